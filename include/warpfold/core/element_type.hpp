@@ -1,0 +1,86 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "warpfold/core/float16.hpp"
+
+namespace warpfold {
+
+/// The element types of datasets. A boolean or an enumeration counts as its integer.
+enum class ElementType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
+
+inline constexpr ElementType all_element_types[] = {
+    ElementType::i8,  ElementType::i16,  ElementType::i32, ElementType::i64,
+    ElementType::u8,  ElementType::u16,  ElementType::u32, ElementType::u64,
+    ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64};
+
+enum class ByteOrder : std::uint8_t { little, big };
+
+inline constexpr ByteOrder native_byte_order =
+    std::endian::native == std::endian::big ? ByteOrder::big : ByteOrder::little;
+
+/// How one element lies in a file.
+struct ElementFormat {
+  ElementType type = ElementType::f64;
+  ByteOrder order = native_byte_order;
+
+  bool operator==(const ElementFormat&) const = default;
+};
+
+/// Calls `visitor` with a value-initialised object of the C++ type that stores `type`.
+template <class Visitor>
+constexpr decltype(auto) visit_element_type(ElementType type, Visitor&& visitor) {
+  switch (type) {
+    case ElementType::i8:
+      return visitor(std::int8_t{});
+    case ElementType::i16:
+      return visitor(std::int16_t{});
+    case ElementType::i32:
+      return visitor(std::int32_t{});
+    case ElementType::i64:
+      return visitor(std::int64_t{});
+    case ElementType::u8:
+      return visitor(std::uint8_t{});
+    case ElementType::u16:
+      return visitor(std::uint16_t{});
+    case ElementType::u32:
+      return visitor(std::uint32_t{});
+    case ElementType::u64:
+      return visitor(std::uint64_t{});
+    case ElementType::f16:
+      return visitor(Float16{});
+    case ElementType::bf16:
+      return visitor(BFloat16{});
+    case ElementType::f32:
+      return visitor(float{});
+    case ElementType::f64:
+      break;
+  }
+  return visitor(double{});
+}
+
+/// Bytes of one element.
+constexpr std::size_t size_of(ElementType type) {
+  return visit_element_type(type, [](auto element) { return sizeof(element); });
+}
+
+constexpr bool is_integer(ElementType type) { return type <= ElementType::u64; }
+constexpr bool is_signed_integer(ElementType type) { return type <= ElementType::i64; }
+constexpr bool is_floating(ElementType type) { return !is_integer(type); }
+
+/// The C++ types of floating-point elements.
+template <class T>
+inline constexpr bool is_floating_element =
+    std::is_floating_point_v<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+/// "i8" to "f64".
+std::string_view name_of(ElementType type);
+
+/// The type called `name`; throws a usage Error that lists the names.
+ElementType parse_element_type(std::string_view name);
+
+}  // namespace warpfold

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace warpfold {
+
+/// How a command ends: the process's exit status.
+enum class ExitCode : int { done = 0, failed = 1, usage = 2 };
+
+/// The one exception type of the library: what went wrong, why, and what to do about it.
+///
+/// `what()` reads "WHAT (WHY) WHAT TO DO" on one line, "WHAT. WHAT TO DO" without a reason; empty
+/// parts are left out.
+class Error : public std::runtime_error {
+ public:
+  Error(std::string problem, std::string why, std::string suggestion,
+        ExitCode exit_code = ExitCode::failed);
+
+  const std::string& problem() const noexcept { return problem_; }
+  const std::string& why() const noexcept { return why_; }
+  const std::string& suggestion() const noexcept { return suggestion_; }
+  ExitCode exit_code() const noexcept { return exit_code_; }
+
+ private:
+  std::string problem_;
+  std::string why_;
+  std::string suggestion_;
+  ExitCode exit_code_;
+};
+
+/// An Error for wrong options or arguments: the process exits with 2.
+inline Error usage_error(std::string problem, std::string why, std::string suggestion) {
+  return Error(std::move(problem), std::move(why), std::move(suggestion), ExitCode::usage);
+}
+
+}  // namespace warpfold

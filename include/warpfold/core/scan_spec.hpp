@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold {
+
+enum class ScanOperation : std::uint8_t { sum, min, max };
+
+std::string_view name_of(ScanOperation operation);
+
+/// "sum", "min" or "max"; throws a usage Error that lists them.
+ScanOperation parse_scan_operation(std::string_view name);
+
+/// A prefix scan of one dataset.
+struct ScanSpec {
+  ElementFormat input;
+  ScanOperation operation = ScanOperation::sum;
+  bool exclusive = false;
+  ElementType output = ElementType::f64;  ///< written in native byte order
+  OverflowPolicy overflow = OverflowPolicy::error;
+};
+
+/// Integers widen to 64 bits of their signedness for sums, as NumPy's cumsum; everything else keeps
+/// its type.
+ElementType default_scan_output(ElementType input, ScanOperation operation);
+
+/// Throws a usage Error for an output type the scan can't have (integers from floats).
+void validate(const ScanSpec& spec);
+
+}  // namespace warpfold

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "warpfold/core/accumulator.hpp"
+#include "warpfold/core/element_type.hpp"
+
+namespace warpfold {
+
+/// What `reduce` can report of a dataset.
+enum class Statistic : std::uint8_t {
+  count,
+  sum,
+  mean,
+  var,
+  std,
+  min,
+  max,
+  argmin,
+  argmax,
+  l1,
+  l2,
+  linf,
+  nan_count,
+  inf_count
+};
+
+inline constexpr Statistic all_statistics[] = {
+    Statistic::count, Statistic::sum,  Statistic::mean,      Statistic::var,      Statistic::std,
+    Statistic::min,   Statistic::max,  Statistic::argmin,    Statistic::argmax,   Statistic::l1,
+    Statistic::l2,    Statistic::linf, Statistic::nan_count, Statistic::inf_count};
+
+std::string_view name_of(Statistic statistic);
+
+/// "sum,min,max" or "all", duplicates dropped, order kept; throws a usage Error that lists the
+/// names for an unknown one.
+std::vector<Statistic> parse_statistics(std::string_view names);
+
+/// What a fold of `type` must accumulate for `statistics`.
+FoldNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type);
+
+}  // namespace warpfold

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace warpfold {
+
+/// "MAJOR.MINOR.PATCH" of this library.
+std::string_view version();
+
+}  // namespace warpfold

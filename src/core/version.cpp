@@ -1,0 +1,7 @@
+#include "warpfold/core/version.hpp"
+
+namespace warpfold {
+
+std::string_view version() { return WARPFOLD_VERSION; }
+
+}  // namespace warpfold
