@@ -1,0 +1,97 @@
+#include "io/dataset_info.hpp"
+
+#include <limits>
+
+#include "io/filters.hpp"
+#include "io/hdf5_error.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+Layout layout_of(hid_t creation, const std::string& problem) {
+  switch (require(H5Pget_layout(creation), problem)) {
+    case H5D_COMPACT:
+      return Layout::compact;
+    case H5D_CHUNKED:
+      return Layout::chunked;
+    case H5D_VIRTUAL:
+      return Layout::virtual_;
+    default:
+      break;
+  }
+  return require(H5Pget_external_count(creation), problem) > 0 ? Layout::external
+                                                               : Layout::contiguous;
+}
+
+std::vector<std::uint64_t> chunk_shape_of(hid_t creation, std::size_t rank,
+                                          const std::string& problem) {
+  std::vector<hsize_t> extents(rank);
+  require(H5Pget_chunk(creation, static_cast<int>(rank), extents.data()), problem);
+  return {extents.begin(), extents.end()};
+}
+
+/// The number of elements; an Error where their bytes cannot be counted in 64 bits.
+std::uint64_t count_elements(hid_t dataset, const std::vector<std::uint64_t>& shape,
+                             std::size_t element_bytes, const std::string& problem) {
+  const SpaceHandle space(require(H5Dget_space(dataset), problem));
+  if (H5Sget_simple_extent_type(space.get()) == H5S_NULL) return 0;
+  for (const std::uint64_t extent : shape) {
+    if (extent == 0) return 0;
+  }
+  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / element_bytes;
+  std::uint64_t elements = 1;
+  for (const std::uint64_t extent : shape) {
+    if (extent > most) throw Error(problem, "it has more bytes than 63 bits can count", "");
+    most /= extent;
+    elements *= extent;
+  }
+  return elements;
+}
+
+/// HDF5 gives an address also for some datasets that are not allocated, where the file begins with
+/// a user block; hence the question for the stored size, which is 0 for those.
+std::optional<std::uint64_t> contiguous_offset(hid_t dataset, const DatasetInfo& info) {
+  if (info.layout != Layout::contiguous || info.elements == 0) return std::nullopt;
+  if (info.stored_bytes != info.elements * size_of(info.format.type)) return std::nullopt;
+  const haddr_t offset = H5Dget_offset(dataset);
+  if (offset == HADDR_UNDEF) return std::nullopt;
+  return offset;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
+  const SpaceHandle space(require(H5Dget_space(dataset), problem));
+  const int rank = require(H5Sget_simple_extent_ndims(space.get()), problem);
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+  require(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), problem);
+  return {extents.begin(), extents.end()};
+}
+
+std::string cannot_read(const std::string& file, const std::string& name) {
+  return "cannot read '" + name + "' in '" + file + "'";
+}
+
+DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
+                             const std::string& name) {
+  const std::string problem = cannot_read(file, name);
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  DatasetInfo info;
+  info.file = file;
+  info.name = name;
+  info.format = type.format.value();
+  info.stored_type = type.name;
+  info.shape = shape_of(dataset, problem);
+  info.elements = count_elements(dataset, info.shape, size_of(info.format.type), problem);
+  info.layout = layout_of(creation.get(), problem);
+  if (info.layout == Layout::chunked) {
+    info.chunk_shape = chunk_shape_of(creation.get(), info.shape.size(), problem);
+  }
+  info.filters = filters_of(creation.get());
+  info.stored_bytes = H5Dget_storage_size(dataset);
+  if (type.exact) info.file_offset = contiguous_offset(dataset, info);
+  return info;
+}
+
+}  // namespace warpfold::io

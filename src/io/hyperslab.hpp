@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "warpfold/core/element_range.hpp"
+
+namespace warpfold::io {
+
+/// A box of elements: `count[d]` of them from `start[d]` on along each dimension d.
+struct Hyperslab {
+  std::vector<std::uint64_t> start;
+  std::vector<std::uint64_t> count;
+
+  std::uint64_t elements() const;
+  bool operator==(const Hyperslab&) const = default;
+};
+
+/// The fewest hyperslabs, at most 2 * rank - 1 and in ascending order, that together hold the
+/// row-major `range` of an array of `shape`. None for an empty range. The range must lie inside the
+/// array and the array must have at least one dimension.
+std::vector<Hyperslab> hyperslabs_of(std::span<const std::uint64_t> shape, ElementRange range);
+
+}  // namespace warpfold::io
