@@ -1,0 +1,60 @@
+#include "mpi/agreement.hpp"
+
+#include <new>
+#include <string>
+
+#include "mpi/mpi_error.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::mpi {
+namespace {
+
+/// Any exception as the one type ranks exchange.
+Error as_error(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error("out of host memory", "", "Use fewer ranks on a host or a smaller --slab.");
+  } catch (const std::exception& exception) {
+    return Error("unexpected failure", exception.what(), "");
+  }
+}
+
+}  // namespace
+
+void settle(const std::exception_ptr& failure, const Communicator& communicator) {
+  const int mine = failure ? communicator.rank() : communicator.size();
+  int lowest = mine;
+  check(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, communicator.get()), "MPI_Allreduce");
+  if (lowest == communicator.size()) return;
+  const Error error = lowest == communicator.rank() ? as_error(failure) : Error("", "", "");
+  std::string problem = broadcast(error.problem(), communicator, lowest);
+  std::string why = broadcast(error.why(), communicator, lowest);
+  std::string suggestion = broadcast(error.suggestion(), communicator, lowest);
+  int code = static_cast<int>(error.exit_code());
+  check(MPI_Bcast(&code, 1, MPI_INT, lowest, communicator.get()), "MPI_Bcast");
+  throw Error(std::move(problem), std::move(why), std::move(suggestion),
+              static_cast<ExitCode>(code));
+}
+
+FailureWatch::~FailureWatch() {
+  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+bool FailureWatch::previous_round_failed() {
+  if (request_ == MPI_REQUEST_NULL) return false;
+  check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+  return any_ != 0;
+}
+
+bool FailureWatch::round(bool failed) {
+  if (previous_round_failed()) return true;
+  mine_ = failed ? 1 : 0;
+  check(MPI_Iallreduce(&mine_, &any_, 1, MPI_INT, MPI_MAX, communicator_.get(), &request_),
+        "MPI_Iallreduce");
+  return false;
+}
+
+}  // namespace warpfold::mpi

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "mpi/communicator.hpp"
+#include "warpfold/core/accumulator.hpp"
+
+namespace warpfold::mpi {
+
+/// All ranks' contents merged, on the root (elsewhere unspecified); collective. `mine` must be
+/// normalized; the result is. Exact for up to 2^30 ranks: a digit of each is below 2^32.
+Accumulator reduce(const Accumulator& mine, const Communicator& communicator);
+
+/// The contents of all lower ranks merged, on each rank: empty on the root; collective.
+Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator);
+
+/// `value` of rank `from`, on every rank; collective.
+Accumulator broadcast(const Accumulator& value, const Communicator& communicator, int from);
+
+}  // namespace warpfold::mpi

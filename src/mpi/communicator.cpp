@@ -1,0 +1,97 @@
+#include "mpi/communicator.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "mpi/mpi_error.hpp"
+
+namespace warpfold::mpi {
+namespace {
+
+MPI_Comm duplicate(MPI_Comm parent) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  check(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
+  return copy;
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm parent) : Communicator(duplicate(parent), Adopt{}) {}
+
+Communicator::Communicator(MPI_Comm owned, Adopt) : communicator_(owned) {
+  check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
+}
+
+Communicator::Communicator(Communicator&& other) noexcept
+    : communicator_(std::exchange(other.communicator_, MPI_COMM_NULL)),
+      rank_(other.rank_),
+      size_(other.size_) {}
+
+Communicator::~Communicator() {
+  if (communicator_ != MPI_COMM_NULL) MPI_Comm_free(&communicator_);
+}
+
+Communicator Communicator::on_this_host() const {
+  MPI_Comm host = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
+        "MPI_Comm_split_type");
+  return {host, Adopt{}};
+}
+
+int count_hosts(const Communicator& communicator) {
+  const int leads_its_host = communicator.on_this_host().is_root() ? 1 : 0;
+  int hosts = 0;
+  check(MPI_Allreduce(&leads_its_host, &hosts, 1, MPI_INT, MPI_SUM, communicator.get()),
+        "MPI_Allreduce");
+  return hosts;
+}
+
+std::string broadcast(std::string text, const Communicator& communicator, int from) {
+  text.resize(broadcast(text.size(), communicator, from));
+  check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, from, communicator.get()),
+        "MPI_Bcast");
+  return text;
+}
+
+std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, int from) {
+  check(MPI_Bcast(&value, 1, MPI_UINT64_T, from, communicator.get()), "MPI_Bcast");
+  return value;
+}
+
+std::vector<std::string> gather_everywhere(const std::string& text,
+                                           const Communicator& communicator) {
+  const auto ranks = static_cast<std::size_t>(communicator.size());
+  const int length = static_cast<int>(text.size());
+  std::vector<int> lengths(ranks);
+  check(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, communicator.get()),
+        "MPI_Allgather");
+  std::vector<int> offsets(ranks + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  std::string all(static_cast<std::size_t>(offsets.back()), '\0');
+  check(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
+                       MPI_CHAR, communicator.get()),
+        "MPI_Allgatherv");
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    texts.push_back(all.substr(static_cast<std::size_t>(offsets[rank]),
+                               static_cast<std::size_t>(lengths[rank])));
+  return texts;
+}
+
+std::vector<std::uint64_t> minimum(std::vector<std::uint64_t> values,
+                                   const Communicator& communicator) {
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T,
+                      MPI_MIN, communicator.get()),
+        "MPI_Allreduce");
+  return values;
+}
+
+std::vector<double> maximum(std::vector<double> values, const Communicator& communicator) {
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+                      MPI_MAX, communicator.get()),
+        "MPI_Allreduce");
+  return values;
+}
+
+}  // namespace warpfold::mpi

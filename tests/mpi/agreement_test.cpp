@@ -1,0 +1,59 @@
+#include "mpi/agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::mpi {
+namespace {
+
+std::exception_ptr error_of(int rank) {
+  return std::make_exception_ptr(Error("problem " + std::to_string(rank), "why", "do this",
+                                       rank == 0 ? ExitCode::usage : ExitCode::failed));
+}
+
+TEST(Settle, ReturnsWhereNoRankFailed) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  EXPECT_NO_THROW(settle(nullptr, communicator));
+}
+
+TEST(Settle, EveryRankThrowsTheErrorOfTheLowestFailingRank) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  for (int lowest = 0; lowest < communicator.size(); ++lowest) {
+    try {
+      settle(communicator.rank() >= lowest ? error_of(communicator.rank()) : nullptr, communicator);
+      FAIL() << "did not throw";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "problem " + std::to_string(lowest) + " (why) do this");
+      EXPECT_EQ(error.exit_code(), lowest == 0 ? ExitCode::usage : ExitCode::failed);
+    }
+  }
+}
+
+TEST(Settle, OtherExceptionsBecomeErrors) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  EXPECT_THROW(settle(std::make_exception_ptr(std::bad_alloc()), communicator), Error);
+  try {
+    settle(std::make_exception_ptr(std::runtime_error("odd")), communicator);
+    FAIL() << "did not throw";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.why(), "odd");
+  }
+}
+
+TEST(FailureWatch, StaysFalseWhereNoRankFails) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  FailureWatch watch(communicator);
+  for (int round = 0; round < 5; ++round) EXPECT_FALSE(watch.round(false));
+}
+
+TEST(FailureWatch, AllRanksLearnOfOneFailureInTheNextRound) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  FailureWatch watch(communicator);
+  EXPECT_FALSE(watch.round(false));
+  EXPECT_FALSE(watch.round(communicator.is_last()));
+  EXPECT_TRUE(watch.round(communicator.is_last()));
+}
+
+}  // namespace
+}  // namespace warpfold::mpi

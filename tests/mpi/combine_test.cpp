@@ -1,0 +1,83 @@
+#include "mpi/combine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold::mpi {
+namespace {
+
+/// Rank `rank`'s elements of a made-up dataset: the contents of each depend on it alone.
+std::vector<double> elements_of(int rank) {
+  const double r = rank;
+  return {1e308, -1e308 * (rank % 3), 5e-324 * (r + 1), -r, 0.1 * r, rank % 2 == 0 ? 0.0 : -0.0};
+}
+
+Accumulator folded(int first_rank, int end_rank) {
+  Accumulator accumulator = Accumulator::empty();
+  for (int rank = first_rank; rank < end_rank; ++rank) {
+    std::uint64_t index = static_cast<std::uint64_t>(rank) * 100;
+    for (const double x : elements_of(rank)) {
+      ++accumulator.count;
+      accumulator.sum.add(x);
+      accumulator.absolute.add(x < 0 ? -x : x);
+      accumulator.squares.add_square(x);
+      accumulator.minimum.merge({ordered_key(x), index, value_bits(x)});
+      accumulator.maximum.merge({~ordered_key(x), index, value_bits(x)});
+      ++index;
+    }
+    if (rank >= 2) {
+      ++accumulator.nan_count;
+      accumulator.first_nan = std::min(accumulator.first_nan, index);
+    }
+    accumulator.positive_infinities += rank;
+    accumulator.negative_infinities += 2 * rank;
+  }
+  accumulator.normalize();
+  return accumulator;
+}
+
+bool equal(const Accumulator& a, const Accumulator& b) {
+  static_assert(sizeof(Accumulator) % sizeof(std::uint64_t) == 0, "has no padding");
+  return std::memcmp(&a, &b, sizeof(Accumulator)) == 0;
+}
+
+Accumulator mine(const Communicator& communicator) {
+  return folded(communicator.rank(), communicator.rank() + 1);
+}
+
+TEST(Combine, ReduceEqualsOneFoldOfEverything) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  const Accumulator whole = reduce(mine(communicator), communicator);
+  if (communicator.is_root()) EXPECT_TRUE(equal(whole, folded(0, communicator.size())));
+}
+
+TEST(Combine, ExclusiveScanEqualsTheFoldOfAllLowerRanks) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  const Accumulator before = exclusive_scan(mine(communicator), communicator);
+  EXPECT_TRUE(equal(before, folded(0, communicator.rank())));
+}
+
+TEST(Combine, BroadcastsTheLastRanksContents) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  const int last = communicator.size() - 1;
+  EXPECT_TRUE(equal(broadcast(mine(communicator), communicator, last), folded(last, last + 1)));
+}
+
+TEST(Combine, DigitsThatAllCarryStayExact) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  Accumulator full = Accumulator::empty();
+  for (std::int64_t& limb : full.sum.limb) limb = 0xffffffff;
+  full.sum.limb[ExactSum::limbs - 1] = 0;
+  Accumulator expected = Accumulator::empty();
+  for (int rank = 0; rank < communicator.size(); ++rank) expected.sum.add(full.sum);
+  expected.normalize();
+  const Accumulator whole = reduce(full, communicator);
+  if (communicator.is_root()) EXPECT_TRUE(equal(whole, expected));
+}
+
+}  // namespace
+}  // namespace warpfold::mpi

@@ -1,0 +1,24 @@
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+
+#include "mpi/environment.hpp"
+
+/// Runs the tests on every rank; fails where they fail on any. The root alone prints its progress.
+int main(int argc, char** argv) {
+  const warpfold::mpi::Environment environment(argc, argv);
+  testing::InitGoogleTest(&argc, argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (rank != 0) delete listeners.Release(listeners.default_result_printer());
+  const int failed = RUN_ALL_TESTS();
+  int failed_anywhere = 0;
+  MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (failed != 0 && rank != 0) {
+    const testing::UnitTest& tests = *testing::UnitTest::GetInstance();
+    std::fprintf(stderr, "rank %d: %d tests failed\n", rank, tests.failed_test_count());
+  }
+  return failed_anywhere;
+}
