@@ -1,0 +1,67 @@
+#include "pipeline/dataset_info_exchange.hpp"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "pipeline/collective.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+using nlohmann::json;
+
+std::string packed(const io::DatasetInfo& info) {
+  json filters = json::array();
+  for (const io::Filter& filter : info.filters)
+    filters.push_back({filter.id, filter.name, filter.available});
+  const json document = {
+      info.file,         info.name,         info.format.type,
+      info.format.order, info.stored_type,  info.shape,
+      info.elements,     info.layout,       info.chunk_shape,
+      filters,           info.stored_bytes, info.file_offset ? json(*info.file_offset) : json()};
+  const std::vector<std::uint8_t> bytes = json::to_msgpack(document);
+  return {bytes.begin(), bytes.end()};
+}
+
+io::DatasetInfo unpacked(const std::string& text) {
+  const json document = json::from_msgpack(text.begin(), text.end());
+  std::size_t next = 0;
+  const auto take = [&](auto& field) { document[next++].get_to(field); };
+  io::DatasetInfo info;
+  take(info.file);
+  take(info.name);
+  take(info.format.type);
+  take(info.format.order);
+  take(info.stored_type);
+  take(info.shape);
+  take(info.elements);
+  take(info.layout);
+  take(info.chunk_shape);
+  for (const json& filter : document[next++])
+    info.filters.push_back(
+        {filter[0].get<int>(), filter[1].get<std::string>(), filter[2].get<bool>()});
+  take(info.stored_bytes);
+  if (!document[next].is_null()) info.file_offset = document[next].get<std::uint64_t>();
+  return info;
+}
+
+}  // namespace
+
+io::DatasetInfo share_from_root(const io::DatasetInfo& info,
+                                const mpi::Communicator& communicator) {
+  return unpacked(mpi::broadcast(communicator.is_root() ? packed(info) : "", communicator));
+}
+
+io::Dataset open_everywhere(const std::string& file, const std::string& name,
+                            const mpi::Communicator& communicator) {
+  std::optional<io::Dataset> dataset;
+  run_on_root(communicator, [&] { dataset.emplace(file, name); });
+  const io::DatasetInfo info =
+      share_from_root(dataset ? dataset->info() : io::DatasetInfo{}, communicator);
+  run_on_all(communicator, [&] {
+    if (!dataset) dataset.emplace(info);
+  });
+  return *std::move(dataset);
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "io/dataset.hpp"
+#include "mpi/communicator.hpp"
+
+namespace warpfold::pipeline {
+
+/// The root's description, on every rank; collective.
+io::DatasetInfo share_from_root(const io::DatasetInfo& info, const mpi::Communicator& communicator);
+
+/// Opens a dataset on every rank, the root first: an error in the file is met once. Collective;
+/// throws the same Error on every rank.
+io::Dataset open_everywhere(const std::string& file, const std::string& dataset,
+                            const mpi::Communicator& communicator);
+
+}  // namespace warpfold::pipeline
