@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+namespace warpfold::cli {
+
+/// What this program was built with, and how it finds the machine.
+struct BuildReport {
+  std::string version;
+  std::string compiler;
+  std::string build_type;
+  std::string cuda;  ///< toolkit and architectures, or that there are none
+  std::string mpi;   ///< library and standard
+  std::string hdf5;  ///< version, parallel or serial
+  std::string instruction_set;
+};
+
+BuildReport build_report();
+
+/// The build and the machine, in lines for a reader.
+std::string config_text();
+
+}  // namespace warpfold::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace warpfold::cli {
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP ask the program to leave in order; the same signal
+/// again ends it. A program started by nohup goes on ignoring SIGHUP.
+class InterruptionHandlers {
+ public:
+  InterruptionHandlers();
+  ~InterruptionHandlers();
+  InterruptionHandlers(const InterruptionHandlers&) = delete;
+  InterruptionHandlers& operator=(const InterruptionHandlers&) = delete;
+
+ private:
+  static constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
+
+  std::array<struct sigaction, signals.size()> previous_{};
+};
+
+/// Set once the program was asked to leave.
+const std::atomic<bool>& interruption_requested();
+
+}  // namespace warpfold::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cli {
+
+/// The one of `words` that `word` was most likely meant to be; empty if none is close.
+std::string nearest_word(std::string_view word, const std::vector<std::string>& words);
+
+/// What is wrong with a command line that CLI11 could not parse, as a usage Error.
+Error option_error(const CLI::App& program, const CLI::ParseError& failure);
+
+}  // namespace warpfold::cli

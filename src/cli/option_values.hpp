@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold::cli {
+
+/// Bytes: "65536", "64K", "16M", "1G" or "2T", in powers of 1024; at least 1. Throws a usage Error.
+std::uint64_t parse_size(std::string_view option, std::string_view text);
+
+/// Extents, slowest first: "1000" or "10,20,30". Throws a usage Error, also for more than 2^60
+/// elements.
+std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view text);
+
+/// Throws a usage Error for text that is no integer in [least, greatest].
+std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,
+                            std::uint64_t greatest);
+
+/// "1.5", "-2e10", "nan", "-inf". Throws a usage Error.
+double parse_real(std::string_view option, std::string_view text);
+
+/// An output's file and dataset.
+struct OutputName {
+  std::string file;
+  std::string dataset;  ///< empty where the input's is to be taken
+};
+
+/// "FILE" or "FILE:DATASET"; the last colon separates. Throws a usage Error for an empty part.
+OutputName parse_output_name(std::string_view option, std::string_view text);
+
+/// "error" or "wrap"; throws a usage Error.
+OverflowPolicy parse_overflow(std::string_view text);
+
+/// A word and what it stands for.
+template <class Meaning>
+using Choice = std::pair<std::string_view, Meaning>;
+
+/// The meaning of `text` among `choices`; throws a usage Error that lists them.
+template <class Meaning, std::size_t Count>
+Meaning parse_choice(std::string_view option, std::string_view text,
+                     const Choice<Meaning> (&choices)[Count]) {
+  std::string words;
+  for (const auto& [word, meaning] : choices) {
+    if (word == text) return meaning;
+    words += (words.empty() ? "" : ", ") + std::string(word);
+  }
+  throw usage_error("bad " + std::string(option) + " '" + std::string(text) + "'", "",
+                    "Choose from " + words + ".");
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,144 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cli/build_report.hpp"
+#include "cli/standard_output.hpp"
+#include "cli/text.hpp"
+#include "pipeline/collective.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+constexpr const char* standard_output = "-";
+
+std::filesystem::path absolute_path(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::path absolute =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path), failure);
+  return failure ? std::filesystem::path(path) : absolute;
+}
+
+/// GB/s, or nothing where no time was measured.
+std::optional<double> rate_of(const StageTiming& timing) {
+  if (timing.seconds <= 0) return std::nullopt;
+  return static_cast<double>(timing.bytes) / timing.seconds / 1e9;
+}
+
+}  // namespace
+
+Json json_head(const std::string& command) {
+  const BuildReport build = build_report();
+  Json document;
+  document["schema"] = "warpfold." + command + "/1";
+  document["command"] = command;
+  document["version"] = build.version;
+  document["build"] = {{"compiler", build.compiler}, {"type", build.build_type},
+                       {"cuda", build.cuda},         {"mpi", build.mpi},
+                       {"hdf5", build.hdf5},         {"instruction_set", build.instruction_set}};
+  return document;
+}
+
+void add_run(Json& document, const RunReport& run) {
+  document["ranks"] = run.ranks;
+  document["hosts"] = run.hosts;
+  document["devices"] = run.devices;
+  document["backend"] = run.backend;
+}
+
+Json timings_json(const RunReport& run) {
+  Json stages = Json::object();
+  for (const StageTiming& timing : run.stages) {
+    const auto rate = rate_of(timing);
+    stages[timing.stage] = {{"seconds", timing.seconds},
+                            {"bytes", json_integer(timing.bytes)},
+                            {"GB/s", rate ? Json(*rate) : Json()}};
+  }
+  return {{"seconds", run.seconds}, {"stages", std::move(stages)}};
+}
+
+std::string timings_text(const RunReport& run, bool wanted) {
+  if (!wanted) return {};
+  Table table{{"stage", "seconds", "bytes a rank", "GB/s a rank"}};
+  for (const StageTiming& timing : run.stages) {
+    const auto rate = rate_of(timing);
+    table.push_back({timing.stage, fmt::format("{:.6f}", timing.seconds),
+                     fmt::format("{}", timing.bytes), rate ? fmt::format("{:.3f}", *rate) : ""});
+  }
+  table.push_back({"whole run", fmt::format("{:.6f}", run.seconds)});
+  return "\n" + aligned_text(table);
+}
+
+std::string run_text(const RunReport& run) {
+  return fmt::format("{}, {}: {}", ranks_text(run.ranks, run.hosts), run.backend,
+                     devices_text(run.devices));
+}
+
+std::string fallback_note(const RunReport& run) {
+  return run.fallback.empty() ? "" : "the cpu backend is used: " + run.fallback;
+}
+
+std::vector<std::string> csv_columns() {
+  return {"command", "file",      "dataset", "dtype",  "ranks",
+          "backend", "statistic", "value",   "seconds"};
+}
+
+std::vector<std::string> csv_row(std::string_view command, const std::string& file,
+                                 const std::string& dataset, ElementType type, const RunReport& run,
+                                 std::string_view statistic, const Value& value) {
+  const bool known = !std::holds_alternative<std::monostate>(value);
+  return {std::string(command),
+          file,
+          dataset,
+          std::string(name_of(type)),
+          fmt::format("{}", run.ranks),
+          run.backend,
+          std::string(statistic),
+          known ? to_text(value) : "",
+          to_text(run.seconds)};
+}
+
+ReportOutputs::ReportOutputs(const Session& session, const CommonOptions& options,
+                             std::vector<std::string> used_files)
+    : session_(session), options_(options), used_files_(std::move(used_files)) {
+  if (options.json == standard_output && options.csv == standard_output)
+    throw usage_error("--json and --csv can't both go to standard output", "",
+                      "Give one of them a file name.");
+  pipeline::run_on_root(session.communicator, [this] { open(); });
+}
+
+void ReportOutputs::open() {
+  std::vector<std::filesystem::path> taken;
+  for (const std::string& file : used_files_) taken.push_back(absolute_path(file));
+  const auto open_one = [&taken](const std::string& target, std::optional<ReportFile>& file) {
+    if (target.empty()) return;
+    const std::filesystem::path path = absolute_path(target);
+    if (target != standard_output && std::find(taken.begin(), taken.end(), path) != taken.end())
+      throw usage_error("the report would replace " + target, "this run has another use for it",
+                        "Give the report a name of its own.");
+    taken.push_back(path);
+    file.emplace(target);
+  };
+  open_one(options_.json, json_);
+  open_one(options_.csv, csv_);
+}
+
+void ReportOutputs::publish(const std::function<Report()>& make) {
+  pipeline::run_on_root(session_.communicator, [&] { write(make()); });
+}
+
+void ReportOutputs::write(const Report& report) {
+  if (!report.note.empty() && !options_.quiet) print_remark("note: " + report.note);
+  const bool report_on_output = options_.json == standard_output || options_.csv == standard_output;
+  if (json_) json_->write(json_text(report.json));
+  if (csv_) csv_->write(csv_text(report.csv));
+  if (!options_.quiet && !report_on_output) print(report.text);
+}
+
+}  // namespace warpfold::cli

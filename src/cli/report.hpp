@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/common_options.hpp"
+#include "cli/json_writer.hpp"
+#include "cli/report_file.hpp"
+#include "cli/session.hpp"
+#include "cli/table.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/summary.hpp"
+#include "warpfold/run_options.hpp"
+
+namespace warpfold::cli {
+
+/// What a command has to tell, in every form it may be asked for.
+struct Report {
+  std::string text;  ///< for a reader; lines
+  Json json;
+  Table csv;
+  std::string note;  ///< one line for standard error, or empty
+};
+
+/// The first members of every report's JSON, up to the build.
+Json json_head(const std::string& command);
+
+/// Adds ranks, hosts, devices and backend.
+void add_run(Json& document, const RunReport& run);
+
+/// Each stage's seconds, bytes and GB/s.
+Json timings_json(const RunReport& run);
+
+/// The same as lines; nothing unless `wanted`.
+std::string timings_text(const RunReport& run, bool wanted);
+
+/// "4 ranks on 1 host, cuda: 4 x NVIDIA H200".
+std::string run_text(const RunReport& run);
+
+/// The note on a backend that was not the first choice.
+std::string fallback_note(const RunReport& run);
+
+/// The columns of every run's CSV.
+std::vector<std::string> csv_columns();
+
+/// One result of a run.
+std::vector<std::string> csv_row(std::string_view command, const std::string& file,
+                                 const std::string& dataset, ElementType type, const RunReport& run,
+                                 std::string_view statistic, const Value& value);
+
+/// Where a command's report goes.
+class ReportOutputs {
+ public:
+  /// Opens the files that `options` names; `used_files` are those the command reads and writes,
+  /// which no report may replace. Collective. Throws a usage Error for outputs that collide, an
+  /// Error for one that can't be written.
+  ReportOutputs(const Session& session, const CommonOptions& options,
+                std::vector<std::string> used_files);
+
+  /// Writes the report that `make` gives; it is called on rank 0 alone. Collective. Throws Error.
+  void publish(const std::function<Report()>& make);
+
+ private:
+  void open();
+  void write(const Report& report);
+
+  const Session& session_;
+  const CommonOptions& options_;
+  std::vector<std::string> used_files_;
+  std::optional<ReportFile> json_;
+  std::optional<ReportFile> csv_;
+};
+
+}  // namespace warpfold::cli

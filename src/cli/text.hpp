@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/summary.hpp"
+
+/// Values as readers see them in tables.
+namespace warpfold::cli {
+
+/// The shortest decimal that rounds to `value`; "-0.0", "nan", "inf", "-inf".
+std::string to_text(double value);
+
+/// Integers in full; "none" for no value.
+std::string to_text(const Value& value);
+
+/// "512 bytes", "1.50 GiB".
+std::string bytes_text(std::uint64_t bytes);
+
+/// "1000 x 2000"; "scalar" for no dimensions.
+std::string shape_text(const std::vector<std::uint64_t>& shape);
+
+/// "1000 x 2000 elements"; "scalar" for no dimensions.
+std::string extent_text(const std::vector<std::uint64_t>& shape);
+
+/// "little" or "big".
+std::string byte_order_text(ByteOrder order);
+
+/// "f32 big-endian"; one byte has no order.
+std::string format_text(ElementFormat format);
+
+/// "4 ranks on 2 hosts".
+std::string ranks_text(int ranks, int hosts);
+
+/// "NVIDIA H200", "4 x NVIDIA H200".
+std::string devices_text(const std::vector<std::string>& devices);
+
+/// `items` with `separator` between them.
+std::string joined(const std::vector<std::string>& items, const std::string& separator);
+
+/// The words as a POSIX shell would have to be given them.
+std::string shell_quoted(const std::vector<std::string>& words);
+
+}  // namespace warpfold::cli
