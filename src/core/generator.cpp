@@ -1,7 +1,9 @@
 #include "core/generator.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -92,6 +94,12 @@ Error unsuitable(const GeneratorSpec& spec, const std::string& why, const std::s
                      why, suggestion);
 }
 
+std::string shortest_decimal(double value) {
+  char digits[32];
+  const std::to_chars_result end = std::to_chars(std::begin(digits), std::end(digits), value);
+  return {digits, end.ptr};
+}
+
 /// `value` as T, unless that changes more than the rounding of a float.
 template <class T>
 std::optional<T> converted(double value) {
@@ -111,7 +119,7 @@ std::optional<T> converted(double value) {
 template <class T>
 T constant_element(const GeneratorSpec& spec) {
   if (const auto element = converted<T>(spec.value)) return *element;
-  throw unsuitable(spec, "the type can't hold " + std::to_string(spec.value),
+  throw unsuitable(spec, "the type can't hold " + shortest_decimal(spec.value),
                    "Choose another value or another type.");
 }
 
