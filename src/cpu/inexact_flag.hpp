@@ -1,0 +1,28 @@
+#pragma once
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+/// IEEE 754's sticky flag that says whether any operation of this thread rounded.
+///
+/// Compilers don't order arithmetic against it: what is watched must be a call they can't see into.
+namespace warpfold::cpu {
+
+#ifdef __SSE2__
+
+inline void clear_inexact() {
+  _mm_setcsr(_mm_getcsr() & ~static_cast<unsigned>(_MM_EXCEPT_INEXACT));
+}
+inline bool inexact_raised() { return (_mm_getcsr() & _MM_EXCEPT_INEXACT) != 0; }
+
+#else
+
+inline void clear_inexact() { std::feclearexcept(FE_INEXACT); }
+inline bool inexact_raised() { return std::fetestexcept(FE_INEXACT) != 0; }
+
+#endif
+
+}  // namespace warpfold::cpu

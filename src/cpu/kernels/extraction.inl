@@ -1,0 +1,151 @@
+/// Error-free sums of a block's terms: see Extraction.
+
+constexpr int accumulators = 4;  ///< vectors of each level, to hide the additions' latency
+constexpr int lanes = accumulators * width;
+
+constexpr int log2_of(std::size_t value) { return value <= 1 ? 0 : 1 + log2_of(value / 2); }
+
+constexpr int headroom = log2_of(block_elements / static_cast<std::size_t>(lanes)) + 1;
+
+/// x * x - square, where both are exact doubles.
+static inline Doubles square_error(Doubles x, Doubles square) {
+#if defined(__AVX512F__)
+  return (Doubles)_mm512_fmsub_pd((__m512d)x, (__m512d)x, (__m512d)square);
+#elif defined(__AVX2__)
+  return (Doubles)_mm256_fmsub_pd((__m256d)x, (__m256d)x, (__m256d)square);
+#else
+  // Dekker's product with Veltkamp's split; |x| <= 2^500 leaves room for the splitter.
+  const Doubles scaled = x * 0x1.0000002p27;
+  const Doubles high = scaled - (scaled - x);
+  const Doubles low = x - high;
+  return ((high * high - square) + 2.0 * (high * low)) + low * low;
+#endif
+}
+
+template <Term term>
+static inline Doubles term_of(Doubles x) {
+  if constexpr (term == Term::value) {
+    return x;
+  } else if constexpr (term == Term::magnitude) {
+    return magnitude(x);
+  } else {
+    const Doubles square = x * x;
+    if constexpr (term == Term::square)
+      return square;
+    else
+      return square_error(x, square);
+  }
+}
+
+template <std::size_t levels>
+struct Extractor {
+  Doubles level[accumulators][levels];
+  Doubles largest[accumulators];
+  Integers left[accumulators];
+
+  template <Term term, class T>
+  inline void take(const T* x) {
+    for (int a = 0; a < accumulators; ++a) {
+      prefetch_after(x + a * width);
+      Doubles rest = term_of<term>(load(x + a * width));
+      largest[a] = larger_magnitude(rest, largest[a]);
+      for (std::size_t l = 0; l < levels; ++l) {
+        const Doubles sum = level[a][l] + rest;
+        rest -= difference_by_fma(sum, level[a][l]);
+        level[a][l] = sum;
+      }
+      left[a] |= bits_of(rest);
+    }
+  }
+};
+
+template <>
+struct Extractor<0> {
+  Doubles sum[accumulators];
+
+  template <Term term, class T>
+  inline void take(const T* x) {
+    for (int a = 0; a < accumulators; ++a) {
+      prefetch_after(x + a * width);
+      sum[a] += term_of<term>(load(x + a * width));
+    }
+  }
+};
+
+template <Term term, class T, std::size_t levels>
+static inline void take_block(Extractor<levels>& extractor, const T* x, std::size_t n) {
+  Extractor<levels> running = extractor;
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) running.template take<term>(x + i);
+  if (i < n) {
+    T tail[lanes] = {};
+    for (int k = 0; i < n; ++i, ++k) tail[k] = x[i];
+    running.template take<term>(tail);
+  }
+  extractor = running;
+}
+
+template <class T, Term term>
+static Extraction plain_sum(const T* x, std::size_t n, int) {
+  Extractor<0> extractor = {};
+  take_block<term>(extractor, x, n);
+  Doubles sum = (extractor.sum[0] + extractor.sum[1]) + (extractor.sum[2] + extractor.sum[3]);
+  double total = 0.0;
+  for (int lane = 0; lane < width; ++lane) total += sum[lane];
+  Extraction result = {};
+  result.plain = total;
+  result.in_range = __builtin_isfinite(total);
+  result.complete = true;
+  return result;
+}
+
+template <std::size_t levels>
+static inline void collect(const Extractor<levels>& extractor, const int (&exponents)[levels],
+                           Extraction& result) {
+  constexpr std::uint64_t interval = std::uint64_t{1} << 52;
+  Words outside = {};
+  Integers left = {};
+  Doubles largest = {};
+  for (std::size_t l = 0; l < levels; ++l) {
+    const auto lower = __builtin_bit_cast(std::uint64_t, power_of_two(exponents[l]));
+    Words units = {};
+    for (int a = 0; a < accumulators; ++a) {
+      const Words offset = reinterpret_cast<Words>(extractor.level[a][l]) - lower;
+      outside |= reinterpret_cast<Words>(offset > interval);
+      units += offset - interval / 2;
+    }
+    std::uint64_t total = 0;
+    for (int lane = 0; lane < width; ++lane) total += units[lane];
+    result.units[l] = static_cast<std::int64_t>(total);
+  }
+  for (int a = 0; a < accumulators; ++a) {
+    left |= extractor.left[a] & magnitude_bits;
+    largest = greater_of(extractor.largest[a], largest);
+  }
+  result.in_range = true;
+  result.complete = true;
+  for (int lane = 0; lane < width; ++lane) {
+    if (outside[lane] != 0) result.in_range = false;
+    if (left[lane] != 0) result.complete = false;
+    if (largest[lane] > result.largest) result.largest = largest[lane];
+  }
+  const double most = power_of_two(exponents[0]) * power_of_two(-headroom);
+  if (result.largest > most) result.in_range = false;
+}
+
+template <class T, Term term, std::size_t levels>
+static Extraction extract(const T* x, std::size_t n, int exponent) {
+  int exponents[levels];
+  Extractor<levels> extractor = {};
+  for (std::size_t l = 0; l < levels; ++l) {
+    exponents[l] = exponent;
+    for (int a = 0; a < accumulators; ++a)
+      extractor.level[a][l] = broadcast(1.5 * power_of_two(exponent));
+    exponent = exponent - 53 + headroom;
+    if (exponent < -1022) exponent = -1022;
+  }
+  take_block<term>(extractor, x, n);
+  Extraction result = {};
+  collect(extractor, exponents, result);
+  return result;
+}

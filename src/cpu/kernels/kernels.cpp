@@ -1,0 +1,30 @@
+#include "cpu/kernels/kernels.hpp"
+
+#include "cpu/kernels/tables.hpp"
+
+namespace warpfold::cpu {
+namespace {
+
+std::vector<const Kernels*> supported_kernels() {
+  std::vector<const Kernels*> tables;
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (avx2 && avx512) tables.push_back(&kernels_avx512);
+  if (avx2) tables.push_back(&kernels_avx2);
+#endif
+  tables.push_back(&kernels_baseline);
+  return tables;
+}
+
+}  // namespace
+
+const std::vector<const Kernels*>& available_kernels() {
+  static const std::vector<const Kernels*> tables = supported_kernels();
+  return tables;
+}
+
+}  // namespace warpfold::cpu

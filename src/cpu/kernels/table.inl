@@ -1,0 +1,75 @@
+/// Everything that one instruction set's kernels consist of, compiled once for each.
+///
+/// All of it has internal linkage and calls no inline function of any header: the linker keeps one
+/// copy of those for the whole program, and it must not be one of this file's instructions.
+
+#include <cstddef>
+#include <cstdint>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "core/scan_arithmetic.hpp"
+#include "cpu/kernels/kernels.hpp"
+#include "cpu/kernels/tables.hpp"
+
+namespace warpfold::cpu {
+namespace {
+
+#include "cpu/kernels/lanes.inl"
+
+#include "cpu/kernels/decoding.inl"
+#include "cpu/kernels/extraction.inl"
+
+#include "cpu/kernels/float_blocks.inl"
+#include "cpu/kernels/integer_blocks.inl"
+#include "cpu/kernels/tile_scan.inl"
+
+}  // namespace
+
+#define WARPFOLD_INTEGER_KERNELS(T) \
+  { integer_sum<T>, integer_absolute<T>, integer_squares<T>, integer_extrema<T>, find<T> }
+
+#define WARPFOLD_EXTRACTIONS(T, term)                                                  \
+  {                                                                                    \
+    plain_sum<T, term>, extract<T, term, 1>, extract<T, term, 2>, extract<T, term, 3>, \
+        extract<T, term, 4>                                                            \
+  }
+
+const Kernels WARPFOLD_KERNEL_TABLE = {
+    WARPFOLD_KERNEL_NAME,
+    headroom,
+    WARPFOLD_INTEGER_KERNELS(std::int8_t),
+    WARPFOLD_INTEGER_KERNELS(std::int16_t),
+    WARPFOLD_INTEGER_KERNELS(std::int32_t),
+    WARPFOLD_INTEGER_KERNELS(std::int64_t),
+    WARPFOLD_INTEGER_KERNELS(std::uint8_t),
+    WARPFOLD_INTEGER_KERNELS(std::uint16_t),
+    WARPFOLD_INTEGER_KERNELS(std::uint32_t),
+    WARPFOLD_INTEGER_KERNELS(std::uint64_t),
+    {{WARPFOLD_EXTRACTIONS(float, Term::value),
+      WARPFOLD_EXTRACTIONS(float, Term::magnitude),
+      WARPFOLD_EXTRACTIONS(float, Term::square),
+      {}},
+     float_extrema<float>,
+     find<float>,
+     sanitize<float>,
+     nullptr,
+     scan_tile<PairLanes, float>,
+     scan_tile<Doubles, float>},
+    {{WARPFOLD_EXTRACTIONS(double, Term::value), WARPFOLD_EXTRACTIONS(double, Term::magnitude),
+      WARPFOLD_EXTRACTIONS(double, Term::square), WARPFOLD_EXTRACTIONS(double, Term::square_error)},
+     float_extrema<double>,
+     find<double>,
+     sanitize<double>,
+     drop_unsquarable<double>,
+     scan_tile<PairLanes, double>,
+     scan_tile<Doubles, double>},
+    swap_bytes<std::uint16_t>,
+    swap_bytes<std::uint32_t>,
+    swap_bytes<std::uint64_t>,
+    widen_f16,
+    widen_bf16,
+};
+
+}  // namespace warpfold::cpu

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "cpu/kernels/kernels.hpp"
+#include "cpu/page_buffer.hpp"
+#include "cpu/range_folder.hpp"
+#include "cpu/range_scanner.hpp"
+#include "cpu/thread_pool.hpp"
+#include "warpfold/core/element_range.hpp"
+
+namespace warpfold::cpu {
+
+/// Cuts a block into ranges of consecutive tiles: total() folds them, and keeps their totals for
+/// scan(), which then scans them independently.
+class HostScanEngine final : public ScanEngine {
+ public:
+  HostScanEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels, const ScanPlan& plan);
+
+  int blocks() const override { return static_cast<int>(blocks_.size()); }
+  std::uint64_t block_elements() const override { return block_elements_; }
+  std::span<std::byte> input(int block, std::uint64_t offset, std::uint64_t elements) override;
+  void load(int, std::uint64_t, std::uint64_t) override {}
+  Accumulator total(int block, std::uint64_t elements) override;
+  std::optional<std::uint64_t> scan(int block, std::uint64_t first_index, std::uint64_t elements,
+                                    const Accumulator& before) override;
+  std::span<const std::byte> output(int block, std::uint64_t offset,
+                                    std::uint64_t elements) override;
+
+ private:
+  struct Block {
+    PageBuffer in;
+    PageBuffer out;
+    std::vector<Accumulator> range_totals;
+  };
+
+  Block& block_at(int block) { return blocks_[static_cast<std::size_t>(block)]; }
+  std::size_t range_count(std::uint64_t elements) const;
+  ElementRange range_of(std::uint64_t elements, std::size_t range) const;
+
+  std::shared_ptr<ThreadPool> pool_;
+  ScanSpec spec_;
+  std::size_t input_bytes_;
+  std::size_t output_bytes_;
+  std::uint64_t block_elements_;
+  std::vector<Block> blocks_;
+  std::vector<std::unique_ptr<RangeFolder>> folders_;    ///< one a worker
+  std::vector<std::unique_ptr<RangeScanner>> scanners_;  ///< one a worker
+};
+
+}  // namespace warpfold::cpu

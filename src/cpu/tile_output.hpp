@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/int128.hpp"
+
+namespace warpfold::cpu {
+
+/// Stores prefixes as elements of a floating-point `type`, NaN canonical.
+void store_doubles(ElementType type, const double* prefixes, std::size_t n, std::byte* to);
+
+/// Stores prefixes that `type` holds, or that wrap in an integer type, as elements of `type`: their
+/// low 64 bits for an integer type; for a floating-point type they must be 64-bit signed integers.
+void store_words(ElementType type, const std::uint64_t* prefixes, std::size_t n, std::byte* to);
+
+/// Stores any prefixes, wrapped where they don't fit. Returns the first that doesn't, if any.
+std::optional<std::size_t> store_integers(ElementType type, const int128* prefixes, std::size_t n,
+                                          std::byte* to);
+
+/// Whether elements of `type` hold all integers from `lowest` to `highest`.
+bool holds(ElementType type, int128 lowest, int128 highest);
+
+}  // namespace warpfold::cpu
