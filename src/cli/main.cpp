@@ -1,3 +1,4 @@
+#include <hdf5.h>
 #include <mpi.h>
 
 #include <exception>
@@ -9,6 +10,9 @@
 #include "mpi/environment.hpp"
 
 int main(int argc, char** argv) {
+  // HDF5 1.10 crashes at exit where closing a file failed, on a full disk say. All of its objects
+  // have owners here.
+  H5dont_atexit();
   try {
     const warpfold::mpi::Environment environment(argc, argv);
     const std::vector<std::string> arguments(argc > 0 ? argv + 1 : argv, argv + argc);

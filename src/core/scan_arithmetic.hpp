@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -9,6 +8,7 @@
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
 #include "warpfold/core/int128.hpp"
+#include "warpfold/core/leading_zeros.hpp"
 #include "warpfold/core/ordered_key.hpp"
 #include "warpfold/core/rounding.hpp"
 
@@ -129,7 +129,7 @@ WARPFOLD_HD inline double rounded_integer(int128 value) {
   if (magnitude == 0) return 0.0;
   const auto upper = static_cast<std::uint64_t>(magnitude >> 64);
   const auto lower = static_cast<std::uint64_t>(magnitude);
-  const int zeros = upper != 0 ? std::countl_zero(upper) : 64 + std::countl_zero(lower);
+  const int zeros = upper != 0 ? leading_zeros(upper) : 64 + leading_zeros(lower);
   const uint128 aligned = magnitude << zeros;
   const double rounded = round_to_double(static_cast<std::uint64_t>(aligned >> 64), 127 - zeros,
                                          static_cast<std::uint64_t>(aligned) != 0);

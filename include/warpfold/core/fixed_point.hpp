@@ -7,6 +7,7 @@
 #include "warpfold/core/double_pair.hpp"
 #include "warpfold/core/host_device.hpp"
 #include "warpfold/core/int128.hpp"
+#include "warpfold/core/leading_zeros.hpp"
 #include "warpfold/core/rounding.hpp"
 
 namespace warpfold {
@@ -160,7 +161,7 @@ struct FixedPoint {
     const auto digit = [this](int index) {
       return index < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(limb[index]);
     };
-    const int lead = 31 - std::countl_zero(static_cast<std::uint32_t>(digit(top)));
+    const int lead = 63 - leading_zeros(digit(top));
     // The three leading digits, 96 bits, hold the 64 leading bits.
     std::uint64_t significand = (digit(top) << 32 | digit(top - 1)) << (31 - lead);
     significand |= digit(top - 2) >> (lead + 1);

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace warpfold::cuda {
+
+/// Throws an Error that says which `action` failed, with the CUDA error's name and text; clears the
+/// error from the calling thread.
+void check(cudaError_t status, const char* action);
+
+/// As check(), for the kernel launch just made.
+void check_launch(const char* action);
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,24 @@
+#include "cuda/device.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace warpfold::cuda {
+
+std::uint64_t Device::memory_limit() const {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for the GPU's free memory");
+  const std::uint64_t free = free_bytes;
+  if (memory_bytes_) return std::min(*memory_bytes_, free);
+  return free / 5 * 4 / static_cast<std::uint64_t>(std::max(sharing_processes_, 1));
+}
+
+int Device::multiprocessors() const {
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, ordinal_),
+        "asking for the GPU's size");
+  return count;
+}
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "cuda/scan_method.hpp"
+
+namespace warpfold::cuda {
+
+/// Prefix sums of floats.
+class FloatSumScan final : public ScanMethod {
+ public:
+  explicit FloatSumScan(const ScanSpec& spec) : spec_(spec) {}
+
+  std::uint64_t scratch_bytes(std::uint64_t tiles) const override;
+  Accumulator total(const kernels::BlockView& block, std::byte* scratch,
+                    const Stream& stream) const override;
+  std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte* scratch,
+                                    const Accumulator& before, const Stream& stream) const override;
+
+ private:
+  ScanSpec spec_;
+};
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "warpfold/core/accumulator.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold::cuda {
+
+template <class T, bool Floating = is_floating_element<T>>
+struct ComparableOf;
+
+template <class T>
+struct ComparableOf<T, true> {
+  using type = std::conditional_t<std::is_same_v<T, double>, double, float>;
+};
+
+template <class T>
+struct ComparableOf<T, false> {
+  using narrow = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
+  using type = std::conditional_t<(sizeof(T) > sizeof(narrow)), T, narrow>;
+};
+
+/// The arithmetic type in which elements of type T are compared: of the same values, order, key and
+/// bits.
+template <class T>
+using Comparable = typename ComparableOf<T>::type;
+
+template <class T>
+__device__ Comparable<T> comparable(T element) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return element;
+  else
+    return element.to_float();
+}
+
+/// The value of an element whose value_bits() are `bits`.
+template <class C>
+__device__ C comparable_of_bits(std::uint64_t bits) {
+  if constexpr (std::is_integral_v<C>)
+    return static_cast<C>(bits);
+  else
+    return static_cast<C>(std::bit_cast<double>(bits));
+}
+
+template <class C>
+__device__ bool is_nan(C value) {
+  if constexpr (std::is_integral_v<C>)
+    return false;
+  else
+    return value != value;
+}
+
+inline constexpr std::uint32_t no_offset = 0xffffffffu;
+
+/// The best of the elements one thread met, in ascending order of their offsets.
+template <class C>
+struct Best {
+  C value = C{};
+  std::uint32_t offset = no_offset;
+
+  /// Keeps the first of equal ones. Not for NaN.
+  __device__ void take_lower(C candidate, std::uint32_t at) {
+    if (candidate < value || offset == no_offset) *this = {candidate, at};
+  }
+  __device__ void take_higher(C candidate, std::uint32_t at) {
+    if (candidate > value || offset == no_offset) *this = {candidate, at};
+  }
+
+  __device__ Extremum minimum(std::uint64_t first_index) const {
+    if (offset == no_offset) return Extremum::none();
+    return {ordered_key(value), first_index + offset, value_bits(value)};
+  }
+  __device__ Extremum maximum(std::uint64_t first_index) const {
+    if (offset == no_offset) return Extremum::none();
+    return {~ordered_key(value), first_index + offset, value_bits(value)};
+  }
+};
+
+struct BetterExtremum {
+  __device__ Extremum operator()(Extremum a, const Extremum& b) const {
+    a.merge(b);
+    return a;
+  }
+};
+
+}  // namespace warpfold::cuda
