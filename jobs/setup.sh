@@ -1,0 +1,182 @@
+# shellcheck shell=bash disable=SC2034
+# What a machine needs to build, test and try warpfold. Sourced, not run.
+#
+# require NEED...          installs what is missing with apt where root or sudo allows it; elsewhere
+#                          names the Debian packages, Spack specs and modules missing, and exits 1
+# configure_and_build FOLDER [CMAKE-OPTION...]
+# find_cuda                puts nvcc on the path if a toolkit is installed, sets cuda_options
+# find_python              sets python to one with the modules that the tests import
+# prepare_mpi              lets mpirun start as root, inside containers and on few cores
+# count_gpus               prints how many GPUs this host has
+
+readonly coastline_folder="${WARPFOLD_COASTLINES:-/usr/share/gmt-gshhg}"
+
+build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5-dev libcli11-dev
+  libfmt-dev nlohmann-json3-dev libhwloc-dev)
+test_needs=(libgtest-dev libbenchmark-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
+  python3-pytest hdf5-tools gmt-gshhg-low)
+data_needs=(gmt-gshhg-low)
+
+# Debian package | Spack spec | usual name of the module | how to see it without a package manager
+readonly needs_table='
+g++                 | gcc@11:            | gcc           | compiles_cxx20
+cmake               | cmake@3.25:        | cmake         | cmake_is_recent
+ninja-build         | ninja              | ninja         | has_command ninja
+pkg-config          | pkgconf            | pkgconf       | has_command pkg-config
+libopenmpi-dev      | openmpi            | openmpi       | has_command mpicxx
+openmpi-bin         | openmpi            | openmpi       | has_command mpirun
+libhdf5-dev         | hdf5               | hdf5          | has_header hdf5.h
+libcli11-dev        | cli11              | cli11         | has_header CLI/CLI.hpp
+libfmt-dev          | fmt                | fmt           | has_header fmt/format.h
+nlohmann-json3-dev  | nlohmann-json      | nlohmann_json | has_header nlohmann/json.hpp
+libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
+libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
+libbenchmark-dev    | benchmark          | benchmark     | has_header benchmark/benchmark.h
+libhdf5-openmpi-dev | hdf5 +mpi          | hdf5-parallel | has_command h5pcc
+python3             | python             | python        | has_command python3
+python3-numpy       | py-numpy           | py-numpy      | has_python_module numpy
+python3-h5py        | py-h5py            | py-h5py       | has_python_module h5py
+python3-pytest      | py-pytest          | py-pytest     | has_python_module pytest
+hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
+gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
+'
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "error: $*"; exit 1; }
+has_command() { command -v "$1" >/dev/null 2>&1; }
+has_python_module() { has_command python3 && python3 -c "import $1" >/dev/null 2>&1; }
+has_coastlines() { [[ -r "$coastline_folder/binned_GSHHS_l.nc" ]]; }
+
+compiles_cxx20() {
+  has_command c++ && printf '#include <span>\n' | c++ -std=c++20 -fsyntax-only -x c++ - 2>/dev/null
+}
+
+cmake_is_recent() {
+  has_command cmake || return 1
+  local version
+  version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
+  [[ $(printf '3.25\n%s\n' "$version" | sort -V | head -n 1) == 3.25 ]]
+}
+
+has_header() {
+  local prefix folder
+  local prefixes=${CMAKE_PREFIX_PATH:-}:${HDF5_ROOT:-}:/usr/local:/usr
+  local folders=${CPATH:-}:${CPLUS_INCLUDE_PATH:-}
+  for prefix in ${prefixes//[:;]/ }; do
+    folders+=:$prefix/include
+  done
+  for folder in ${folders//:/ }; do
+    [[ -e "$folder/$1" ]] && return 0
+  done
+  return 1
+}
+
+is_debian() { has_command dpkg-query && has_command apt-get; }
+
+is_satisfied() {
+  local package=$1 probe=$2
+  if is_debian &&
+    dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^.i'; then
+    return 0
+  fi
+  $probe
+}
+
+# Prints column `column` (1 package, 2 Spack spec, 3 module, 4 probe) of the need called `package`.
+need_column() {
+  local package=$1 column=$2
+  awk -F '|' -v package="$package" -v column="$column" '
+    { name = $1; gsub(/^ +| +$/, "", name) }
+    name == package { value = $column; gsub(/^ +| +$/, "", value); print value }' <<<"$needs_table"
+}
+
+become_root() {
+  if [[ $(id -u) == 0 ]]; then
+    "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+can_become_root() {
+  [[ $(id -u) == 0 ]] || { has_command sudo && sudo -n true 2>/dev/null; }
+}
+
+refuse_missing() {
+  local package specs=() modules=()
+  for package in "$@"; do
+    specs+=("$(need_column "$package" 2 | sed 's/ //g')")
+    modules+=("$(need_column "$package" 3)")
+  done
+  say "error: missing here, and there is no root or passwordless sudo with apt to install it:"
+  say "  Debian, Ubuntu:  apt-get install $*"
+  say "  Spack:           spack install $(printf '%s\n' "${specs[@]}" | sort -u | tr '\n' ' ')"
+  say "  usual modules:   module load $(printf '%s\n' "${modules[@]}" | sort -u | tr '\n' ' ')"
+  exit 1
+}
+
+require() {
+  local package missing=()
+  for package in "$@"; do
+    is_satisfied "$package" "$(need_column "$package" 4)" || missing+=("$package")
+  done
+  ((${#missing[@]} == 0)) && return 0
+  if ! is_debian || ! can_become_root; then
+    refuse_missing "${missing[@]}"
+  fi
+  say "installing: ${missing[*]}"
+  become_root apt-get update -qq
+  become_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+find_cuda() {
+  local folder="${CUDA_HOME:-/usr/local/cuda}"
+  cuda_options=()
+  if ! has_command nvcc && [[ -x "$folder/bin/nvcc" ]]; then
+    export PATH="$folder/bin:$PATH"
+  fi
+  if ! has_command nvcc; then
+    say "no nvcc found: building the cpu backend alone"
+    cuda_options=(-DWARPFOLD_CUDA=OFF)
+    return 0
+  fi
+  local architectures=${WARPFOLD_CUDA_ARCHITECTURES:-}
+  if [[ -z "$architectures" ]] && has_command nvidia-smi; then
+    architectures=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+      tr -d '. ' | grep -E '^[0-9]+$' | sort -u | paste -sd ';' -) || architectures=
+  fi
+  cuda_options=(-DWARPFOLD_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=${architectures:-90}")
+}
+
+count_gpus() {
+  if has_command nvidia-smi; then
+    nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true
+  else
+    echo 0
+  fi
+}
+
+find_python() {
+  for python in python3 /usr/bin/python3; do
+    "$python" -c 'import h5py, numpy, pytest' >/dev/null 2>&1 && return 0
+  done
+  fail "no python3 here imports numpy, h5py and pytest"
+}
+
+prepare_mpi() {
+  if [[ $(id -u) == 0 ]]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+  # Ranks share memory without asking the kernel to copy, which containers forbid.
+  export OMPI_MCA_btl_vader_single_copy_mechanism=none
+  export OMPI_MCA_rmaps_base_oversubscribe=1
+  export OMPI_MCA_hwloc_base_binding_policy=none
+}
+
+configure_and_build() {
+  local folder=$1
+  shift
+  cmake -S . -B "$folder" -G Ninja "$@"
+  cmake --build "$folder" --parallel "$(nproc)"
+}

@@ -1,0 +1,116 @@
+"""True values to compare with: integers and fractions, rounded once by Python.
+
+A double is a whole number of units of 2^-1074, so that Python's integers hold every sum exactly.
+"""
+
+import fractions
+import itertools
+import math
+
+import numpy as np
+
+UNIT_BITS = 1074
+UNITS = 1 << UNIT_BITS
+
+
+def to_double(name, values):
+    """Elements as doubles of equal value; bfloat16 comes as its bits."""
+    if name == "bf16":
+        return (np.asarray(values).astype("u4") << 16).view("f4").astype("f8")
+    return np.asarray(values, "f8")
+
+
+def to_bfloat16(values):
+    """The bits of the bfloat16 at or next below `values` in magnitude."""
+    return (np.asarray(values, "f4").view("u4") >> 16).astype("u2")
+
+
+def in_units(values):
+    """Finite doubles as integers, in units of 2^-1074."""
+    exact = []
+    for value in np.asarray(values, "f8").ravel().tolist():
+        numerator, denominator = value.as_integer_ratio()
+        exact.append(numerator << (UNIT_BITS + 1 - denominator.bit_length()))
+    return exact
+
+
+def nearest(numerator, denominator=1):
+    """The double nearest to a quotient of integers."""
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.inf if numerator > 0 else -math.inf
+
+
+def nearest_root(square):
+    """The double nearest to the square root of a fraction."""
+    if square == 0:
+        return 0.0
+    # At least 64 bits of root, the last of which is odd when anything was cut off.
+    bits = 64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2
+    shift = max(bits + 1, 0)
+    scaled, rest = divmod(square.numerator << (2 * shift), square.denominator)
+    root = math.isqrt(scaled)
+    inexact = rest != 0 or root * root != scaled
+    return nearest(2 * root + inexact, 2 << shift)
+
+
+def statistics(values, ddof=0):
+    """The true results of finite doubles or of Python integers, each rounded once."""
+    flat = np.asarray(values).ravel()
+    if flat.dtype.kind in "iub":
+        exact, units = [int(each) for each in flat.tolist()], 1
+    else:
+        exact, units = in_units(flat), UNITS
+    count = len(exact)
+    total = sum(exact)
+    squares = sum(each * each for each in exact)
+    magnitude = sum(map(abs, exact))
+    deviations = fractions.Fraction(count * squares - total * total, units * units)
+    variance = deviations / (count * (count - ddof))
+    of_sum = (lambda each: each) if units == 1 else (lambda each: nearest(each, units))
+    return {
+        "count": count,
+        "sum": of_sum(total),
+        "mean": nearest(total, count * units),
+        "var": nearest(variance.numerator, variance.denominator),
+        "std": nearest_root(variance),
+        "min": flat.min().item(),
+        "max": flat.max().item(),
+        "argmin": int(flat.argmin()),
+        "argmax": int(flat.argmax()),
+        "l1": of_sum(magnitude),
+        "l2": nearest_root(fractions.Fraction(squares, units * units)),
+        "linf": of_sum(max(map(abs, exact))),
+        "nan_count": 0,
+        "inf_count": 0,
+    }
+
+
+def prefixes(values):
+    """Inclusive prefix sums in units of 2^-1074."""
+    return list(itertools.accumulate(in_units(values)))
+
+
+def _ulp(name, true_units):
+    """The distance between neighbours of the value nearest to the truth, in units of 2^-1074."""
+    mantissa_bits, lowest_exponent = {
+        "f64": (52, -1074), "f32": (23, -149), "f16": (10, -24), "bf16": (7, -133),
+    }[name]  # fmt: skip
+    # The exponent of the value after rounding: a carry makes the unit twice as large.
+    magnitude = abs(true_units)
+    length = magnitude.bit_length()
+    drop = length - mantissa_bits - 1
+    if drop > 0 and ((magnitude >> (drop - 1)) + 1) >> 1 == 1 << (mantissa_bits + 1):
+        drop += 1
+    return 1 << max(drop, lowest_exponent + UNIT_BITS)
+
+
+def farther_than_an_ulp(name, scanned, true_prefixes):
+    """Indices at which a scan's output is more than 1 ulp from the true prefix."""
+    outputs = in_units(to_double(name, scanned))
+    return [
+        index
+        for index, (output, true) in enumerate(zip(outputs, true_prefixes, strict=True))
+        if abs(output - true) > _ulp(name, true)
+    ]

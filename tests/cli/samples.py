@@ -1,0 +1,85 @@
+"""Data on which sums are hard, or types are told apart; the same on every machine."""
+
+import numpy as np
+
+import reference
+from support import FLOAT_TYPES, INTEGER_TYPES, NUMPY_TYPES
+
+GENERATED_TYPES = (*INTEGER_TYPES, *FLOAT_TYPES, "bool", "enum")
+
+
+def typed(name, shape, seed=0):
+    """Values over much of a type's range whose running sum stays inside 64 bits."""
+    random = np.random.default_rng([seed, GENERATED_TYPES.index(name)])
+    if name == "bool":
+        return random.integers(0, 2, shape)
+    if name == "enum":
+        return random.integers(-5, 300, shape)
+    if name in INTEGER_TYPES:
+        limits = np.iinfo(NUMPY_TYPES[name])
+        low, high = max(limits.min, -(2**40)), min(limits.max, 2**40)
+        return random.integers(low, high, shape, endpoint=True, dtype=NUMPY_TYPES[name])
+    wide = random.standard_normal(shape) * np.exp2(random.integers(-12, 4, shape))
+    if name == "bf16":
+        return reference.to_bfloat16(wide)
+    return wide.astype(NUMPY_TYPES[name])
+
+
+def _as(name, values):
+    if name == "bf16":
+        return reference.to_bfloat16(values)
+    with np.errstate(over="ignore"):
+        return values.astype(NUMPY_TYPES[name])
+
+
+LARGEST_EXPONENT = {"f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
+SMALLEST_EXPONENT = {"f16": -24, "bf16": -133, "f32": -149, "f64": -1074}
+
+
+def uniform(name, count, random):
+    return _as(name, random.random(count))
+
+
+def wide(name, count, random):
+    """Signed values over all but the type's top exponents."""
+    exponents = random.integers(SMALLEST_EXPONENT[name] // 2, LARGEST_EXPONENT[name] // 2, count)
+    return _as(name, np.ldexp(random.uniform(-1, 1, count), exponents))
+
+
+def cancelling(name, count, random):
+    """Huge terms that cancel exactly, around small ones that remain."""
+    huge = np.ldexp(random.uniform(0.5, 1, count // 2), LARGEST_EXPONENT[name] - 1)
+    small = _as(name, random.uniform(-1, 1, count - 2 * len(huge) + 50))
+    huge = _as(name, huge)
+    negated = huge ^ np.uint16(0x8000) if name == "bf16" else -huge
+    return random.permutation(np.concatenate([huge, negated, small]))
+
+
+def subnormal(name, count, random):
+    """Multiples of the type's smallest value, of either sign."""
+    multiples = random.integers(-100, 100, count).astype("f8")
+    return _as(name, np.ldexp(multiples, SMALLEST_EXPONENT[name]))
+
+
+def constant(name, count, random):
+    return _as(name, np.full(count, 1.23))
+
+
+def large_mean(name, count, random):
+    """Deviations in the last bits only: textbook variances cancel entirely."""
+    base = {"f16": 1024.0, "bf16": 128.0, "f32": 2.0**23, "f64": 1e15}[name]
+    return _as(name, base + random.integers(0, 8, count))
+
+
+def random_walk(name, count, random):
+    """Steps whose running sum crosses zero again and again."""
+    return _as(name, random.standard_normal(count))
+
+
+HARD = {
+    kind.__name__: kind for kind in (uniform, wide, cancelling, subnormal, constant, large_mean)
+}
+
+
+def hard(kind, name, count):
+    return HARD[kind](name, count, np.random.default_rng([len(kind), count]))

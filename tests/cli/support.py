@@ -1,0 +1,249 @@
+"""Starting the program and making its inputs, for whole-program tests."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+import h5py
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BACKEND = os.environ.get("WARPFOLD_TEST_BACKEND", "cpu")
+COASTLINES = pathlib.Path(os.environ.get("WARPFOLD_COASTLINES", "/usr/share/gmt-gshhg"))
+ERROR_PREFIX = "warpfold: error: "
+
+
+def _environment():
+    settings = dict(os.environ)
+    if os.getuid() == 0:
+        settings.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    settings.update(
+        OMPI_MCA_rmaps_base_oversubscribe="1",
+        OMPI_MCA_hwloc_base_binding_policy="none",
+        OMPI_MCA_btl_vader_single_copy_mechanism="none",
+    )
+    return settings
+
+
+ENVIRONMENT = _environment()
+
+
+def program():
+    path = os.environ.get("WARPFOLD")
+    if path is None:
+        built = sorted(ROOT.glob("build/*/warpfold"), key=lambda each: each.stat().st_mtime)
+        if not built:
+            raise RuntimeError("name the program to test in the environment variable WARPFOLD")
+        path = built[-1]
+    return str(path)
+
+
+def gpu_count():
+    if shutil.which("nvidia-smi") is None:
+        return 0
+    listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    return sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
+
+
+@dataclasses.dataclass
+class Outcome:
+    """How a run ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def errors(self):
+        """The program's error lines."""
+        return [line for line in self.stderr.splitlines() if line.startswith("warpfold: error")]
+
+    @property
+    def report(self):
+        return json.loads(self.stdout)
+
+    @property
+    def results(self):
+        return {key: number(value) for key, value in self.report["results"].items()}
+
+    @property
+    def result_bytes(self):
+        """The `results` object as printed."""
+        return re.search(r'"results"\s*:\s*\{[^{}]*\}', self.stdout).group(0)
+
+
+def number(value):
+    """What a result's JSON stands for: integers past 2^53, NaN and infinities are strings."""
+    if not isinstance(value, str):
+        return value
+    if value in ("nan", "inf", "-inf"):
+        return float(value)
+    return int(value) if re.fullmatch(r"-?\d+", value) else value
+
+
+def command_line(*arguments, ranks=None, backend=BACKEND):
+    """The command under mpirun, or alone where `ranks` is None."""
+    words = [program(), *map(str, arguments)]
+    if arguments and str(arguments[0]) in ("reduce", "scan") and backend is not None:
+        words += ["--backend", backend]
+        if backend == "cuda" and (ranks or 1) > gpu_count():
+            words.append("--share-gpu")
+    if ranks is None:
+        return words
+    return [os.environ.get("MPIEXEC", "mpirun"), "-np", str(ranks), *words]
+
+
+def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=()):
+    """Starts the program; `prefix` is a command that starts it in turn."""
+    return subprocess.Popen(
+        [*prefix, *command_line(*arguments, ranks=ranks, backend=backend)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+        cwd=cwd,
+        start_new_session=True,
+    )
+
+
+def attempt(*arguments, timeout=120, **options):
+    """Runs the program, whatever comes of it; stuck ranks are killed and fail the test."""
+    process = start(*arguments, **options)
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise AssertionError(f"no end within {timeout} s: {arguments}, {options}")
+    return Outcome(process.returncode, stdout, stderr)
+
+
+def run(*arguments, **options):
+    """Runs the program, which must succeed."""
+    outcome = attempt(*arguments, **options)
+    assert outcome.code == 0, f"{arguments} exits with {outcome.code}: {outcome.stderr}"
+    return outcome
+
+
+def reduce(path, dataset="values", *arguments, ops="all", **options):
+    """`reduce` to JSON."""
+    return run("reduce", path, dataset, "--ops", ops, "--json", "-", *arguments, **options)
+
+
+def scan(path, output, dataset="values", *arguments, **options):
+    """`scan` to JSON; replaces an output of an earlier run."""
+    return run(
+        "scan", path, dataset, "-o", output, "--json", "-", "--force", *arguments, **options
+    )
+
+
+def fail(*arguments, code, mentions=(), **options):
+    """Runs the program, which must end with exit code `code` and one line of explanation."""
+    options.setdefault("timeout", 60)
+    outcome = attempt(*arguments, **options)
+    context = f"{arguments}: exit {outcome.code}, stderr:\n{outcome.stderr}"
+    assert outcome.code == code, context
+    assert len(outcome.errors) == 1, context
+    assert outcome.errors[0].startswith(ERROR_PREFIX), context
+    assert "MPI_ABORT" not in outcome.stderr.upper(), context
+    assert outcome.stdout == "", context
+    for word in mentions:
+        assert str(word) in outcome.errors[0], context
+    return outcome
+
+
+NUMPY_TYPES = {
+    "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8",
+    "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
+    "f16": "f2", "f32": "f4", "f64": "f8",
+}  # fmt: skip
+INTEGER_TYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+FLOAT_TYPES = ("f16", "bf16", "f32", "f64")
+BYTE_ORDERS = {"little": "<", "big": ">"}
+
+
+def bfloat16_type(order="little"):
+    """HDF5's description of bfloat16: the upper half of a binary32."""
+    base = h5py.h5t.IEEE_F32LE if order == "little" else h5py.h5t.IEEE_F32BE
+    described = base.copy()
+    described.set_fields(15, 7, 8, 0, 7)
+    described.set_precision(16)
+    described.set_offset(0)
+    described.set_size(2)
+    described.set_ebias(127)
+    return described
+
+
+def file_type(name, order="little"):
+    """The HDF5 type of elements called `name` ("i8" to "f64", "bool" or "enum")."""
+    if name == "bf16":
+        return bfloat16_type(order)
+    prefix = BYTE_ORDERS[order]
+    if name == "bool":
+        return h5py.h5t.py_create(np.dtype(bool), logical=True)
+    if name == "enum":
+        labels = {f"LABEL{value}": value for value in range(-5, 300)}
+        return h5py.h5t.py_create(h5py.enum_dtype(labels, basetype=prefix + "i2"), logical=True)
+    return h5py.h5t.py_create(np.dtype(prefix + NUMPY_TYPES[name]), logical=True)
+
+
+def _memory_values(name, values):
+    """The array to hand to HDF5 for `name`, whose memory type is `file_type(name)`."""
+    if name == "bf16":
+        return np.asarray(values, "<u2", order="C")
+    if name == "bool":
+        return np.asarray(values, "i1", order="C")
+    if name == "enum":
+        return np.asarray(values, "<i2", order="C")
+    return np.asarray(values, "<" + NUMPY_TYPES[name], order="C")
+
+
+def write(path, values, name, dataset="values", order="little", mode="w", **storage):
+    """Makes a dataset of elements called `name`; bfloat16 values come as their 16 bits.
+
+    `storage` is of h5py's create_dataset: chunks, compression, shuffle, fletcher32.
+    """
+    values = _memory_values(name, values)
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    if "chunks" in storage:
+        properties.set_chunk(storage["chunks"])
+    if storage.get("shuffle"):
+        properties.set_shuffle()
+    if storage.get("compression") == "gzip":
+        properties.set_deflate(4)
+    if storage.get("fletcher32"):
+        properties.set_fletcher32()
+    links = h5py.h5p.create(h5py.h5p.LINK_CREATE)
+    links.set_create_intermediate_group(True)
+    with h5py.File(path, mode) as file:
+        space = h5py.h5s.create_simple(values.shape) if values.shape else h5py.h5s.create(
+            h5py.h5s.SCALAR
+        )
+        created = h5py.h5d.create(
+            file.id, dataset.encode(), file_type(name, order), space, properties, links
+        )
+        if values.size:
+            created.write(h5py.h5s.ALL, h5py.h5s.ALL, values, file_type(name))
+    return path
+
+
+def read(path, name, dataset="values"):
+    """The elements of a dataset as `write` takes them, in little-endian order."""
+    with h5py.File(path, "r") as file:
+        opened = file[dataset].id
+        values = np.empty(opened.shape, _memory_values(name, np.zeros(1)).dtype)
+        if values.size:
+            opened.read(h5py.h5s.ALL, h5py.h5s.ALL, values, file_type(name))
+    return values
+
+
+def stored_type(path, dataset="values"):
+    """The HDF5 type that a dataset has."""
+    with h5py.File(path, "r") as file:
+        return file[dataset].id.get_type()

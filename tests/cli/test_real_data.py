@@ -1,0 +1,69 @@
+"""The world's coastlines, as Debian's package gmt-gshhg-low stores them in netCDF-4."""
+
+import math
+
+import h5py
+import numpy as np
+import pytest
+
+import reference
+import support
+from test_reduce import assert_results
+
+pytestmark = pytest.mark.skipif(
+    not (support.COASTLINES / "binned_GSHHS_l.nc").exists(),
+    reason="the coastlines of gmt-gshhg-low are not here",
+)
+
+
+def numeric_datasets(path):
+    with h5py.File(path) as file:
+        return {name: each[...] for name, each in file.items() if each.dtype.kind in "iuf"}
+
+
+def test_areas_of_the_shores(folder):
+    path = support.COASTLINES / "binned_GSHHS_i.nc"
+    with h5py.File(path) as file:
+        areas = file["The_km_squared_area_of_polygons"][...]
+    found = support.reduce(path, "The_km_squared_area_of_polygons", ranks=2).results
+    assert found["sum"] == math.fsum(areas)
+    assert_results(found, reference.statistics(areas))
+
+
+def test_every_dataset():
+    path = support.COASTLINES / "binned_GSHHS_l.nc"
+    for dataset, values in numeric_datasets(path).items():
+        assert_results(support.reduce(path, dataset).results, reference.statistics(values))
+
+
+def test_big_endian_scales_that_were_never_written(folder):
+    path = support.COASTLINES / "binned_GSHHS_l.nc"
+    found = support.reduce(path, "Dimension_of_point_arrays", ranks=2)
+    assert found.results["count"] == 96_280
+    assert found.results["sum"] == 0
+
+
+def test_running_sum_of_the_latitudes(folder):
+    path = support.COASTLINES / "binned_GSHHS_i.nc"
+    dataset = "Relative_latitude_from_SW_corner_of_bin"
+    with h5py.File(path) as file:
+        steps = file[dataset][...]
+    support.scan(path, folder / "out.h5", dataset, "--slab", "64K", ranks=3)
+    assert np.array_equal(support.read(folder / "out.h5", "i64", dataset), np.cumsum(steps))
+
+
+def test_running_sum_of_the_areas(folder):
+    path = support.COASTLINES / "binned_GSHHS_i.nc"
+    dataset = "The_km_squared_area_of_polygons"
+    with h5py.File(path) as file:
+        areas = file[dataset][...]
+    support.scan(path, folder / "out.h5", dataset, ranks=2)
+    outputs = support.read(folder / "out.h5", "f64", dataset)
+    assert reference.farther_than_an_ulp("f64", outputs, reference.prefixes(areas)) == []
+
+
+def test_info_lists_the_datasets():
+    path = support.COASTLINES / "binned_GSHHS_l.nc"
+    listing = support.run("info", path).stdout
+    for dataset in numeric_datasets(path):
+        assert dataset in listing

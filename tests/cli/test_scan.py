@@ -1,0 +1,289 @@
+"""Running sums and extrema: of integers exact, of floats within 1 ulp of the true prefix."""
+
+import itertools
+import math
+
+import h5py
+import numpy as np
+import pytest
+
+import reference
+import samples
+import support
+from test_identical import output_type
+
+COUNT = 130_003
+INF = math.inf
+NAN = math.nan
+
+
+def scanned(folder, values, name, *arguments, out=None, ranks=None, **storage):
+    """The elements that a scan writes."""
+    path = support.write(folder / "in.h5", values, name, **storage)
+    support.scan(path, folder / "out.h5", "values", *arguments, ranks=ranks)
+    return support.read(folder / "out.h5", out or output_type(name))
+
+
+@pytest.mark.parametrize("name", support.FLOAT_TYPES)
+@pytest.mark.parametrize("kind", ["uniform", "random_walk", "wide", "large_mean", "constant"])
+def test_every_prefix_is_within_one_ulp(folder, kind, name):
+    make = getattr(samples, kind)
+    values = make(name, COUNT, np.random.default_rng(len(kind)))
+    doubles = reference.to_double(name, values)
+    # Beyond the narrow types' largest value the prefix is infinite: stay below it.
+    limit = {"f16": 60_000.0, "bf16": 3e38, "f32": 3e38, "f64": 1e308}[name]
+    values = values[np.abs(np.cumsum(doubles)) < limit]
+    true = reference.prefixes(reference.to_double(name, values))
+    outputs = scanned(folder, values, name, "--slab", "64K", ranks=2)
+    assert reference.farther_than_an_ulp(name, outputs, true) == []
+
+
+def test_long_random_walk_is_within_one_ulp(folder):
+    values = samples.random_walk("f64", 1_000_003, np.random.default_rng(5))
+    outputs = scanned(folder, values, "f64", "--slab", "1M", ranks=3)
+    assert reference.farther_than_an_ulp("f64", outputs, reference.prefixes(values)) == []
+
+
+@pytest.mark.parametrize("name", (*support.INTEGER_TYPES, "bool", "enum"))
+def test_integers_equal_the_true_prefix(folder, name):
+    values = samples.typed(name, COUNT, seed=2)
+    kept = np.cumsum(values, dtype="u8" if name.startswith("u") else "i8")
+    assert np.array_equal(scanned(folder, values, name, "--slab", "64K", ranks=2), kept)
+
+
+@pytest.mark.parametrize("name", ["i32", "f64", "f32"])
+def test_exclusive_sum_starts_with_zero(folder, name):
+    values = samples.typed(name, COUNT, seed=3)
+    inclusive = scanned(folder, values, name)
+    exclusive = scanned(folder, values, name, "--exclusive", ranks=3)
+    assert exclusive[0] == 0
+    assert np.array_equal(exclusive[1:], inclusive[:-1])
+
+
+@pytest.mark.parametrize("operation", ["min", "max"])
+@pytest.mark.parametrize("name", samples.GENERATED_TYPES)
+def test_running_extrema_keep_the_type(folder, name, operation):
+    values = samples.typed(name, COUNT, seed=4)
+    outputs = scanned(folder, values, name, "--op", operation, "--slab", "64K", ranks=2, out=name)
+    accumulate = {"min": np.minimum, "max": np.maximum}[operation].accumulate
+    if name == "bf16":
+        doubles = reference.to_double(name, values)
+        assert np.array_equal(reference.to_double(name, outputs), accumulate(doubles))
+    else:
+        assert np.array_equal(outputs, accumulate(np.asarray(values, outputs.dtype)))
+
+
+@pytest.mark.parametrize("operation", ["min", "max"])
+@pytest.mark.parametrize("name", ["i8", "u16", "i64", "f32", "f64"])
+def test_exclusive_extrema_start_with_the_identity(folder, name, operation):
+    values = samples.typed(name, 5000, seed=6)
+    inclusive = scanned(folder, values, name, "--op", operation, out=name)
+    exclusive = scanned(folder, values, name, "--op", operation, "--exclusive", out=name)
+    if name in support.INTEGER_TYPES:
+        limits = np.iinfo(support.NUMPY_TYPES[name])
+        identity = {"min": limits.max, "max": limits.min}[operation]
+    else:
+        identity = {"min": INF, "max": -INF}[operation]
+    assert exclusive[0] == identity
+    assert np.array_equal(exclusive[1:], inclusive[:-1])
+
+
+@pytest.mark.parametrize("name", ["f64", "f32", "f16"])
+def test_nan_from_there_on(folder, name):
+    values = np.ones(20_000)
+    values[9000] = NAN
+    outputs = scanned(folder, values, name, "--slab", "64K", ranks=2)
+    with np.errstate(all="ignore"):
+        assert not np.isnan(outputs[:9000]).any()
+    assert np.isnan(outputs[9000:]).all()
+    # All the same quiet NaN.
+    assert len({each.tobytes() for each in outputs[9000:]}) == 1
+
+
+def test_nan_from_there_on_in_running_extrema(folder):
+    values = np.arange(20_000.0)
+    values[9000] = NAN
+    for operation, accumulate in (("min", np.minimum), ("max", np.maximum)):
+        outputs = scanned(folder, values, "f64", "--op", operation, "--slab", "64K", ranks=2)
+        assert np.array_equal(outputs, accumulate.accumulate(values), equal_nan=True)
+
+
+@pytest.mark.parametrize("first, second", [(INF, INF), (-INF, -INF), (INF, -INF), (-INF, INF)])
+@pytest.mark.parametrize("name", ["f64", "f32"])
+def test_infinities(folder, name, first, second):
+    values = np.ones(12_000)
+    values[3000], values[9000] = first, second
+    outputs = scanned(folder, values, name, "--slab", "64K", ranks=2)
+    with np.errstate(invalid="ignore"):
+        expected = np.cumsum(values)
+    assert np.array_equal(outputs, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("name, largest", [("f64", np.finfo("f8").max), ("f32", 2.0**127)])
+def test_beyond_the_largest_value_and_back(folder, name, largest):
+    values = np.array([largest, largest, -largest, -largest, 1.0, -largest, -largest])
+    outputs = scanned(folder, values, name)
+    assert outputs.tolist() == [largest, INF, largest, 0.0, 1.0, 1.0 - largest, -INF]
+
+
+def test_beyond_the_largest_value_and_back_across_slabs_and_ranks(folder):
+    largest = np.finfo("f8").max
+    values = np.concatenate([np.full(20_000, largest), np.full(20_000, -largest), [2.5]])
+    outputs = scanned(folder, values, "f64", "--slab", "64K", ranks=3)
+    assert outputs[0] == largest
+    assert np.isinf(outputs[1:39_998]).all()
+    assert outputs[39_998:].tolist() == [largest, 0.0, 2.5]
+
+
+@pytest.mark.parametrize("name", ["f64", "f32", "f16"])
+def test_zeros(folder, name):
+    outputs = scanned(folder, np.full(10, -0.0), name)
+    assert np.array_equal(outputs, np.zeros(10))
+    assert not np.signbit(outputs).any()
+
+
+def test_subnormals_are_exact(folder):
+    values = samples.subnormal("f64", COUNT, np.random.default_rng(7))
+    outputs = scanned(folder, values, "f64", ranks=2)
+    assert reference.in_units(outputs) == reference.prefixes(values)
+
+
+@pytest.mark.parametrize(
+    "name, out", [("i8", "i16"), ("u8", "u32"), ("u16", "i64"), ("i32", "i32")]
+)
+def test_integer_output_type(folder, name, out):
+    values = np.random.default_rng(8).integers(0, 2, 10_000)
+    outputs = scanned(folder, values, name, "--output-type", out, out=out)
+    assert outputs.dtype == np.dtype(support.NUMPY_TYPES[out])
+    assert np.array_equal(outputs, np.cumsum(values))
+
+
+@pytest.mark.parametrize("name, out", [("f32", "f64"), ("bf16", "f32"), ("f16", "f64")])
+def test_wider_float_output_type(folder, name, out):
+    values = samples.uniform(name, COUNT, np.random.default_rng(9))
+    outputs = scanned(folder, values, name, "--output-type", out, out=out, ranks=2)
+    true = reference.prefixes(reference.to_double(name, values))
+    assert reference.farther_than_an_ulp(out, outputs, true) == []
+
+
+def test_narrower_float_output_type(folder):
+    values = samples.random_walk("f64", COUNT, np.random.default_rng(10))
+    for out in ("f32", "bf16", "f16"):
+        outputs = scanned(folder, values, "f64", "--output-type", out, out=out)
+        assert reference.farther_than_an_ulp(out, outputs, reference.prefixes(values)) == []
+
+
+def test_float_output_of_integers(folder):
+    values = samples.typed("i32", COUNT)
+    outputs = scanned(folder, values, "i32", "--output-type", "f64", out="f64")
+    exact = list(itertools.accumulate(values.tolist()))
+    assert outputs.tolist() == exact
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_overflow_names_the_first_index(folder, ranks):
+    values = np.full(60_000, 2**48, "i8")  # 2^15 of them reach 2^63
+    path = support.write(folder / "in.h5", values, "i64")
+    arguments = ("scan", path, "values", "-o", folder / "out.h5", "--slab", "64K")
+    support.fail(*arguments, code=1, mentions=["32767"], ranks=ranks)
+    assert [each.name for each in folder.iterdir()] == ["in.h5"]
+
+
+def test_overflow_of_a_narrow_output_type(folder):
+    path = support.write(folder / "in.h5", np.ones(1000, "i1"), "i8")
+    arguments = ("scan", path, "values", "-o", folder / "out.h5", "--output-type", "i8")
+    support.fail(*arguments, code=1, mentions=["127"])
+
+
+def test_negative_sum_overflows_an_unsigned_output(folder):
+    path = support.write(folder / "in.h5", [3, -2, -2, 5], "i32")
+    arguments = ("scan", path, "values", "-o", folder / "out.h5", "--output-type", "u64")
+    support.fail(*arguments, code=1, mentions=["2"])
+
+
+def test_a_prefix_that_comes_back_into_range_still_overflowed(folder):
+    path = support.write(folder / "in.h5", [2**62, 2**62, -(2**62)], "i64")
+    support.fail("scan", path, "values", "-o", folder / "out.h5", code=1, mentions=["1"])
+
+
+@pytest.mark.parametrize("name", ["i64", "u64", "i8"])
+def test_wrap(folder, name):
+    limits = np.iinfo(support.NUMPY_TYPES[name])
+    values = np.random.default_rng(11).integers(
+        limits.min, limits.max, 50_000, endpoint=True, dtype=limits.dtype
+    )
+    arguments = ("--overflow", "wrap", "--output-type", name, "--slab", "64K")
+    outputs = scanned(folder, values, name, *arguments, out=name, ranks=2)
+    with np.errstate(over="ignore"):
+        assert np.array_equal(outputs, np.cumsum(values, dtype=limits.dtype))
+
+
+def test_report_and_last(folder):
+    path = support.write(folder / "in.h5", [1, 2, 4], "u16")
+    report = support.scan(path, folder / "out.h5").report
+    assert report["schema"] == "warpfold.scan/1"
+    assert report["results"]["output"].endswith("out.h5")
+    assert report["results"]["output_dataset"].strip("/") == "values"
+    assert (report["results"]["count"], report["results"]["last"]) == (3, 7)
+    exclusive = support.scan(path, folder / "out.h5", "values", "--exclusive").report
+    assert exclusive["results"]["last"] == 3
+
+
+def test_last_equals_the_sum(folder):
+    values = samples.typed("i64", COUNT)
+    path = support.write(folder / "in.h5", values, "i64")
+    last = support.scan(path, folder / "out.h5", ranks=2).results["last"]
+    assert last == support.reduce(path, ops="sum").results["sum"]
+
+
+@pytest.mark.parametrize("shape", [(0,), (4, 0)])
+def test_no_elements(folder, shape):
+    path = support.write(folder / "in.h5", np.zeros(shape), "f32")
+    for ranks in (1, 4):
+        report = support.scan(path, folder / "out.h5", ranks=ranks).report
+        assert report["results"]["count"] == 0
+        assert report["results"]["last"] is None
+        assert support.read(folder / "out.h5", "f32").shape == shape
+
+
+def test_fewer_elements_than_ranks(folder):
+    assert scanned(folder, [2, 3], "u8", ranks=4).tolist() == [2, 5]
+
+
+def test_scalar(folder):
+    path = support.write(folder / "in.h5", np.array(7), "i32")
+    support.scan(path, folder / "out.h5", ranks=2)
+    assert support.read(folder / "out.h5", "i64").tolist() == 7
+
+
+def test_output_keeps_shape_and_attributes_and_says_where_it_is_from(folder):
+    path = support.write(folder / "in.h5", np.arange(12).reshape(3, 4), "i32")
+    with h5py.File(path, "a") as file:
+        file["values"].attrs["units"] = "m"
+        file["values"].attrs["limits"] = [1.5, 2.5]
+    support.scan(path, folder / "out.h5")
+    with h5py.File(folder / "out.h5") as file:
+        made = file["values"]
+        assert made.shape == (3, 4)
+        assert made[...].ravel().tolist() == np.cumsum(np.arange(12)).tolist()
+        assert made.attrs["units"] == "m"
+        assert list(made.attrs["limits"]) == [1.5, 2.5]
+        said = " ".join(str(value) for value in made.attrs.values())
+        assert "in.h5" in said
+        assert "scan" in said
+
+
+def test_output_dataset_of_another_name_in_groups(folder):
+    path = support.write(folder / "in.h5", [1, 2], "i32", dataset="deep/er")
+    support.scan(path, f"{folder}/out.h5:/sums/running", "deep/er")
+    assert support.read(folder / "out.h5", "i64", "sums/running").tolist() == [1, 3]
+    support.scan(path, folder / "out.h5", "deep/er")
+    assert support.read(folder / "out.h5", "i64", "deep/er").tolist() == [1, 3]
+
+
+def test_force_replaces_the_output(folder):
+    path = support.write(folder / "in.h5", [1, 2], "i32")
+    (folder / "out.h5").write_text("something else")
+    support.scan(path, folder / "out.h5", ranks=2)
+    assert support.read(folder / "out.h5", "i64").tolist() == [1, 3]
+    assert sorted(each.name for each in folder.iterdir()) == ["in.h5", "out.h5"]

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Sets the machine up, builds warpfold and passes its tests: tests/run.sh
+#
+# WARPFOLD_CUDA_ARCHITECTURES  GPU architectures to compile for ("70;90"); default: those of the
+#                              GPUs here, 90 where there is none
+# CTEST_OPTIONS                further options of ctest ("-L gpu")
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source jobs/setup.sh
+
+require "${build_needs[@]}" "${test_needs[@]}"
+find_cuda
+find_python
+prepare_mpi
+
+common_options=(-DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$python")")
+
+say "== with parallel HDF5 =="
+configure_and_build build/test-parallel-hdf5 "${common_options[@]}" \
+  -DHDF5_PREFER_PARALLEL=ON -DWARPFOLD_CUDA=OFF
+ctest --test-dir build/test-parallel-hdf5 --output-on-failure --no-tests=error -L '^hdf5$'
+
+say "== all tests =="
+configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}"
+# Most tests start ranks and threads of their own: two at a time fill the machine.
+# shellcheck disable=SC2086
+ctest --test-dir build/test --output-on-failure --no-tests=error -j 2 ${CTEST_OPTIONS:-}
