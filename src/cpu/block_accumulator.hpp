@@ -30,7 +30,7 @@ class BlockAccumulator {
   }
 
  private:
-  static constexpr std::uint64_t normalize_every = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t normalize_every = std::uint64_t{1} << 14;
   static_assert(normalize_every * 2 * block_elements <= std::uint64_t{1} << 30);
 
   Accumulator contents_ = Accumulator::empty();

@@ -44,6 +44,8 @@ template <class T>
 ExactStream<T>::ExactStream(const Kernels& kernels, Term term)
     : extract_(kernels_of<T>(kernels).extract[static_cast<std::size_t>(term)]),
       headroom_(kernels.headroom),
+      plain_behind_(kernels.plain_behind),
+      checkable_(!kernels.plain_behind || plain_sums_can_be_checked()),
       levels_(plain_sums_can_be_checked() ? 0 : 1) {}
 
 template <class T>
@@ -81,18 +83,23 @@ int ExactStream<T>::tight_exponent() const {
 }
 
 template <class T>
-typename ExactStream<T>::Attempt ExactStream<T>::try_plain(const T* x, std::size_t n) {
+void ExactStream<T>::extract(const T* x, std::size_t n, int levels) {
   clear_inexact();
-  extraction_ = extract_[0](x, n, 0);
-  const bool inexact = inexact_raised();
+  extraction_ = extract_[levels](x, n, exponent_);
+  if (levels == 0 || plain_behind_) extraction_.complete = !inexact_raised();
+}
+
+template <class T>
+typename ExactStream<T>::Attempt ExactStream<T>::try_plain(const T* x, std::size_t n) {
+  extract(x, n, 0);
   if (!extraction_.in_range) return Attempt::out_of_range;
-  return inexact ? Attempt::imprecise : Attempt::exact;
+  return extraction_.complete ? Attempt::exact : Attempt::imprecise;
 }
 
 template <class T>
 typename ExactStream<T>::Attempt ExactStream<T>::try_levels(const T* x, std::size_t n, int levels) {
   while (true) {
-    extraction_ = extract_[levels](x, n, exponent_);
+    extract(x, n, levels);
     if (extraction_.in_range && extraction_.complete) return Attempt::exact;
     if (!std::isfinite(extraction_.largest)) return Attempt::out_of_range;
     const int tight = tight_exponent();

@@ -20,6 +20,7 @@ class ExactStream {
   /// makes at most max_levels additions to `sum`.
   template <class Sum>
   bool add(const T* x, std::size_t n, Sum& sum) {
+    if (!checkable_) return false;
     for (int levels = levels_to_begin_with(); levels <= max_levels; ++levels) {
       const Attempt attempt = levels == 0 ? try_plain(x, n) : try_levels(x, n, levels);
       if (attempt == Attempt::out_of_range) return false;
@@ -35,6 +36,7 @@ class ExactStream {
  private:
   enum class Attempt { exact, imprecise, out_of_range };
 
+  void extract(const T* x, std::size_t n, int levels);
   int levels_to_begin_with();
   void learn_from(int levels_needed);
   Attempt try_plain(const T* x, std::size_t n);
@@ -43,7 +45,7 @@ class ExactStream {
 
   template <class Sum>
   void add_extraction(int levels, Sum& sum) const {
-    if (levels == 0) sum.add(extraction_.plain);
+    sum.add(extraction_.plain);
     int exponent = exponent_;
     for (int level = 0; level < levels; ++level) {
       const std::int64_t units = extraction_.units[level];
@@ -58,6 +60,8 @@ class ExactStream {
 
   const typename FloatKernels<T>::Extract (&extract_)[max_levels + 1];
   int headroom_;
+  bool plain_behind_;
+  bool checkable_;
   int levels_;        ///< to begin with
   int strain_ = 0;    ///< grows with every block that needed more
   int exponent_ = 0;  ///< of the first level

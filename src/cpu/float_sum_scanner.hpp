@@ -11,8 +11,6 @@
 
 namespace warpfold::cpu {
 
-static_assert(block_elements == scan_order::tile_elements);
-
 template <class Stored>
 class FloatSumScanner final : public RangeScanner {
  public:
@@ -28,9 +26,9 @@ class FloatSumScanner final : public RangeScanner {
   std::optional<std::uint64_t> scan(const std::byte* in, std::uint64_t n, const Accumulator& before,
                                     std::byte* out) override {
     Accumulator running = before;
-    for (std::uint64_t first = 0; first < n; first += block_elements) {
+    for (std::uint64_t first = 0; first < n; first += scan_order::tile_elements) {
       const auto size =
-          static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
+          static_cast<std::size_t>(std::min<std::uint64_t>(scan_order::tile_elements, n - first));
       const T* x = decoder_.decode(in + first * sizeof(Stored), size);
       scan_tile(x, size, running);
       store_doubles(output_, prefixes_, size, out + first * size_of(output_));
@@ -44,7 +42,7 @@ class FloatSumScanner final : public RangeScanner {
 
   void scan_tile(const T* x, std::size_t n, Accumulator& running) {
     const SpecialCounts specials = kernels_.sanitize(x, n, finite_);
-    std::fill(finite_ + n, finite_ + block_elements, T{0});
+    std::fill(finite_ + n, finite_ + scan_order::tile_elements, T{0});
     const scan_order::TileScale scale = scan_order::tile_scale(any_huge(running.sum));
     const DoublePair base = running.sum.rounded_pair(scale.exponent);
     scan_tile_(finite_, scale.down, base, exclusive_, prefixes_);
@@ -61,7 +59,7 @@ class FloatSumScanner final : public RangeScanner {
   }
 
   bool any_huge(const ExactSum& base) const {
-    const MinMax<T> range = kernels_.extrema(finite_, block_elements);
+    const MinMax<T> range = kernels_.extrema(finite_, scan_order::tile_elements);
     const double largest =
         std::max(-static_cast<double>(range.minimum), static_cast<double>(range.maximum));
     return largest >= scan_order::huge || std::abs(base.rounded()) >= scan_order::huge;
@@ -108,8 +106,8 @@ class FloatSumScanner final : public RangeScanner {
   ExactStream<T> values_;
   ElementType output_;
   bool exclusive_;
-  alignas(64) T finite_[block_elements];
-  alignas(64) double prefixes_[block_elements];
+  alignas(64) T finite_[scan_order::tile_elements];
+  alignas(64) double prefixes_[scan_order::tile_elements];
 };
 
 }  // namespace warpfold::cpu

@@ -11,7 +11,7 @@ namespace {
 constexpr int slot_count = 3;  ///< one being filled, one full, one being folded
 
 /// What a worker takes at a time: large against the cost of taking it, small against a slab.
-constexpr std::uint64_t task_elements = 64 * block_elements;
+constexpr std::uint64_t task_elements = 8 * block_elements;
 
 }  // namespace
 

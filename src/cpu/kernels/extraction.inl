@@ -29,7 +29,7 @@ static inline Doubles term_of(Doubles x) {
   } else if constexpr (term == Term::magnitude) {
     return magnitude(x);
   } else {
-    const Doubles square = x * x;
+    const Doubles square = multiply_quietly(x, x);
     if constexpr (term == Term::square)
       return square;
     else
@@ -41,7 +41,8 @@ template <std::size_t levels>
 struct Extractor {
   Doubles level[accumulators][levels];
   Doubles largest[accumulators];
-  Integers left[accumulators];
+  Doubles remainder[accumulators];  ///< where rounds_unflagged
+  Integers left[accumulators];      ///< elsewhere
 
   template <Term term, class T>
   inline void take(const T* x) {
@@ -50,11 +51,14 @@ struct Extractor {
       Doubles rest = term_of<term>(load(x + a * width));
       largest[a] = larger_magnitude(rest, largest[a]);
       for (std::size_t l = 0; l < levels; ++l) {
-        const Doubles sum = level[a][l] + rest;
+        const Doubles sum = add_quietly(level[a][l], rest);
         rest -= difference_by_fma(sum, level[a][l]);
         level[a][l] = sum;
       }
-      left[a] |= bits_of(rest);
+      if constexpr (rounds_unflagged)
+        remainder[a] += rest;
+      else
+        left[a] |= bits_of(rest);
     }
   }
 };
@@ -85,16 +89,20 @@ static inline void take_block(Extractor<levels>& extractor, const T* x, std::siz
   extractor = running;
 }
 
+static inline double total_of(const Doubles (&sums)[accumulators]) {
+  const Doubles sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  double total = 0.0;
+  for (int lane = 0; lane < width; ++lane) total += sum[lane];
+  return total;
+}
+
 template <class T, Term term>
 static Extraction plain_sum(const T* x, std::size_t n, int) {
   Extractor<0> extractor = {};
   take_block<term>(extractor, x, n);
-  Doubles sum = (extractor.sum[0] + extractor.sum[1]) + (extractor.sum[2] + extractor.sum[3]);
-  double total = 0.0;
-  for (int lane = 0; lane < width; ++lane) total += sum[lane];
   Extraction result = {};
-  result.plain = total;
-  result.in_range = __builtin_isfinite(total);
+  result.plain = total_of(extractor.sum);
+  result.in_range = __builtin_isfinite(result.plain);
   result.complete = true;
   return result;
 }
@@ -129,6 +137,7 @@ static inline void collect(const Extractor<levels>& extractor, const int (&expon
     if (left[lane] != 0) result.complete = false;
     if (largest[lane] > result.largest) result.largest = largest[lane];
   }
+  result.plain = total_of(extractor.remainder);
   const double most = power_of_two(exponents[0]) * power_of_two(-headroom);
   if (result.largest > most) result.in_range = false;
 }

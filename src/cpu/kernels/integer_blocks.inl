@@ -1,5 +1,7 @@
-/// Blocks of integers. A block's 2^12 elements of up to 16 bits sum in 32 bits, of 32 bits in 64;
-/// wider ones are split into digits of 32 bits first.
+/// Blocks of integers. A block's elements of up to 16 bits sum in 32 bits, of 32 bits in 64; wider
+/// ones are split into digits of 32 bits first.
+
+static_assert(block_elements <= std::size_t{1} << 14, "so that 16 bits sum in 31");
 
 template <class T>
 constexpr bool is_signed = static_cast<T>(-1) < T{0};

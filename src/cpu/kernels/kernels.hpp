@@ -10,11 +10,11 @@
 
 /// The inner loops of the host backend, compiled once for every instruction set of the build.
 ///
-/// A kernel sees one block: at most block_elements elements of native byte order that lie in the
-/// first-level cache. What it does to them is exact, or it says that it was not.
+/// A kernel sees one block: at most block_elements elements of native byte order that lie in a cache
+/// of the core. What it does to them is exact, or it says that it was not.
 namespace warpfold::cpu {
 
-inline constexpr std::size_t block_elements = 4096;
+inline constexpr std::size_t block_elements = std::size_t{1} << 14;
 
 /// The most extraction levels a kernel offers; level count 0 is a plain sum.
 inline constexpr int max_levels = 4;
@@ -34,13 +34,16 @@ inline constexpr int term_count = 4;
 /// rounds it to a multiple of the accumulator's unit 2^(E-52); the part rounded off, found without
 /// error (Dekker's Fast2Sum), goes on to the next level's accumulator, of exponent
 /// E - 53 + headroom (at least -1022, where the unit is the smallest number there is). With every
-/// |term| <= 2^(E-headroom) no accumulator leaves its interval, so its bits count units.
+/// |term| <= 2^(E-headroom) no accumulator leaves its interval, so its bits count units. What the
+/// last level rounds off is summed plainly where the inexact flag can watch that sum alone (level
+/// count 0, and everywhere with AVX-512, whose instructions can leave the flag alone); elsewhere it
+/// must be zero.
 struct Extraction {
   std::int64_t units[max_levels];  ///< of 2^(exponent of the level - 52)
-  double plain;                    ///< the sum itself, where levels == 0
+  double plain;                    ///< what the levels left behind, summed plainly
   double largest;                  ///< of the terms' magnitudes, NaN left out
   bool in_range;                   ///< no accumulator left its interval
-  bool complete;                   ///< nothing was left behind the last level
+  bool complete;                   ///< nothing was left behind unsummed
 };
 
 /// The number of elements of each non-finite kind.
@@ -78,7 +81,7 @@ template <class T>
 struct FloatKernels {
   using Extract = Extraction (*)(const T* x, std::size_t n, int exponent);
 
-  /// [term][levels]; null where a term is always zero. An inexact plain sum raises FE_INEXACT.
+  /// [term][levels]; null where a term is always zero. An inexact `plain` raises FE_INEXACT.
   Extract extract[term_count][max_levels + 1];
 
   /// Of the elements but NaN; infinity and -infinity where there is none.
@@ -104,7 +107,8 @@ struct FloatKernels {
 /// One instruction set's kernels.
 struct Kernels {
   const char* name;
-  int headroom;  ///< of Extraction
+  int headroom;       ///< of Extraction
+  bool plain_behind;  ///< what the last level leaves behind is summed plainly
 
   IntegerKernels<std::int8_t> i8;
   IntegerKernels<std::int16_t> i16;

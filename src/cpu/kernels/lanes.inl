@@ -126,6 +126,31 @@ static inline Doubles larger_magnitude(Doubles candidate, Doubles best) {
 #endif
 }
 
+#if defined(__AVX512F__)
+/// Whether sums can round without raising the inexact flag, which then tells of the others alone.
+constexpr bool rounds_unflagged = true;
+constexpr int quietly_to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+#else
+constexpr bool rounds_unflagged = false;
+#endif
+
+/// a + b and a * b; where rounds_unflagged, the inexact flag stays as it is.
+static inline Doubles add_quietly(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+  return (Doubles)_mm512_maskz_add_round_pd(0xff, (__m512d)a, (__m512d)b, quietly_to_nearest);
+#else
+  return a + b;
+#endif
+}
+
+static inline Doubles multiply_quietly(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+  return (Doubles)_mm512_maskz_mul_round_pd(0xff, (__m512d)a, (__m512d)b, quietly_to_nearest);
+#else
+  return a * b;
+#endif
+}
+
 /// a - b, where there are units for products that would else idle while those for sums are busy.
 static inline Doubles difference_by_fma(Doubles a, Doubles b) {
 #if defined(__AVX512F__)

@@ -39,6 +39,7 @@ namespace {
 const Kernels WARPFOLD_KERNEL_TABLE = {
     WARPFOLD_KERNEL_NAME,
     headroom,
+    rounds_unflagged,
     WARPFOLD_INTEGER_KERNELS(std::int8_t),
     WARPFOLD_INTEGER_KERNELS(std::int16_t),
     WARPFOLD_INTEGER_KERNELS(std::int32_t),
