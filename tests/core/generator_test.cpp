@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "core/byte_order.hpp"
@@ -34,7 +34,7 @@ template <class T>
 std::vector<T> elements_of(const GeneratorSpec& spec) {
   const std::vector<std::byte> bytes = generate(spec);
   std::vector<T> elements(spec.elements);
-  std::memcpy(elements.data(), bytes.data(), bytes.size());
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(elements)).begin());
   return elements;
 }
 

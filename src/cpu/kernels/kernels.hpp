@@ -10,8 +10,8 @@
 
 /// The inner loops of the host backend, compiled once for every instruction set of the build.
 ///
-/// A kernel sees one block: at most block_elements elements of native byte order that lie in a cache
-/// of the core. What it does to them is exact, or it says that it was not.
+/// A kernel sees one block: at most block_elements elements of native byte order that lie in a
+/// cache of the core. What it does to them is exact, or it says that it was not.
 namespace warpfold::cpu {
 
 inline constexpr std::size_t block_elements = std::size_t{1} << 14;
