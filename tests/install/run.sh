@@ -21,8 +21,10 @@ mkdir -p "$scratch/data"
 scratch=$(realpath -- "$scratch")
 
 "$cmake" --install "$build" --prefix "$scratch/prefix"
-"$cmake" -S "$source_folder" -B "$scratch/consumer" -DCMAKE_PREFIX_PATH="$scratch/prefix" \
-  -DCMAKE_BUILD_TYPE=Release
+# With the build's own generator: the default one, make, may be missing.
+generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
+"$cmake" -S "$source_folder" -B "$scratch/consumer" -G "$generator" \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" -DCMAKE_BUILD_TYPE=Release
 "$cmake" --build "$scratch/consumer"
 
 data=$scratch/data
