@@ -15,6 +15,7 @@ else
   trap 'rm -rf "$folder"' EXIT
 fi
 read -r -a launch <<<"${LAUNCH:-}"
+run() { "${launch[@]}" "$warpfold" "$@" </dev/null; }
 
 # kind | type | elements | further options | sum
 recipes='
@@ -33,9 +34,9 @@ while IFS='|' read -r kind type elements options expected; do
   kind=${kind// /} type=${type// /} elements=${elements// /} expected=${expected// /}
   read -r -a options <<<"$options"
   file=$folder/$kind-$type.h5
-  "${launch[@]}" "$warpfold" generate "$kind" "$file" values --type "$type" --shape "$elements" \
+  run generate "$kind" "$file" values --type "$type" --shape "$elements" \
     "${options[@]}" --force --quiet
-  sum=$("${launch[@]}" "$warpfold" reduce "$file" values --ops sum --csv - --quiet |
+  sum=$(run reduce "$file" values --ops sum --csv - --quiet |
     tail -n 1 | cut -d, -f8)
   verdict=right
   [[ $sum == "$expected" ]] || { verdict="WRONG, expected $expected"; failures=$((failures + 1)); }
