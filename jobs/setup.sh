@@ -13,7 +13,7 @@ readonly coastline_folder="${WARPFOLD_COASTLINES:-/usr/share/gmt-gshhg}"
 
 build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libhwloc-dev)
-test_needs=(libgtest-dev libbenchmark-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
+test_needs=(libgtest-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
   python3-pytest hdf5-tools gmt-gshhg-low)
 data_needs=(gmt-gshhg-low)
 
@@ -31,7 +31,6 @@ libfmt-dev          | fmt                | fmt           | has_header fmt/format
 nlohmann-json3-dev  | nlohmann-json      | nlohmann_json | has_header nlohmann/json.hpp
 libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
-libbenchmark-dev    | benchmark          | benchmark     | has_header benchmark/benchmark.h
 libhdf5-openmpi-dev | hdf5 +mpi          | hdf5-parallel | has_command h5pcc
 python3             | python             | python        | has_command python3
 python3-numpy       | py-numpy           | py-numpy      | has_python_module numpy
