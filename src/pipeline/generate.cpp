@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <numeric>
+#include <memory>
+#include <optional>
+#include <span>
 
 #include "core/generator.hpp"
 #include "pipeline/collective.hpp"
@@ -50,27 +52,64 @@ io::OutputSpec output_of(const std::string& file, const std::string& dataset,
 /// Where a slab of generated elements goes.
 using Sink = std::function<void(ElementRange range, std::span<const std::byte> bytes)>;
 
-/// Makes the elements of this rank's range slab by slab. Collective.
-void generate_range(const GeneratorSpec& spec, ElementRange mine, std::uint64_t most_elements,
-                    const RunOptions& run, const mpi::Communicator& communicator,
-                    StageClock& generating, StageClock& writing, const Sink& sink) {
-  const std::size_t size = size_of(spec.format.type);
-  const std::uint64_t slab = std::max<std::uint64_t>(1, run.slab_bytes / size);
-  const std::unique_ptr<Generator> generator = make_generator(spec);
-  std::vector<std::byte> buffer(std::min(slab, mine.count) * size);
-  std::uint64_t next = mine.first;
-  in_rounds(communicator, ceil_div(most_elements, slab), [&] {
-    leave_if_interrupted(run);
-    if (next == mine.end()) return false;
-    const ElementRange range{next, std::min(slab, mine.end() - next)};
-    const std::span<std::byte> bytes(buffer.data(), range.count * size);
-    generating.time(bytes.size(), [&] { generator->fill(range, bytes); });
-    writing.time(bytes.size(), [&] { sink(range, bytes); });
-    next = range.end();
-    report_progress(run, (next - mine.first) * size, mine.count * size);
-    return true;
-  });
-}
+/// Makes elements and writes them, slab by slab; its calls are collective.
+class Generation {
+ public:
+  Generation(const GeneratorSpec& spec, const RunOptions& run,
+             const mpi::Communicator& communicator)
+      : spec_(spec), run_(run), communicator_(communicator), size_(size_of(spec.format.type)) {}
+
+  /// Every rank makes and writes its part.
+  void write_contiguous(io::ContiguousWriter& writer) {
+    const auto ranks = static_cast<std::uint64_t>(communicator_.size());
+    const auto rank = static_cast<std::uint64_t>(communicator_.rank());
+    fill(partition(spec_.elements, granule, ranks, rank),
+         partition(spec_.elements, granule, ranks, 0).count,
+         [&](ElementRange range, std::span<const std::byte> bytes) {
+           writer.write(range.first * size_, bytes);
+         });
+    run_on_all(communicator_, [&] { writing_.time(0, [&] { writer.sync(); }); });
+  }
+
+  /// The root alone: the serial HDF5 library writes chunks from one process.
+  void write_chunked(const std::string& path, const std::string& dataset) {
+    std::optional<io::ChunkedWriter> chunks;
+    run_on_root(communicator_, [&] { chunks.emplace(path, dataset); });
+    fill({0, communicator_.is_root() ? spec_.elements : 0}, spec_.elements,
+         [&](ElementRange range, std::span<const std::byte> bytes) {
+           chunks->write(range.first, bytes);
+         });
+    run_on_root(communicator_, [&] { chunks->close(); });
+  }
+
+  std::vector<StageTiming> timings() const { return {making_.timing(), writing_.timing()}; }
+
+ private:
+  void fill(ElementRange mine, std::uint64_t most_elements, const Sink& sink) {
+    const std::uint64_t slab = std::max<std::uint64_t>(1, run_.slab_bytes / size_);
+    const std::unique_ptr<Generator> generator = make_generator(spec_);
+    std::vector<std::byte> buffer(std::min(slab, mine.count) * size_);
+    std::uint64_t next = mine.first;
+    in_rounds(communicator_, ceil_div(most_elements, slab), [&] {
+      leave_if_interrupted(run_);
+      if (next == mine.end()) return false;
+      const ElementRange range{next, std::min(slab, mine.end() - next)};
+      const std::span<std::byte> bytes(buffer.data(), range.count * size_);
+      making_.time(bytes.size(), [&] { generator->fill(range, bytes); });
+      writing_.time(bytes.size(), [&] { sink(range, bytes); });
+      next = range.end();
+      report_progress(run_, (next - mine.first) * size_, mine.count * size_);
+      return true;
+    });
+  }
+
+  const GeneratorSpec& spec_;
+  const RunOptions& run_;
+  const mpi::Communicator& communicator_;
+  std::size_t size_;
+  StageClock making_{"generate"};
+  StageClock writing_{"write"};
+};
 
 }  // namespace
 
@@ -85,38 +124,20 @@ GenerateResult generate(MPI_Comm parent, const std::string& file, const std::str
     make_generator(spec);
   });
   StagedDataset staged(output_of(file, dataset, options), communicator);
-  StageClock generating("generate");
-  StageClock writing("write");
-  const std::size_t size = size_of(options.format.type);
-  const auto ranks = static_cast<std::uint64_t>(communicator.size());
-  if (io::ContiguousWriter* writer = staged.writer()) {
-    const auto rank = static_cast<std::uint64_t>(communicator.rank());
-    generate_range(spec, partition(spec.elements, granule, ranks, rank),
-                   partition(spec.elements, granule, ranks, 0).count, options.run, communicator,
-                   generating, writing, [&](ElementRange range, std::span<const std::byte> bytes) {
-                     writer->write(range.first * size, bytes);
-                   });
-    run_on_all(communicator, [&] { writing.time(0, [&] { writer->sync(); }); });
-  } else if (!options.storage.chunk_shape.empty()) {
-    // The serial HDF5 library writes chunks from one process alone.
-    std::optional<io::ChunkedWriter> chunks;
-    run_on_root(communicator, [&] { chunks.emplace(staged.temporary_path(), dataset); });
-    const ElementRange mine{0, communicator.is_root() ? spec.elements : 0};
-    generate_range(spec, mine, spec.elements, options.run, communicator, generating, writing,
-                   [&](ElementRange range, std::span<const std::byte> bytes) {
-                     chunks->write(range.first, bytes);
-                   });
-    run_on_root(communicator, [&] { chunks->close(); });
-  }
+  Generation generation(spec, options.run, communicator);
+  if (io::ContiguousWriter* writer = staged.writer())
+    generation.write_contiguous(*writer);
+  else if (!options.storage.chunk_shape.empty())
+    generation.write_chunked(staged.temporary_path(), dataset);
   staged.commit();
 
   GenerateResult result;
   result.elements = spec.elements;
-  result.bytes = spec.elements * size;
+  result.bytes = spec.elements * size_of(options.format.type);
   result.known_sum = known_sum(spec);
   result.report.ranks = communicator.size();
   result.report.hosts = mpi::count_hosts(communicator);
-  result.report.stages = busiest({generating.timing(), writing.timing()}, communicator);
+  result.report.stages = busiest(generation.timings(), communicator);
   result.report.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

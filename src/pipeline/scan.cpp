@@ -65,6 +65,20 @@ std::uint64_t agree_on_block(ScanEngine& engine, const ScanPlan& plan,
   return mpi::minimum({std::min(engine.block_elements(), wanted)}, communicator).front();
 }
 
+/// Scans a dataset that has elements into its staged output. Collective.
+pipeline::ScanOutcome run_scan(io::Dataset& dataset, const ScanSpec& spec, Backend& backend,
+                               io::ContiguousWriter& writer, const RunOptions& run,
+                               const mpi::Communicator& communicator) {
+  const ScanPlan plan{
+      spec, slab_elements_of(spec, run.slab_bytes),
+      ceil_div(dataset.info().elements, static_cast<std::uint64_t>(communicator.size()))};
+  std::unique_ptr<ScanEngine> engine;
+  pipeline::run_on_all(communicator, [&] { engine = backend.make_scan_engine(plan); });
+  const std::uint64_t block_elements = agree_on_block(*engine, plan, communicator);
+  return pipeline::scan_blocks({dataset, *engine, writer, spec, plan.slab_elements, block_elements},
+                               run, communicator);
+}
+
 }  // namespace
 
 ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& name,
@@ -77,24 +91,19 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   ScanSpec spec;
   pipeline::run_on_all(communicator, [&] { spec = spec_of(info, options); });
   const pipeline::ChosenBackend chosen = pipeline::choose_backend(options.run, communicator);
-  pipeline::StagedDataset staged(output_of(info, spec, options), communicator);
+  const io::OutputSpec output = output_of(info, spec, options);
+  pipeline::StagedDataset staged(output, communicator);
 
   ScanResult result;
   result.input = info.format;
   result.output_type = spec.output;
-  result.output_dataset = options.output_dataset.empty() ? info.name : options.output_dataset;
+  result.output_dataset = output.dataset;
   result.shape = info.shape;
   result.count = info.elements;
   std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer()) {
-    const ScanPlan plan{spec, slab_elements_of(spec, options.run.slab_bytes),
-                        ceil_div(info.elements, static_cast<std::uint64_t>(communicator.size()))};
-    std::unique_ptr<ScanEngine> engine;
-    pipeline::run_on_all(communicator, [&] { engine = chosen.backend->make_scan_engine(plan); });
     const pipeline::ScanOutcome outcome =
-        pipeline::scan_blocks({dataset, *engine, *writer, spec, plan.slab_elements,
-                               agree_on_block(*engine, plan, communicator)},
-                              options.run, communicator);
+        run_scan(dataset, spec, *chosen.backend, *writer, options.run, communicator);
     result.last = value_of_bits(outcome.last_bits, spec.output);
     stages = outcome.stages;
   }
