@@ -136,13 +136,8 @@ class GenerateCommand : public Command {
   }
 
   Json json(const pipeline::GenerateResult& result) const {
-    Json document = json_head("generate");
-    add_run(document, result.report);
-    document["file"] = file_;
-    document["dataset"] = dataset_;
-    document["shape"] = options_.shape;
-    document["dtype"] = name_of(options_.format.type);
-    document["byte_order"] = byte_order_text(options_.format.order);
+    Json document =
+        json_head("generate", result.report, file_, dataset_, options_.shape, options_.format);
     document["kind"] = kind_;
     document["seed"] = json_integer(options_.seed);
     document["results"] = {{"count", json_integer(result.elements)},

@@ -24,16 +24,6 @@ Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
           {"host_memory_bytes", json_integer(plan.host_memory_bytes)}};
 }
 
-RunReport run_of(const pipeline::Plan& plan) {
-  RunReport run;
-  run.ranks = plan.ranks;
-  run.hosts = plan.hosts;
-  run.backend = plan.backend;
-  run.devices = plan.devices;
-  run.fallback = plan.fallback;
-  return run;
-}
-
 class InfoCommand : public Command {
  public:
   explicit InfoCommand(CLI::App& program)
@@ -90,36 +80,28 @@ class InfoCommand : public Command {
   }
 
   Report description_report(const io::DatasetInfo& info, const pipeline::Plan& plan) const {
-    const RunReport run = run_of(plan);
     Report report;
-    report.note = fallback_note(run);
+    report.note = fallback_note(plan.run);
     Table properties = properties_table(info);
-    append_plan(properties, plan, run, size_of(info.format.type));
+    append_plan(properties, plan, size_of(info.format.type));
     report.text = file_ + " " + dataset_ + "\n" + aligned_text(properties);
     report.csv = {{"file", "dataset", "property", "value"}};
     for (const auto& property : properties)
       report.csv.push_back({file_, dataset_, property[0], property[1]});
-    report.json = json_head("info");
-    add_run(report.json, run);
-    report.json["file"] = file_;
-    report.json["dataset"] = dataset_;
-    report.json["shape"] = info.shape;
-    report.json["dtype"] = name_of(info.format.type);
-    report.json["byte_order"] = byte_order_text(info.format.order);
+    report.json = json_head("info", plan.run, file_, dataset_, info.shape, info.format);
     report.json["results"] = properties_json(info);
     report.json["results"]["plan"] = plan_json(plan, size_of(info.format.type));
     return report;
   }
 
-  void append_plan(Table& properties, const pipeline::Plan& plan, const RunReport& run,
-                   std::size_t element_bytes) const {
+  void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {
     const auto& device_memory = common_.run.device_memory_bytes;
-    properties.push_back({"runs on", run_text(run)});
+    properties.push_back({"runs on", run_text(plan.run)});
     properties.push_back({"slab", fmt::format("{} elements, {}", plan.slab_elements,
                                               bytes_text(plan.slab_elements * element_bytes))});
     properties.push_back({"slabs a rank", fmt::format("{}", plan.slabs_per_rank)});
     properties.push_back({"host memory a rank", bytes_text(plan.host_memory_bytes)});
-    if (plan.backend.find("cuda") == std::string::npos) return;
+    if (plan.run.backend.find("cuda") == std::string::npos) return;
     properties.push_back({"device memory a rank", device_memory
                                                       ? "at most " + bytes_text(*device_memory)
                                                       : "at most 80% of what is free"});

@@ -83,13 +83,8 @@ class ReduceCommand : public Command {
   }
 
   Json json(const ReduceResult& result) const {
-    Json document = json_head("reduce");
-    add_run(document, result.report);
-    document["file"] = file_;
-    document["dataset"] = dataset_;
-    document["shape"] = result.shape;
-    document["dtype"] = name_of(result.format.type);
-    document["byte_order"] = byte_order_text(result.format.order);
+    Json document =
+        json_head("reduce", result.report, file_, dataset_, result.shape, result.format);
     Json& results = document["results"] = Json::object();
     for (const auto& [statistic, value] : result.summary)
       results[std::string(name_of(statistic))] = json_value(value);

@@ -93,13 +93,7 @@ class ScanCommand : public Command {
   }
 
   Json json(const ScanResult& result) const {
-    Json document = json_head("scan");
-    add_run(document, result.report);
-    document["file"] = file_;
-    document["dataset"] = dataset_;
-    document["shape"] = result.shape;
-    document["dtype"] = name_of(result.input.type);
-    document["byte_order"] = byte_order_text(result.input.order);
+    Json document = json_head("scan", result.report, file_, dataset_, result.shape, result.input);
     document["output_dtype"] = name_of(result.output_type);
     document["results"] = {{"output", options_.output},
                            {"output_dataset", result.output_dataset},

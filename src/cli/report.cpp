@@ -45,11 +45,20 @@ Json json_head(const std::string& command) {
   return document;
 }
 
-void add_run(Json& document, const RunReport& run) {
+Json json_head(const std::string& command, const RunReport& run, const std::string& file,
+               const std::string& dataset, const std::vector<std::uint64_t>& shape,
+               ElementFormat format) {
+  Json document = json_head(command);
   document["ranks"] = run.ranks;
   document["hosts"] = run.hosts;
   document["devices"] = run.devices;
   document["backend"] = run.backend;
+  document["file"] = file;
+  document["dataset"] = dataset;
+  document["shape"] = shape;
+  document["dtype"] = name_of(format.type);
+  document["byte_order"] = byte_order_text(format.order);
+  return document;
 }
 
 Json timings_json(const RunReport& run) {

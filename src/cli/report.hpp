@@ -28,8 +28,11 @@ struct Report {
 /// The first members of every report's JSON, up to the build.
 Json json_head(const std::string& command);
 
-/// Adds ranks, hosts, devices and backend.
-void add_run(Json& document, const RunReport& run);
+/// json_head() with the run's ranks, hosts, devices and backend, and the dataset that it dealt
+/// with.
+Json json_head(const std::string& command, const RunReport& run, const std::string& file,
+               const std::string& dataset, const std::vector<std::uint64_t>& shape,
+               ElementFormat format);
 
 /// Each stage's seconds, bytes and GB/s.
 Json timings_json(const RunReport& run);

@@ -13,22 +13,27 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// A rank's GPU and how many of its host's ranks use the same one.
+/// A rank's GPU and how the ranks of its host meet on theirs.
 struct DevicePlace {
   int device = 0;
-  int sharing_processes = 1;
+  int sharing_processes = 1;       ///< on this GPU
+  std::size_t ranks_with_gpu = 0;  ///< on this host
+  std::size_t distinct_gpus = 0;
 };
 
-std::string more_ranks_than_gpus(int ranks, std::size_t gpus) {
-  const std::string number = std::to_string(gpus);
-  return "Run 'mpirun -np " + number + "' (or --ntasks-per-node=" + number +
-         "), or let ranks share a GPU with --share-gpu, or use --backend cpu; " +
-         std::to_string(ranks) + " ranks are on this host.";
+Error more_ranks_than_gpus(const DevicePlace& place, int ranks) {
+  const std::string gpus = std::to_string(place.distinct_gpus);
+  return Error("more ranks than GPUs on a host",
+               std::to_string(place.ranks_with_gpu) + " ranks meet on " + gpus + " GPU" +
+                   (place.distinct_gpus == 1 ? "" : "s"),
+               "Run 'mpirun -np " + gpus + "' (or --ntasks-per-node=" + gpus +
+                   "), or let ranks share a GPU with --share-gpu, or use --backend cpu; " +
+                   std::to_string(ranks) + " ranks are on this host.");
 }
 
 /// With several devices visible a rank takes the one of its place on the host; with one (narrowed
 /// by a scheduler, perhaps) that one. Collective over the host's ranks.
-DevicePlace place_on_host(const std::vector<cuda::DeviceInfo>& devices, bool share,
+DevicePlace place_on_host(const std::vector<cuda::DeviceInfo>& devices,
                           const mpi::Communicator& host) {
   DevicePlace place;
   std::string mine;
@@ -40,11 +45,8 @@ DevicePlace place_on_host(const std::vector<cuda::DeviceInfo>& devices, bool sha
   std::erase(taken, std::string());
   const std::set<std::string> distinct(taken.begin(), taken.end());
   place.sharing_processes = static_cast<int>(std::count(taken.begin(), taken.end(), mine));
-  if (distinct.size() < taken.size() && !share)
-    throw Error("more ranks than GPUs on a host",
-                std::to_string(taken.size()) + " ranks meet on " + std::to_string(distinct.size()) +
-                    " GPU" + (distinct.size() == 1 ? "" : "s"),
-                more_ranks_than_gpus(host.size(), distinct.size()));
+  place.ranks_with_gpu = taken.size();
+  place.distinct_gpus = distinct.size();
   return place;
 }
 
@@ -68,15 +70,11 @@ ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator&
       throw Error("no GPU to run on", cuda::unavailable_reason(),
                   "Use --backend cpu, or a host and a build with CUDA.");
   });
-  DevicePlace place;
-  std::exception_ptr failure;
-  try {
-    place = place_on_host(devices, options.share_gpu, host);
-  } catch (const Error&) {
-    failure = std::current_exception();
-  }
-  mpi::settle(failure, communicator);
-
+  const DevicePlace place = place_on_host(devices, host);
+  run_on_all(communicator, [&] {
+    if (place.distinct_gpus < place.ranks_with_gpu && !options.share_gpu)
+      throw more_ranks_than_gpus(place, host.size());
+  });
   const int threads = options.threads > 0 ? options.threads : share_of_cores(host);
   ChosenBackend chosen;
   run_on_all(communicator, [&] {

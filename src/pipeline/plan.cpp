@@ -47,17 +47,12 @@ Plan plan_reduce(MPI_Comm parent, const io::DatasetInfo& info, const RunOptions&
   run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
   const io::DatasetInfo shared = share_from_root(info, communicator);
   const ChosenBackend chosen = choose_backend(options, communicator);
-  const RunReport report = describe_run(chosen, communicator);
   const SlabCut cut = cut_into_slabs(shared, options.slab_bytes, communicator.size());
   const ElementRange largest =
       partition(shared.elements, cut.granule, static_cast<std::uint64_t>(communicator.size()), 0);
   constexpr std::uint64_t fold_slots = 3;
   Plan plan;
-  plan.backend = report.backend;
-  plan.devices = report.devices;
-  plan.fallback = report.fallback;
-  plan.ranks = report.ranks;
-  plan.hosts = report.hosts;
+  plan.run = describe_run(chosen, communicator);
   plan.slab_elements = std::min(cut.slab_elements, std::max<std::uint64_t>(1, largest.count));
   plan.slabs_per_rank = ceil_div(largest.count, plan.slab_elements);
   plan.host_memory_bytes = fold_slots * plan.slab_elements * size_of(shared.format.type);

@@ -3,8 +3,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "io/dataset.hpp"
 #include "mpi/communicator.hpp"
@@ -27,11 +25,7 @@ SlabCut cut_into_slabs(const io::DatasetInfo& info, std::uint64_t slab_bytes, in
 
 /// What `reduce` would do with these ranks and options; known on every rank.
 struct Plan {
-  std::string backend;
-  std::vector<std::string> devices;  ///< by rank
-  std::string fallback;
-  int ranks = 1;
-  int hosts = 1;
+  RunReport run;  ///< without times
   std::uint64_t slab_elements = 0;
   std::uint64_t slabs_per_rank = 0;  ///< of the rank with the most
   std::uint64_t host_memory_bytes = 0;
