@@ -7,6 +7,7 @@
 #include "cuda/kernels/tile_totals.hpp"
 #include "cuda/non_finite.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/stream.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -32,19 +33,18 @@ std::uint64_t ExtremumScan::scratch_bytes(std::uint64_t tiles) const {
 }
 
 Accumulator ExtremumScan::total(const kernels::BlockView& block, std::byte* memory,
-                                const Stream& stream) const {
+                                cudaStream_t stream) const {
   Scratch scratch(memory);
   const ExtremumScratch parts = cut(scratch, block.tiles());
   const bool maximum = spec_.operation == ScanOperation::max;
   clear(parts.non_finite, stream);
-  kernels::extremum_tile_totals(block, maximum, parts.tiles, parts.non_finite, stream.get());
-  kernels::extremum_prefixes(parts.tiles, block.tiles(), parts.total, stream.get());
+  kernels::extremum_tile_totals(block, maximum, parts.tiles, parts.non_finite, stream);
+  kernels::extremum_prefixes(parts.tiles, block.tiles(), parts.total, stream);
   Accumulator total = Accumulator::empty();
   kernels::NonFinite non_finite{};
-  copy_to_host(maximum ? &total.maximum : &total.minimum, parts.total, sizeof(Extremum),
-               stream.get());
-  copy_to_host(&non_finite, parts.non_finite, sizeof(non_finite), stream.get());
-  stream.synchronize();
+  copy_to_host(maximum ? &total.maximum : &total.minimum, parts.total, sizeof(Extremum), stream);
+  copy_to_host(&non_finite, parts.non_finite, sizeof(non_finite), stream);
+  synchronize(stream);
   total.count = static_cast<std::int64_t>(block.elements);
   total.nan_count = static_cast<std::int64_t>(non_finite.count[0]);
   return total;
@@ -52,7 +52,7 @@ Accumulator ExtremumScan::total(const kernels::BlockView& block, std::byte* memo
 
 std::optional<std::uint64_t> ExtremumScan::scan(const kernels::BlockView& block, std::byte* memory,
                                                 const Accumulator& before,
-                                                const Stream& stream) const {
+                                                cudaStream_t stream) const {
   Scratch scratch(memory);
   const ExtremumScratch parts = cut(scratch, block.tiles());
   const bool maximum = spec_.operation == ScanOperation::max;
@@ -60,7 +60,7 @@ std::optional<std::uint64_t> ExtremumScan::scan(const kernels::BlockView& block,
                                      before.nan_count != 0};
   const FirstOverflow overflow(spec_, parts.first_overflow, stream);
   kernels::scan_extremum(block, parts.tiles, parts.non_finite, carry, maximum, spec_.exclusive,
-                         overflow.check(), stream.get());
+                         overflow.check(), stream);
   return overflow.result();
 }
 

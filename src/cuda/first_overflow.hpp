@@ -14,12 +14,12 @@ namespace warpfold::cuda {
 class FirstOverflow {
  public:
   /// `index` is in device memory and written to in the stream's order.
-  FirstOverflow(const ScanSpec& spec, unsigned long long* index, const Stream& stream)
+  FirstOverflow(const ScanSpec& spec, unsigned long long* index, cudaStream_t stream)
       : check_{spec.overflow == OverflowPolicy::error && is_integer(spec.input.type) &&
                    is_integer(spec.output),
                index},
         stream_(stream) {
-    if (check_.enabled) fill_bytes(index, 0xff, sizeof(*index), stream.get());
+    if (check_.enabled) fill_bytes(index, 0xff, sizeof(*index), stream);
   }
 
   const kernels::OverflowCheck& check() const { return check_; }
@@ -28,15 +28,15 @@ class FirstOverflow {
   std::optional<std::uint64_t> result() const {
     if (!check_.enabled) return std::nullopt;
     unsigned long long index = 0;
-    copy_to_host(&index, check_.first_index, sizeof(index), stream_.get());
-    stream_.synchronize();
+    copy_to_host(&index, check_.first_index, sizeof(index), stream_);
+    synchronize(stream_);
     if (index == ~0ull) return std::nullopt;
     return index;
   }
 
  private:
   kernels::OverflowCheck check_;
-  const Stream& stream_;
+  cudaStream_t stream_;
 };
 
 }  // namespace warpfold::cuda

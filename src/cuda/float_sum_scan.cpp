@@ -6,6 +6,7 @@
 #include "cuda/kernels/tile_totals.hpp"
 #include "cuda/non_finite.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/stream.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -34,17 +35,17 @@ std::uint64_t FloatSumScan::scratch_bytes(std::uint64_t tiles) const {
 }
 
 Accumulator FloatSumScan::total(const kernels::BlockView& block, std::byte* memory,
-                                const Stream& stream) const {
+                                cudaStream_t stream) const {
   Scratch scratch(memory);
   const FloatScratch parts = cut(scratch, block.tiles());
   clear(parts.non_finite, stream);
-  kernels::float_tile_totals(block, parts.tiles, parts.non_finite, stream.get());
-  kernels::limb_prefixes(parts.tiles.limbs, block.tiles(), parts.total, stream.get());
+  kernels::float_tile_totals(block, parts.tiles, parts.non_finite, stream);
+  kernels::limb_prefixes(parts.tiles.limbs, block.tiles(), parts.total, stream);
   Accumulator total = Accumulator::empty();
   kernels::NonFinite non_finite{};
-  copy_to_host(total.sum.limb, parts.total, sizeof(total.sum.limb), stream.get());
-  copy_to_host(&non_finite, parts.non_finite, sizeof(non_finite), stream.get());
-  stream.synchronize();
+  copy_to_host(total.sum.limb, parts.total, sizeof(total.sum.limb), stream);
+  copy_to_host(&non_finite, parts.non_finite, sizeof(non_finite), stream);
+  synchronize(stream);
   total.count = static_cast<std::int64_t>(block.elements);
   total.nan_count = static_cast<std::int64_t>(non_finite.count[0]);
   total.positive_infinities = static_cast<std::int64_t>(non_finite.count[1]);
@@ -55,14 +56,13 @@ Accumulator FloatSumScan::total(const kernels::BlockView& block, std::byte* memo
 
 std::optional<std::uint64_t> FloatSumScan::scan(const kernels::BlockView& block, std::byte* memory,
                                                 const Accumulator& before,
-                                                const Stream& stream) const {
+                                                cudaStream_t stream) const {
   Scratch scratch(memory);
   const FloatScratch parts = cut(scratch, block.tiles());
   const kernels::FloatCarry carry{before.sum, before.nan_count != 0,
                                   before.positive_infinities != 0, before.negative_infinities != 0};
-  kernels::tile_starts(parts.tiles, parts.non_finite, carry, block.tiles(), parts.starts,
-                       stream.get());
-  kernels::scan_sum_float(block, parts.starts, spec_.exclusive, stream.get());
+  kernels::tile_starts(parts.tiles, parts.non_finite, carry, block.tiles(), parts.starts, stream);
+  kernels::scan_sum_float(block, parts.starts, spec_.exclusive, stream);
   return std::nullopt;
 }
 

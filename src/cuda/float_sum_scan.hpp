@@ -11,9 +11,9 @@ class FloatSumScan final : public ScanMethod {
 
   std::uint64_t scratch_bytes(std::uint64_t tiles) const override;
   Accumulator total(const kernels::BlockView& block, std::byte* scratch,
-                    const Stream& stream) const override;
+                    cudaStream_t stream) const override;
   std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte* scratch,
-                                    const Accumulator& before, const Stream& stream) const override;
+                                    const Accumulator& before, cudaStream_t stream) const override;
 
  private:
   ScanSpec spec_;

@@ -6,6 +6,7 @@
 #include "cuda/kernels/tile_prefix.hpp"
 #include "cuda/kernels/tile_totals.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/stream.hpp"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cuda {
@@ -39,14 +40,14 @@ std::uint64_t IntegerSumScan::scratch_bytes(std::uint64_t tiles) const {
 }
 
 Accumulator IntegerSumScan::total(const kernels::BlockView& block, std::byte* memory,
-                                  const Stream& stream) const {
+                                  cudaStream_t stream) const {
   Scratch scratch(memory);
   const IntegerScratch parts = cut(scratch, block.tiles());
-  kernels::integer_tile_totals(block, parts.tile_sums, stream.get());
-  kernels::integer_prefixes(parts.tile_sums, block.tiles(), parts.total, stream.get());
+  kernels::integer_tile_totals(block, parts.tile_sums, stream);
+  kernels::integer_prefixes(parts.tile_sums, block.tiles(), parts.total, stream);
   int128 sum = 0;
-  copy_to_host(&sum, parts.total, sizeof(sum), stream.get());
-  stream.synchronize();
+  copy_to_host(&sum, parts.total, sizeof(sum), stream);
+  synchronize(stream);
   Accumulator total = Accumulator::empty();
   total.count = static_cast<std::int64_t>(block.elements);
   total.sum.add(sum);
@@ -56,12 +57,12 @@ Accumulator IntegerSumScan::total(const kernels::BlockView& block, std::byte* me
 
 std::optional<std::uint64_t> IntegerSumScan::scan(const kernels::BlockView& block,
                                                   std::byte* memory, const Accumulator& before,
-                                                  const Stream& stream) const {
+                                                  cudaStream_t stream) const {
   Scratch scratch(memory);
   const IntegerScratch parts = cut(scratch, block.tiles());
   const FirstOverflow overflow(spec_, parts.first_overflow, stream);
   kernels::scan_sum_integer(block, parts.tile_sums, integer_of(before.sum), spec_.exclusive,
-                            overflow.check(), stream.get());
+                            overflow.check(), stream);
   return overflow.result();
 }
 

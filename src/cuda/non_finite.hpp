@@ -1,15 +1,16 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include "cuda/copy.hpp"
 #include "cuda/kernels/block_view.hpp"
-#include "cuda/stream.hpp"
 
 namespace warpfold::cuda {
 
 /// Makes `counts`, in device memory, ready for a block's elements.
-inline void clear(kernels::NonFinite* counts, const Stream& stream) {
-  fill_bytes(counts->count, 0, sizeof(counts->count), stream.get());
-  fill_bytes(counts->first_tile, 0xff, sizeof(counts->first_tile), stream.get());
+inline void clear(kernels::NonFinite* counts, cudaStream_t stream) {
+  fill_bytes(counts->count, 0, sizeof(counts->count), stream);
+  fill_bytes(counts->first_tile, 0xff, sizeof(counts->first_tile), stream);
 }
 
 }  // namespace warpfold::cuda

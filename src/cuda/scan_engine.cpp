@@ -107,11 +107,11 @@ class ScanBlock {
   }
 
   Accumulator total(std::uint64_t elements) const {
-    return method_.total(view(elements), parts_.scratch, stream_);
+    return method_.total(view(elements), parts_.scratch, stream_.get());
   }
 
   std::optional<std::uint64_t> scan(std::uint64_t elements, const Accumulator& before) const {
-    return method_.scan(view(elements), parts_.scratch, before, stream_);
+    return method_.scan(view(elements), parts_.scratch, before, stream_.get());
   }
 
   std::span<const std::byte> output(std::uint64_t offset, std::uint64_t elements) const {

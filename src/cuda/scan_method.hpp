@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "cuda/kernels/block_view.hpp"
-#include "cuda/stream.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/scan_spec.hpp"
 
@@ -24,12 +25,12 @@ class ScanMethod {
 
   /// As ScanEngine::total(); indices count from the block's start.
   virtual Accumulator total(const kernels::BlockView& block, std::byte* scratch,
-                            const Stream& stream) const = 0;
+                            cudaStream_t stream) const = 0;
 
   /// As ScanEngine::scan(); the place counts from the block's start.
   virtual std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte* scratch,
                                             const Accumulator& before,
-                                            const Stream& stream) const = 0;
+                                            cudaStream_t stream) const = 0;
 };
 
 std::unique_ptr<ScanMethod> make_scan_method(const ScanSpec& spec);

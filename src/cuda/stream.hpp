@@ -6,6 +6,11 @@
 
 namespace warpfold::cuda {
 
+/// Returns once everything put into the stream is done; throws what went wrong with it.
+inline void synchronize(cudaStream_t stream) {
+  check(cudaStreamSynchronize(stream), "work on the GPU");
+}
+
 /// Owns a stream of the device that was current when it was made; ends with the stream's work, so
 /// that memory declared before a stream outlives what the stream does to it.
 class Stream {
@@ -22,8 +27,7 @@ class Stream {
 
   cudaStream_t get() const { return stream_; }
 
-  /// Returns once everything put into the stream is done; throws what went wrong with it.
-  void synchronize() const { check(cudaStreamSynchronize(stream_), "work on the GPU"); }
+  void synchronize() const { cuda::synchronize(stream_); }
 
  private:
   cudaStream_t stream_ = nullptr;
