@@ -19,6 +19,10 @@ inline void copy_to_host(void* host, const void* device, std::uint64_t bytes, cu
         "a copy from the GPU");
 }
 
+inline void copy_on_device(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "a copy on the GPU");
+}
+
 inline void fill_bytes(void* device, int value, std::uint64_t bytes, cudaStream_t stream) {
   check(cudaMemsetAsync(device, value, bytes, stream), "filling GPU memory");
 }

@@ -10,11 +10,11 @@
 #include "cuda/copy.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/event.hpp"
+#include "cuda/fold_state.hpp"
 #include "cuda/kernels/fold.hpp"
 #include "cuda/pinned_buffer.hpp"
 #include "cuda/stream.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -23,7 +23,6 @@ constexpr int most_slots = 3;
 constexpr std::uint64_t most_slab_elements = std::uint64_t{1} << 30;
 constexpr std::uint64_t most_slab_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t least_slab_bytes = std::uint64_t{64} << 10;
-constexpr std::uint64_t bytes_worth_a_block = std::uint64_t{16} << 10;
 
 /// What the device memory allows.
 struct FoldLayout {
@@ -31,26 +30,18 @@ struct FoldLayout {
   std::uint64_t slab_bytes;
   int blocks;  ///< of threads, in each launch
 
-  std::uint64_t slot_bytes() const {
-    return slab_bytes + static_cast<std::uint64_t>(blocks) * sizeof(Accumulator);
-  }
+  std::uint64_t slot_bytes() const { return slab_bytes + FoldState::bytes(blocks); }
 };
 
-int blocks_for(std::uint64_t slab_bytes, int resident_blocks) {
-  const std::uint64_t wanted =
-      std::max<std::uint64_t>(ceil_div(slab_bytes, bytes_worth_a_block), 1);
-  return static_cast<int>(std::min<std::uint64_t>(wanted, static_cast<unsigned>(resident_blocks)));
-}
-
 FoldLayout layout_of(std::uint64_t slab_bytes, std::uint64_t limit, int resident_blocks) {
-  FoldLayout layout{most_slots, slab_bytes, blocks_for(slab_bytes, resident_blocks)};
+  FoldLayout layout{most_slots, slab_bytes, kernels::fold_blocks(slab_bytes, resident_blocks)};
   while (layout.slots > 1 && static_cast<unsigned>(layout.slots) * layout.slot_bytes() > limit)
     --layout.slots;
   if (layout.slot_bytes() <= limit) return layout;
 
   // A slab of n times 64 KiB needs at most n times what one of 64 KiB needs.
   const std::uint64_t least_bytes = std::min(slab_bytes, least_slab_bytes);
-  const FoldLayout least{1, least_bytes, blocks_for(least_bytes, resident_blocks)};
+  const FoldLayout least{1, least_bytes, kernels::fold_blocks(least_bytes, resident_blocks)};
   const std::uint64_t granules = limit / least.slot_bytes();
   if (granules == 0)
     throw Error("the GPU memory allowed is too little to fold in",
@@ -59,7 +50,7 @@ FoldLayout layout_of(std::uint64_t slab_bytes, std::uint64_t limit, int resident
                 "raise --device-memory to " + std::to_string(least.slot_bytes()) + " or more");
   layout.slots = 1;
   layout.slab_bytes = granules * least_bytes;
-  layout.blocks = blocks_for(layout.slab_bytes, resident_blocks);
+  layout.blocks = kernels::fold_blocks(layout.slab_bytes, resident_blocks);
   return layout;
 }
 
@@ -74,14 +65,7 @@ std::uint64_t slab_bytes_of(const FoldPlan& plan) {
 class FoldSlot {
  public:
   explicit FoldSlot(const FoldLayout& layout)
-      : staged_(layout.slab_bytes),
-        slab_(layout.slab_bytes),
-        accumulators_(static_cast<std::uint64_t>(layout.blocks) * sizeof(Accumulator)),
-        blocks_(layout.blocks) {
-    const std::vector<Accumulator> empty(static_cast<std::size_t>(blocks_), Accumulator::empty());
-    copy_to_device(accumulators_.data(), empty.data(), accumulators_.size(), stream_.get());
-    stream_.synchronize();
-  }
+      : staged_(layout.slab_bytes), slab_(layout.slab_bytes), state_(layout.blocks) {}
 
   std::span<std::byte> staged() const { return staged_.span(); }
 
@@ -89,37 +73,31 @@ class FoldSlot {
     const std::uint64_t bytes = elements * size_of(plan.format.type);
     copy_to_device(slab_.data(), staged_.data(), bytes, stream_.get());
     staged_taken_.record(stream_.get());
-    const int blocks = blocks_for(bytes, blocks_);
-    used_blocks_ = std::max(used_blocks_, blocks);
     kernels::fold({.elements = slab_.data(),
-                   .count = static_cast<std::uint32_t>(elements),
+                   .count = elements,
                    .format = plan.format,
                    .needs = plan.needs,
                    .first_index = first_index,
-                   .accumulators = reinterpret_cast<Accumulator*>(accumulators_.data()),
-                   .blocks = blocks},
+                   .totals = state_.totals(),
+                   .block_extrema = state_.block_extrema(),
+                   .blocks = kernels::fold_blocks(bytes, state_.blocks())},
                   stream_.get());
   }
 
   void wait() const { staged_taken_.wait(); }
 
-  /// Merges what the slot has folded so far, once it is done. Normalized limbs are below 2^32, so
-  /// the few thousand blocks of all slots stay far from a limb's end.
-  void merge_into(Accumulator& total) const {
-    std::vector<Accumulator> parts(static_cast<std::size_t>(used_blocks_));
-    if (!parts.empty())
-      copy_to_host(parts.data(), accumulators_.data(), parts.size() * sizeof(Accumulator),
-                   stream_.get());
+  /// What the slot has folded so far, once it is done.
+  Accumulator total() const {
+    kernels::FoldTotals totals;
+    copy_to_host(&totals, state_.totals(), sizeof(totals), stream_.get());
     stream_.synchronize();
-    for (const Accumulator& part : parts) total.merge(part);
+    return totals.total;
   }
 
  private:
   PinnedBuffer staged_;
   DeviceBuffer slab_;
-  DeviceBuffer accumulators_;
-  int blocks_;
-  int used_blocks_ = 0;
+  FoldState state_;
   Event staged_taken_;
   Stream stream_;
 };
@@ -127,7 +105,8 @@ class FoldSlot {
 class CudaFoldEngine final : public FoldEngine {
  public:
   CudaFoldEngine(const Device& device, const FoldPlan& plan) : device_(device), plan_(plan) {
-    const int resident = kernels::resident_fold_blocks(plan.format.type) * device.multiprocessors();
+    const int resident =
+        kernels::resident_fold_blocks(plan.format.type, plan.needs) * device.multiprocessors();
     const FoldLayout layout = layout_of(slab_bytes_of(plan), device.memory_limit(), resident);
     slab_elements_ = layout.slab_bytes / size_of(plan.format.type);
     for (int slot = 0; slot < layout.slots; ++slot)
@@ -155,7 +134,7 @@ class CudaFoldEngine final : public FoldEngine {
   Accumulator finish() override {
     device_.activate();
     Accumulator total = Accumulator::empty();
-    for (const auto& slot : slots_) slot->merge_into(total);
+    for (const auto& slot : slots_) total.merge(needed_parts(slot->total(), plan_.needs));
     total.normalize();
     return total;
   }

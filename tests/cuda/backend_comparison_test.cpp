@@ -7,6 +7,7 @@
 #include "core/backend.hpp"
 #include "core/scan_arithmetic.hpp"
 #include "cpu/backend.hpp"
+#include "cuda/accumulator_equality.hpp"
 #include "cuda/backend.hpp"
 #include "cuda/drive_engines.hpp"
 #include "cuda/gpu_test.hpp"
@@ -24,27 +25,6 @@ constexpr std::size_t scan_sizes[] = {1, 33, 4095, 4096, 4097, 3 * 4096 + 5, 12 
 
 std::string type_name(const testing::TestParamInfo<ElementType>& info) {
   return std::string(name_of(info.param));
-}
-
-std::vector<std::int64_t> limbs_of(const auto& number) {
-  return {std::begin(number.limb), std::end(number.limb)};
-}
-
-std::vector<std::uint64_t> fields_of(const Extremum& extremum) {
-  return {extremum.key, extremum.index, extremum.bits};
-}
-
-void expect_equal(const Accumulator& one, const Accumulator& other, const std::string& what) {
-  EXPECT_EQ(one.count, other.count) << what;
-  EXPECT_EQ(one.nan_count, other.nan_count) << what;
-  EXPECT_EQ(one.positive_infinities, other.positive_infinities) << what;
-  EXPECT_EQ(one.negative_infinities, other.negative_infinities) << what;
-  EXPECT_EQ(limbs_of(one.sum), limbs_of(other.sum)) << what;
-  EXPECT_EQ(limbs_of(one.absolute), limbs_of(other.absolute)) << what;
-  EXPECT_EQ(limbs_of(one.squares), limbs_of(other.squares)) << what;
-  EXPECT_EQ(fields_of(one.minimum), fields_of(other.minimum)) << what;
-  EXPECT_EQ(fields_of(one.maximum), fields_of(other.maximum)) << what;
-  EXPECT_EQ(one.first_nan, other.first_nan) << what;
 }
 
 class CudaBesideCpu : public testing::TestWithParam<ElementType> {

@@ -29,12 +29,20 @@ struct ComparableOf<T, false> {
 template <class T>
 using Comparable = typename ComparableOf<T>::type;
 
+__device__ inline float converted(Float16 element) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(element.bits));
+  return value;
+}
+
+__device__ inline float converted(BFloat16 element) { return element.to_float(); }
+
 template <class T>
 __device__ Comparable<T> comparable(T element) {
   if constexpr (std::is_arithmetic_v<T>)
     return element;
   else
-    return element.to_float();
+    return converted(element);
 }
 
 /// The value of an element whose value_bits() are `bits`.

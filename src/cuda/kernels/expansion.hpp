@@ -34,12 +34,6 @@ __device__ __noinline__ void add_square_to_shared(Number& number, double value) 
   Number::square_digits(value, AtomicLimbs(number.limb));
 }
 
-/// By one thread, while no other touches the number.
-template <class Number>
-__device__ __noinline__ void normalize_shared(Number& number) {
-  number.normalize();
-}
-
 /// The sum of what was pushed, exactly: `Terms` doubles of this thread plus the residues it sent to
 /// the block's fixed-point number.
 ///
@@ -50,11 +44,9 @@ class Expansion {
  public:
   __device__ explicit Expansion(Number& residues) : residues_(residues) {}
 
-  /// `first` is the term to start with: the one of about the value's magnitude.
-  __device__ void push(double value, int first = 0) {
+  __device__ void push(double value) {
 #pragma unroll
     for (int i = 0; i < Terms; ++i) {
-      if (i < first) continue;
       const DoublePair sum = two_sum(term_[i], value);
       term_[i] = sum.high;
       value = sum.low;

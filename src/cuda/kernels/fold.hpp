@@ -11,21 +11,52 @@
 namespace warpfold::cuda::kernels {
 
 inline constexpr int fold_threads = 256;
+inline constexpr int most_resident_fold_blocks = 2048 / fold_threads;
 
-struct FoldArguments {
-  const std::byte* elements;  ///< in device memory, aligned to 16 bytes
-  std::uint32_t count;        ///< at most 2^30
-  ElementFormat format;
-  FoldNeeds needs;
-  std::uint64_t first_index;  ///< the first element's flat index
-  Accumulator* accumulators;  ///< in device memory, normalized; block i folds into number i
-  int blocks;
+struct BlockExtrema {
+  Extremum minimum;
+  Extremum maximum;
 };
 
-/// How many blocks of fold() one multiprocessor of the current device holds at once.
-int resident_fold_blocks(ElementType type);
+/// In device memory: what launches leave there, one after the other. Digits of its sums lie within
+/// (-2^33, 2^33) between launches, so that a few of them can be added before they are normalized.
+struct FoldTotals {
+  Accumulator total;
+  std::uint32_t finished_blocks;  ///< of the launch under way; 0 between launches
 
-/// Folds the elements into the accumulators, which end normalized.
+  static FoldTotals empty() { return {Accumulator::empty(), 0}; }
+};
+
+/// In page-locked host memory, written by the device.
+struct PublishedFold {
+  Accumulator total;    ///< as in FoldTotals; the needed parts alone
+  std::uint64_t epoch;  ///< written last
+};
+
+struct FoldArguments {
+  const std::byte* elements;  ///< in device memory, aligned to their size
+  std::uint64_t count;
+  ElementFormat format;
+  FoldNeeds needs;
+  std::uint64_t first_index;    ///< the first element's flat index
+  FoldTotals* totals;           ///< in device memory
+  BlockExtrema* block_extrema;  ///< in device memory, one for each block
+  int blocks;
+  /// Where the totals are to be moved to, as the device addresses it; the totals are empty
+  /// afterwards. Null: they stay.
+  PublishedFold* published = nullptr;
+  std::uint64_t epoch = 0;
+};
+
+/// How many blocks of fold() one multiprocessor of the current device holds at once:
+/// at most most_resident_fold_blocks.
+int resident_fold_blocks(ElementType type, FoldNeeds needs = {});
+
+/// As many blocks as are worth starting for an array of so many bytes, given how many the device
+/// holds at once.
+int fold_blocks(std::uint64_t bytes, int resident_blocks);
+
+/// Adds the elements to the totals. More than is needed may be filled.
 void fold(const FoldArguments& arguments, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels
