@@ -11,6 +11,7 @@
 #include "warpfold/core/leading_zeros.hpp"
 #include "warpfold/core/ordered_key.hpp"
 #include "warpfold/core/rounding.hpp"
+#include "warpfold/core/scan_spec.hpp"
 
 /// The fixed order of additions of a floating-point prefix sum, the same on every machine.
 ///
@@ -36,6 +37,7 @@ inline constexpr int lane_elements = 4;
 inline constexpr int row_elements = tile_lanes * lane_elements;
 inline constexpr int segment_elements = tile_rows * row_elements;
 inline constexpr int tile_elements = tile_segments * segment_elements;
+static_assert(tile_elements == scan_tile_elements);
 
 /// Whether prefixes are summed as pairs of doubles (or in plain double).
 constexpr bool sums_in_pairs(ElementType input, ElementType output) {

@@ -20,6 +20,13 @@ class Event {
     check(cudaEventRecord(event_, stream), "recording a CUDA event");
   }
 
+  cudaEvent_t get() const { return event_; }
+
+  /// What is put into `stream` later waits for what the event was recorded behind.
+  void delay(cudaStream_t stream) const {
+    check(cudaStreamWaitEvent(stream, event_, 0), "ordering work on the GPU");
+  }
+
   /// Returns once what the event was recorded behind is done; at once where it never was recorded.
   void wait() const { check(cudaEventSynchronize(event_), "work on the GPU"); }
 

@@ -1,13 +1,15 @@
 #include "cuda/extremum_scan.hpp"
 
-#include "cuda/copy.hpp"
+#include <bit>
+#include <limits>
+#include <type_traits>
+
 #include "cuda/first_overflow.hpp"
 #include "cuda/kernels/scan_extremum.hpp"
 #include "cuda/kernels/tile_prefix.hpp"
 #include "cuda/kernels/tile_totals.hpp"
 #include "cuda/non_finite.hpp"
 #include "cuda/scratch.hpp"
-#include "cuda/stream.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -24,7 +26,22 @@ ExtremumScratch cut(Scratch& scratch, std::uint64_t tiles) {
           scratch.take<kernels::NonFinite>(1), scratch.take<unsigned long long>(1)};
 }
 
+/// The element whose value_bits() are those of the extremum.
+template <class T>
+T element_of(const Extremum& extremum) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(extremum.bits);
+  else
+    return static_cast<T>(std::bit_cast<double>(extremum.bits));
+}
+
 }  // namespace
+
+ExtremumScan::ExtremumScan(const ScanSpec& spec) : spec_(spec) {
+  if (spec.input.order == native_byte_order &&
+      ArrayScan::supports(spec.input.type, spec.output, spec.operation))
+    array_scan_.emplace(spec.input.type, spec.output, spec.operation);
+}
 
 std::uint64_t ExtremumScan::scratch_bytes(std::uint64_t tiles) const {
   Scratch scratch;
@@ -32,30 +49,43 @@ std::uint64_t ExtremumScan::scratch_bytes(std::uint64_t tiles) const {
   return scratch.bytes();
 }
 
-Accumulator ExtremumScan::total(const kernels::BlockView& block, std::byte* memory,
-                                cudaStream_t stream) const {
+Accumulator ExtremumScan::total(const kernels::BlockView& block, std::byte*, cudaStream_t stream) {
+  FoldNeeds needs;
+  needs.extrema = true;
+  fold_.start(block.input, block.elements, spec_.input, needs, 0, stream);
+  return fold_.result();
+}
+
+std::optional<std::uint64_t> ExtremumScan::scan(const kernels::BlockView& block, std::byte* scratch,
+                                                const Accumulator& before, cudaStream_t stream) {
+  if (!array_scan_) return scan_tiles(block, scratch, before, stream);
+  scan_array(block, before, stream);
+  return std::nullopt;
+}
+
+void ExtremumScan::scan_array(const kernels::BlockView& block, const Accumulator& before,
+                              cudaStream_t stream) {
+  const Extremum& best = spec_.operation == ScanOperation::max ? before.maximum : before.minimum;
+  visit_element_type(spec_.output, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_arithmetic_v<T>) {
+      const bool nan = before.nan_count != 0;
+      const T carry = nan ? std::numeric_limits<T>::quiet_NaN() : element_of<T>(best);
+      array_scan_->start(block.input, block.output, block.elements, spec_.exclusive,
+                         nan || best.seen() ? &carry : nullptr, stream);
+    }
+  });
+}
+
+std::optional<std::uint64_t> ExtremumScan::scan_tiles(const kernels::BlockView& block,
+                                                      std::byte* memory, const Accumulator& before,
+                                                      cudaStream_t stream) const {
   Scratch scratch(memory);
   const ExtremumScratch parts = cut(scratch, block.tiles());
   const bool maximum = spec_.operation == ScanOperation::max;
   clear(parts.non_finite, stream);
   kernels::extremum_tile_totals(block, maximum, parts.tiles, parts.non_finite, stream);
   kernels::extremum_prefixes(parts.tiles, block.tiles(), parts.total, stream);
-  Accumulator total = Accumulator::empty();
-  kernels::NonFinite non_finite{};
-  copy_to_host(maximum ? &total.maximum : &total.minimum, parts.total, sizeof(Extremum), stream);
-  copy_to_host(&non_finite, parts.non_finite, sizeof(non_finite), stream);
-  synchronize(stream);
-  total.count = static_cast<std::int64_t>(block.elements);
-  total.nan_count = static_cast<std::int64_t>(non_finite.count[0]);
-  return total;
-}
-
-std::optional<std::uint64_t> ExtremumScan::scan(const kernels::BlockView& block, std::byte* memory,
-                                                const Accumulator& before,
-                                                cudaStream_t stream) const {
-  Scratch scratch(memory);
-  const ExtremumScratch parts = cut(scratch, block.tiles());
-  const bool maximum = spec_.operation == ScanOperation::max;
   const kernels::ExtremumCarry carry{maximum ? before.maximum : before.minimum,
                                      before.nan_count != 0};
   const FirstOverflow overflow(spec_, parts.first_overflow, stream);

@@ -89,14 +89,13 @@ ScanLayout layout_of(const ScanPlan& plan, const ScanMethod& method, std::uint64
 /// A block in device memory, its work in a stream of its own.
 class ScanBlock {
  public:
-  ScanBlock(const ScanSpec& spec, const ScanMethod& method, std::uint64_t tiles,
-            std::uint64_t piece_elements)
+  ScanBlock(const ScanSpec& spec, std::uint64_t tiles, std::uint64_t piece_elements)
       : spec_(spec),
-        method_(method),
-        memory_(block_bytes(spec, method, tiles)),
+        method_(make_scan_method(spec)),
+        memory_(block_bytes(spec, *method_, tiles)),
         staged_output_(piece_elements * size_of(spec.output)) {
     Scratch scratch(memory_.data());
-    parts_ = cut(scratch, spec, method, tiles);
+    parts_ = cut(scratch, spec, *method_, tiles);
   }
 
   cudaStream_t stream() const { return stream_.get(); }
@@ -106,12 +105,12 @@ class ScanBlock {
     copy_to_device(parts_.input + offset * bytes, staged, elements * bytes, stream_.get());
   }
 
-  Accumulator total(std::uint64_t elements) const {
-    return method_.total(view(elements), parts_.scratch, stream_.get());
+  Accumulator total(std::uint64_t elements) {
+    return method_->total(view(elements), parts_.scratch, stream_.get());
   }
 
-  std::optional<std::uint64_t> scan(std::uint64_t elements, const Accumulator& before) const {
-    return method_.scan(view(elements), parts_.scratch, before, stream_.get());
+  std::optional<std::uint64_t> scan(std::uint64_t elements, const Accumulator& before) {
+    return method_->scan(view(elements), parts_.scratch, before, stream_.get());
   }
 
   std::span<const std::byte> output(std::uint64_t offset, std::uint64_t elements) const {
@@ -128,7 +127,7 @@ class ScanBlock {
   }
 
   ScanSpec spec_;
-  const ScanMethod& method_;
+  std::unique_ptr<ScanMethod> method_;
   DeviceBuffer memory_;
   PinnedBuffer staged_output_;
   BlockParts parts_{};
@@ -140,13 +139,11 @@ class CudaScanEngine final : public ScanEngine {
   CudaScanEngine(const Device& device, const ScanPlan& plan)
       : device_(device),
         spec_(plan.spec),
-        method_(make_scan_method(plan.spec)),
-        layout_(layout_of(plan, *method_, device.memory_limit())),
+        layout_(layout_of(plan, *make_scan_method(plan.spec), device.memory_limit())),
         piece_elements_(std::clamp(round_up(plan.slab_elements, tile), tile, block_elements())),
         ring_(layout_.blocks, piece_elements_ * size_of(plan.spec.input.type)) {
     for (int block = 0; block < layout_.blocks; ++block)
-      blocks_.push_back(
-          std::make_unique<ScanBlock>(spec_, *method_, layout_.tiles, piece_elements_));
+      blocks_.push_back(std::make_unique<ScanBlock>(spec_, layout_.tiles, piece_elements_));
   }
 
   int blocks() const override { return layout_.blocks; }
@@ -204,7 +201,6 @@ class CudaScanEngine final : public ScanEngine {
 
   Device device_;
   ScanSpec spec_;
-  std::unique_ptr<ScanMethod> method_;
   ScanLayout layout_;
   std::uint64_t piece_elements_;
   InputRing ring_;

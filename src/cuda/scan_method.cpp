@@ -1,15 +1,17 @@
 #include "cuda/scan_method.hpp"
 
 #include "cuda/extremum_scan.hpp"
+#include "cuda/fast_float_sum_scan.hpp"
 #include "cuda/float_sum_scan.hpp"
 #include "cuda/integer_sum_scan.hpp"
 
 namespace warpfold::cuda {
 
-std::unique_ptr<ScanMethod> make_scan_method(const ScanSpec& spec) {
+std::unique_ptr<ScanMethod> make_scan_method(const ScanSpec& spec, bool reproducible) {
   if (spec.operation != ScanOperation::sum) return std::make_unique<ExtremumScan>(spec);
-  if (is_floating(spec.input.type)) return std::make_unique<FloatSumScan>(spec);
-  return std::make_unique<IntegerSumScan>(spec);
+  if (is_integer(spec.input.type)) return std::make_unique<IntegerSumScan>(spec);
+  if (reproducible) return std::make_unique<FloatSumScan>(spec);
+  return std::make_unique<FastFloatSumScan>(spec);
 }
 
 }  // namespace warpfold::cuda

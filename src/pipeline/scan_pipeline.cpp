@@ -163,13 +163,6 @@ class BlockCycle {
   std::jthread writer_;
 };
 
-/// Block-relative indices as the dataset's, so that they compare across blocks.
-void shift_indices(Accumulator& total, std::uint64_t first) {
-  if (total.minimum.seen()) total.minimum.index += first;
-  if (total.maximum.seen()) total.maximum.index += first;
-  if (total.first_nan != no_index) total.first_nan += first;
-}
-
 [[noreturn]] void throw_overflow(std::uint64_t index, const ScanSpec& spec) {
   throw Error("the scan overflows at index " + std::to_string(index),
               "the prefix there is beyond " + std::string(name_of(spec.output)),
@@ -229,7 +222,7 @@ class Supersteps {
     if (task.range.count == 0) return Accumulator::empty();
     return scan_clock_.time(task.range.count * size_of(job_.spec.input.type), [&] {
       Accumulator total = job_.engine.total(task.block, task.range.count);
-      shift_indices(total, task.range.first);
+      total.shift_indices(task.range.first);
       return total;
     });
   }

@@ -12,6 +12,14 @@ namespace {
 
 using testing::usage_error_of;
 
+TEST(ElementType, IsThatOfTheCppTypeThatStoresIt) {
+  for (const ElementType type : all_element_types)
+    EXPECT_EQ(visit_element_type(type, [](auto e) { return element_type_of<decltype(e)>(); }),
+              type);
+  EXPECT_EQ(size_of(element_type_of<long>()), sizeof(long));
+  EXPECT_EQ(element_type_of<unsigned long long>(), ElementType::u64);
+}
+
 TEST(ElementType, NamesSizesAndKinds) {
   struct Row {
     ElementType type;

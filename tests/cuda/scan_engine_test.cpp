@@ -133,6 +133,32 @@ TEST_F(CudaScan, OverflowLooksAtEveryPrefixNotTheLastOnly) {
   EXPECT_EQ(scanned(elements, u64).overflow, 16999u);
 }
 
+TEST_F(CudaScan, PrefixesThatFitAreFoundWhereTheirMagnitudesDoNot) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> elements(3 * tile + 5);
+  std::vector<std::int64_t> expected;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    elements[i] = i % 2 == 0 ? most : -most;
+    expected.push_back(i % 2 == 0 ? most : 0);
+  }
+  const auto spec = spec_of(ElementType::i64, ElementType::i64, ScanOperation::sum);
+  const ScanResult result = scanned(elements, spec);
+  EXPECT_EQ(result.as<std::int64_t>(), expected);
+  EXPECT_EQ(result.overflow, std::nullopt);
+}
+
+TEST_F(CudaScan, TheLastPrefixMayBeTheGreatestOfItsType) {
+  std::vector<std::uint32_t> elements(2 * tile, 0);
+  elements[7] = 0xffff0000u;
+  elements.back() = 0xffffu;
+  const auto spec = spec_of(ElementType::u32, ElementType::u32, ScanOperation::sum);
+  const ScanResult fits = scanned(elements, spec);
+  EXPECT_EQ(fits.as<std::uint32_t>().back(), 0xffffffffu);
+  EXPECT_EQ(fits.overflow, std::nullopt);
+  elements.back() = 0x10000u;
+  EXPECT_EQ(scanned(elements, spec).overflow, elements.size() - 1);
+}
+
 TEST_F(CudaScan, WrappedSumsAreModular) {
   const auto elements = sample<std::uint64_t>(Sample::uniform, 30011, 1);
   std::vector<std::uint64_t> expected;

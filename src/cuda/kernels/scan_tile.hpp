@@ -57,10 +57,16 @@ __device__ void scan_tile(const BlockView& block, const Tile& tile, const Operat
     const Value lanes_below = warp::shuffle_up(lanes, 1);
     const Value left = warp::lane() == 0 ? carry : operation(carry, lanes_below);
     Quad<Value> prefixes;
-    prefixes.element[0] = exclusive ? left : operation(left, values.element[0]);
+    if (exclusive) {
+      prefixes.element[0] = left;
 #pragma unroll
-    for (int k = 1; k < scan_order::lane_elements; ++k)
-      prefixes.element[k] = operation(left, exclusive ? values.element[k - 1] : values.element[k]);
+      for (int k = 1; k < scan_order::lane_elements; ++k)
+        prefixes.element[k] = operation(left, values.element[k - 1]);
+    } else {
+#pragma unroll
+      for (int k = 0; k < scan_order::lane_elements; ++k)
+        prefixes.element[k] = operation(left, values.element[k]);
+    }
     write(place, prefixes);
     carry = operation(carry, warp::shuffle(lanes, warp::lanes - 1));
   }

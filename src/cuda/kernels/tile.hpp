@@ -12,11 +12,14 @@ namespace warpfold::cuda::kernels {
 
 static_assert(scan_order::tile_lanes == warp::lanes);
 
+template <class T, int Count>
+struct LaneElements {
+  T element[Count];
+};
+
 /// What one lane has of a row.
 template <class T>
-struct Quad {
-  T element[scan_order::lane_elements];
-};
+using Quad = LaneElements<T, scan_order::lane_elements>;
 
 template <std::size_t Bytes>
 struct PackedBytes;
@@ -40,19 +43,8 @@ struct PackedBytes<32> {
   using type = TwoVectors;
 };
 
-template <class T>
-using Packed = typename PackedBytes<sizeof(Quad<T>)>::type;
-
-/// Aligned to the lesser of 16 bytes and the quad's size.
-template <class T>
-__device__ Quad<T> load_quad(const T* elements) {
-  return std::bit_cast<Quad<T>>(*reinterpret_cast<const Packed<T>*>(elements));
-}
-
-template <class T>
-__device__ void store_quad(T* elements, const Quad<T>& quad) {
-  *reinterpret_cast<Packed<T>*>(elements) = std::bit_cast<Packed<T>>(quad);
-}
+template <class Elements>
+using Packed = typename PackedBytes<sizeof(Elements)>::type;
 
 /// The place in its tile of the first of this lane's elements in a row of its warp's segment.
 __device__ inline std::int32_t place_in_tile(int row) {
@@ -60,56 +52,93 @@ __device__ inline std::int32_t place_in_tile(int row) {
          warp::lane() * scan_order::lane_elements;
 }
 
-/// This thread block's tile.
+/// A tile; by default this thread block's.
 struct Tile {
   std::uint64_t first;  ///< its place in the block of elements
   std::int32_t count;   ///< fewer than tile_elements in the last tile only
 
-  __device__ explicit Tile(const BlockView& block)
-      : first(static_cast<std::uint64_t>(blockIdx.x) * scan_order::tile_elements) {
+  __device__ explicit Tile(const BlockView& block, std::uint64_t index = blockIdx.x)
+      : first(index * scan_order::tile_elements) {
     const std::uint64_t rest = block.elements - first;
     count = static_cast<std::int32_t>(rest < scan_order::tile_elements ? rest
                                                                        : scan_order::tile_elements);
   }
 
+  __device__ bool full() const { return count == scan_order::tile_elements; }
+
   /// How many of the lane's elements from `place` on exist; may be negative or above four.
   __device__ std::int32_t present(std::int32_t place) const { return count - place; }
 };
 
-/// The lane's elements from `place` on, in native byte order, zero past the end of the tile.
 template <class T>
-__device__ Quad<T> read_quad(const BlockView& block, const Tile& tile, std::int32_t place) {
-  const T* elements =
-      reinterpret_cast<const T*>(block.input) + tile.first + static_cast<std::uint32_t>(place);
-  const std::int32_t present = tile.present(place);
+__device__ const T* input_of(const BlockView& block, const Tile& tile) {
+  return reinterpret_cast<const T*>(block.input) + tile.first;
+}
+
+template <class T>
+__device__ Quad<T> load_quad(const T* elements) {
+  return std::bit_cast<Quad<T>>(*reinterpret_cast<const Packed<Quad<T>>*>(elements));
+}
+
+/// Those of the lane's elements from `place` on that exist, one by one, and zeros.
+template <class T>
+__device__ Quad<T> load_present(const T* elements, const Tile& tile, std::int32_t place) {
   Quad<T> quad{};
-  if (present >= scan_order::lane_elements) {
-    quad = load_quad(elements);
-  } else {
 #pragma unroll
-    for (int k = 0; k < scan_order::lane_elements; ++k)
-      if (k < present) quad.element[k] = elements[k];
-  }
-  if (block.format.order != native_byte_order) {
-#pragma unroll
-    for (T& element : quad.element) element = byte_swapped(element);
-  }
+  for (int k = 0; k < scan_order::lane_elements; ++k)
+    if (k < tile.present(place)) quad.element[k] = elements[place + k];
   return quad;
 }
 
-/// Stores those of the lane's output elements that exist.
-template <class Out>
-__device__ void write_quad(const BlockView& block, const Tile& tile, std::int32_t place,
-                           const Quad<Out>& quad) {
-  Out* elements =
-      reinterpret_cast<Out*>(block.output) + tile.first + static_cast<std::uint32_t>(place);
-  const std::int32_t present = tile.present(place);
-  if (present >= scan_order::lane_elements) {
-    store_quad(elements, quad);
+template <class T>
+__device__ void make_native(const BlockView& block, Quad<T>& quad) {
+  if (block.format.order == native_byte_order) return;
+#pragma unroll
+  for (T& element : quad.element) element = byte_swapped(element);
+}
+
+/// The lane's elements from `place` on, in native byte order, zero past the end of the tile.
+template <class T>
+__device__ Quad<T> read_quad(const BlockView& block, const Tile& tile, std::int32_t place) {
+  const T* elements = input_of<T>(block, tile);
+  const bool whole = tile.present(place) >= scan_order::lane_elements && block.input_in_vectors();
+  Quad<T> quad = whole ? load_quad(elements + place) : load_present(elements, tile, place);
+  make_native(block, quad);
+  return quad;
+}
+
+/// The lane's elements of all rows of its warp's segment. No load waits for another: one branch
+/// goes around all of them, and what is done to elements comes after.
+template <class T>
+__device__ void read_rows(const BlockView& block, const Tile& tile,
+                          Quad<T> (&quads)[scan_order::tile_rows]) {
+  const T* elements = input_of<T>(block, tile);
+  if (tile.full() && block.input_in_vectors()) {
+#pragma unroll
+    for (int row = 0; row < scan_order::tile_rows; ++row)
+      quads[row] = load_quad(elements + place_in_tile(row));
   } else {
 #pragma unroll
-    for (int k = 0; k < scan_order::lane_elements; ++k)
-      if (k < present) elements[k] = quad.element[k];
+    for (int row = 0; row < scan_order::tile_rows; ++row)
+      quads[row] = load_present(elements, tile, place_in_tile(row));
+  }
+#pragma unroll
+  for (Quad<T>& quad : quads) make_native(block, quad);
+}
+
+/// Stores those of the lane's output elements that exist.
+template <class Out, int Count>
+__device__ void write_elements(const BlockView& block, const Tile& tile, std::int32_t place,
+                               const LaneElements<Out, Count>& elements) {
+  using Vector = Packed<LaneElements<Out, Count>>;
+  Out* to = reinterpret_cast<Out*>(block.output) + tile.first + static_cast<std::uint32_t>(place);
+  const std::int32_t present = tile.present(place);
+  if (present >= Count && block.output_in_vectors()) {
+    *reinterpret_cast<Vector*>(to) = std::bit_cast<Vector>(elements);
+  } else {
+#pragma unroll
+    for (int k = 0; k < Count; ++k)
+      if (k < present) to[k] = elements.element[k];
   }
 }
 

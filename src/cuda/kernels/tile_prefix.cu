@@ -1,10 +1,7 @@
-#include <cmath>
-
 #include "cuda/cuda_error.hpp"
 #include "cuda/kernels/comparable.hpp"
 #include "cuda/kernels/tile_prefix.hpp"
 #include "cuda/kernels/warp.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -12,7 +9,6 @@ namespace {
 constexpr int prefix_threads = 1024;
 constexpr int prefix_warps = prefix_threads / warp::lanes;
 static_assert(prefix_warps == warp::lanes);
-constexpr int start_threads = 128;
 
 template <class Integer>
 struct Addition {
@@ -52,39 +48,12 @@ __global__ void __launch_bounds__(prefix_threads)
   if (threadIdx.x == 0) totals[blockIdx.x] = carry;
 }
 
-__device__ std::int32_t first_seen(bool before_block, const NonFinite& non_finite, int kind,
-                                   std::uint64_t tile, std::int32_t in_tile) {
-  return before_block || non_finite.first_tile[kind] < tile ? -1 : in_tile;
-}
-
-__global__ void __launch_bounds__(start_threads)
-    tile_starts_kernel(const FloatTileTotals prefixes, const NonFinite* non_finite,
-                       const FloatCarry before, const std::uint64_t tiles, TileStart* starts) {
-  const std::uint64_t tile = std::uint64_t{blockIdx.x} * start_threads + threadIdx.x;
-  if (tile >= tiles) return;
-  ExactSum sum = before.sum;
-#pragma unroll 1
-  for (std::uint64_t i = 0; i < ExactSum::limbs; ++i)
-    sum.limb[i] += prefixes.limbs[i * tiles + tile];
-  sum.normalize();
-  const TileTraits traits = prefixes.traits[tile];
-  const bool any_huge = traits.any_huge != 0 || std::fabs(sum.rounded()) >= scan_order::huge;
-  const auto first = [&](bool before_block, int kind, std::int32_t in_tile) {
-    return first_seen(before_block, *non_finite, kind, tile, in_tile);
-  };
-  starts[tile] = {sum.rounded_pair(scan_order::tile_scale(any_huge).exponent),
-                  {first(before.nan, 0, traits.first.nan),
-                   first(before.positive_infinity, 1, traits.first.positive_infinity),
-                   first(before.negative_infinity, 2, traits.first.negative_infinity)},
-                  any_huge ? 1 : 0};
-}
-
 }  // namespace
 
-void limb_prefixes(std::int64_t* limbs, std::uint64_t tiles, std::int64_t* totals,
+void limb_prefixes(std::int64_t* limbs, std::uint64_t groups, std::int64_t* totals,
                    cudaStream_t stream) {
   exclusive_prefix_kernel<std::int64_t, Addition<std::int64_t>>
-      <<<ExactSum::limbs, prefix_threads, 0, stream>>>(limbs, tiles, totals);
+      <<<ExactSum::limbs, prefix_threads, 0, stream>>>(limbs, groups, totals);
   check_launch("starting the prefixes of tiles on the GPU");
 }
 
@@ -98,15 +67,6 @@ void extremum_prefixes(Extremum* extrema, std::uint64_t tiles, Extremum* total,
                        cudaStream_t stream) {
   exclusive_prefix_kernel<Extremum, ExtremumChoice>
       <<<1, prefix_threads, 0, stream>>>(extrema, tiles, total);
-  check_launch("starting the prefixes of tiles on the GPU");
-}
-
-void tile_starts(const FloatTileTotals& prefixes, const NonFinite* non_finite,
-                 const FloatCarry& before, std::uint64_t tiles, TileStart* starts,
-                 cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(ceil_div(tiles, start_threads));
-  tile_starts_kernel<<<blocks, start_threads, 0, stream>>>(prefixes, non_finite, before, tiles,
-                                                           starts);
   check_launch("starting the prefixes of tiles on the GPU");
 }
 
