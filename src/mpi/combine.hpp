@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "mpi/communicator.hpp"
 #include "warpfold/core/accumulator.hpp"
 
@@ -8,6 +10,10 @@ namespace warpfold::mpi {
 /// All ranks' contents merged, on the root (elsewhere unspecified); collective. `mine` must be
 /// normalized; the result is. Exact for up to 2^30 ranks: a digit of each is below 2^32.
 Accumulator reduce(const Accumulator& mine, const Communicator& communicator);
+
+/// As reduce(), on every rank; nothing where any rank comes without contents.
+std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& mine,
+                                             const Communicator& communicator);
 
 /// The contents of all lower ranks merged, on each rank: empty on the root; collective.
 Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator);

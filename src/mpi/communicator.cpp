@@ -59,6 +59,13 @@ std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, i
   return value;
 }
 
+std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator) {
+  std::uint64_t sum = 0;
+  check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, communicator.get()), "MPI_Exscan");
+  // MPI leaves rank 0's buffer undefined.
+  return communicator.is_root() ? 0 : sum;
+}
+
 std::vector<std::string> gather_everywhere(const std::string& text,
                                            const Communicator& communicator) {
   const auto ranks = static_cast<std::size_t>(communicator.size());

@@ -44,6 +44,9 @@ int count_hosts(const Communicator& communicator);
 std::string broadcast(std::string text, const Communicator& communicator, int from = 0);
 std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, int from = 0);
 
+/// The sum of all lower ranks' values, on each rank; collective.
+std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator);
+
 /// Every rank's text, by rank, on every rank; collective.
 std::vector<std::string> gather_everywhere(const std::string& text,
                                            const Communicator& communicator);

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include "core/folding.hpp"
 
@@ -65,6 +67,21 @@ TEST(Accumulator, MergesAnyPartitionInAnyOrder) {
     total.normalize();
     expect_same(total, expected);
   }
+}
+
+TEST(Accumulator, ShiftedIndicesAreThoseOfTheWhole) {
+  const std::vector<double> elements = {3.0, std::nan(""), -2.0, 7.0};
+  Accumulator part = Accumulator::empty();
+  Accumulator whole = Accumulator::empty();
+  for (std::uint64_t i = 0; i < elements.size(); ++i) {
+    fold(part, elements[i], i);
+    fold(whole, elements[i], 1000 + i);
+  }
+  part.shift_indices(1000);
+  expect_same(part, whole);
+  Accumulator nothing = Accumulator::empty();
+  nothing.shift_indices(1000);
+  expect_same(nothing, Accumulator::empty());
 }
 
 TEST(Accumulator, MergingNothingChangesNothing) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "warpfold/core/ordered_key.hpp"
@@ -53,6 +54,22 @@ TEST(Combine, ReduceEqualsOneFoldOfEverything) {
   const Communicator communicator(MPI_COMM_WORLD);
   const Accumulator whole = reduce(mine(communicator), communicator);
   EXPECT_TRUE(!communicator.is_root() || equal(whole, folded(0, communicator.size())));
+}
+
+TEST(Combine, ReduceEverywhereGivesEveryRankTheSame) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  const auto whole = reduce_everywhere(mine(communicator), communicator);
+  ASSERT_TRUE(whole.has_value());
+  EXPECT_TRUE(equal(*whole, folded(0, communicator.size())));
+}
+
+TEST(Combine, OneRankWithoutContentsLeavesNothingEverywhere) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  for (int missing = 0; missing < communicator.size(); ++missing) {
+    std::optional<Accumulator> contents = mine(communicator);
+    if (communicator.rank() == missing) contents.reset();
+    EXPECT_FALSE(reduce_everywhere(contents, communicator).has_value());
+  }
 }
 
 TEST(Combine, ExclusiveScanEqualsTheFoldOfAllLowerRanks) {

@@ -55,6 +55,13 @@ struct Accumulator {
     return accumulator;
   }
 
+  /// Counts indices from `first` elements earlier.
+  WARPFOLD_HD void shift_indices(std::uint64_t first) {
+    if (minimum.seen()) minimum.index += first;
+    if (maximum.seen()) maximum.index += first;
+    if (first_nan != no_index) first_nan += first;
+  }
+
   WARPFOLD_HD void normalize() {
     sum.normalize();
     absolute.normalize();
