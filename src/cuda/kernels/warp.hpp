@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What the 32 lanes of a warp do together. Every function is to be called by all lanes of the warp
-/// at once; blocks are one-dimensional, whole warps.
+/// What the 32 lanes of a warp do together. Functions are to be called by all lanes of the warp at
+/// once, but for the last ones; blocks are one-dimensional, whole warps.
 namespace warpfold::cuda::warp {
 
 inline constexpr int lanes = 32;
@@ -52,12 +52,48 @@ __device__ T shuffle_down(const T& value, int delta) {
   });
 }
 
+/// The value of the lane whose number differs in the bits of `bits`.
+template <class T>
+__device__ T shuffle_xor(const T& value, int bits) {
+  return shuffle_words(
+      value, [bits](std::uint32_t word) { return __shfl_xor_sync(all_lanes, word, bits); });
+}
+
 /// In lane 0: combine(...combine(value of lane 0, value of lane 1)..., value of lane 31). `combine`
 /// is associative and need not commute. Other lanes get parts of it.
 template <class T, class Combine>
 __device__ T reduce(T value, Combine combine) {
 #pragma unroll
   for (int delta = 1; delta < lanes; delta *= 2) value = combine(value, shuffle_down(value, delta));
+  return value;
+}
+
+/// As reduce(), in lane 31.
+template <class T, class Combine>
+__device__ T reduce_up(T value, Combine combine) {
+#pragma unroll
+  for (int delta = 1; delta < lanes; delta *= 2) value = combine(shuffle_up(value, delta), value);
+  return value;
+}
+
+/// As reduce(), in every lane: a butterfly.
+template <class T, class Combine>
+__device__ T reduce_xor(T value, Combine combine) {
+#pragma unroll
+  for (int bit = 1; bit < lanes; bit *= 2) {
+    const T other = shuffle_xor(value, bit);
+    value = (lane() & bit) == 0 ? combine(value, other) : combine(other, value);
+  }
+  return value;
+}
+
+/// In lane i: the values of lanes i, i + 1, ... and, from lane 0 on again, i - 1 combined. The same
+/// in every lane if `combine` commutes.
+template <class T, class Combine>
+__device__ T reduce_around(T value, Combine combine) {
+#pragma unroll
+  for (int delta = 1; delta < lanes; delta *= 2)
+    value = combine(value, shuffle(value, (lane() + delta) % lanes));
   return value;
 }
 
@@ -71,6 +107,101 @@ __device__ T inclusive_scan(T value, Combine combine) {
     if (lane() >= delta) value = combine(below, value);
   }
   return value;
+}
+
+/// In lane i: the values of lanes i to 31 combined, in the order of inclusive_scan() mirrored.
+template <class T, class Combine>
+__device__ T suffix_scan(T value, Combine combine) {
+#pragma unroll
+  for (int delta = 1; delta < lanes; delta *= 2) {
+    const T above = shuffle_down(value, delta);
+    if (lane() + delta < lanes) value = combine(value, above);
+  }
+  return value;
+}
+
+/// As inclusive_scan(), by a butterfly that carries the total of the lanes met so far.
+template <class T, class Combine>
+__device__ T inclusive_scan_xor(T value, Combine combine) {
+  T total = value;
+#pragma unroll
+  for (int bit = 1; bit < lanes; bit *= 2) {
+    const T other = shuffle_xor(total, bit);
+    const bool upper = (lane() & bit) != 0;
+    if (upper) value = combine(other, value);
+    total = upper ? combine(other, total) : combine(total, other);
+  }
+  return value;
+}
+
+/// As inclusive_scan(), the way of Sklansky: each upper half adds the last of its lower half.
+template <class T, class Combine>
+__device__ T inclusive_scan_halves(T value, Combine combine) {
+#pragma unroll
+  for (int half = 1; half < lanes; half *= 2) {
+    const T lower = shuffle(value, (lane() & ~half) | (half - 1));
+    if ((lane() & half) != 0) value = combine(lower, value);
+  }
+  return value;
+}
+
+/// What reduce() does, of 32 values in shared memory and in place: slots[0] is the result, the
+/// others are parts of it. Each lane reads before any writes, and all write before any reads.
+template <class T, class Combine>
+__device__ void reduce_shared(T* slots, Combine combine) {
+  for (int delta = 1; delta < lanes; delta *= 2) {
+    const T above = slots[lane() + delta < lanes ? lane() + delta : lane()];
+    const T combined = combine(slots[lane()], above);
+    __syncwarp();
+    slots[lane()] = combined;
+    __syncwarp();
+  }
+}
+
+/// Bit i: whether lane i says so.
+__device__ inline unsigned ballot(bool says) { return __ballot_sync(all_lanes, says); }
+
+__device__ inline bool any(bool says) { return __any_sync(all_lanes, says) != 0; }
+
+__device__ inline bool all(bool says) { return __all_sync(all_lanes, says) != 0; }
+
+/// The lanes with the same value: integers or floats, of 4 or 8 bytes, bit by bit.
+template <class T>
+__device__ unsigned match_any(T value) {
+  return __match_any_sync(all_lanes, value);
+}
+
+/// Whether all lanes have the same value; as match_any().
+template <class T>
+__device__ bool match_all(T value) {
+  int same = 0;
+  __match_all_sync(all_lanes, value, &same);
+  return same != 0;
+}
+
+// What follows may be called by some lanes of a warp alone: it concerns those that come together.
+
+__device__ inline unsigned active_lanes() { return __activemask(); }
+
+/// Makes the lanes of `mask`, of which the caller is one, wait for one another and see what the
+/// others wrote.
+__device__ inline void synchronize(unsigned mask = all_lanes) { __syncwarp(mask); }
+
+/// How many lanes of `mask` are below the own one.
+__device__ inline unsigned rank_among(unsigned mask) {
+  return static_cast<unsigned>(__popc(mask & ((1u << lane()) - 1)));
+}
+
+/// Adds 1 to `counter` for each lane that calls and returns what atomicAdd would: a number of the
+/// lane's own. One lane adds for all (A. Adinets, "CUDA Pro Tip: Optimized Filtering with
+/// Warp-Aggregated Atomics", 2014).
+__device__ inline unsigned long long increment(unsigned long long& counter) {
+  const unsigned active = active_lanes();
+  const int leader = __ffs(static_cast<int>(active)) - 1;
+  unsigned long long first = 0;
+  if (lane() == leader)
+    first = atomicAdd(&counter, static_cast<unsigned long long>(__popc(active)));
+  return __shfl_sync(active, first, leader) + rank_among(active);
 }
 
 }  // namespace warpfold::cuda::warp
