@@ -1,3 +1,4 @@
+#include "cuda/array_engine.hpp"
 #include "cuda/backend.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -15,6 +16,11 @@ std::string unavailable_reason() { return "this build has no CUDA"; }
 std::unique_ptr<Backend> make_backend(const DeviceOptions&) {
   throw Error("the cuda backend is not available", unavailable_reason(),
               "use --backend cpu, or build with CUDA");
+}
+
+std::unique_ptr<ArrayEngine> make_array_engine() {
+  throw Error("there is no GPU for arrays in device memory", unavailable_reason(),
+              "Build warpfold with CUDA.");
 }
 
 }  // namespace warpfold::cuda

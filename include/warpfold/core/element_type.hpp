@@ -63,6 +63,25 @@ constexpr decltype(auto) visit_element_type(ElementType type, Visitor&& visitor)
   return visitor(double{});
 }
 
+/// The element type that the C++ type T stores.
+template <class T>
+constexpr ElementType element_type_of() {
+  if constexpr (std::is_same_v<T, double>) {
+    return ElementType::f64;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return ElementType::f32;
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    return ElementType::f16;
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return ElementType::bf16;
+  } else {
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8,
+                  "no element type stores this type");
+    constexpr int first = static_cast<int>(std::is_signed_v<T> ? ElementType::i8 : ElementType::u8);
+    return static_cast<ElementType>(first + std::countr_zero(sizeof(T)));
+  }
+}
+
 /// Bytes of one element.
 constexpr std::size_t size_of(ElementType type) {
   return visit_element_type(type, [](auto element) { return sizeof(element); });

@@ -22,7 +22,12 @@ struct ScanSpec {
   bool exclusive = false;
   ElementType output = ElementType::f64;  ///< written in native byte order
   OverflowPolicy overflow = OverflowPolicy::error;
+
+  bool operator==(const ScanSpec&) const = default;
 };
+
+/// Elements of a tile: sums of floats add in a fixed order inside each, from its exact base.
+inline constexpr std::uint64_t scan_tile_elements = 4096;
 
 /// Integers widen to 64 bits of their signedness for sums, as NumPy's cumsum; everything else keeps
 /// its type.

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "warpfold/core/summary.hpp"
+#include "warpfold/device_array.hpp"
+#include "warpfold/device_reduce.hpp"
+#include "warpfold/device_scan.hpp"
+
+namespace warpfold {
+
+/// Reduces and scans arrays in the memory of the device that is current when it is made; keeps from
+/// call to call what they need: a communicator of its own, scratch memory, page-locked memory. Made
+/// and destroyed by all ranks, before MPI_Finalize. One call at a time.
+class DeviceCollectives {
+ public:
+  /// Collective. Throws Error on every rank where any has no GPU, or the library no CUDA.
+  explicit DeviceCollectives(MPI_Comm communicator);
+  ~DeviceCollectives();
+  DeviceCollectives(DeviceCollectives&&) noexcept;
+  DeviceCollectives& operator=(DeviceCollectives&&) noexcept;
+
+  /// As the functions of these names.
+  Summary reduce(const DeviceArray& array, const DeviceReduceOptions& options = {},
+                 DeviceStream stream = nullptr);
+  void scan(const DeviceArray& input, void* output, const DeviceScanOptions& options = {},
+            DeviceStream stream = nullptr);
+
+ private:
+  struct Parts;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace warpfold

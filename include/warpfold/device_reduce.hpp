@@ -1,0 +1,27 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "warpfold/core/statistic.hpp"
+#include "warpfold/core/summary.hpp"
+#include "warpfold/device_array.hpp"
+
+namespace warpfold {
+
+struct DeviceReduceOptions {
+  std::vector<Statistic> statistics = {Statistic::sum};
+  SummaryOptions summary;
+};
+
+/// Reduces an array in device memory, in one pass behind what `stream` holds, and waits for the
+/// result: on every rank the same bits, however the array is partitioned. Indices count over all
+/// ranks' elements. Collective over `communicator`; MPI must be initialised, options and type equal
+/// on all ranks. Throws the same Error on every rank.
+///
+/// DeviceCollectives does the same without setting up anew in each call.
+Summary reduce(MPI_Comm communicator, const DeviceArray& array,
+               const DeviceReduceOptions& options = {}, DeviceStream stream = nullptr);
+
+}  // namespace warpfold

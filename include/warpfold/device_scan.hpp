@@ -1,0 +1,54 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "warpfold/core/element_range.hpp"
+#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/device_array.hpp"
+
+namespace warpfold {
+
+/// How floating-point elements are summed.
+enum class FloatSums : std::uint8_t {
+  /// The same bits as a scan of the same elements in a file, for any ranks and any machine. Every
+  /// rank's partition, up to the last one with elements, starts at a multiple of
+  /// scan_tile_elements: scan_partition() is such a cut.
+  reproducible,
+  /// In the output type's own arithmetic: the same bits from run to run for the same partitions on
+  /// one GPU model. Input and output type are the same, f32 or f64. Takes about half the time.
+  fast
+};
+
+struct DeviceScanOptions {
+  ScanOperation operation = ScanOperation::sum;
+  bool exclusive = false;
+  std::optional<ElementType> output_type;  ///< default_scan_output() where not given
+  /// `error`: a prefix of integers that its output type can't hold is an Error that names the first
+  /// such index; the output is then unspecified. Costs nothing where the number of elements
+  /// excludes it; else the last rank reads its input twice as well, and all wait for their prefixes
+  /// where the sums of their positive and negative elements don't exclude it.
+  OverflowPolicy overflow = OverflowPolicy::error;
+  FloatSums float_sums = FloatSums::reproducible;
+};
+
+/// Writes the prefix scan of an array in device memory, behind what `stream` holds, to `output`:
+/// device memory for as many elements of the output type, aligned to them; `input.data` itself
+/// where both types have the same size. What is put into `stream` later meets the prefixes; the
+/// call may return before they are there. Ranks read their elements twice (fold, MPI_Exscan,
+/// scan); the last one, or one alone, once, but for reproducible sums of floats.
+///
+/// Collective over `communicator`; MPI must be initialised, options and types equal on all ranks.
+/// Throws the same Error on every rank.
+///
+/// DeviceCollectives does the same without setting up anew in each call.
+void scan(MPI_Comm communicator, const DeviceArray& input, void* output,
+          const DeviceScanOptions& options = {}, DeviceStream stream = nullptr);
+
+/// Rank `rank`'s share of `elements` elements that a reproducible scan takes: whole tiles but for
+/// the array's last.
+ElementRange scan_partition(std::uint64_t elements, std::uint64_t ranks, std::uint64_t rank);
+
+}  // namespace warpfold
