@@ -13,7 +13,7 @@ readonly coastline_folder="${WARPFOLD_COASTLINES:-/usr/share/gmt-gshhg}"
 
 build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libhwloc-dev)
-test_needs=(libgtest-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
+test_needs=(libgtest-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py python3-matplotlib
   python3-pytest hdf5-tools gmt-gshhg-low)
 data_needs=(gmt-gshhg-low)
 
@@ -35,6 +35,7 @@ libhdf5-openmpi-dev | hdf5 +mpi          | hdf5-parallel | has_command h5pcc
 python3             | python             | python        | has_command python3
 python3-numpy       | py-numpy           | py-numpy      | has_python_module numpy
 python3-h5py        | py-h5py            | py-h5py       | has_python_module h5py
+python3-matplotlib  | py-matplotlib      | py-matplotlib | has_python_module matplotlib
 python3-pytest      | py-pytest          | py-pytest     | has_python_module pytest
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines

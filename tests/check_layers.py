@@ -19,8 +19,8 @@ LAYERS = {
     "cuda": {"core"},
     "mpi": {"core"},
     "pipeline": {"core", "io", "cpu", "cuda", "mpi"},
-    "cli": {"core", "io", "cpu", "cuda", "mpi", "pipeline"},
     "bench": {"core", "io", "cpu", "cuda", "mpi", "pipeline"},
+    "cli": {"core", "io", "cpu", "cuda", "mpi", "pipeline", "bench"},
 }
 
 # The libraries that a layer's files may include, beside the standard library's headers.
@@ -31,8 +31,8 @@ LIBRARIES = {
     "cuda": {"system", "CUDA", "hwloc"},
     "mpi": {"system", "MPI"},
     "pipeline": {"system", "MPI", "hwloc", "fmt", "nlohmann-json"},
-    "cli": {"system", "MPI", "HDF5", "CUDA", "hwloc", "CLI11", "fmt", "nlohmann-json"},
     "bench": {"system", "MPI", "CUDA", "hwloc", "fmt", "nlohmann-json", "Google Benchmark"},
+    "cli": {"system", "MPI", "HDF5", "CUDA", "hwloc", "CLI11", "fmt", "nlohmann-json"},
 }
 
 # The library of a header in angle brackets, by its name. A C++ standard header has no dot.

@@ -39,6 +39,8 @@ class Program {
     commands_.push_back(make_scan_command(grammar_));
     commands_.push_back(make_info_command(grammar_));
     commands_.push_back(make_generate_command(grammar_));
+    commands_.push_back(make_bench_command(grammar_));
+    commands_.push_back(make_ladder_command(grammar_));
   }
 
   void run(const Session& session) {

@@ -32,5 +32,7 @@ std::unique_ptr<Command> make_reduce_command(CLI::App& program);
 std::unique_ptr<Command> make_scan_command(CLI::App& program);
 std::unique_ptr<Command> make_info_command(CLI::App& program);
 std::unique_ptr<Command> make_generate_command(CLI::App& program);
+std::unique_ptr<Command> make_bench_command(CLI::App& program);
+std::unique_ptr<Command> make_ladder_command(CLI::App& program);
 
 }  // namespace warpfold::cli

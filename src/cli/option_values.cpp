@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
 #include <system_error>
+
+#include "bench/size_plan.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -58,6 +61,35 @@ std::uint64_t parse_size(std::string_view option, std::string_view text) {
   if (fits) return *count << exponent;
   throw bad_value(option, text, "a size is a number of bytes above 0, alone or with K, M, G or T",
                   fmt::format("Try {} 64K, {} 16M or {} 1G.", option, option, option));
+}
+
+std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    const std::uint64_t least = parse_size(option, text.substr(0, colon));
+    const std::uint64_t greatest = parse_size(option, text.substr(colon + 1));
+    if (least <= greatest) return bench::powers_of_4(least, greatest);
+    throw bad_value(option, text, "the first size is the smaller one",
+                    fmt::format("Try {} 1K:4G.", option));
+  }
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& name : parse_names(option, text))
+    sizes.push_back(parse_size(option, name));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+std::vector<std::string> parse_names(std::string_view option, std::string_view text) {
+  std::vector<std::string> names;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    names.emplace_back(rest.substr(0, comma));
+    if (names.back().empty())
+      throw bad_value(option, text, "", "Give one or several names, commas between them.");
+    if (comma == std::string_view::npos) return names;
+    rest.remove_prefix(comma + 1);
+  }
 }
 
 std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view text) {

@@ -15,6 +15,13 @@ namespace warpfold::cli {
 /// Bytes: "65536", "64K", "16M", "1G" or "2T", in powers of 1024; at least 1. Throws a usage Error.
 std::uint64_t parse_size(std::string_view option, std::string_view text);
 
+/// "A,B,...": sizes as parse_size() has them, or "LEAST:GREATEST", with the powers of 4 between;
+/// ascending, each once. Throws a usage Error.
+std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text);
+
+/// "A,B,...", none empty. Throws a usage Error.
+std::vector<std::string> parse_names(std::string_view option, std::string_view text);
+
 /// Extents, slowest first: "1000" or "10,20,30". Throws a usage Error, also for more than 2^60
 /// elements.
 std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view text);

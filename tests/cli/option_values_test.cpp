@@ -114,5 +114,28 @@ TEST(ParseOverflow, IsErrorOrWrap) {
   EXPECT_EQ(refusal([] { parse_overflow("x"); }), "bad --overflow 'x'. Choose from error, wrap.");
 }
 
+TEST(ParseSizes, TakesListsAndRanges) {
+  using Sizes = std::vector<std::uint64_t>;
+  EXPECT_EQ(parse_sizes("--sizes", "1K"), Sizes{1024});
+  EXPECT_EQ(parse_sizes("--sizes", "1M,1K,1M"), (Sizes{1024, 1 << 20}));
+  EXPECT_EQ(parse_sizes("--sizes", "1K:16K"), (Sizes{1024, 4096, 16384}));
+  EXPECT_EQ(parse_sizes("--sizes", "1000:5000"), (Sizes{1000, 1024, 4096, 5000}));
+  EXPECT_EQ(parse_sizes("--sizes", "1K:1K"), Sizes{1024});
+}
+
+TEST(ParseSizes, RefusesEverythingElse) {
+  for (const std::string text :
+       {"", ",", "1K,", ":", "1K:", ":1K", "2K:1K", "1K:2K:3K", "0", "1.5K"})
+    EXPECT_NE(refusal([&] { parse_sizes("--sizes", text); }), "") << text;
+}
+
+TEST(ParseNames, TakesLists) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(parse_names("--types", "f32"), Names{"f32"});
+  EXPECT_EQ(parse_names("--types", "u8:u64,f32"), (Names{"u8:u64", "f32"}));
+  for (const std::string text : {"", ",", "a,", ",a", "a,,b"})
+    EXPECT_NE(refusal([&] { parse_names("--types", text); }), "") << text;
+}
+
 }  // namespace
 }  // namespace warpfold::cli

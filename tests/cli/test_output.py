@@ -125,7 +125,7 @@ def test_config_names_what_it_was_built_with():
 
 def test_help_names_every_command_and_option():
     text = support.run("--help").stdout
-    for command in ("reduce", "scan", "info", "generate"):
+    for command in ("reduce", "scan", "info", "generate", "bench", "ladder"):
         assert command in text
     reduce_text = support.run("reduce", "--help").stdout
     for option in (
@@ -133,6 +133,10 @@ def test_help_names_every_command_and_option():
         "--device-memory", "--json", "--csv", "--quiet", "--progress", "--timings",
     ):  # fmt: skip
         assert option in reduce_text
+    for measurement in ("bench", "ladder"):
+        measurement_text = support.run(measurement, "--help").stdout
+        for option in ("WHAT", "--types", "--kernels", "--iterations", "--json", "--csv"):
+            assert option in measurement_text
     scan_text = support.run("scan", "--help").stdout
     for option in ("--op", "--exclusive", "--overflow", "--force", "--output-type", "-o"):
         assert option in scan_text

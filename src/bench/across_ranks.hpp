@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "bench/row.hpp"
+#include "mpi/communicator.hpp"
+
+namespace warpfold::bench {
+
+/// Makes one row of each rank's: the slowest one's times, the sum of the rates, the worst check and
+/// error; not run where any rank could not. Every rank brings the same rows and gets the result.
+/// Collective.
+void combine_over_ranks(std::vector<Row>& rows, const mpi::Communicator& communicator);
+
+/// Sets rates relative to the copy and to CUB's row of the same operation (of `statistics`, CUB's
+/// sum) among the rows, which are of one size.
+void compare_with_peers(std::vector<Row>& rows);
+
+}  // namespace warpfold::bench

@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "bench/kernels/read_probe.hpp"
+#include "cuda/cuda_error.hpp"
+#include "cuda/kernels/warp.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::bench::kernels {
+namespace {
+
+constexpr int threads = 512;
+constexpr int loads = 4;
+
+struct ExclusiveOr {
+  __device__ std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a ^ b; }
+};
+
+__device__ std::uint32_t folded(uint4 words) { return words.x ^ words.y ^ words.z ^ words.w; }
+
+__global__ void __launch_bounds__(threads)
+    read_probe_kernel(const uint4* vectors, std::uint64_t count, std::uint32_t* result) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
+  std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  std::uint32_t mine = 0;
+  for (; i + (loads - 1) * stride < count; i += loads * stride) {
+    uint4 loaded[loads];
+#pragma unroll
+    for (int k = 0; k < loads; ++k) loaded[k] = __ldcs(vectors + i + k * stride);
+#pragma unroll
+    for (int k = 0; k < loads; ++k) mine ^= folded(loaded[k]);
+  }
+  for (; i < count; i += stride) mine ^= folded(__ldcs(vectors + i));
+  const std::uint32_t combined = cuda::warp::reduce(mine, ExclusiveOr{});
+  if (cuda::warp::lane() == 0) atomicXor(result, combined);
+}
+
+}  // namespace
+
+int resident_probe_blocks() {
+  int device = 0;
+  int multiprocessors = 0;
+  int blocks = 0;
+  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
+  cuda::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+              "asking for the GPU's size");
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, read_probe_kernel, threads, 0),
+              "preparing the read probe");
+  return blocks * multiprocessors;
+}
+
+void read_probe(const void* array, std::uint64_t bytes, std::uint32_t* result, int blocks,
+                cudaStream_t stream) {
+  const std::uint64_t vectors = bytes / sizeof(uint4);
+  if (vectors == 0) return;
+  const auto grid = static_cast<unsigned>(
+      std::min<std::uint64_t>(ceil_div(vectors, threads), static_cast<std::uint64_t>(blocks)));
+  read_probe_kernel<<<grid, threads, 0, stream>>>(static_cast<const uint4*>(array), vectors,
+                                                  result);
+  cuda::check_launch("starting the read probe");
+}
+
+}  // namespace warpfold::bench::kernels

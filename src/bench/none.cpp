@@ -1,0 +1,33 @@
+#include "bench/bench.hpp"
+#include "bench/device_facts.hpp"
+#include "bench/exchange.hpp"
+#include "bench/ladder_bench.hpp"
+#include "cuda/backend.hpp"
+#include "warpfold/core/error.hpp"
+
+/// The measurements of a build without CUDA.
+namespace warpfold::bench {
+namespace {
+
+Error no_gpu() {
+  return Error("no GPU to measure on", cuda::unavailable_reason(),
+               "Run it on a host with a GPU, with a build with CUDA.");
+}
+
+}  // namespace
+
+DeviceFacts current_device_facts() { return {}; }
+
+std::vector<Exchange> gpu_exchanges(const Settings&, const mpi::Communicator&) { throw no_gpu(); }
+
+Result bench_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result bench_scan(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result ladder_reduce(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+
+Result ladder_scan(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+
+Result ladder_atomics(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+
+}  // namespace warpfold::bench

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace warpfold::bench {
+
+/// Byte that fills results before a contender writes them, so that none passes for another's.
+inline constexpr int poison = 0xa5;
+
+}  // namespace warpfold::bench

@@ -1,0 +1,185 @@
+#include "cli/bench_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "cli/json_writer.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+using bench::Row;
+
+std::string_view name_of(bench::Clock clock) {
+  return clock == bench::Clock::device ? "device" : "host";
+}
+
+std::string_view name_of(bench::Check check) {
+  constexpr std::string_view names[] = {"", "right", "wrong"};
+  return names[static_cast<std::size_t>(check)];
+}
+
+std::string with_digits(const std::optional<double>& value, int digits, double scale = 1.0) {
+  return value ? fmt::format("{:.{}f}", *value * scale, digits) : "";
+}
+
+template <class Part>
+std::optional<double> part_of(const Row& row, Part bench::Spread::*part) {
+  if (!row.seconds) return std::nullopt;
+  return (*row.seconds).*part;
+}
+
+std::string error_text(const Row& row) {
+  return row.error_ulps ? fmt::format("{:.3g}", *row.error_ulps) : "";
+}
+
+std::vector<std::string> heading() {
+  return {"size", "elements", "operation", "kernel",  "median us", "least us", "most us",
+          "GB/s", "of copy",  "of CUB",    "checked", "error ulp", ""};
+}
+
+std::vector<std::string> line(const Row& row) {
+  const std::string check =
+      row.check == bench::Check::wrong ? "WRONG" : std::string(name_of(row.check));
+  return {bytes_text(row.bytes),
+          row.elements == 0 ? "" : fmt::format("{}", row.elements),
+          row.operation,
+          row.kernel,
+          with_digits(part_of(row, &bench::Spread::median), 2, 1e6),
+          with_digits(part_of(row, &bench::Spread::least), 2, 1e6),
+          with_digits(part_of(row, &bench::Spread::most), 2, 1e6),
+          with_digits(row.gigabytes_per_second, 1),
+          with_digits(row.of_copy, 3),
+          with_digits(row.of_cub, 3),
+          check,
+          error_text(row),
+          row.note.empty() ? row.title : row.note};
+}
+
+/// The table without the columns that say nothing of any row.
+Table without_empty_columns(const Table& table) {
+  Table kept(table.size());
+  for (std::size_t column = 0; column < table.front().size(); ++column) {
+    const bool says_something = std::any_of(table.begin() + 1, table.end(),
+                                            [&](const auto& row) { return !row[column].empty(); });
+    if (!says_something) continue;
+    for (std::size_t i = 0; i < table.size(); ++i) kept[i].push_back(table[i][column]);
+  }
+  return kept;
+}
+
+/// A table for each run of rows of one group.
+std::string tables(const std::vector<Row>& rows) {
+  std::string text;
+  for (auto row = rows.begin(); row != rows.end();) {
+    const std::string group = row->group;
+    Table table{heading()};
+    for (; row != rows.end() && row->group == group; ++row) table.push_back(line(*row));
+    text += "\n" + group + "\n" + aligned_text(without_empty_columns(table));
+  }
+  return text;
+}
+
+std::string device_text(const bench::DeviceFacts& device) {
+  if (device.compute_capability.empty()) return "";
+  return fmt::format(
+      ", compute capability {}, {} multiprocessors, {} of L2, driver for CUDA {}, {}",
+      device.compute_capability, device.multiprocessors, bytes_text(device.l2_bytes), device.driver,
+      device.cub);
+}
+
+Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json row_json(const Row& row) {
+  Json json;
+  json["group"] = row.group;
+  json["operation"] = row.operation;
+  json["kernel"] = row.kernel;
+  json["title"] = row.title;
+  json["clock"] = name_of(row.clock);
+  json["bytes"] = json_integer(row.bytes);
+  json["elements"] = json_integer(row.elements);
+  json["useful_bytes"] = json_integer(row.useful_bytes);
+  json["seconds"] = Json();
+  if (row.seconds)
+    json["seconds"] = {
+        {"median", row.seconds->median}, {"min", row.seconds->least}, {"max", row.seconds->most}};
+  json["GB/s"] = optional_json(row.gigabytes_per_second);
+  json["of_copy"] = optional_json(row.of_copy);
+  json["of_cub"] = optional_json(row.of_cub);
+  json["check"] = row.check == bench::Check::none ? Json() : Json(name_of(row.check));
+  json["error_ulps"] = optional_json(row.error_ulps);
+  json["note"] = row.note;
+  return json;
+}
+
+Json gpu_json(const bench::DeviceFacts& device) {
+  if (device.compute_capability.empty()) return nullptr;
+  return {{"compute_capability", device.compute_capability},
+          {"multiprocessors", device.multiprocessors},
+          {"memory_bytes", json_integer(device.memory_bytes)},
+          {"l2_bytes", json_integer(device.l2_bytes)},
+          {"driver", device.driver},
+          {"runtime", device.runtime},
+          {"cub", device.cub}};
+}
+
+Json document(const std::string& command, const std::string& what, const bench::Result& result) {
+  Json json = json_head(command);
+  json["ranks"] = result.run.ranks;
+  json["hosts"] = result.run.hosts;
+  json["devices"] = result.run.devices;
+  json["backend"] = result.run.backend;
+  json["gpu"] = gpu_json(result.device);
+  json["measured"] = what;
+  json["results"] = Json::array();
+  for (const Row& row : result.rows) json["results"].push_back(row_json(row));
+  return json;
+}
+
+Table csv(const std::vector<Row>& rows) {
+  Table table{{"group", "operation", "kernel", "clock", "bytes", "elements", "median_seconds",
+               "min_seconds", "max_seconds", "gigabytes_per_second", "of_copy", "of_cub", "check",
+               "error_ulps", "note"}};
+  const auto number = [](const std::optional<double>& value) {
+    return value ? to_text(*value) : "";
+  };
+  for (const Row& row : rows)
+    table.push_back({row.group, row.operation, row.kernel, std::string(name_of(row.clock)),
+                     fmt::format("{}", row.bytes), fmt::format("{}", row.elements),
+                     number(part_of(row, &bench::Spread::median)),
+                     number(part_of(row, &bench::Spread::least)),
+                     number(part_of(row, &bench::Spread::most)), number(row.gigabytes_per_second),
+                     number(row.of_copy), number(row.of_cub), std::string(name_of(row.check)),
+                     number(row.error_ulps), row.note});
+  return table;
+}
+
+}  // namespace
+
+Report bench_report(const std::string& command, const std::string& what,
+                    const bench::Result& result) {
+  Report report;
+  report.note = fallback_note(result.run);
+  report.text = fmt::format("{} {}: {}{}\n", command, what, run_text(result.run),
+                            device_text(result.device)) +
+                tables(result.rows);
+  report.json = document(command, what, result);
+  report.csv = csv(result.rows);
+  return report;
+}
+
+void refuse_wrong_results(const bench::Result& result) {
+  if (result.wrong == 0) return;
+  throw Error(fmt::format("{} wrong result{}", result.wrong, result.wrong == 1 ? "" : "s"),
+              "see the rows marked WRONG", "Please report them with the output of --json.");
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,157 @@
+"""`bench` and `ladder`: what they measure, check and report."""
+
+import csv
+import io
+
+import pytest
+
+import support
+
+ON_GPU = support.BACKEND == "cuda"
+without_gpu = pytest.mark.skipif(support.gpu_count() > 0, reason="there is a GPU here")
+with_gpu = pytest.mark.skipif(not ON_GPU, reason="measures the cuda backend")
+with_cpu = pytest.mark.skipif(ON_GPU, reason="measures the cpu backend")
+
+REPORT_KEYS = {
+    "schema", "command", "version", "build", "ranks", "hosts", "devices", "backend", "gpu",
+    "measured", "results",
+}  # fmt: skip
+ROW_KEYS = {
+    "group", "operation", "kernel", "title", "clock", "bytes", "elements", "useful_bytes",
+    "seconds", "GB/s", "of_copy", "of_cub", "check", "error_ulps", "note",
+}  # fmt: skip
+
+
+def measured(*arguments, ranks=None):
+    """The rows of a run, whose report has to be well-formed and its results right."""
+    sharing = ["--share-gpu"] if ON_GPU and (ranks or 1) > support.gpu_count() else []
+    words = (*arguments, "--iterations", 3, "--json", "-", *sharing)
+    report = support.run(*words, ranks=ranks).report
+    assert set(report) == REPORT_KEYS
+    assert report["schema"] == f"warpfold.{arguments[0]}/1"
+    assert report["measured"] == arguments[1]
+    assert report["ranks"] == (ranks or 1)
+    assert report["results"]
+    for row in report["results"]:
+        assert set(row) == ROW_KEYS
+        assert row["check"] in ("right", None), row
+        if row["seconds"] is None:
+            assert row["note"], row
+        else:
+            assert 0 < row["seconds"]["min"] <= row["seconds"]["median"] <= row["seconds"]["max"]
+    return report["results"]
+
+
+def kernels(rows):
+    return {row["kernel"] for row in rows}
+
+
+@with_cpu
+@pytest.mark.parametrize("ranks", [None, 1, 3])
+def test_combine_without_a_gpu_measures_the_ranks_exchange(ranks):
+    rows = measured("bench", "combine", "--backend", "cpu", ranks=ranks)
+    assert [row["operation"] for row in rows] == ["MPI_Reduce", "MPI_Exscan"]
+    assert all(row["check"] == "right" for row in rows)
+
+
+@with_cpu
+def test_table_and_csv_name_what_was_measured(folder):
+    table = folder / "report.csv"
+    words = ("bench", "combine", "--backend", "cpu", "--csv", table)
+    outcome = support.run(*words, ranks=2)
+    for word in ("MPI_Reduce", "MPI_Exscan", "median us", "right"):
+        assert word in outcome.stdout
+    rows = list(csv.DictReader(io.StringIO(table.read_text())))
+    assert [row["operation"] for row in rows] == ["MPI_Reduce", "MPI_Exscan"]
+    assert all(float(row["median_seconds"]) > 0 for row in rows)
+
+
+@without_gpu
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize(
+    "words",
+    [("bench", "reduce"), ("bench", "scan"), ("ladder", "reduce"), ("ladder", "atomics")],
+    ids=" ".join,
+)
+def test_without_a_gpu_there_is_nothing_to_measure(words, ranks):
+    support.fail(*words, code=1, mentions=["no GPU"], ranks=ranks)
+
+
+@pytest.mark.parametrize(
+    "words, mentions",
+    [
+        (("bench",), ["WHAT"]),
+        (("bench", "nothing"), ["reduce", "scan", "combine"]),
+        (("ladder", "nothing"), ["reduce", "scan", "atomics"]),
+        (("bench", "reduce", "--sizes", "4K:1K"), ["--sizes"]),
+        (("bench", "reduce", "--iterations", "0"), ["--iterations"]),
+        (("bench", "reduce", "--backend", "cpu"), ["--backend"]),
+        (("bench", "reduce", "--tpyes", "f32"), ["--types"]),
+    ],
+)
+def test_wrong_usage(words, mentions):
+    support.fail(*words, code=2, mentions=mentions)
+
+
+@with_gpu
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_reduce(ranks):
+    rows = measured("bench", "reduce", "--sizes", "1K,1000000", ranks=ranks)
+    assert {"fold", "CUB", "read", "copy"} <= kernels(rows)
+    assert {row["clock"] for row in rows} == {"device", "host"}
+    folds = [row for row in rows if row["kernel"] == "fold"]
+    assert {row["operation"] for row in folds} == {"sum", "statistics"}
+    assert all(row["check"] == "right" for row in folds)
+
+
+@with_gpu
+def test_extrema_of_every_type():
+    types = "i8,i16,i32,i64,u8,u16,u32,u64,f16,bf16,f32,f64"
+    rows = measured("bench", "reduce", "--ops", "extrema", "--types", types, "--sizes", "64K",
+                    "--kernels", "fold")  # fmt: skip
+    assert len(rows) == 14
+    assert all(row["check"] == "right" for row in rows)
+
+
+@with_gpu
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_scan(ranks):
+    rows = measured("bench", "scan", "--sizes", "1K,1000000", ranks=ranks)
+    assert {"registers", "reproducible", "CUB", "copy"} <= kernels(rows)
+    scans = [row for row in rows if row["operation"] != "copy" and not row["note"]]
+    assert scans
+    assert all(row["check"] == "right" for row in scans)
+
+
+@with_gpu
+def test_scans_of_extrema():
+    rows = measured("bench", "scan", "--ops", "min,max", "--types", "i8,u64,f32", "--sizes", "1M")
+    assert [row for row in rows if row["check"] == "right"]
+
+
+@with_gpu
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_combine(ranks):
+    rows = measured("bench", "combine", "--sizes", "1K,1M", ranks=ranks)
+    assert {"MPI", "mapped memory", "copy", "fold"} == kernels(rows)
+    assert all(row["check"] == "right" for row in rows)
+
+
+@with_gpu
+@pytest.mark.parametrize("what", ["reduce", "scan", "atomics"])
+def test_ladder(what):
+    rows = measured("ladder", what, "--elements", 100_003)
+    climbed = [row for row in rows if row["operation"] != "copy" and not row["note"]]
+    assert len(climbed) > 4
+    assert all(row["check"] == "right" for row in climbed)
+
+
+@with_gpu
+def test_unknown_kernels_are_refused_with_the_right_ones():
+    support.fail("bench", "reduce", "--kernels", "fould", code=2, mentions=["fold"])
+
+
+@with_gpu
+def test_sizes_beyond_the_memory_are_left_out_with_a_note():
+    rows = measured("bench", "reduce", "--types", "f32", "--sizes", "1K,4T", "--kernels", "fold")
+    assert any(row["seconds"] is None and "memory" in row["note"] for row in rows)
