@@ -1,11 +1,12 @@
 # warpfold_options: what every target of the project is compiled with.
 
+set(warpfold_nvcc_options -fmad=false --expt-relaxed-constexpr)
 add_library(warpfold_options INTERFACE)
 target_compile_options(warpfold_options INTERFACE
   # Error-free transformations hold only for the operations as written.
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion>
-  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra>)
+  $<$<COMPILE_LANGUAGE:CUDA>:${warpfold_nvcc_options};-Xcompiler=-Wall,-Wextra>)
 if(WARPFOLD_WARNINGS_ARE_ERRORS)
   target_compile_options(warpfold_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>

@@ -5,6 +5,8 @@
 #                          names the Debian packages, Spack specs and modules missing, and exits 1
 # configure_and_build FOLDER [CMAKE-OPTION...]
 # find_cuda                puts nvcc on the path if a toolkit is installed, sets cuda_options
+# fetch_cuda12 FOLDER      puts an nvcc of CUDA 12 there if the one here no longer compiles for the
+#                          V100; says why where it cannot
 # find_python              sets python to one with the modules that the tests import
 # prepare_mpi              lets mpirun start as root, inside containers and on few cores
 # count_gpus               prints how many GPUs this host has
@@ -147,6 +149,65 @@ find_cuda() {
       tr -d '. ' | grep -E '^[0-9]+$' | sort -u | paste -sd ';' -) || architectures=
   fi
   cuda_options=(-DWARPFOLD_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=${architectures:-90}")
+}
+
+# The compiler is a package of Debian 13, its headers are wheels. Nothing is installed: nvcc lies
+# in FOLDER/bin and works from there.
+readonly cuda12_compiler=nvidia-cuda-toolkit=12.4.131~12.4.1-2
+readonly cuda12_headers=(nvidia-cuda-nvcc-cu12==12.4.131 nvidia-cuda-runtime-cu12==12.4.127
+  nvidia-cuda-cccl-cu12==12.4.127.post1)
+
+# apt_of_debian13 FOLDER ARGUMENT...: apt-get with lists and packages of its own in FOLDER.
+apt_of_debian13() {
+  local folder=$1 keys=/usr/share/keyrings/debian-archive-keyring.gpg
+  shift
+  mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+  printf 'deb [signed-by=%s] http://deb.debian.org/debian trixie non-free\n' "$keys" \
+    >"$folder/sources.list"
+  apt-get -qq -o Dir::Etc::sourcelist="$folder/sources.list" -o Dir::Etc::sourceparts=- \
+    -o Dir::State::lists="$folder/lists" -o Dir::Cache="$folder/cache" \
+    -o APT::Sandbox::User=root -o Acquire::http::Timeout=20 "$@" >&2
+}
+
+unpack_cuda12() {
+  local parts=$1 folder=$2 programs=usr/lib/nvidia-cuda-toolkit
+  apt_of_debian13 "$parts/apt" update &&
+    (cd "$parts" && apt_of_debian13 "$parts/apt" download "$cuda12_compiler") &&
+    dpkg-deb -x "$parts"/nvidia-cuda-toolkit_*.deb "$parts/package" &&
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --no-deps --no-compile \
+      --target "$folder/wheels" "${cuda12_headers[@]}" >&2 &&
+    mkdir "$folder/bin" &&
+    mv "$parts/package/usr/bin/ptxas" "$parts/package/$programs/bin/"{nvcc,cicc} "$folder/bin" &&
+    mv "$parts/package/$programs/libdevice" "$folder" &&
+    cat >"$folder/bin/nvcc.profile" <<'PROFILE'
+PATH += $(_HERE_):
+NVVMIR_LIBRARY_DIR = $(_HERE_)/../libdevice
+INCLUDES += "-I$(_HERE_)/../wheels/nvidia/cuda_runtime/include" $(_SPACE_)
+INCLUDES += "-I$(_HERE_)/../wheels/nvidia/cuda_nvcc/include" $(_SPACE_)
+INCLUDES += "-I$(_HERE_)/../wheels/nvidia/cuda_cccl/include" $(_SPACE_)
+PROFILE
+}
+
+fetch_cuda12() {
+  local folder=$1 parts
+  [[ -x "$folder/bin/nvcc" ]] && return 0
+  if has_command nvcc && [[ $(nvcc --list-gpu-code) == *sm_70* ]]; then
+    return 0
+  fi
+  if ! is_debian || ! has_python_module pip; then
+    say "no CUDA 12 for the V100's machine code: fetching it takes Debian's apt-get and pip"
+    return 0
+  fi
+  say "fetching the compiler of CUDA 12"
+  parts=$(mktemp -d)
+  mkdir -p "$folder"
+  if unpack_cuda12 "$parts" "$(realpath "$folder")"; then
+    say "nvcc of CUDA 12: $folder/bin/nvcc"
+  else
+    say "no CUDA 12 for the V100's machine code: it could not be fetched"
+    rm -rf "$folder"
+  fi
+  rm -rf "$parts"
 }
 
 count_gpus() {

@@ -12,6 +12,7 @@ require "${build_needs[@]}" "${test_needs[@]}"
 find_cuda
 find_python
 prepare_mpi
+fetch_cuda12 build/test/cuda12
 
 common_options=(-DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$python")")
 
