@@ -50,7 +50,7 @@ struct AddUnits {
 /// What a thread does to its consecutive elements of a tile without huge or special ones.
 class CertifiedPart {
  public:
-  using Values = LaneElements<double, part_elements>;
+  using Values = TileElements<double, part_elements>;
 
   __device__ CertifiedPart(const TileStart& start, const Values& values)
       : base_(start.base), none_(start.exponent), values_(values) {}
@@ -89,8 +89,8 @@ class CertifiedPart {
   }
 
   template <class Out>
-  __device__ LaneElements<Out, part_elements> prefixes() const {
-    LaneElements<Out, part_elements> elements;
+  __device__ TileElements<Out, part_elements> prefixes() const {
+    TileElements<Out, part_elements> elements;
 #pragma unroll
     for (int k = 0; k < part_elements; ++k)
       elements.element[k] = finite_element<Out>(values_.element[k]);

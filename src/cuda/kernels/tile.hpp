@@ -13,13 +13,13 @@ namespace warpfold::cuda::kernels {
 static_assert(scan_order::tile_lanes == warp::lanes);
 
 template <class T, int Count>
-struct LaneElements {
+struct TileElements {
   T element[Count];
 };
 
 /// What one lane has of a row.
 template <class T>
-using Quad = LaneElements<T, scan_order::lane_elements>;
+using Quad = TileElements<T, scan_order::lane_elements>;
 
 template <std::size_t Bytes>
 struct PackedBytes;
@@ -44,7 +44,7 @@ struct PackedBytes<32> {
 };
 
 template <class Elements>
-using Packed = typename PackedBytes<sizeof(Elements)>::type;
+using PackedElements = typename PackedBytes<sizeof(Elements)>::type;
 
 /// The place in its tile of the first of this lane's elements in a row of its warp's segment.
 __device__ inline std::int32_t place_in_tile(int row) {
@@ -77,7 +77,7 @@ __device__ const T* input_of(const BlockView& block, const Tile& tile) {
 
 template <class T>
 __device__ Quad<T> load_quad(const T* elements) {
-  return std::bit_cast<Quad<T>>(*reinterpret_cast<const Packed<Quad<T>>*>(elements));
+  return std::bit_cast<Quad<T>>(*reinterpret_cast<const PackedElements<Quad<T>>*>(elements));
 }
 
 /// Those of the lane's elements from `place` on that exist, one by one, and zeros.
@@ -129,8 +129,8 @@ __device__ void read_rows(const BlockView& block, const Tile& tile,
 /// Stores those of the lane's output elements that exist.
 template <class Out, int Count>
 __device__ void write_elements(const BlockView& block, const Tile& tile, std::int32_t place,
-                               const LaneElements<Out, Count>& elements) {
-  using Vector = Packed<LaneElements<Out, Count>>;
+                               const TileElements<Out, Count>& elements) {
+  using Vector = PackedElements<TileElements<Out, Count>>;
   Out* to = reinterpret_cast<Out*>(block.output) + tile.first + static_cast<std::uint32_t>(place);
   const std::int32_t present = tile.present(place);
   if (present >= Count && block.output_in_vectors()) {

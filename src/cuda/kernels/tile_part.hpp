@@ -30,7 +30,7 @@ struct WarpVectors {
 };
 
 /// Room for a warp's parts of the widest type.
-using PartStorage = WarpVectors<vectors_of<LaneElements<double, part_elements>>>;
+using PartStorage = WarpVectors<vectors_of<TileElements<double, part_elements>>>;
 
 /// The place in its tile of this thread's first element.
 __device__ inline std::int32_t first_of_part() {
@@ -39,9 +39,9 @@ __device__ inline std::int32_t first_of_part() {
 
 /// This thread's elements, zero past the end of the tile.
 template <class T>
-__device__ LaneElements<T, part_elements> read_part(const BlockView& block, const Tile& tile,
+__device__ TileElements<T, part_elements> read_part(const BlockView& block, const Tile& tile,
                                                     PartStorage& storage) {
-  using Elements = LaneElements<T, part_elements>;
+  using Elements = TileElements<T, part_elements>;
   constexpr int vectors = vectors_of<Elements>;
   struct Vectors {
     uint4 vector[vectors];
@@ -75,8 +75,8 @@ __device__ LaneElements<T, part_elements> read_part(const BlockView& block, cons
 /// Stores those of this thread's output elements that exist.
 template <class Out>
 __device__ void write_part(const BlockView& block, const Tile& tile,
-                           const LaneElements<Out, part_elements>& elements, PartStorage& storage) {
-  using Elements = LaneElements<Out, part_elements>;
+                           const TileElements<Out, part_elements>& elements, PartStorage& storage) {
+  using Elements = TileElements<Out, part_elements>;
   constexpr int vectors = vectors_of<Elements>;
   struct Vectors {
     uint4 vector[vectors];
