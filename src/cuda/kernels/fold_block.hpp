@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "cuda/kernels/atomic_limbs.hpp"
 #include "cuda/kernels/comparable.hpp"
-#include "cuda/kernels/expansion.hpp"
 #include "cuda/kernels/fold.hpp"
 #include "cuda/kernels/warp.hpp"
 

@@ -2,8 +2,9 @@
 
 #include <cstdint>
 
-#include "cuda/kernels/expansion.hpp"
+#include "cuda/kernels/atomic_limbs.hpp"
 #include "cuda/kernels/fold_block.hpp"
+#include "warpfold/core/double_pair.hpp"
 
 namespace warpfold::cuda::kernels {
 
