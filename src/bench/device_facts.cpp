@@ -4,6 +4,7 @@
 
 #include "bench/cub_peers.hpp"
 #include "cuda/cuda_error.hpp"
+#include "cuda/device.hpp"
 
 namespace warpfold::bench {
 namespace {
@@ -15,11 +16,10 @@ std::string version_text(int version) {
 }  // namespace
 
 DeviceFacts current_device_facts() {
-  int device = 0;
   cudaDeviceProp properties{};
   int driver = 0;
-  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
-  cuda::check(cudaGetDeviceProperties(&properties, device), "asking for the GPU's properties");
+  cuda::check(cudaGetDeviceProperties(&properties, cuda::current_device()),
+              "asking for the GPU's properties");
   cuda::check(cudaDriverGetVersion(&driver), "asking for the driver's version");
   DeviceFacts facts;
   facts.compute_capability =

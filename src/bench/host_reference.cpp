@@ -7,6 +7,7 @@
 
 #include "core/scan_arithmetic.hpp"
 #include "cuda/copy.hpp"
+#include "cuda/download.hpp"
 #include "cuda/stream.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -132,11 +133,8 @@ bool ScanReference::agrees(std::size_t scan, const void* output, cudaStream_t st
 
 bool ScanReference::agrees(const Part& part, std::size_t bytes, const void* output,
                            cudaStream_t stream) const {
-  std::vector<std::byte> claimed(bytes);
-  cuda::copy_to_host(claimed.data(),
-                     static_cast<const std::byte*>(output) + part.first * output_bytes_, bytes,
-                     stream);
-  cuda::synchronize(stream);
+  const auto claimed = cuda::downloaded_array<std::byte>(
+      static_cast<const std::byte*>(output) + part.first * output_bytes_, bytes, stream);
   return std::equal(claimed.begin(), claimed.end(), part.prefixes.begin());
 }
 

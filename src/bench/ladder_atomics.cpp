@@ -9,6 +9,7 @@
 #include "bench/rig.hpp"
 #include "cuda/copy.hpp"
 #include "cuda/device_buffer.hpp"
+#include "cuda/download.hpp"
 #include "cuda/ladder/ladder.hpp"
 
 namespace warpfold::bench {
@@ -109,26 +110,18 @@ class FilterLadder {
 
   Fingerprint wanted() {
     Fingerprint fingerprint;
-    for (const T element : downloaded(input_, elements_))
+    for (const T element : cuda::downloaded_array<T>(input_.data(), elements_, rig_.stream()))
       if (element > threshold_) fingerprint.add(element);
     return fingerprint;
   }
 
   Fingerprint claimed() {
-    std::uint64_t count = 0;
-    cuda::copy_to_host(&count, count_.data(), sizeof(count), rig_.stream());
-    cuda::synchronize(rig_.stream());
+    const auto count = cuda::downloaded_value<std::uint64_t>(count_.data(), rig_.stream());
     Fingerprint fingerprint;
     if (count > elements_) return fingerprint;
-    for (const T element : downloaded(kept_, count)) fingerprint.add(element);
+    for (const T element : cuda::downloaded_array<T>(kept_.data(), count, rig_.stream()))
+      fingerprint.add(element);
     return fingerprint;
-  }
-
-  std::vector<T> downloaded(const cuda::DeviceBuffer& from, std::uint64_t count) {
-    std::vector<T> elements(count);
-    cuda::copy_to_host(elements.data(), from.data(), count * sizeof(T), rig_.stream());
-    cuda::synchronize(rig_.stream());
-    return elements;
   }
 
   Rig& rig_;

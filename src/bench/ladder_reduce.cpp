@@ -14,6 +14,7 @@
 #include "cuda/copy.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/device_fold.hpp"
+#include "cuda/download.hpp"
 #include "cuda/ladder/ladder.hpp"
 #include "cuda/pinned_buffer.hpp"
 #include "warpfold/core/partition.hpp"
@@ -169,9 +170,7 @@ class ReduceLadder {
       if (!sum.row.note.empty()) continue;
       cuda::fill_bytes(result_.data(), poison, result_.size(), rig_.stream());
       sum.start(0);
-      std::uint64_t bits = 0;
-      cuda::copy_to_host(&bits, result_.data(), sizeof(bits), rig_.stream());
-      cuda::synchronize(rig_.stream());
+      const auto bits = cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
       judge_sum(sum.row, bits, type_, type_, exact_);
     }
     return sums;

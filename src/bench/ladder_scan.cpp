@@ -10,6 +10,7 @@
 #include "cuda/array_scan.hpp"
 #include "cuda/copy.hpp"
 #include "cuda/device_buffer.hpp"
+#include "cuda/download.hpp"
 #include "cuda/ladder/ladder.hpp"
 
 namespace warpfold::bench {
@@ -113,9 +114,8 @@ class ScanLadder {
     kernels::count_scan_mismatches(
         {input_.data(), output_.data(), elements_, type, type, ScanOperation::sum, false},
         reinterpret_cast<std::uint64_t*>(mismatches_.data()), rig_.stream());
-    std::uint64_t mismatches = 0;
-    cuda::copy_to_host(&mismatches, mismatches_.data(), sizeof(mismatches), rig_.stream());
-    cuda::synchronize(rig_.stream());
+    const auto mismatches =
+        cuda::downloaded_value<std::uint64_t>(mismatches_.data(), rig_.stream());
     scan.row.check = mismatches == 0 ? Check::right : Check::wrong;
   }
 

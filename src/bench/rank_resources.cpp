@@ -1,7 +1,5 @@
 #include "bench/rank_resources.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 
 #include "cpu/backend.hpp"
@@ -16,12 +14,11 @@ std::uint64_t memory_for_arrays(const RunOptions& options, const mpi::Communicat
   const auto host_ranks = static_cast<std::uint64_t>(communicator.on_this_host().size());
   std::uint64_t mine = 0;
   pipeline::run_on_all(communicator, [&] {
-    int device = 0;
-    cuda::check(cudaGetDevice(&device), "asking for the current GPU");
     const std::uint64_t sharing =
         options.share_gpu ? ceil_div(host_ranks, cuda::visible_devices().size()) : 1;
     mine =
-        cuda::Device(device, options.device_memory_bytes, static_cast<int>(sharing)).memory_limit();
+        cuda::Device(cuda::current_device(), options.device_memory_bytes, static_cast<int>(sharing))
+            .memory_limit();
   });
   return mpi::minimum({mine}, communicator).front();
 }

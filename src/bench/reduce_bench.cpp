@@ -15,6 +15,7 @@
 #include "cuda/copy.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/device_fold.hpp"
+#include "cuda/download.hpp"
 #include "cuda/pinned_buffer.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
@@ -159,9 +160,7 @@ class ReduceCase {
       run(input_.data() + windows.offset(launch), result_.data());
     };
     contender.start(0);
-    std::uint64_t bits = 0;
-    cuda::copy_to_host(&bits, result_.data(), sizeof(bits), rig_.stream());
-    cuda::synchronize(rig_.stream());
+    const auto bits = cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
     judge_sum(contender.row, bits, type_, sum->output, exact_[size]);
     return contender;
   }

@@ -15,8 +15,10 @@
 #include "bench/size_plan.hpp"
 #include "cuda/array_scan.hpp"
 #include "cuda/copy.hpp"
+#include "cuda/device.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/device_scan.hpp"
+#include "cuda/download.hpp"
 
 namespace warpfold::bench {
 namespace {
@@ -69,14 +71,7 @@ std::vector<Types> chosen_types(const Settings& settings) {
 }
 
 /// Whether the current device copies in bulk between its global and its shared memory.
-bool has_bulk_copies() {
-  int device = 0;
-  int major = 0;
-  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-              "asking for the GPU's compute capability");
-  return major >= 9;
-}
+bool has_bulk_copies() { return cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9; }
 
 /// One pair of types, at all sizes.
 class ScanCase {
@@ -307,10 +302,7 @@ class ScanCase {
   std::uint64_t counted(Count&& count) {
     cuda::fill_bytes(count_.data(), 0, count_.size(), rig_.stream());
     count(reinterpret_cast<std::uint64_t*>(count_.data()));
-    std::uint64_t value = 0;
-    cuda::copy_to_host(&value, count_.data(), sizeof(value), rig_.stream());
-    cuda::synchronize(rig_.stream());
-    return value;
+    return cuda::downloaded_value<std::uint64_t>(count_.data(), rig_.stream());
   }
 
   Rig& rig_;

@@ -7,6 +7,7 @@
 
 #include "cuda/backend.hpp"
 #include "cuda/cuda_error.hpp"
+#include "cuda/device.hpp"
 #include "cuda/device_fold.hpp"
 #include "cuda/device_scan.hpp"
 #include "cuda/event.hpp"
@@ -14,12 +15,6 @@
 
 namespace warpfold::cuda {
 namespace {
-
-int current_device() {
-  int device = 0;
-  check(cudaGetDevice(&device), "asking for the current GPU");
-  return device;
-}
 
 /// Scratch memory outlives the scans that use it, and serves one at a time, whatever their streams.
 class DeviceArrayScanner final : public ArrayScanner {

@@ -6,7 +6,6 @@
 
 #include "cuda/copy.hpp"
 #include "cuda/kernels/scan_bulk.hpp"
-#include "cuda/kernels/scan_registers.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -53,24 +52,25 @@ ArrayScan::ArrayScan(ElementType input, ElementType output, ScanOperation operat
     throw Error("no one-pass scan does the " + names_of(input, output, operation),
                 "it keeps an element's type, or widens integers of a sum to 32 or 64 bits",
                 "choose another output type");
-  resident_blocks_ = bulk_ ? kernels::scan_bulk_resident_blocks(input, output, operation)
-                           : kernels::scan_registers_resident_blocks(input, output, operation);
-  if (resident_blocks_ == 0 && bulk_)
+  if (bulk_)
+    resident_.blocks = kernels::scan_bulk_resident_blocks(input, output, operation);
+  else
+    resident_ = kernels::scan_registers_resident(input, output, operation);
+  if (resident_.blocks == 0 && bulk_)
     throw Error("the scan by bulk copies can't run on this GPU",
                 "it takes a GPU, and a build, for compute capability 9.0 or newer",
                 "choose the scan through registers");
-  if (resident_blocks_ == 0)
+  if (resident_.blocks == 0)
     throw Error("the GPU holds no block of the " + names_of(input, output, operation),
                 "its multiprocessors have too little shared memory or too few registers",
                 "use --backend cpu");
-  workspace_ = DeviceBuffer(bulk_ ? kernels::scan_bulk_workspace_bytes(resident_blocks_)
-                                  : kernels::scan_registers_workspace_bytes(resident_blocks_));
+  workspace_ = DeviceBuffer(bulk_ ? kernels::scan_bulk_workspace_bytes(resident_.blocks)
+                                  : kernels::scan_registers_workspace_bytes(resident_.blocks));
 }
 
 std::uint32_t ArrayScan::epochs_of(std::uint64_t elements) const {
-  return bulk_ ? kernels::scan_bulk_epochs(input_, output_, operation_, elements, resident_blocks_)
-               : kernels::scan_registers_epochs(input_, output_, operation_, elements,
-                                                resident_blocks_);
+  return bulk_ ? kernels::scan_bulk_epochs(input_, output_, operation_, elements, resident_.blocks)
+               : kernels::scan_registers_epochs(input_, output_, operation_, elements, resident_);
 }
 
 void ArrayScan::validate_places(const void* input, const void* output) const {
@@ -94,9 +94,9 @@ void ArrayScan::start(const void* input, void* output, std::uint64_t elements, b
                                          workspace_.data(),
                                          epoch};
   if (bulk_)
-    kernels::scan_bulk(input_, output_, operation_, arguments, resident_blocks_, stream);
+    kernels::scan_bulk(input_, output_, operation_, arguments, resident_.blocks, stream);
   else
-    kernels::scan_registers(input_, output_, operation_, arguments, resident_blocks_, stream);
+    kernels::scan_registers(input_, output_, operation_, arguments, resident_, stream);
 }
 
 }  // namespace warpfold::cuda

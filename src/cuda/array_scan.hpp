@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda/device_buffer.hpp"
+#include "cuda/kernels/scan_registers.hpp"
 #include "cuda/launch_epochs.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_spec.hpp"
@@ -42,7 +43,7 @@ class ArrayScan {
   ElementType output_;
   ScanOperation operation_;
   bool bulk_;
-  std::uint32_t resident_blocks_;
+  kernels::ResidentScan resident_;
   DeviceBuffer workspace_;
   LaunchEpochs epochs_;
 };

@@ -9,6 +9,14 @@
 
 namespace warpfold::cuda {
 
+int current_device();
+
+/// Of the current device.
+int device_attribute(cudaDeviceAttr attribute);
+
+/// Of the current device.
+int multiprocessors();
+
 /// The device an engine works on and what it may allocate there.
 class Device {
  public:
@@ -21,8 +29,6 @@ class Device {
 
   /// The most bytes one engine may allocate now.
   std::uint64_t memory_limit() const;
-
-  int multiprocessors() const;
 
  private:
   int ordinal_;

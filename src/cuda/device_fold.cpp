@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "cuda/cuda_error.hpp"
+#include "cuda/device.hpp"
 #include "cuda/stream.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -12,15 +13,6 @@ namespace {
 
 /// Between two looks at the stream, which tells of failures only.
 constexpr int looks_for_the_result = 4096;
-
-int multiprocessors() {
-  int device = 0;
-  int count = 0;
-  check(cudaGetDevice(&device), "asking for the current GPU");
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-        "asking for the GPU's size");
-  return count;
-}
 
 }  // namespace
 

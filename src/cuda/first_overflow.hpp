@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cuda/copy.hpp"
+#include "cuda/download.hpp"
 #include "cuda/kernels/block_view.hpp"
-#include "cuda/stream.hpp"
 #include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::cuda {
@@ -27,9 +27,7 @@ class FirstOverflow {
   /// To be called after the scan.
   std::optional<std::uint64_t> result() const {
     if (!check_.enabled) return std::nullopt;
-    unsigned long long index = 0;
-    copy_to_host(&index, check_.first_index, sizeof(index), stream_);
-    synchronize(stream_);
+    const auto index = downloaded_value<unsigned long long>(check_.first_index, stream_);
     if (index == ~0ull) return std::nullopt;
     return index;
   }

@@ -9,6 +9,7 @@
 
 #include "cuda/copy.hpp"
 #include "cuda/device_buffer.hpp"
+#include "cuda/download.hpp"
 #include "cuda/event.hpp"
 #include "cuda/fold_state.hpp"
 #include "cuda/kernels/fold.hpp"
@@ -88,10 +89,7 @@ class FoldSlot {
 
   /// What the slot has folded so far, once it is done.
   Accumulator total() const {
-    kernels::FoldTotals totals;
-    copy_to_host(&totals, state_.totals(), sizeof(totals), stream_.get());
-    stream_.synchronize();
-    return totals.total;
+    return downloaded_value<kernels::FoldTotals>(state_.totals(), stream_.get()).total;
   }
 
  private:
@@ -106,7 +104,7 @@ class CudaFoldEngine final : public FoldEngine {
  public:
   CudaFoldEngine(const Device& device, const FoldPlan& plan) : device_(device), plan_(plan) {
     const int resident =
-        kernels::resident_fold_blocks(plan.format.type, plan.needs) * device.multiprocessors();
+        kernels::resident_fold_blocks(plan.format.type, plan.needs) * multiprocessors();
     const FoldLayout layout = layout_of(slab_bytes_of(plan), device.memory_limit(), resident);
     slab_elements_ = layout.slab_bytes / size_of(plan.format.type);
     for (int slot = 0; slot < layout.slots; ++slot)

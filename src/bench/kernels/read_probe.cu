@@ -2,6 +2,7 @@
 
 #include "bench/kernels/read_probe.hpp"
 #include "cuda/cuda_error.hpp"
+#include "cuda/device.hpp"
 #include "cuda/kernels/warp.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -37,15 +38,10 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 int resident_probe_blocks() {
-  int device = 0;
-  int multiprocessors = 0;
   int blocks = 0;
-  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
-  cuda::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-              "asking for the GPU's size");
   cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, read_probe_kernel, threads, 0),
               "preparing the read probe");
-  return blocks * multiprocessors;
+  return blocks * cuda::multiprocessors();
 }
 
 void read_probe(const void* array, std::uint64_t bytes, std::uint32_t* result, int blocks,

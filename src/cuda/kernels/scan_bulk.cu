@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "cuda/cuda_error.hpp"
+#include "cuda/device.hpp"
 #include "cuda/kernels/scan_bulk.hpp"
 #include "cuda/kernels/scan_bulk_kernel.hpp"
 #include "cuda/kernels/scan_operator.hpp"
@@ -46,15 +47,6 @@ struct Widening {
   static constexpr int scanners = 12;
   static constexpr int buffers = 2;
 };
-
-/// Of the current device.
-int attribute(cudaDeviceAttr name) {
-  int device = 0;
-  int value = 0;
-  check(cudaGetDevice(&device), "asking for the GPU in use");
-  check(cudaDeviceGetAttribute(&value, name, device), "asking for the GPU's properties");
-  return value;
-}
 
 template <class Operator>
 struct BulkLaunch {
@@ -118,8 +110,8 @@ bool scan_bulk_applies(ElementType input_type, ElementType output_type, const vo
 
 std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
                                         ScanOperation operation) {
-  if (attribute(cudaDevAttrComputeCapabilityMajor) < 9) return 0;
-  const int shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 9) return 0;
+  const int shared_bytes = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   int blocks = 0;
   visit_scan_operator(input, output, operation, [&](auto scan_operator) {
     using Launch = BulkLaunch<decltype(scan_operator)>;
@@ -131,7 +123,7 @@ std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
               &blocks, Launch::kernel(), Launch::Shape::threads, Launch::shared_bytes),
           "preparing the scan on the GPU");
   });
-  return static_cast<std::uint32_t>(blocks * attribute(cudaDevAttrMultiProcessorCount));
+  return static_cast<std::uint32_t>(blocks * multiprocessors());
 }
 
 std::uint64_t scan_bulk_workspace_bytes(std::uint32_t resident_blocks) {

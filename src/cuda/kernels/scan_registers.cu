@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "cuda/cuda_error.hpp"
+#include "cuda/device.hpp"
 #include "cuda/kernels/scan_registers.hpp"
 #include "cuda/kernels/scan_registers_kernel.hpp"
 #include "cuda/kernels/visit_scan_operator.hpp"
@@ -28,14 +29,6 @@ struct ProductionShape {
   using type = ScanRegistersShape<Operator, rows, 15>;
 };
 
-int attribute_of_device(cudaDeviceAttr attribute) {
-  int device = 0;
-  int value = 0;
-  check(cudaGetDevice(&device), "asking for the GPU in use");
-  check(cudaDeviceGetAttribute(&value, attribute, device), "asking for the GPU's size");
-  return value;
-}
-
 /// A scan of one set of types on the current device.
 template <class Operator>
 struct RegistersLaunch {
@@ -52,11 +45,11 @@ struct RegistersLaunch {
   static int most_warps() {
     constexpr int beside_slots = 1024;
     const auto slots = static_cast<std::size_t>(
-        attribute_of_device(cudaDevAttrMaxSharedMemoryPerBlockOptin) - beside_slots);
+        device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - beside_slots);
     return std::min(Shape::most_warps, static_cast<int>(slots / Shape::shared_bytes(1)));
   }
 
-  static std::uint32_t resident_blocks() {
+  static ResidentScan resident_scan() {
     const int warps = most_warps();
     int blocks = 0;
     check(cudaFuncSetAttribute(kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -65,18 +58,17 @@ struct RegistersLaunch {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
               &blocks, kernel(), (warps + 1) * warp::lanes, Shape::shared_bytes(warps)),
           "preparing the scan on the GPU");
-    return static_cast<std::uint32_t>(std::min(blocks, 1) *
-                                      attribute_of_device(cudaDevAttrMultiProcessorCount));
+    return {static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), warps};
   }
 
-  std::uint32_t resident;
+  std::uint32_t most_blocks;
   int warps;  ///< that scan: no more than give every block a tile
 
-  RegistersLaunch(std::uint64_t elements, std::uint32_t resident_on_device)
-      : resident(resident_on_device),
+  RegistersLaunch(std::uint64_t elements, const ResidentScan& resident)
+      : most_blocks(resident.blocks),
         warps(static_cast<int>(std::min<std::uint64_t>(
-            ceil_div(elements, std::uint64_t{Shape::segment_elements} * resident_on_device),
-            static_cast<std::uint64_t>(most_warps())))) {}
+            ceil_div(elements, std::uint64_t{Shape::segment_elements} * resident.blocks),
+            static_cast<std::uint64_t>(resident.block_warps)))) {}
 
   std::uint64_t tile_elements() const {
     return static_cast<std::uint64_t>(warps) * Shape::segment_elements;
@@ -110,7 +102,7 @@ struct RegistersLaunch {
 
   void start(const ScanArguments& arguments, cudaStream_t stream) const {
     RegisterScan<Operator> scan = scan_of(arguments);
-    scan.ring.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan.tiles, resident));
+    scan.ring.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan.tiles, most_blocks));
     void* parameters[] = {&scan};
     check(cudaLaunchCooperativeKernel(kernel(), dim3(scan.ring.blocks),
                                       dim3(static_cast<unsigned>((warps + 1) * warp::lanes)),
@@ -125,13 +117,13 @@ bool scan_registers_supports(ElementType input, ElementType output, ScanOperatio
   return visit_scan_operator(input, output, operation, [](auto) {});
 }
 
-std::uint32_t scan_registers_resident_blocks(ElementType input, ElementType output,
-                                             ScanOperation operation) {
-  std::uint32_t blocks = 0;
+ResidentScan scan_registers_resident(ElementType input, ElementType output,
+                                     ScanOperation operation) {
+  ResidentScan resident;
   visit_scan_operator(input, output, operation, [&](auto scan_operator) {
-    blocks = RegistersLaunch<decltype(scan_operator)>::resident_blocks();
+    resident = RegistersLaunch<decltype(scan_operator)>::resident_scan();
   });
-  return blocks;
+  return resident;
 }
 
 std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks) {
@@ -149,23 +141,22 @@ std::uint64_t scan_registers_most_tile_elements(ElementType input, ElementType o
 }
 
 std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,
-                                    std::uint64_t elements, std::uint32_t resident_blocks) {
+                                    std::uint64_t elements, const ResidentScan& resident) {
   std::uint32_t epochs = 0;
   visit_scan_operator(input, output, operation, [&](auto scan_operator) {
-    const RegistersLaunch<decltype(scan_operator)> launch(elements, resident_blocks);
+    const RegistersLaunch<decltype(scan_operator)> launch(elements, resident);
     const std::uint64_t most_tiles = ceil_div(elements, launch.tile_elements()) + 1;
-    epochs = lookback_epochs(ceil_div(most_tiles, std::uint64_t{resident_blocks}));
+    epochs = lookback_epochs(ceil_div(most_tiles, std::uint64_t{resident.blocks}));
   });
   return epochs;
 }
 
 void scan_registers(ElementType input, ElementType output, ScanOperation operation,
-                    const ScanArguments& arguments, std::uint32_t resident_blocks,
+                    const ScanArguments& arguments, const ResidentScan& resident,
                     cudaStream_t stream) {
   if (arguments.elements == 0) return;
   visit_scan_operator(input, output, operation, [&](auto scan_operator) {
-    RegistersLaunch<decltype(scan_operator)>(arguments.elements, resident_blocks)
-        .start(arguments, stream);
+    RegistersLaunch<decltype(scan_operator)>(arguments.elements, resident).start(arguments, stream);
   });
 }
 

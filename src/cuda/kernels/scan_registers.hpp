@@ -14,10 +14,16 @@ namespace warpfold::cuda::kernels {
 
 bool scan_registers_supports(ElementType input, ElementType output, ScanOperation operation);
 
-/// How many thread blocks of the scan the current device holds at once; prepares the kernel for it.
-/// To be called before the first scan. For supported types, as are the functions below.
-std::uint32_t scan_registers_resident_blocks(ElementType input, ElementType output,
-                                             ScanOperation operation);
+/// What a device holds of the scan at once.
+struct ResidentScan {
+  std::uint32_t blocks = 0;
+  int block_warps = 0;  ///< that scan, of a block of many elements
+};
+
+/// Of the current device; prepares the kernel for it. To be called before the first scan. For
+/// supported types, as are the functions below.
+ResidentScan scan_registers_resident(ElementType input, ElementType output,
+                                     ScanOperation operation);
 
 /// How many elements a thread block takes at once where there are many.
 std::uint64_t scan_registers_most_tile_elements(ElementType input, ElementType output,
@@ -27,12 +33,12 @@ std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks);
 
 /// How many epochs a launch takes at most.
 std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,
-                                    std::uint64_t elements, std::uint32_t resident_blocks);
+                                    std::uint64_t elements, const ResidentScan& resident);
 
 /// Scans the array; nothing for no elements. Input and output may be aligned to their elements each
 /// in its own way, though reading is slower where a lane's elements do not lie alike in both.
 void scan_registers(ElementType input, ElementType output, ScanOperation operation,
-                    const ScanArguments& arguments, std::uint32_t resident_blocks,
+                    const ScanArguments& arguments, const ResidentScan& resident,
                     cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cuda/cuda_error.hpp"
+#include "cuda/device.hpp"
 #include "cuda/kernels/warp.hpp"
 #include "cuda/ladder/grid.hpp"
 #include "cuda/ladder/reduce_kernels.hpp"
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(unrolled_threads)
 
 template <class T>
 void add_unrolled(const T* input, std::uint64_t elements, T* sum, cudaStream_t stream) {
-  const unsigned resident = multiprocessors() * blocks_a_multiprocessor;
+  const unsigned resident = static_cast<unsigned>(multiprocessors()) * blocks_a_multiprocessor;
   const unsigned blocks = std::min(covering_blocks(elements, chunk_elements<T>), resident);
   unrolled_kernel<<<blocks, unrolled_threads, 0, stream>>>(input, elements, sum);
   check_launch("starting an unrolled sum");
