@@ -14,27 +14,34 @@ struct alignas(sizeof(T) * Count) LaneElements {
 };
 
 template <std::size_t Bytes>
-struct PackedLane;
+struct PackedBytes;
 template <>
-struct PackedLane<2> {
+struct PackedBytes<2> {
   using type = unsigned short;
 };
 template <>
-struct PackedLane<4> {
+struct PackedBytes<4> {
   using type = unsigned;
 };
 template <>
-struct PackedLane<8> {
+struct PackedBytes<8> {
   using type = uint2;
 };
 template <>
-struct PackedLane<16> {
+struct PackedBytes<16> {
   using type = uint4;
+};
+struct alignas(16) TwoVectors {
+  uint4 half[2];
+};
+template <>
+struct PackedBytes<32> {
+  using type = TwoVectors;
 };
 
 /// As few registers as the elements fit.
 template <class T, int Count>
-using Packed = typename PackedLane<sizeof(T) * Count>::type;
+using Packed = typename PackedBytes<sizeof(T) * Count>::type;
 
 template <class T, int Count>
 __device__ Packed<T, Count> packed(const LaneElements<T, Count>& elements) {

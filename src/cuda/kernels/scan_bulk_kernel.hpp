@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cuda/kernels/bulk_copy.hpp"
+#include "cuda/kernels/lane_elements.hpp"
 #include "cuda/kernels/mbarrier.hpp"
 #include "cuda/kernels/scan_bulk_shape.hpp"
 #include "cuda/kernels/scan_lookback.hpp"
@@ -29,12 +30,6 @@ struct BulkScan {
   bool exclusive;
   typename Op::Value carry;
   AggregateRing<Part> aggregates;
-};
-
-/// A lane's elements in one access.
-template <class T, int count>
-struct alignas(count * sizeof(T)) LaneVector {
-  T element[count];
 };
 
 template <class Op, class Tuning>
@@ -127,12 +122,12 @@ class BulkScanBlock {
     const auto padding = static_cast<Input>(Op::identity());
     if (elements != first && lane < vector)
       target[first + lane] = first + lane < elements ? source[first + lane] : padding;
-    LaneVector<Input, vector> paddings;
+    LaneElements<Input, vector> paddings;
 #pragma unroll
     for (Input& element : paddings.element) element = padding;
     const std::uint32_t from = (elements + vector - 1) / vector;
     for (std::uint32_t i = from + lane; i < Shape::tile_elements / vector; i += warp::lanes)
-      reinterpret_cast<LaneVector<Input, vector>*>(target)[i] = paddings;
+      reinterpret_cast<LaneElements<Input, vector>*>(target)[i] = paddings;
   }
 
   __device__ void reduce_segments(int reducer) const {
@@ -153,7 +148,7 @@ class BulkScanBlock {
 
   /// A segment's elements combined in their order, in lane 0.
   __device__ static Part reduced(const Input* segment) {
-    using Vector = LaneVector<Input, Shape::reduce_lane_elements>;
+    using Vector = LaneElements<Input, Shape::reduce_lane_elements>;
     Part total = identity();
 #pragma unroll
     for (int row = 0; row < Shape::reduce_rows; ++row) {
@@ -254,8 +249,8 @@ class BulkScanBlock {
 
   template <bool exclusive>
   __device__ static void scan_segment(const Input* source, Output* target, Value before) {
-    using Inputs = LaneVector<Input, Shape::lane_elements>;
-    using Outputs = LaneVector<Output, Shape::lane_elements>;
+    using Inputs = LaneElements<Input, Shape::lane_elements>;
+    using Outputs = LaneElements<Output, Shape::lane_elements>;
     const auto* inputs = reinterpret_cast<const Inputs*>(source) + warp::lane();
     auto* outputs = reinterpret_cast<Outputs*>(target) + warp::lane();
 #pragma unroll
@@ -272,8 +267,8 @@ class BulkScanBlock {
 
   /// The row's prefixes; `before` becomes what precedes the next row.
   template <bool exclusive, int count>
-  __device__ static LaneVector<Output, count> scan_row(const LaneVector<Input, count>& row,
-                                                       Value& before) {
+  __device__ static LaneElements<Output, count> scan_row(const LaneElements<Input, count>& row,
+                                                         Value& before) {
     Part through[count];
     through[0] = static_cast<Part>(Op::load(row.element[0]));
 #pragma unroll
@@ -282,7 +277,7 @@ class BulkScanBlock {
     const Part lanes_through = warp::inclusive_scan(through[count - 1], CombineParts{});
     const Part lanes_before = warp::shuffle_up(lanes_through, 1);
     const Value start = warp::lane() == 0 ? before : Op{}(before, static_cast<Value>(lanes_before));
-    LaneVector<Output, count> prefixes;
+    LaneElements<Output, count> prefixes;
     if constexpr (exclusive) prefixes.element[0] = Op::store(start);
 #pragma unroll
     for (int i = exclusive; i < count; ++i)

@@ -6,12 +6,14 @@
 #include "core/byte_order.hpp"
 #include "core/scan_arithmetic.hpp"
 #include "cuda/kernels/block_view.hpp"
+#include "cuda/kernels/lane_elements.hpp"
 #include "cuda/kernels/warp.hpp"
 
 namespace warpfold::cuda::kernels {
 
 static_assert(scan_order::tile_lanes == warp::lanes);
 
+/// As LaneElements, but aligned as one element: they may take several vectors.
 template <class T, int Count>
 struct TileElements {
   T element[Count];
@@ -20,31 +22,6 @@ struct TileElements {
 /// What one lane has of a row.
 template <class T>
 using Quad = TileElements<T, scan_order::lane_elements>;
-
-template <std::size_t Bytes>
-struct PackedBytes;
-template <>
-struct PackedBytes<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct PackedBytes<8> {
-  using type = uint2;
-};
-template <>
-struct PackedBytes<16> {
-  using type = uint4;
-};
-struct alignas(16) TwoVectors {
-  uint4 half[2];
-};
-template <>
-struct PackedBytes<32> {
-  using type = TwoVectors;
-};
-
-template <class Elements>
-using PackedElements = typename PackedBytes<sizeof(Elements)>::type;
 
 /// The place in its tile of the first of this lane's elements in a row of its warp's segment.
 __device__ inline std::int32_t place_in_tile(int row) {
@@ -77,7 +54,8 @@ __device__ const T* input_of(const BlockView& block, const Tile& tile) {
 
 template <class T>
 __device__ Quad<T> load_quad(const T* elements) {
-  return std::bit_cast<Quad<T>>(*reinterpret_cast<const PackedElements<Quad<T>>*>(elements));
+  return std::bit_cast<Quad<T>>(
+      *reinterpret_cast<const Packed<T, scan_order::lane_elements>*>(elements));
 }
 
 /// Those of the lane's elements from `place` on that exist, one by one, and zeros.
@@ -130,11 +108,10 @@ __device__ void read_rows(const BlockView& block, const Tile& tile,
 template <class Out, int Count>
 __device__ void write_elements(const BlockView& block, const Tile& tile, std::int32_t place,
                                const TileElements<Out, Count>& elements) {
-  using Vector = PackedElements<TileElements<Out, Count>>;
   Out* to = reinterpret_cast<Out*>(block.output) + tile.first + static_cast<std::uint32_t>(place);
   const std::int32_t present = tile.present(place);
   if (present >= Count && block.output_in_vectors()) {
-    *reinterpret_cast<Vector*>(to) = std::bit_cast<Vector>(elements);
+    *reinterpret_cast<Packed<Out, Count>*>(to) = std::bit_cast<Packed<Out, Count>>(elements);
   } else {
 #pragma unroll
     for (int k = 0; k < Count; ++k)
