@@ -152,10 +152,11 @@ class DeviceArray {
 
 class BulkScanner {
  public:
-  explicit BulkScanner(const ScanTypes& types)
+  /// By all thread blocks that the GPU holds, or by `most_blocks`.
+  explicit BulkScanner(const ScanTypes& types, std::uint32_t most_blocks = ~0u)
       : types_(types),
-        resident_blocks_(
-            kernels::scan_bulk_resident_blocks(types.input, types.output, types.operation)),
+        resident_blocks_(std::min(most_blocks, kernels::scan_bulk_resident_blocks(
+                                                   types.input, types.output, types.operation))),
         workspace_(kernels::scan_bulk_workspace_bytes(resident_blocks_)) {
     fill_bytes(workspace_.data(), 0, workspace_.size(), stream_.get());
   }
@@ -259,6 +260,16 @@ TEST_P(BulkScanOfTypes, EqualsASerialScanAtAllSizesAndAlignments) {
         expect_serial_result<In, Out>(scanner, input, common, true, Out{3});
       }
     }
+  });
+}
+
+TEST_P(BulkScanOfTypes, UsesStagesAndAggregatesOverAndOver) {
+  const ScanTypes types = GetParam();
+  types.visit([&]<class In, class Out>(In, Out) {
+    BulkScanner scanner(types, 3);
+    const auto input = elements_to_scan<In>(35 * scanner.round_elements() - 5, types.operation);
+    expect_serial_result<In, Out>(scanner, input, 0, false, nothing_before<Out>(types.operation));
+    expect_serial_result<In, Out>(scanner, input, 0, true, Out{3});
   });
 }
 

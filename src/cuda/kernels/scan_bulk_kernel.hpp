@@ -16,7 +16,8 @@
 /// over through mbarriers: a loader copies them into the stages of a ring in shared memory;
 /// reducers combine each tile's segments; a publisher turns these into what precedes each segment
 /// in its tile, and publishes the tile's aggregate; a look-back warp finds what precedes the tile;
-/// scanners, one a segment, scan and copy out.
+/// scanners, one a segment, scan and copy out. Each lane arrives for its own reads and writes of
+/// shared memory: an arrival orders no others', and shuffles order none.
 namespace warpfold::cuda::kernels {
 
 /// The body of the arrays, which begins where both are aligned to 16 bytes, and the `head` elements
@@ -82,9 +83,9 @@ class BulkScanBlock {
     if (threadIdx.x == 0) {
       for (Stage& stage : shared_.stage) {
         stage.loaded.initialize(warp::lanes);
-        stage.reduced.initialize(Shape::reducers);
+        stage.reduced.initialize(Shape::reducers * warp::lanes);
         stage.preceded.initialize(Shape::scanners + 1);
-        stage.free.initialize(Shape::scanners);
+        stage.free.initialize(Shape::scanners * warp::lanes);
       }
       fence_mbarrier_initialization();
     }
@@ -142,7 +143,7 @@ class BulkScanBlock {
                                        segment * static_cast<int>(Shape::segment_elements));
         if (warp::lane() == 0) stage.segments[segment] = aggregate;
       }
-      if (warp::lane() == 0) stage.reduced.arrive();
+      stage.reduced.arrive();
     }
   }
 
@@ -228,18 +229,15 @@ class BulkScanBlock {
         Output* target = reinterpret_cast<Output*>(shared_.inputs[turn.stage()]) + offset;
         scan_segment<exclusive>(source, target, before);
         store_segment(turn, offset, target);
-        if (warp::lane() == 0) {
-          wait_for_bulk_reads<0>();
-          stage.free.arrive();
-        }
+        if (warp::lane() == 0) wait_for_bulk_reads<0>();
+        stage.free.arrive();
       } else {
         Output* target = shared_.outputs[segment * Shape::buffers + buffer];
         buffer = buffer + 1 == Shape::buffers ? 0 : buffer + 1;
         if (warp::lane() == 0) wait_for_bulk_reads<Shape::buffers - 1>();
         __syncwarp();
         scan_segment<exclusive>(source, target, before);
-        __syncwarp();
-        if (warp::lane() == 0) stage.free.arrive();
+        stage.free.arrive();
         store_segment(turn, offset, target);
       }
       __syncwarp();
