@@ -6,51 +6,85 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "core/staged_chunks.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold {
 
+/// What a stage inside an engine did: for reports.
+struct EngineTiming {
+  std::string stage;   ///< "copy to GPU", "fold", ...
+  double seconds = 0;  ///< in which it was busy
+  std::uint64_t bytes = 0;
+};
+
 /// What a rank's fold will meet. A slab never exceeds 2^30 elements or 1 GiB.
 struct FoldPlan {
   ElementFormat format;
   FoldNeeds needs;
   std::uint64_t slab_elements = 0;  ///< the most elements a submit() brings
+  /// The most bytes a slab has in a slot's buffer: its elements, and what a reader leaves between
+  /// and around them.
+  std::uint64_t staging_bytes = 0;
+  bool chunked = false;  ///< slabs come as chunks
+  int slots = 3;         ///< wanted: two for each thread that fills them
 };
 
-/// Folds slabs, in any order, into one Accumulator. A slab is filled by a reader thread and
-/// submitted by another; a slot is filled again only after wait().
+/// Folds slabs, in any order, into one Accumulator. Threads may work on different slots at once:
+/// fill a slot's buffer, submit it, and fill it again only after wait().
 class FoldEngine {
  public:
   virtual ~FoldEngine() = default;
 
+  /// As many as wanted, or fewer where the device's memory is short; at least 1.
   virtual int slots() const = 0;
 
-  /// Host memory of the slot, slab_elements * element size bytes, suited to the device's transfers.
+  /// As planned, or less where the device's memory is short.
+  virtual std::uint64_t slab_elements() const = 0;
+
+  /// Host memory of the slot, aligned to 4096 bytes and suited to the device's transfers: as many
+  /// bytes as planned, less by the same share as slab_elements() is.
   virtual std::span<std::byte> buffer(int slot) = 0;
 
-  /// Starts folding the slot's first `elements` elements, whose first has flat index `first_index`.
-  virtual void submit(int slot, std::uint64_t first_index, std::uint64_t elements) = 0;
+  /// Starts folding `elements` elements that begin `skipped_bytes` (a multiple of their size) into
+  /// the slot's buffer; the first has flat index `first_index`. On the cpu the calling thread
+  /// folds.
+  virtual void submit(int slot, std::uint64_t skipped_bytes, std::uint64_t first_index,
+                      std::uint64_t elements) = 0;
+
+  /// Starts folding the elements that the chunks in the slot's buffer bring to places below
+  /// `slab.target.elements`, all of them once.
+  virtual void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) = 0;
 
   /// Returns once the slot's buffer may be filled again; at once where nothing was submitted.
   virtual void wait(int slot) = 0;
 
-  /// Everything submitted so far, normalized.
+  /// Everything submitted so far, normalized. Once all threads are done.
   virtual Accumulator finish() = 0;
+
+  /// After finish().
+  virtual std::vector<EngineTiming> timings() const = 0;
 };
 
 struct ScanPlan {
   ScanSpec spec;
   std::uint64_t slab_elements = 0;       ///< the most elements of one input() or output() piece
   std::uint64_t partition_elements = 0;  ///< the most elements any rank will hold in one block
+  /// The most bytes of one piece in staging memory; 0 where pieces come as raw elements.
+  std::uint64_t staging_bytes = 0;
+  int readers = 1;  ///< threads that bring pieces
+  int writers = 1;  ///< threads that take pieces
 };
 
 /// Scans blocks: runs of consecutive elements that start at a tile boundary of the dataset and stay
-/// in the backend's memory between their fold and their scan. Calls on different blocks may come
-/// from different threads at once; calls on one block come in the order of declaration. Element
-/// offsets are relative to the block's start and multiples of a tile.
+/// in the backend's memory between their fold and their scan. Readers and writers (numbered from 0)
+/// are threads of their own and may work on any blocks at once, several on one. On a block come
+/// first all loads, then total(), scan(), then all outputs. Offsets count elements from the block's
+/// start.
 class ScanEngine {
  public:
   virtual ~ScanEngine() = default;
@@ -61,11 +95,21 @@ class ScanEngine {
   /// The most elements a block holds: a multiple of a tile.
   virtual std::uint64_t block_elements() const = 0;
 
-  /// Host memory into which the reader puts elements [offset, offset + elements) of the block.
-  virtual std::span<std::byte> input(int block, std::uint64_t offset, std::uint64_t elements) = 0;
+  /// Host memory into which the reader puts elements [offset, offset + elements) of the block. May
+  /// wait for the reader's earlier loads.
+  virtual std::span<std::byte> input(int reader, int block, std::uint64_t offset,
+                                     std::uint64_t elements) = 0;
 
-  /// Takes what input()'s memory now holds into the block.
-  virtual void load(int block, std::uint64_t offset, std::uint64_t elements) = 0;
+  /// Takes what the reader's last input() now holds into the block.
+  virtual void load(int reader, int block, std::uint64_t offset, std::uint64_t elements) = 0;
+
+  /// Host memory, aligned to 4096 bytes, into which the reader puts chunks. May wait for the
+  /// reader's earlier loads.
+  virtual std::span<std::byte> staging(int reader) = 0;
+
+  /// Takes the chunks that the reader's last staging() now holds into the block; `piece.target` is
+  /// the block's flat range.
+  virtual void load(int reader, int block, const StagedChunks& piece) = 0;
 
   /// The exact total of the block's `elements` elements: for a sum its sum and counts of non-finite
   /// elements, for min and max its extrema; normalized.
@@ -78,9 +122,12 @@ class ScanEngine {
                                             std::uint64_t elements, const Accumulator& before) = 0;
 
   /// Scanned elements [offset, offset + elements) of the block, in the output type and native byte
-  /// order; valid until the next output() of this block.
-  virtual std::span<const std::byte> output(int block, std::uint64_t offset,
+  /// order; valid until the writer's next output().
+  virtual std::span<const std::byte> output(int writer, int block, std::uint64_t offset,
                                             std::uint64_t elements) = 0;
+
+  /// Once all threads are done.
+  virtual std::vector<EngineTiming> timings() const = 0;
 };
 
 /// Where a rank computes.

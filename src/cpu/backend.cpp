@@ -24,18 +24,18 @@ class HostBackend final : public Backend {
   }
 
   std::unique_ptr<FoldEngine> make_fold_engine(const FoldPlan& plan) override {
-    return made<HostFoldEngine>(plan);
+    return made<HostFoldEngine>(plan, kernels_, plan);
   }
 
   std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
-    return made<HostScanEngine>(plan);
+    return made<HostScanEngine>(plan, pool_, kernels_, plan);
   }
 
  private:
-  template <class Engine, class Plan>
-  std::unique_ptr<Engine> made(const Plan& plan) const {
+  template <class Engine, class Plan, class... Arguments>
+  static std::unique_ptr<Engine> made(const Plan& plan, const Arguments&... arguments) {
     try {
-      return std::make_unique<Engine>(pool_, kernels_, plan);
+      return std::make_unique<Engine>(arguments...);
     } catch (const std::bad_alloc&) {
       throw Error("not enough memory for the host backend's buffers",
                   std::to_string(plan.slab_elements) + " elements a slab",

@@ -22,11 +22,12 @@ class FloatFolder final : public RangeFolder {
         squares_(kernels, Term::square),
         square_errors_(kernels, Term::square_error) {}
 
-  void fold(const std::byte* elements, std::uint64_t n, std::uint64_t first_index) override {
+  void fold(const std::byte* elements, std::uint64_t n, const BoxIndices& indices,
+            std::uint64_t first_place) override {
     for (std::uint64_t first = 0; first < n; first += step) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(step, n - first));
       fold_block(decoder_.decode(elements + first * sizeof(Stored), size), size,
-                 first_index + first);
+                 {indices, first_place + first});
     }
   }
 
@@ -39,10 +40,10 @@ class FloatFolder final : public RangeFolder {
   /// 64 bits spread what a block costs by itself.
   static constexpr std::size_t step = sizeof(T) == 4 ? block_elements / 2 : block_elements;
 
-  void fold_block(const T* x, std::size_t n, std::uint64_t first_index) {
+  void fold_block(const T* x, std::size_t n, const BlockIndices& indices) {
     Accumulator& into = accumulator_.for_next_block();
     into.count += static_cast<std::int64_t>(n);
-    if (needs_.extrema) fold_extrema(into, x, n, first_index);
+    if (needs_.extrema) fold_extrema(into, x, n, indices);
     // While blocks are finite, their sum alone shows that they are.
     if (needs_.sum && expects_finite_ && values_.add(x, n, into.sum)) {
       fold_magnitudes(into, x, n);
@@ -50,27 +51,27 @@ class FloatFolder final : public RangeFolder {
     }
     const SpecialCounts specials = kernels_.sanitize(x, n, finite_);
     expects_finite_ = !specials.any();
-    count_specials(into, specials, x, n, first_index);
+    count_specials(into, specials, x, n, indices);
     if (needs_.sum && !values_.add(finite_, n, into.sum))
       for (std::size_t i = 0; i < n; ++i) into.sum.add(static_cast<double>(finite_[i]));
     fold_magnitudes(into, finite_, n);
   }
 
   void count_specials(Accumulator& into, const SpecialCounts& specials, const T* x, std::size_t n,
-                      std::uint64_t first_index) const {
+                      const BlockIndices& indices) const {
     into.nan_count += specials.nan;
     into.positive_infinities += specials.positive_infinities;
     into.negative_infinities += specials.negative_infinities;
-    if (specials.nan == 0 || first_index > into.first_nan) return;
+    if (specials.nan == 0 || indices.first() > into.first_nan) return;
     const auto place = std::find_if(x, x + n, [](T value) { return value != value; }) - x;
-    into.first_nan = std::min(into.first_nan, first_index + static_cast<std::uint64_t>(place));
+    into.first_nan = std::min(into.first_nan, indices(static_cast<std::size_t>(place)));
   }
 
-  void fold_extrema(Accumulator& into, const T* x, std::size_t n, std::uint64_t first_index) const {
+  void fold_extrema(Accumulator& into, const T* x, std::size_t n,
+                    const BlockIndices& indices) const {
     const MinMax<T> range = kernels_.extrema(x, n);
-    merge_extremum(into.minimum, x, n, first_index, range.minimum, 0, kernels_.find);
-    merge_extremum(into.maximum, x, n, first_index, range.maximum, ~std::uint64_t{0},
-                   kernels_.find);
+    merge_extremum(into.minimum, x, n, indices, range.minimum, 0, kernels_.find);
+    merge_extremum(into.maximum, x, n, indices, range.maximum, ~std::uint64_t{0}, kernels_.find);
   }
 
   /// The sums of magnitudes and of squares, of finite elements.

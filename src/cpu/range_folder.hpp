@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/staged_chunks.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -15,9 +16,10 @@ class RangeFolder {
  public:
   virtual ~RangeFolder() = default;
 
-  /// Folds `n` elements in the file's format, aligned to their size; the first has flat index
-  /// `first_index`.
-  virtual void fold(const std::byte* elements, std::uint64_t n, std::uint64_t first_index) = 0;
+  /// Folds `n` elements in the file's format, aligned to their size; the one at i has flat index
+  /// indices(first_place + i).
+  virtual void fold(const std::byte* elements, std::uint64_t n, const BoxIndices& indices,
+                    std::uint64_t first_place) = 0;
 
   /// Everything since the last take(), normalized.
   virtual Accumulator take() = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/scan_arithmetic.hpp"
+#include "cpu/chunk_assembly.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::cpu {
@@ -50,25 +51,33 @@ Accumulator carry_into(std::size_t range, const Accumulator& before,
 HostScanEngine::HostScanEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels,
                                const ScanPlan& plan)
     : pool_(std::move(pool)),
+      kernels_(kernels),
       spec_(plan.spec),
       input_bytes_(size_of(plan.spec.input.type)),
       output_bytes_(size_of(plan.spec.output)),
-      block_elements_(round_up(
-          std::max<std::uint64_t>(1, std::min(plan.slab_elements, plan.partition_elements)),
-          tile)) {
+      block_elements_(round_up(std::max<std::uint64_t>(1, plan.partition_elements), tile)) {
   for (int block = 0; block < block_count; ++block)
     blocks_.push_back({PageBuffer(block_elements_ * input_bytes_),
                        PageBuffer(block_elements_ * output_bytes_),
                        {}});
+  for (int reader = 0; reader < plan.readers; ++reader) staging_.emplace_back(plan.staging_bytes);
   for (int worker = 0; worker < pool_->threads(); ++worker) {
     folders_.push_back(make_range_folder(kernels, spec_.input, needs_of(spec_.operation)));
     scanners_.push_back(make_range_scanner(kernels, spec_));
   }
 }
 
-std::span<std::byte> HostScanEngine::input(int block, std::uint64_t offset,
+std::span<std::byte> HostScanEngine::input(int, int block, std::uint64_t offset,
                                            std::uint64_t elements) {
   return block_at(block).in.span().subspan(offset * input_bytes_, elements * input_bytes_);
+}
+
+std::span<std::byte> HostScanEngine::staging(int reader) {
+  return staging_[static_cast<std::size_t>(reader)].span();
+}
+
+void HostScanEngine::load(int reader, int block, const StagedChunks& piece) {
+  assemble(kernels_, input_bytes_, piece, staging(reader).data(), block_at(block).in.span().data());
 }
 
 std::size_t HostScanEngine::range_count(std::uint64_t elements) const {
@@ -87,7 +96,7 @@ Accumulator HostScanEngine::total(int block, std::uint64_t elements) {
   pool_->parallel_for(here.range_totals.size(), [&](std::size_t range, int worker) {
     const ElementRange part = range_of(elements, range);
     RangeFolder& folder = *folders_[static_cast<std::size_t>(worker)];
-    folder.fold(in + part.first * input_bytes_, part.count, part.first);
+    folder.fold(in + part.first * input_bytes_, part.count, {.first = part.first}, 0);
     here.range_totals[range] = folder.take();
   });
   Accumulator total = Accumulator::empty();
@@ -115,7 +124,7 @@ std::optional<std::uint64_t> HostScanEngine::scan(int block, std::uint64_t first
   return std::nullopt;
 }
 
-std::span<const std::byte> HostScanEngine::output(int block, std::uint64_t offset,
+std::span<const std::byte> HostScanEngine::output(int, int block, std::uint64_t offset,
                                                   std::uint64_t elements) {
   return block_at(block).out.span().subspan(offset * output_bytes_, elements * output_bytes_);
 }

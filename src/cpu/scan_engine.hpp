@@ -24,13 +24,21 @@ class HostScanEngine final : public ScanEngine {
 
   int blocks() const override { return static_cast<int>(blocks_.size()); }
   std::uint64_t block_elements() const override { return block_elements_; }
-  std::span<std::byte> input(int block, std::uint64_t offset, std::uint64_t elements) override;
-  void load(int, std::uint64_t, std::uint64_t) override {}
+
+  /// The block's own memory.
+  std::span<std::byte> input(int reader, int block, std::uint64_t offset,
+                             std::uint64_t elements) override;
+  void load(int, int, std::uint64_t, std::uint64_t) override {}
+  std::span<std::byte> staging(int reader) override;
+  void load(int reader, int block, const StagedChunks& piece) override;
   Accumulator total(int block, std::uint64_t elements) override;
   std::optional<std::uint64_t> scan(int block, std::uint64_t first_index, std::uint64_t elements,
                                     const Accumulator& before) override;
-  std::span<const std::byte> output(int block, std::uint64_t offset,
+  std::span<const std::byte> output(int writer, int block, std::uint64_t offset,
                                     std::uint64_t elements) override;
+
+  /// None: the threads that call know how long it took.
+  std::vector<EngineTiming> timings() const override { return {}; }
 
  private:
   struct Block {
@@ -44,11 +52,13 @@ class HostScanEngine final : public ScanEngine {
   ElementRange range_of(std::uint64_t elements, std::size_t range) const;
 
   std::shared_ptr<ThreadPool> pool_;
+  const Kernels& kernels_;
   ScanSpec spec_;
   std::size_t input_bytes_;
   std::size_t output_bytes_;
   std::uint64_t block_elements_;
   std::vector<Block> blocks_;
+  std::vector<PageBuffer> staging_;                      ///< one a reader
   std::vector<std::unique_ptr<RangeFolder>> folders_;    ///< one a worker
   std::vector<std::unique_ptr<RangeScanner>> scanners_;  ///< one a worker
 };

@@ -8,8 +8,8 @@
 #include "cpu/backend.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/host_backend.hpp"
+#include "cpu/scalar_fold.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -17,47 +17,6 @@ namespace {
 using namespace warpfold::cpu::testing;
 
 constexpr FoldNeeds all_needs{true, true, true, true};
-
-bool same(const Accumulator& a, const Accumulator& b) {
-  return std::memcmp(&a, &b, sizeof(Accumulator)) == 0;
-}
-
-template <class T>
-void add_element(Accumulator& into, T element, std::uint64_t index) {
-  ++into.count;
-  if constexpr (std::is_integral_v<T>) {
-    const int128 value = element;
-    const auto size = static_cast<uint128>(value < 0 ? -value : value);
-    into.sum.add(value);
-    into.absolute.add(size, 0);
-    into.squares.add(size * size, 0);
-  } else {
-    const double value = widened(element);
-    if (std::isnan(value)) {
-      ++into.nan_count;
-      into.first_nan = std::min(into.first_nan, index);
-      return;
-    }
-    if (std::isinf(value)) {
-      ++(value > 0 ? into.positive_infinities : into.negative_infinities);
-    } else {
-      into.sum.add(value);
-      into.absolute.add(std::abs(value));
-      into.squares.add_square(value);
-    }
-  }
-  into.minimum.merge({ordered_key(element), index, value_bits(element)});
-  into.maximum.merge({~ordered_key(element), index, value_bits(element)});
-}
-
-template <class T>
-Accumulator scalar_fold(const std::vector<T>& elements, std::uint64_t first_index) {
-  Accumulator total = Accumulator::empty();
-  for (std::size_t i = 0; i < elements.size(); ++i)
-    add_element(total, elements[i], first_index + i);
-  total.normalize();
-  return total;
-}
 
 /// Folds the elements in slabs, the last slab first.
 template <class T>
@@ -71,7 +30,7 @@ Accumulator engine_fold(Backend& backend, const std::vector<T>& elements, Elemen
                               elements.begin() + static_cast<std::ptrdiff_t>(end));
     engine->wait(slot);
     put_elements(part, format.order, engine->buffer(slot).data());
-    engine->submit(slot, first_index + first, part.size());
+    engine->submit(slot, 0, first_index + first, part.size());
     end = first;
   }
   return engine->finish();
@@ -223,7 +182,7 @@ TEST(FoldEngine, StartsAgainAfterFinish) {
   EXPECT_EQ(engine->finish().count, 0);
   const std::vector<std::int32_t> elements{1, 2, 3};
   put_elements(elements, native_byte_order, engine->buffer(0).data());
-  engine->submit(0, 0, 3);
+  engine->submit(0, 0, 0, 3);
   EXPECT_EQ(engine->finish().sum.rounded(), 6.0);
   EXPECT_EQ(engine->finish().count, 0);
 }

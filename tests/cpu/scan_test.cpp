@@ -38,7 +38,8 @@ struct Scanned {
 template <class T, class Out>
 Scanned<Out> engine_scan(Backend& backend, const std::vector<T>& elements, const ScanSpec& spec,
                          std::uint64_t slab, std::uint64_t piece) {
-  const auto engine = backend.make_scan_engine({spec, slab, elements.size()});
+  const auto engine =
+      backend.make_scan_engine({spec, slab, std::min<std::uint64_t>(slab, elements.size())});
   Scanned<Out> result{std::vector<Out>(elements.size()), std::nullopt};
   Accumulator carry = Accumulator::empty();
   for (std::uint64_t first = 0, turn = 0; first < elements.size(); ++turn) {
@@ -48,14 +49,14 @@ Scanned<Out> engine_scan(Backend& backend, const std::vector<T>& elements, const
       const std::uint64_t size = std::min(piece * tile, n - at);
       const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(first + at);
       put_elements(std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(size)),
-                   spec.input.order, engine->input(block, at, size).data());
-      engine->load(block, at, size);
+                   spec.input.order, engine->input(0, block, at, size).data());
+      engine->load(0, block, at, size);
     }
     Accumulator total = engine->total(block, n);
     const auto unfit = engine->scan(block, first, n, carry);
     if (unfit && !result.unfit) result.unfit = unfit;
     for (std::uint64_t at = 0; at < n; at += piece * tile) {
-      const auto out = engine->output(block, at, std::min(piece * tile, n - at));
+      const auto out = engine->output(0, block, at, std::min(piece * tile, n - at));
       std::memcpy(result.prefixes.data() + first + at, out.data(), out.size());
     }
     for (Extremum* extremum : {&total.minimum, &total.maximum})
@@ -331,13 +332,13 @@ TEST(ScanEngine, ScansBlocksFromSeveralThreadsAtOnce) {
   std::vector<std::jthread> callers;
   for (int block = 0; block < engine->blocks(); ++block)
     callers.emplace_back([&, block] {
-      put_elements(elements, native_byte_order, engine->input(block, 0, 30000).data());
+      put_elements(elements, native_byte_order, engine->input(0, block, 0, 30000).data());
       engine->total(block, 30000);
       engine->scan(block, 0, 30000, Accumulator::empty());
     });
   callers.clear();
   for (int block = 0; block < engine->blocks(); ++block)
-    EXPECT_EQ(std::memcmp(engine->output(block, 0, 30000).data(), expected.prefixes.data(),
+    EXPECT_EQ(std::memcmp(engine->output(0, block, 0, 30000).data(), expected.prefixes.data(),
                           30000 * sizeof(float)),
               0);
 }
@@ -347,12 +348,12 @@ TEST(ScanEngine, CarriesExtremaIn) {
   const ScanSpec spec{{ElementType::f64}, ScanOperation::min, true, ElementType::f64};
   const auto engine = backend->make_scan_engine({spec, 3, 3});
   const std::vector<double> elements{0.0, -1.0, 5.0};
-  put_elements(elements, native_byte_order, engine->input(0, 0, 3).data());
+  put_elements(elements, native_byte_order, engine->input(0, 0, 0, 3).data());
   engine->total(0, 3);
   Accumulator before = Accumulator::empty();
   before.minimum = {ordered_key(-0.0), 7, value_bits(-0.0)};
   engine->scan(0, 9, 3, before);
-  const auto* out = reinterpret_cast<const double*>(engine->output(0, 0, 3).data());
+  const auto* out = reinterpret_cast<const double*>(engine->output(0, 0, 0, 3).data());
   EXPECT_EQ(std::bit_cast<std::uint64_t>(out[0]), std::bit_cast<std::uint64_t>(-0.0));
   EXPECT_EQ(std::bit_cast<std::uint64_t>(out[1]), std::bit_cast<std::uint64_t>(-0.0));
   EXPECT_EQ(out[2], -1.0);

@@ -9,6 +9,21 @@ static void swap_bytes(const Word* __restrict from, std::size_t n, Word* __restr
   for (std::size_t i = 0; i < n; ++i) to[i] = swapped(from[i]);
 }
 
+template <class Word>
+static void unshuffle(const std::uint8_t* __restrict planes, std::size_t plane_bytes, std::size_t n,
+                      Word* __restrict to) {
+  constexpr std::size_t size = sizeof(Word);
+  for (std::size_t i = 0; i < n; ++i) {
+    Word word = 0;
+    for (std::size_t byte = 0; byte < size; ++byte) {
+      const std::size_t rank =
+          __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? byte : size - 1 - byte;
+      word |= static_cast<Word>(static_cast<Word>(planes[byte * plane_bytes + i]) << (8 * rank));
+    }
+    to[i] = word;
+  }
+}
+
 static void widen_f16(const std::uint16_t* __restrict from, std::size_t n, float* __restrict to) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t half = from[i];

@@ -124,6 +124,14 @@ struct Kernels {
   void (*swap16)(const std::uint16_t* from, std::size_t n, std::uint16_t* to);
   void (*swap32)(const std::uint32_t* from, std::size_t n, std::uint32_t* to);
   void (*swap64)(const std::uint64_t* from, std::size_t n, std::uint64_t* to);
+  /// Elements whose bytes lie in planes: the first bytes of all, `plane_bytes` behind it the second
+  /// ones, ...
+  void (*unshuffle16)(const std::uint8_t* planes, std::size_t plane_bytes, std::size_t n,
+                      std::uint16_t* to);
+  void (*unshuffle32)(const std::uint8_t* planes, std::size_t plane_bytes, std::size_t n,
+                      std::uint32_t* to);
+  void (*unshuffle64)(const std::uint8_t* planes, std::size_t plane_bytes, std::size_t n,
+                      std::uint64_t* to);
   void (*widen_f16)(const std::uint16_t* from, std::size_t n, float* to);
   void (*widen_bf16)(const std::uint16_t* from, std::size_t n, float* to);
 };

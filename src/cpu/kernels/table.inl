@@ -69,6 +69,9 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
     swap_bytes<std::uint16_t>,
     swap_bytes<std::uint32_t>,
     swap_bytes<std::uint64_t>,
+    unshuffle<std::uint16_t>,
+    unshuffle<std::uint32_t>,
+    unshuffle<std::uint64_t>,
     widen_f16,
     widen_bf16,
 };

@@ -1,0 +1,40 @@
+#include "cpu/chunk_rows.hpp"
+
+#include <algorithm>
+
+namespace warpfold::cpu {
+
+ChunkRows::ChunkRows(const ChunkGrid& grid, const ChunkTarget& target, std::uint64_t chunk)
+    : target_elements_(target.elements) {
+  first_.target = std::uint64_t{0} - target.origin;
+  std::uint64_t source_stride = 1;
+  // From the innermost dimension outwards, merging those that need no step between them.
+  Step inwards[most_dimensions];
+  for (int d = grid.dimensions - 1; d >= 0; --d) {
+    const std::uint64_t along = grid.chunks_along(d);
+    const std::uint64_t start = chunk % along * grid.chunk_extent[d];
+    chunk /= along;
+    const std::uint64_t count = std::min(grid.chunk_extent[d], grid.extent[d] - start);
+    first_.target += start * target.stride[d];
+    if (outer_ == 0 && source_stride == row_elements_ && target.stride[d] == row_elements_) {
+      row_elements_ *= count;
+    } else if (count > 1) {
+      inwards[outer_++] = {count, source_stride, target.stride[d]};
+    }
+    source_stride *= grid.chunk_extent[d];
+  }
+  std::reverse_copy(inwards, inwards + outer_, steps_);
+}
+
+ChunkRow ChunkRows::clipped(Place at) const {
+  const auto place = static_cast<std::int64_t>(at.target);
+  const auto elements = static_cast<std::int64_t>(row_elements_);
+  const std::int64_t skipped = std::clamp<std::int64_t>(-place, 0, elements);
+  const std::int64_t end = std::min(elements, static_cast<std::int64_t>(target_elements_) - place);
+  if (end <= skipped) return {};
+  return {at.source + static_cast<std::uint64_t>(skipped),
+          at.target + static_cast<std::uint64_t>(skipped),
+          static_cast<std::uint64_t>(end - skipped)};
+}
+
+}  // namespace warpfold::cpu
