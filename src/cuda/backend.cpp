@@ -33,6 +33,13 @@ std::string hexadecimal(const cudaUUID_t& uuid) {
   return text;
 }
 
+std::string pci_bus_id_of(int device) {
+  std::array<char, 32> text{};
+  check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device),
+        "asking for the GPU's place on the bus");
+  return text.data();
+}
+
 /// How many devices there are, and the runtime's answer.
 std::pair<int, cudaError_t> device_count() {
   int count = 0;
@@ -83,7 +90,8 @@ std::vector<DeviceInfo> visible_devices() {
   const int count = device_count().first;
   for (int device = 0; device < count; ++device) {
     const cudaDeviceProp properties = properties_of(device);
-    devices.push_back({properties.name, hexadecimal(properties.uuid), properties.totalGlobalMem});
+    devices.push_back({properties.name, hexadecimal(properties.uuid), properties.totalGlobalMem,
+                       pci_bus_id_of(device)});
   }
   return devices;
 }

@@ -20,6 +20,7 @@ struct DeviceInfo {
   std::string name;
   std::string identity;  ///< the device's UUID: the same for every process that sees it
   std::uint64_t memory_bytes = 0;
+  std::string pci_bus_id;  ///< "0000:3b:00.0"
 };
 
 /// The devices this process sees (CUDA_VISIBLE_DEVICES applies), none without a driver.

@@ -29,19 +29,20 @@ std::vector<std::byte> bytes_of(const std::vector<T>& elements,
 /// Folds the bytes in slabs as large as the engine takes, all its slots in turn.
 inline void fold_into(FoldEngine& engine, const std::vector<std::byte>& bytes,
                       std::size_t element_bytes, std::uint64_t first_index = 0) {
-  const std::size_t slab = engine.buffer(0).size() / element_bytes * element_bytes;
+  const std::size_t slab = engine.slab_elements() * element_bytes;
   int slot = 0;
   for (std::size_t first = 0; first < bytes.size(); first += slab) {
     const std::size_t size = std::min(slab, bytes.size() - first);
     engine.wait(slot);
     std::memcpy(engine.buffer(slot).data(), bytes.data() + first, size);
-    engine.submit(slot, first_index + first / element_bytes, size / element_bytes);
+    engine.submit(slot, 0, first_index + first / element_bytes, size / element_bytes);
     slot = (slot + 1) % engine.slots();
   }
 }
 
-inline Accumulator fold_all(Backend& backend, const FoldPlan& plan,
-                            const std::vector<std::byte>& bytes, std::uint64_t first_index = 0) {
+inline Accumulator fold_all(Backend& backend, FoldPlan plan, const std::vector<std::byte>& bytes,
+                            std::uint64_t first_index = 0) {
+  plan.staging_bytes = plan.slab_elements * size_of(plan.format.type);
   const auto engine = backend.make_fold_engine(plan);
   fold_into(*engine, bytes, size_of(plan.format.type), first_index);
   return engine->finish();
@@ -81,16 +82,17 @@ inline void load_block(ScanEngine& engine, int block, std::span<const std::byte>
   const std::uint64_t elements = bytes.size() / element_bytes;
   for (std::uint64_t offset = 0; offset < elements; offset += piece_elements) {
     const std::uint64_t count = std::min(piece_elements, elements - offset);
-    const auto input = engine.input(block, offset, count);
+    const auto input = engine.input(0, block, offset, count);
     std::memcpy(input.data(), bytes.data() + offset * element_bytes, count * element_bytes);
-    engine.load(block, offset, count);
+    engine.load(0, block, offset, count);
   }
 }
 
 inline void append_output(ScanEngine& engine, int block, std::uint64_t elements,
                           std::uint64_t piece_elements, std::vector<std::byte>& to) {
   for (std::uint64_t offset = 0; offset < elements; offset += piece_elements) {
-    const auto output = engine.output(block, offset, std::min(piece_elements, elements - offset));
+    const auto output =
+        engine.output(0, block, offset, std::min(piece_elements, elements - offset));
     to.insert(to.end(), output.begin(), output.end());
   }
 }

@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <numeric>
+#include <thread>
 #include <vector>
 
 #include "cuda/backend.hpp"
@@ -233,31 +237,98 @@ TEST_F(CudaFold, FinishCanBeFollowedByMore) {
 
 TEST_F(CudaFold, LittleMemoryTakesSlotsThenShrinksSlabsThenIsRefused) {
   constexpr std::uint64_t slab = 1 << 20;
-  const FoldPlan plan{{ElementType::f64, native_byte_order}, everything, slab};
+  FoldPlan plan{{ElementType::f64, native_byte_order}, everything, slab, slab * 8 + 8192};
+  plan.slots = 7;
   const auto elements = std::vector<double>(slab + 5, 1.0);
-  int slots = 4;
+  int slots = 8;
   for (const std::uint64_t memory : {64u << 20, 24u << 20, 12u << 20, 3u << 20, 128u << 10}) {
     const auto backend = make_backend_with(memory);
     const auto engine = backend->make_fold_engine(plan);
-    EXPECT_LE(engine->slots(), slots);
-    slots = engine->slots();
-    EXPECT_LE(static_cast<unsigned>(slots) * engine->buffer(0).size(), memory);
+    EXPECT_LT(engine->slots(), slots);
+    slots = std::max(engine->slots(), 2);
+    EXPECT_LE(static_cast<unsigned>(engine->slots()) * engine->slab_elements() * 8, memory);
+    EXPECT_GE(engine->buffer(0).size(), engine->slab_elements() * 8);
     if (memory >= 12u << 20)
-      EXPECT_EQ(engine->buffer(0).size(), slab * 8);
+      EXPECT_EQ(engine->slab_elements(), slab);
     else
-      EXPECT_EQ(engine->buffer(0).size() % (64u << 10), 0u);
+      EXPECT_EQ(engine->slab_elements() * 8 % (64u << 10), 0u);
     fold_into(*engine, bytes_of(elements), 8);
     EXPECT_TRUE(engine->finish().sum == number_of<ExactSum>(slab + 5, 0));
   }
-  EXPECT_EQ(slots, 1);
   EXPECT_THROW(make_backend_with(1000)->make_fold_engine(plan), Error);
 }
 
 TEST_F(CudaFold, ASlabBeyondTheSlotIsRefused) {
   const auto backend = make_backend({});
   const auto engine =
-      backend->make_fold_engine({{ElementType::u8, native_byte_order}, everything, 100});
-  EXPECT_THROW(engine->submit(0, 0, 101), Error);
+      backend->make_fold_engine({{ElementType::u8, native_byte_order}, everything, 100, 120});
+  EXPECT_THROW(engine->submit(0, 0, 0, 101), Error);
+  EXPECT_THROW(engine->submit(0, 21, 0, 100), Error);
+}
+
+TEST_F(CudaFold, BytesBeforeTheElementsAreSkipped) {
+  const auto backend = make_backend({});
+  const auto engine =
+      backend->make_fold_engine({{ElementType::u16, native_byte_order}, everything, 1000, 2200});
+  for (const std::uint64_t skipped : {0u, 2u, 14u, 198u}) {
+    const std::vector<std::uint16_t> ones(1000, 1);
+    const std::vector<std::uint16_t> noise(1100, 0xbeef);
+    engine->wait(0);
+    std::memcpy(engine->buffer(0).data(), noise.data(), 2200);
+    std::memcpy(engine->buffer(0).data() + skipped, ones.data(), 2000);
+    engine->submit(0, skipped, 0, 1000);
+  }
+  EXPECT_TRUE(engine->finish().sum == number_of<ExactSum>(4000, 0));
+}
+
+TEST_F(CudaFold, BuffersBeginAtPages) {
+  const auto backend = make_backend({});
+  FoldPlan plan{{ElementType::f32, native_byte_order}, everything, 1 << 20, (4 << 20) + 4096};
+  plan.slots = 4;
+  const auto engine = backend->make_fold_engine(plan);
+  ASSERT_EQ(engine->slots(), 4);
+  for (int slot = 0; slot < 4; ++slot)
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(engine->buffer(slot).data()) % 4096, 0u);
+}
+
+TEST_F(CudaFold, ThreadsFillTheirSlotsAtOnce) {
+  constexpr int threads = 8;
+  constexpr std::uint64_t slab = 10007;
+  constexpr std::uint64_t slabs = 50;
+  const auto backend = make_backend({});
+  FoldPlan plan{{ElementType::i64, native_byte_order}, everything, slab, slab * 8};
+  plan.slots = 2 * threads;
+  const auto engine = backend->make_fold_engine(plan);
+  ASSERT_EQ(engine->slots(), 2 * threads);
+  std::vector<std::thread> workers;
+  for (int thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([&, thread] {
+      for (std::uint64_t round = 0; round < slabs; ++round) {
+        const int slot = 2 * thread + static_cast<int>(round % 2);
+        const std::uint64_t number = round * threads + static_cast<unsigned>(thread);
+        engine->wait(slot);
+        auto* elements = reinterpret_cast<std::int64_t*>(engine->buffer(slot).data());
+        std::iota(elements, elements + slab, static_cast<std::int64_t>(number * slab));
+        engine->submit(slot, 0, number * slab, slab);
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  const Accumulator result = engine->finish();
+  constexpr std::uint64_t count = slab * slabs * threads;
+  EXPECT_EQ(result.count, static_cast<std::int64_t>(count));
+  EXPECT_TRUE(result.sum == number_of<ExactSum>(uint128{count} * (count - 1) / 2, 0));
+  EXPECT_EQ(result.minimum.index, 0u);
+  EXPECT_EQ(result.maximum.index, count - 1);
+  const auto timings = engine->timings();
+  ASSERT_EQ(timings.size(), 2u);
+  for (const EngineTiming& timing : timings) {
+    EXPECT_EQ(timing.bytes, count * 8);
+    EXPECT_GT(timing.seconds, 0);
+    EXPECT_LT(timing.seconds, 60);
+  }
+  EXPECT_EQ(timings[0].stage, "copy to GPU");
+  EXPECT_EQ(timings[1].stage, "fold");
 }
 
 }  // namespace

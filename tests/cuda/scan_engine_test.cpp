@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
@@ -280,32 +283,50 @@ TEST_F(CudaScan, ExclusiveExtremaStartWithTheIdentity) {
             (std::vector<float>{-std::numeric_limits<float>::infinity(), 3.0f, 3.0f}));
 }
 
-TEST_F(CudaScan, BlocksAreScannedFromSeveralThreadsAtOnce) {
+TEST_F(CudaScan, ReadersAndWritersWorkOnBlocksAtOnce) {
+  constexpr int threads = 3;
+  constexpr std::uint64_t block_elements = 20 * tile;
+  constexpr std::uint64_t piece = 2 * tile;
   const auto backend = make_backend({});
   const auto spec = spec_of(ElementType::u16, ElementType::u64, ScanOperation::sum);
-  const auto engine = backend->make_scan_engine({spec, 2 * tile, 20 * tile});
-  ASSERT_EQ(engine->blocks(), 3);
-  std::vector<std::thread> threads;
-  std::vector<int> wrong(3, 0);
-  for (int block = 0; block < 3; ++block) {
-    threads.emplace_back([&, block] {
-      const auto seed = static_cast<std::uint64_t>(block);
-      for (int round = 0; round < 5; ++round) {
-        const auto elements = sample<std::uint16_t>(Sample::uniform, 19 * tile + 3, seed);
-        load_block(*engine, block, bytes_of(elements), sizeof(std::uint16_t), 2 * tile);
-        engine->total(block, elements.size());
-        engine->scan(block, 0, elements.size(), Accumulator::empty());
-        ScanResult result;
-        append_output(*engine, block, elements.size(), 2 * tile, result.bytes);
-        std::uint64_t sum = 0;
-        std::size_t place = 0;
-        for (const std::uint64_t prefix : result.as<std::uint64_t>())
-          if (prefix != (sum += elements[place++])) ++wrong[static_cast<std::size_t>(block)];
-      }
+  const auto engine = backend->make_scan_engine({spec, piece, block_elements, 0, threads, threads});
+  ASSERT_GE(engine->blocks(), 3);
+  ASSERT_EQ(engine->block_elements(), block_elements);
+  const auto elements = sample<std::uint16_t>(Sample::uniform, 3 * block_elements, 5);
+  std::vector<std::uint64_t> prefixes(elements.size());
+  const auto by_all = [&](auto&& body) {
+    std::vector<std::thread> workers;
+    for (int thread = 0; thread < threads; ++thread) {
+      workers.emplace_back([&, thread] {
+        for (std::uint64_t first = static_cast<unsigned>(thread) * piece; first < elements.size();
+             first += threads * piece)
+          body(thread, static_cast<int>(first / block_elements), first % block_elements, first);
+      });
+    }
+    for (std::thread& worker : workers) worker.join();
+  };
+  for (int round = 0; round < 5; ++round) {
+    by_all([&](int thread, int block, std::uint64_t offset, std::uint64_t first) {
+      const auto input = engine->input(thread, block, offset, piece);
+      std::memcpy(input.data(), elements.data() + first, input.size());
+      engine->load(thread, block, offset, piece);
     });
+    Accumulator before = Accumulator::empty();
+    for (int block = 0; block < 3; ++block) {
+      const Accumulator total = engine->total(block, block_elements);
+      engine->scan(block, static_cast<unsigned>(block) * block_elements, block_elements, before);
+      append(before, total, 0);
+    }
+    by_all([&](int thread, int block, std::uint64_t offset, std::uint64_t first) {
+      const auto output = engine->output(thread, block, offset, piece);
+      std::memcpy(prefixes.data() + first, output.data(), output.size());
+    });
+    std::vector<std::uint64_t> expected(elements.size());
+    std::inclusive_scan(elements.begin(), elements.end(), expected.begin(), std::plus<>(),
+                        std::uint64_t{0});
+    EXPECT_TRUE(prefixes == expected) << round;
   }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, std::vector<int>(3, 0));
+  for (const EngineTiming& timing : engine->timings()) EXPECT_GT(timing.seconds, 0) << timing.stage;
 }
 
 TEST_F(CudaScan, LittleMemoryMakesSmallBlocksAndTooLittleIsRefused) {
@@ -332,9 +353,9 @@ TEST_F(CudaScan, PiecesOutsideTheBlockAreRefused) {
   const auto backend = make_backend({});
   const auto spec = spec_of(ElementType::f32, ElementType::f32, ScanOperation::sum);
   const auto engine = backend->make_scan_engine({spec, tile, 2 * tile});
-  EXPECT_THROW(engine->input(0, 2 * tile, 1), Error);
-  EXPECT_THROW(engine->input(3, 0, 1), Error);
-  EXPECT_THROW(engine->load(0, 0, 1), Error);
+  EXPECT_THROW(engine->input(0, 0, 2 * tile, 1), Error);
+  EXPECT_THROW(engine->input(0, engine->blocks(), 0, 1), Error);
+  EXPECT_THROW(engine->load(0, 0, 0, 1), Error);
 }
 
 }  // namespace

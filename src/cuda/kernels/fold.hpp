@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/staged_chunks.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 
@@ -38,7 +39,7 @@ struct FoldArguments {
   std::uint64_t count;
   ElementFormat format;
   FoldNeeds needs;
-  std::uint64_t first_index;    ///< the first element's flat index
+  std::uint64_t first_index;    ///< the first element's flat index, or its place among `indices`
   FoldTotals* totals;           ///< in device memory
   BlockExtrema* block_extrema;  ///< in device memory, one for each block
   int blocks;
@@ -46,6 +47,7 @@ struct FoldArguments {
   /// afterwards. Null: they stay.
   PublishedFold* published = nullptr;
   std::uint64_t epoch = 0;
+  const BoxIndices* indices = nullptr;  ///< in device memory; null: they are consecutive
 };
 
 /// How many blocks of fold() one multiprocessor of the current device holds at once:

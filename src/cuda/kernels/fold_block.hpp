@@ -30,6 +30,17 @@ struct FoldShare {
   BlockExtrema* block_extrema;
   PublishedFold* published;
   std::uint64_t epoch;
+  const BoxIndices* indices;
+
+  /// Blocks count places from first_index on; what leaves the launch are indices, which rise with
+  /// them.
+  __device__ std::uint64_t index_of(std::uint64_t place) const {
+    return indices == nullptr ? place : (*indices)(place);
+  }
+  __device__ Extremum indexed(Extremum extremum) const {
+    if (extremum.seen()) extremum.index = index_of(extremum.index);
+    return extremum;
+  }
 };
 
 /// In shared memory: what the threads of a block add up to.
@@ -167,11 +178,12 @@ class LastBlock {
       best.minimum.merge(read_shared_by_blocks(share_.block_extrema[i].minimum));
       best.maximum.merge(read_shared_by_blocks(share_.block_extrema[i].maximum));
     }
-    if (threadIdx.x == 0) {
-      best.minimum.merge(totals_.minimum);
-      best.maximum.merge(totals_.maximum);
-    }
-    return best_of_block(best, block_.warp_extrema);
+    best = best_of_block(best, block_.warp_extrema);
+    if (threadIdx.x != 0) return best;
+    best = {share_.indexed(best.minimum), share_.indexed(best.maximum)};
+    best.minimum.merge(totals_.minimum);
+    best.maximum.merge(totals_.maximum);
+    return best;
   }
 
   __device__ static void store(Accumulator& to, std::int64_t sum, std::int64_t absolute,
@@ -231,7 +243,8 @@ __device__ void finish_block(const FoldShare& share, BlockTotals& block) {
     add_count(total.positive_infinities, block.positive_infinities);
     add_count(total.negative_infinities, block.negative_infinities);
     if (block.first_nan != no_index)
-      atomicMin(reinterpret_cast<unsigned long long*>(&total.first_nan), block.first_nan);
+      atomicMin(reinterpret_cast<unsigned long long*>(&total.first_nan),
+                static_cast<unsigned long long>(share.index_of(block.first_nan)));
   }
   __threadfence();
   __syncthreads();

@@ -141,7 +141,8 @@ FoldShare share_of(const FoldArguments& arguments, std::uint64_t first, std::uin
           .totals = arguments.totals,
           .block_extrema = arguments.block_extrema,
           .published = last ? arguments.published : nullptr,
-          .epoch = arguments.epoch};
+          .epoch = arguments.epoch,
+          .indices = arguments.indices};
 }
 
 template <class T>
