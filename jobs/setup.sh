@@ -14,9 +14,10 @@
 readonly coastline_folder="${WARPFOLD_COASTLINES:-/usr/share/gmt-gshhg}"
 
 build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5-dev libcli11-dev
-  libfmt-dev nlohmann-json3-dev libhwloc-dev)
+  libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
+  libzstd-dev)
 test_needs=(libgtest-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py python3-matplotlib
-  python3-pytest hdf5-tools gmt-gshhg-low)
+  python3-pytest python3-lz4 python3-zstandard liblzf-dev hdf5-tools gmt-gshhg-low)
 data_needs=(gmt-gshhg-low)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
@@ -32,6 +33,10 @@ libcli11-dev        | cli11              | cli11         | has_header CLI/CLI.hp
 libfmt-dev          | fmt                | fmt           | has_header fmt/format.h
 nlohmann-json3-dev  | nlohmann-json      | nlohmann_json | has_header nlohmann/json.hpp
 libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
+libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
+liblz4-dev          | lz4                | lz4           | has_header lz4.h
+libzstd-dev         | zstd               | zstd          | has_header zstd.h
+liblzf-dev          | liblzf             | liblzf        | has_header liblzf/lzf.h
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
 libhdf5-openmpi-dev | hdf5 +mpi          | hdf5-parallel | has_command h5pcc
 python3             | python             | python        | has_command python3
@@ -39,6 +44,8 @@ python3-numpy       | py-numpy           | py-numpy      | has_python_module num
 python3-h5py        | py-h5py            | py-h5py       | has_python_module h5py
 python3-matplotlib  | py-matplotlib      | py-matplotlib | has_python_module matplotlib
 python3-pytest      | py-pytest          | py-pytest     | has_python_module pytest
+python3-lz4         | py-lz4             | py-lz4        | has_python_module lz4
+python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zstandard
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
 '

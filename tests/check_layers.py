@@ -26,7 +26,7 @@ LAYERS = {
 # The libraries that a layer's files may include, beside the standard library's headers.
 LIBRARIES = {
     "core": set(),
-    "io": {"system", "HDF5", "libdeflate"},
+    "io": {"system", "HDF5", "compressors"},
     "cpu": {"system", "SIMD", "hwloc"},
     "cuda": {"system", "CUDA", "hwloc"},
     "mpi": {"system", "MPI"},
@@ -38,7 +38,7 @@ LIBRARIES = {
 # The library of a header in angle brackets, by its name. A C++ standard header has no dot.
 LIBRARY_HEADERS = [
     (r"hdf5(_hl)?\.h|H5\w*\.h", "HDF5"),
-    (r"libdeflate\.h", "libdeflate"),
+    (r"(libdeflate|lz4|zstd|lzf)\.h", "compressors"),
     (r"mpi\.h", "MPI"),
     (r"hwloc(/.*|\.h)", "hwloc"),
     (r"(cuda|cub|thrust|cooperative_groups|nv)/.*", "CUDA"),

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "io/memory_file.hpp"
 #include "io/output.hpp"
 #include "io/posix_file.hpp"
 #include "warpfold/core/error.hpp"
@@ -11,25 +12,23 @@
 namespace warpfold::io {
 namespace {
 
-std::string cannot_write(const std::string& path) { return "cannot write '" + path + "'"; }
-
-[[noreturn]] void throw_write_failure(const std::string& path, int error,
+[[noreturn]] void throw_write_failure(const std::string& problem, int error,
                                       std::uint64_t bytes_left) {
-  if (error != ENOSPC && error != EDQUOT)
-    throw Error(cannot_write(path), describe_errno(error), "");
+  if (error != ENOSPC && error != EDQUOT) throw Error(problem, describe_errno(error), "");
   const std::string what = error == ENOSPC ? "not enough space" : "the disk quota is used up";
-  throw Error(cannot_write(path),
-              what + ": " + std::to_string(bytes_left) + " bytes of this write are left",
+  throw Error(problem, what + ": " + std::to_string(bytes_left) + " bytes of this write are left",
               "Free some space, or name an output elsewhere.");
 }
 
 }  // namespace
 
-ContiguousWriter::ContiguousWriter(std::string path, std::uint64_t data_offset)
-    : path_(std::move(path)),
+ContiguousWriter::ContiguousWriter(const std::string& path, std::uint64_t data_offset,
+                                   const std::string& output)
+    : problem_("cannot write '" + (output.empty() ? path : output) + "'"),
       data_offset_(data_offset),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0) throw Error(cannot_write(path_), describe_errno(errno), "");
+      descriptor_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw Error(problem_, describe_errno(errno), "");
+  memory_ = std::make_unique<MemoryFile>(descriptor_);
 }
 
 ContiguousWriter::~ContiguousWriter() {
@@ -37,17 +36,20 @@ ContiguousWriter::~ContiguousWriter() {
 }
 
 ContiguousWriter::ContiguousWriter(ContiguousWriter&& other) noexcept
-    : path_(std::move(other.path_)),
+    : problem_(std::move(other.problem_)),
       data_offset_(other.data_offset_),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      memory_(std::move(other.memory_)) {}
 
 void ContiguousWriter::write(std::uint64_t byte_offset, std::span<const std::byte> bytes) {
+  const std::unique_lock turn = memory_->try_turn();
+  if (!turn && memory_->copy(data_offset_ + byte_offset, bytes)) return;
   const TransferResult result = write_at(descriptor_, data_offset_ + byte_offset, bytes);
-  if (result.error != 0) throw_write_failure(path_, result.error, bytes.size() - result.bytes);
+  if (result.error != 0) throw_write_failure(problem_, result.error, bytes.size() - result.bytes);
 }
 
 void ContiguousWriter::sync() {
-  if (::fsync(descriptor_) != 0) throw Error(cannot_write(path_), describe_errno(errno), "");
+  if (::fsync(descriptor_) != 0) throw Error(problem_, describe_errno(errno), "");
 }
 
 }  // namespace warpfold::io

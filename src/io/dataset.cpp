@@ -1,67 +1,36 @@
 #include "io/dataset.hpp"
 
-#include <fcntl.h>
-
-#include <algorithm>
-#include <cerrno>
+#include <optional>
 #include <utility>
 
-#include "io/chunk_cache.hpp"
+#include "io/byte_reader.hpp"
 #include "io/dataset_info.hpp"
-#include "io/dataset_open.hpp"
-#include "io/filters.hpp"
-#include "io/hdf5_error.hpp"
-#include "io/hdf5_file.hpp"
-#include "io/hdf5_handle.hpp"
+#include "io/file_version.hpp"
 #include "io/hdf5_scope.hpp"
-#include "io/hdf5_type.hpp"
-#include "io/posix_file.hpp"
-#include "io/transfer.hpp"
-#include "io/virtual_sources.hpp"
+#include "io/library_dataset.hpp"
+#include "io/path_choice.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
-namespace {
-
-/// HDF5 leaves the buffer as it is for elements that were never written and have no fill value, or
-/// one that is never to be filled in.
-bool may_leave_elements_unset(hid_t dataset, const std::string& problem) {
-  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
-  H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
-  H5D_fill_value_t value = H5D_FILL_VALUE_DEFAULT;
-  require(H5Pget_fill_time(creation.get(), &time), problem);
-  require(H5Pfill_value_defined(creation.get(), &value), problem);
-  return time == H5D_FILL_TIME_NEVER || value == H5D_FILL_VALUE_UNDEFINED;
-}
-
-/// Stored elements keep their type in memory, so that HDF5 converts nothing but integers that are
-/// narrower than their bytes.
-TypeHandle memory_type_for(TypeHandle file_type, const StoredType& type) {
-  return type.exact ? std::move(file_type) : make_type(type.format.value());
-}
-
-}  // namespace
 
 class Dataset::Implementation {
  public:
   Implementation(const std::string& file, const std::string& name, ReadPath path)
-      : problem_(cannot_read(file, name)), file_(open_for_reading(file)) {
-    dataset_ = open_dataset(file_.get(), file, name, problem_);
-    TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
-    const StoredType type = describe_type(file_type.get());
-    if (!type.format) throw Error(problem_, unsupported_reason(type), supported_types_advice());
-    info_ = describe_dataset(dataset_.get(), type, file, name);
-    memory_type_ = memory_type_for(std::move(file_type), type);
-    require_readable();
-    if (path == ReadPath::automatic && info_.file_offset) open_directly();
-    enlarge_chunk_cache();
-    zero_first_ = may_leave_elements_unset(dataset_.get(), problem_);
+      : problem_(cannot_read(file, name)),
+        version_(version_of(file)),
+        library_(std::in_place, file, name),
+        info_(library_->info()) {
+    take_path(info_, path, problem_);
+    if (info_.path == ReadPath::library) library_->require_readable();
+    if (reads_directly()) bytes_.emplace(info_.file, problem_);
   }
 
-  /// Reads directly: `known` has a file offset.
   explicit Implementation(const DatasetInfo& known)
-      : problem_(cannot_read(known.file, known.name)), info_(known) {
-    open_directly();
+      : problem_(cannot_read(known.file, known.name)),
+        version_(version_of(known.file)),
+        info_(known) {
+    if (reads_directly()) bytes_.emplace(info_.file, problem_);
+    if (info_.path == ReadPath::library) open_library();
   }
 
   const DatasetInfo& info() const { return info_; }
@@ -69,43 +38,66 @@ class Dataset::Implementation {
   void read(ElementRange range, std::span<std::byte> out) {
     require_fitting(range, out.size());
     if (range.count == 0) return;
-    if (direct_) {
-      read_directly(range, out);
-    } else {
+    if (bytes_)
+      bytes_->read(place_of(range), out);
+    else
       read_by_library(range, out);
+  }
+
+  void choose_cache(FileCache cache) {
+    if (!bytes_) return;
+    // Past the cache, elements keep the alignment that they have in the file.
+    const bool aligned = *info_.file_offset % element_bytes() == 0;
+    bytes_->choose_cache(aligned ? cache : FileCache::through, *info_.file_offset,
+                         info_.elements * element_bytes());
+  }
+
+  bool may_read_past_cache() const { return bytes_ && bytes_->may_go_past(); }
+
+  std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer) {
+    const std::uint64_t bytes = range.count * element_bytes();
+    if (bytes_ && range.count > 0 && buffer.size() >= bytes + fetch_slack) {
+      require_inside(range);
+      return bytes_->fetch(place_of(range), bytes, buffer);
     }
+    read(range, buffer.first(bytes));
+    return buffer.first(bytes);
+  }
+
+  void require_unchanged() const {
+    if (version_of(info_.file) == version_) return;
+    throw Error(problem_, "the file changed while it was read",
+                "Start again once its writer is done.");
   }
 
  private:
-  void require_readable() {
-    if (info_.stored_bytes > 0) require_available(info_.filters, problem_);
-    if (info_.layout == Layout::virtual_) {
-      require_virtual_sources(file_.get(), info_.file, dataset_.get(), problem_);
-    }
+  bool reads_directly() const {
+    return info_.path == ReadPath::direct && info_.file_offset.has_value();
   }
 
-  void open_directly() {
-    direct_ = FileDescriptor(::open(info_.file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!direct_) throw Error(problem_, describe_errno(errno), "");
+  void open_library() {
+    library_.emplace(info_.file, info_.name);
+    library_->require_readable();
   }
 
-  /// The cache's size counts only when a dataset is opened for the first time.
-  void enlarge_chunk_cache() {
-    if (info_.layout != Layout::chunked) return;
-    const PropertiesHandle access =
-        access_with(chunk_cache_for(info_.shape, info_.chunk_shape, size_of(info_.format.type)));
-    dataset_.close();
-    dataset_ =
-        DatasetHandle(require(H5Dopen2(file_.get(), info_.name.c_str(), access.get()), problem_));
+  std::size_t element_bytes() const { return size_of(info_.format.type); }
+
+  /// In the file, where bytes are read directly.
+  std::uint64_t place_of(ElementRange range) const {
+    return info_.file_offset.value() + range.first * element_bytes();
   }
 
-  void require_fitting(ElementRange range, std::size_t buffer_bytes) const {
+  void require_inside(ElementRange range) const {
     if (range.first > info_.elements || range.count > info_.elements - range.first) {
       throw Error(problem_,
                   "elements " + std::to_string(range.first) + " to " + std::to_string(range.end()) +
                       " are asked for, it has " + std::to_string(info_.elements),
                   "");
     }
+  }
+
+  void require_fitting(ElementRange range, std::size_t buffer_bytes) const {
+    require_inside(range);
     if (buffer_bytes != range.count * size_of(info_.format.type)) {
       throw Error(problem_,
                   "the buffer of " + std::to_string(buffer_bytes) + " bytes does not fit " +
@@ -114,32 +106,17 @@ class Dataset::Implementation {
     }
   }
 
-  void read_directly(ElementRange range, std::span<std::byte> out) const {
-    const std::uint64_t offset =
-        info_.file_offset.value() + range.first * size_of(info_.format.type);
-    const TransferResult result = read_at(direct_.get(), offset, out);
-    if (result.error != 0) throw Error(problem_, describe_errno(result.error), "");
-    if (result.bytes == out.size()) return;
-    throw Error(problem_,
-                "the file ends at byte " + std::to_string(offset + result.bytes) +
-                    ", before the dataset does",
-                "Copy the file again, or check whether its writer was interrupted.");
-  }
-
   void read_by_library(ElementRange range, std::span<std::byte> out) {
     const LibraryScope scope;
-    if (zero_first_) std::fill(out.begin(), out.end(), std::byte{0});
-    read_elements({dataset_.get(), memory_type_.get(), size_of(info_.format.type), info_.shape},
-                  range, out, problem_);
+    if (!library_) open_library();
+    library_->read(range, out);
   }
 
   std::string problem_;
-  FileHandle file_;
-  DatasetHandle dataset_;
-  TypeHandle memory_type_;
+  FileVersion version_;  ///< as it was before the file was opened
+  std::optional<LibraryDataset> library_;
   DatasetInfo info_;
-  FileDescriptor direct_;
-  bool zero_first_ = false;
+  std::optional<ByteReader> bytes_;  ///< where elements are read directly
 };
 
 Dataset::Dataset(const std::string& file, const std::string& name, ReadPath path) {
@@ -149,9 +126,7 @@ Dataset::Dataset(const std::string& file, const std::string& name, ReadPath path
 
 Dataset::Dataset(const DatasetInfo& known) {
   const LibraryScope scope;
-  implementation_ = known.file_offset ? std::make_unique<Implementation>(known)
-                                      : std::make_unique<Implementation>(known.file, known.name,
-                                                                         ReadPath::automatic);
+  implementation_ = std::make_unique<Implementation>(known);
 }
 
 Dataset::~Dataset() {
@@ -172,5 +147,15 @@ const DatasetInfo& Dataset::info() const { return implementation_->info(); }
 void Dataset::read(ElementRange range, std::span<std::byte> out) {
   implementation_->read(range, out);
 }
+
+void Dataset::choose_cache(FileCache cache) { implementation_->choose_cache(cache); }
+
+bool Dataset::may_read_past_cache() const { return implementation_->may_read_past_cache(); }
+
+std::span<std::byte> Dataset::fetch(ElementRange range, std::span<std::byte> buffer) {
+  return implementation_->fetch(range, buffer);
+}
+
+void Dataset::require_unchanged() const { implementation_->require_unchanged(); }
 
 }  // namespace warpfold::io

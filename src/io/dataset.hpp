@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/read_path.hpp"
 
 namespace warpfold::io {
 
@@ -18,7 +20,8 @@ enum class Layout : std::uint8_t { compact, contiguous, chunked, external, virtu
 struct Filter {
   int id = 0;
   std::string name;
-  bool available = true;
+  bool available = true;             ///< to the HDF5 library
+  std::vector<unsigned> parameters;  ///< HDF5's "client data"
 };
 
 /// What is known of a dataset without reading its elements. Shapes are in elements, row-major.
@@ -33,25 +36,33 @@ struct DatasetInfo {
   std::vector<std::uint64_t> chunk_shape;  ///< empty unless chunked
   std::vector<Filter> filters;             ///< in the order they were applied
   std::uint64_t stored_bytes = 0;
+  /// One element as it would be stored, for chunks that were never written.
+  std::array<std::byte, 8> fill = {};
+  bool partial_edge_chunks_filtered = true;
+  ReadPath path = ReadPath::library;  ///< never `automatic`
+  std::string path_reason;  ///< why not a quicker path, or empty: "it is virtual", "filter zfp"
   /// Where a contiguous dataset's first element lies in the file, all others packed behind it in
   /// `format`; none where nothing is allocated or the stored bits are not those of `format`.
   std::optional<std::uint64_t> file_offset;
 };
 
-/// How elements are fetched: by the quickest way there is, or always by the HDF5 library.
-enum class ReadPath : std::uint8_t { automatic, library };
+/// What a buffer for Dataset::fetch() holds beyond the elements, in bytes.
+inline constexpr std::size_t fetch_slack = 8192;
 
 /// A dataset open for reading. Elements arrive in the file's own type and byte order, packed, in
-/// row-major order. One object serves one thread at a time; ranks open the file on their own.
+/// row-major order. Threads may read at once, though only one is in the HDF5 library at a time:
+/// where `file_offset` is known and the path is direct, read() does without it. Chunks are read
+/// quicker by a ChunkSource. Ranks open the file on their own.
 class Dataset {
  public:
   /// Throws Error for a missing or unreadable file, a file that is not HDF5 or is truncated, an
-  /// unknown dataset (lists those there are), an unsupported type (named), a missing filter, a
-  /// virtual dataset with a missing source.
+  /// unknown dataset (lists those there are), an unsupported type (named), a filter that is missing
+  /// where the library is to undo it, a virtual dataset with a missing source; a usage Error for a
+  /// path that is not open to the dataset.
   Dataset(const std::string& file, const std::string& name, ReadPath path = ReadPath::automatic);
 
   /// Opens a dataset that another process has described, of the same file: without the HDF5 library
-  /// where its bytes are known to lie together. Throws Error.
+  /// unless that is its path. Throws Error.
   explicit Dataset(const DatasetInfo& known);
   ~Dataset();
   Dataset(Dataset&& other) noexcept;
@@ -61,6 +72,21 @@ class Dataset {
 
   /// Reads `range` into `out`, which holds range.count * size_of(type) bytes. Throws Error.
   void read(ElementRange range, std::span<std::byte> out);
+
+  /// How fetch() reads from now on: until then through the operating system's cache. Before any
+  /// thread reads.
+  void choose_cache(FileCache cache);
+
+  /// Whether fetch() may read past the cache, as far as choose_cache() could tell.
+  bool may_read_past_cache() const;
+
+  /// As read(), into a `buffer` that begins at a multiple of 4096 bytes and holds fetch_slack bytes
+  /// more: returns where in it the elements lie, aligned to their size. The rest of the buffer may
+  /// be overwritten.
+  std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer);
+
+  /// Throws an Error if the file was written to or replaced since it was opened.
+  void require_unchanged() const;
 
  private:
   class Implementation;

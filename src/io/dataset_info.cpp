@@ -2,8 +2,10 @@
 
 #include <limits>
 
+#include "io/fill_value.hpp"
 #include "io/filters.hpp"
 #include "io/hdf5_error.hpp"
+#include "io/path_choice.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -29,6 +31,12 @@ std::vector<std::uint64_t> chunk_shape_of(hid_t creation, std::size_t rank,
   std::vector<hsize_t> extents(rank);
   require(H5Pget_chunk(creation, static_cast<int>(rank), extents.data()), problem);
   return {extents.begin(), extents.end()};
+}
+
+bool filters_partial_edge_chunks(hid_t creation, const std::string& problem) {
+  unsigned options = 0;
+  require(H5Pget_chunk_opts(creation, &options), problem);
+  return (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
 }
 
 /// The number of elements; an Error where their bytes cannot be counted in 64 bits.
@@ -87,10 +95,16 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   info.layout = layout_of(creation.get(), problem);
   if (info.layout == Layout::chunked) {
     info.chunk_shape = chunk_shape_of(creation.get(), info.shape.size(), problem);
+    info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation.get(), problem);
   }
   info.filters = filters_of(creation.get());
   info.stored_bytes = H5Dget_storage_size(dataset);
-  if (type.exact) info.file_offset = contiguous_offset(dataset, info);
+  if (type.exact) {
+    const TypeHandle file_type(require(H5Dget_type(dataset), problem));
+    info.fill = fill_value_of(creation.get(), file_type.get(), problem);
+    info.file_offset = contiguous_offset(dataset, info);
+  }
+  choose_path(info, type.exact);
   return info;
 }
 

@@ -14,7 +14,8 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);
 /// "cannot read 'name' in 'file'".
 std::string cannot_read(const std::string& file, const std::string& name);
 
-/// Describes an open dataset whose `type` is supported. Throws Error. Call within a LibraryScope.
+/// Describes an open dataset whose `type` is supported, with the quickest path to it. Throws Error.
+/// Call within a LibraryScope.
 DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
                              const std::string& name);
 

@@ -1,5 +1,6 @@
 #include "io/filters.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -45,23 +46,34 @@ bool can_decode(H5Z_filter_t id) {
   return (configuration & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
 }
 
+constexpr const char* cannot_list = "cannot list a dataset's filters";
+/// More HDF5 takes for a mistake.
+constexpr std::size_t most_parameters = 256;
+
+/// Does not ask for the filter's configuration, which would fail for one that is missing.
+Filter filter_at(hid_t creation, unsigned index) {
+  std::vector<unsigned> parameters;
+  std::array<char, 256> name{};
+  H5Z_filter_t id = 0;
+  const auto query = [&] {
+    unsigned flags = 0;
+    std::size_t count = parameters.size();
+    id = require(H5Pget_filter2(creation, index, &flags, &count, parameters.data(), name.size() - 1,
+                                name.data(), nullptr),
+                 cannot_list);
+    return count;
+  };
+  parameters.resize(std::min(query(), most_parameters));
+  query();
+  return {id, name_of_filter(id, name.data()), can_decode(id), std::move(parameters)};
+}
+
 }  // namespace
 
 std::vector<Filter> filters_of(hid_t creation) {
-  const char* problem = "cannot list a dataset's filters";
-  const int count = require(H5Pget_nfilters(creation), problem);
+  const int count = require(H5Pget_nfilters(creation), cannot_list);
   std::vector<Filter> filters;
-  for (int i = 0; i < count; ++i) {
-    unsigned flags = 0;
-    std::size_t values = 0;
-    std::array<char, 256> name{};
-    // Asking for a filter's configuration here would fail for one that is missing.
-    const H5Z_filter_t id =
-        require(H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr,
-                               name.size() - 1, name.data(), nullptr),
-                problem);
-    filters.push_back({id, name_of_filter(id, name.data()), can_decode(id)});
-  }
+  for (int i = 0; i < count; ++i) filters.push_back(filter_at(creation, static_cast<unsigned>(i)));
   return filters;
 }
 

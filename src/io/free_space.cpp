@@ -62,8 +62,13 @@ void reserve_storage(const std::string& file, const std::string& problem) {
     throw Error(problem, describe_errno(errno), "");
   }
   const int error = reserve(descriptor.get(), status.st_size);
-  if (error == ENOSPC || error == EDQUOT) {
+  if (error == ENOSPC)
     throw_full(problem, folder_of(file), static_cast<std::uint64_t>(status.st_size));
+  if (error == EDQUOT) {
+    throw Error(problem,
+                "the disk quota is less than the " + std::to_string(status.st_size) +
+                    " bytes that are needed",
+                "Free some space, or name an output elsewhere.");
   }
   if (error != 0 && !is_unsupported(error)) throw Error(problem, describe_errno(error), "");
 }

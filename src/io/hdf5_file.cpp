@@ -29,6 +29,12 @@ bool disable_locking([[maybe_unused]] hid_t access) {
 #endif
 }
 
+PropertiesHandle make_unlocked_access() {
+  PropertiesHandle access = make_access();
+  disable_locking(access.get());
+  return access;
+}
+
 bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -39,15 +45,18 @@ bool is_held_by_another(const std::string& causes) {
   return is_lock_failure(causes) && mentions(causes, "errno = " + std::to_string(EWOULDBLOCK));
 }
 
-/// Opens with `attempt(access)`, a second time without locks where the file system has none.
-/// Returns no handle and sets `causes` where that fails.
-template <class Attempt>
-FileHandle open_with_or_without_locks(hid_t access, std::string& causes, Attempt attempt) {
-  FileHandle file(attempt(access));
+FileHandle open_read_only(const std::string& path, hid_t access) {
+  return FileHandle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+}
+
+/// Opens, a second time without locks where the file system has none. Returns no handle and sets
+/// `causes` where that fails.
+FileHandle open_with_or_without_locks(const std::string& path, hid_t access, std::string& causes) {
+  FileHandle file = open_read_only(path, access);
   if (file) return file;
   causes = take_library_causes();
   if (!is_lock_failure(causes) || is_held_by_another(causes) || !disable_locking(access)) return {};
-  file = FileHandle(attempt(access));
+  file = open_read_only(path, access);
   if (!file) causes = take_library_causes();
   return file;
 }
@@ -97,17 +106,6 @@ bool has_hdf5_signature(const std::string& path, [[maybe_unused]] hid_t access) 
   throw Error(problem, causes, "Check the file with h5ls or h5dump.");
 }
 
-FileHandle open_existing(const std::string& path, unsigned flags) {
-  require_readable(path);
-  const PropertiesHandle access = make_access();
-  std::string causes;
-  FileHandle file = open_with_or_without_locks(access.get(), causes, [&](hid_t properties) {
-    return H5Fopen(path.c_str(), flags, properties);
-  });
-  if (!file) throw_open_failure(path, causes, access.get());
-  return file;
-}
-
 PropertiesHandle make_creation(const std::string& problem) {
   PropertiesHandle creation(require(H5Pcreate(H5P_FILE_CREATE), problem));
   // netCDF-4 wants to know the order in which things were made.
@@ -118,23 +116,30 @@ PropertiesHandle make_creation(const std::string& problem) {
 
 }  // namespace
 
-FileHandle open_for_reading(const std::string& path) { return open_existing(path, H5F_ACC_RDONLY); }
-
-FileHandle open_for_writing(const std::string& path) { return open_existing(path, H5F_ACC_RDWR); }
-
-FileHandle create_new(const std::string& path, Alignment alignment) {
-  const std::string problem = "cannot create '" + path + "'";
+FileHandle open_for_reading(const std::string& path) {
+  require_readable(path);
   const PropertiesHandle access = make_access();
+  std::string causes;
+  FileHandle file = open_with_or_without_locks(path, access.get(), causes);
+  if (!file) throw_open_failure(path, causes, access.get());
+  return file;
+}
+
+FileHandle create_own(const std::string& path, Alignment alignment) {
+  const std::string problem = "cannot create '" + path + "'";
+  const PropertiesHandle access = make_unlocked_access();
   require(H5Pset_alignment(access.get(), alignment.threshold, alignment.boundary), problem);
   // The format of 1.8 is the oldest that can hold attributes of more than 64 KiB.
   require(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), problem);
   const PropertiesHandle creation = make_creation(problem);
-  std::string causes;
-  FileHandle file = open_with_or_without_locks(access.get(), causes, [&](hid_t properties) {
-    return H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), properties);
-  });
-  if (!file) throw Error(problem, causes, "Check the folder and the free space in it.");
-  return file;
+  FileHandle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
+  if (file) return file;
+  throw_library_error(problem, "Check the folder and the free space in it.");
+}
+
+FileHandle open_own(const std::string& path) {
+  return FileHandle(require(H5Fopen(path.c_str(), H5F_ACC_RDWR, make_unlocked_access().get()),
+                            cannot_open(path)));
 }
 
 }  // namespace warpfold::io

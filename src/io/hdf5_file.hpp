@@ -14,9 +14,6 @@ namespace warpfold::io {
 /// truncated, or being written.
 FileHandle open_for_reading(const std::string& path);
 
-/// Opens an existing HDF5 file for writing.
-FileHandle open_for_writing(const std::string& path);
-
 /// How a new file places large objects: those of `threshold` bytes and more at multiples of
 /// `boundary`.
 struct Alignment {
@@ -24,7 +21,10 @@ struct Alignment {
   hsize_t boundary = 1;
 };
 
-/// Makes a new HDF5 file that any HDF5 from 1.8 on can read; an Error if the path exists.
-FileHandle create_new(const std::string& path, Alignment alignment);
+/// Makes an empty file that nobody else uses an HDF5 file, which any HDF5 from 1.8 on can read.
+FileHandle create_own(const std::string& path, Alignment alignment);
+
+/// Opens such a file for writing.
+FileHandle open_own(const std::string& path);
 
 }  // namespace warpfold::io

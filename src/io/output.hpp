@@ -9,26 +9,20 @@
 #include <utility>
 #include <vector>
 
+#include "io/chunk_encoder.hpp"
+#include "io/posix_file.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/storage_options.hpp"
 
 namespace warpfold::io {
-
-/// How a dataset is to be stored. Contiguous unless a chunk shape is given; filters need chunks.
-/// Chunk extents beyond the dataset's are cut to them.
-struct StorageOptions {
-  std::vector<std::uint64_t> chunk_shape;
-  std::optional<int> deflate_level;
-  bool shuffle = false;
-  bool fletcher32 = false;
-};
 
 struct OutputSpec {
   std::string path;     ///< the final name
   std::string dataset;  ///< path inside the file; groups in between are made
   std::vector<std::uint64_t> shape;
   ElementFormat format;
-  StorageOptions storage;
-  bool force = false;  ///< may replace an existing file
+  StorageOptions storage;  ///< with a chunk_shape, or contiguous
+  bool force = false;      ///< may replace an existing file
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
   std::vector<std::pair<std::string, std::string>> text_attributes;
@@ -59,15 +53,19 @@ class StagedFile {
  private:
   OutputSpec spec_;
   std::string temporary_path_;
+  FileDescriptor lock_;
   std::optional<std::uint64_t> data_offset_;
 };
+
+class MemoryFile;
 
 /// Writes bytes into a contiguous dataset that is already allocated; every rank has its own.
 class ContiguousWriter {
  public:
   /// Opens `path` (a StagedFile's temporary path), whose dataset begins at byte `data_offset`.
-  /// Throws Error.
-  ContiguousWriter(std::string path, std::uint64_t data_offset);
+  /// Errors name `output`, the file's final name, if that is given. Throws Error.
+  ContiguousWriter(const std::string& path, std::uint64_t data_offset,
+                   const std::string& output = {});
   ~ContiguousWriter();
   ContiguousWriter(ContiguousWriter&& other) noexcept;
   ContiguousWriter& operator=(ContiguousWriter&&) = delete;
@@ -80,22 +78,41 @@ class ContiguousWriter {
   void sync();
 
  private:
-  std::string path_;
+  std::string problem_;
   std::uint64_t data_offset_;
   int descriptor_ = -1;
+  std::unique_ptr<MemoryFile> memory_;
 };
 
-/// Writes elements into a chunked dataset through the HDF5 library; one rank, in ascending order.
-class ChunkedWriter {
+/// Reads such a dataset's bytes back once all ranks have synced theirs.
+class ContiguousReader {
  public:
-  /// Opens `dataset` of `path` (a StagedFile's temporary path). Throws Error.
-  ChunkedWriter(const std::string& path, const std::string& dataset);
-  ~ChunkedWriter();
-  ChunkedWriter(ChunkedWriter&& other) noexcept;
-  ChunkedWriter& operator=(ChunkedWriter&&) = delete;
+  /// As ContiguousWriter.
+  ContiguousReader(const std::string& path, std::uint64_t data_offset,
+                   const std::string& output = {});
 
-  /// Writes elements [first, first + bytes.size() / element size) in row-major order. Throws Error.
-  void write(std::uint64_t first, std::span<const std::byte> bytes);
+  /// Fills `out` from `byte_offset` on, from the dataset's start. Throws Error.
+  void read(std::uint64_t byte_offset, std::span<std::byte> out) const;
+
+ private:
+  std::string problem_;
+  std::uint64_t data_offset_;
+  FileDescriptor descriptor_;
+};
+
+/// Writes encoded chunks into a chunked dataset; one rank.
+class ChunkWriter {
+ public:
+  /// Opens `dataset` of `path` (a StagedFile's temporary path). Errors name `output`, the file's
+  /// final name, if that is given. Throws Error.
+  ChunkWriter(const std::string& path, const std::string& dataset, const std::string& output = {});
+  ~ChunkWriter();
+  ChunkWriter(ChunkWriter&& other) noexcept;
+  ChunkWriter& operator=(ChunkWriter&&) = delete;
+
+  /// Writes chunk `number`, in row-major order of the chunks; each once, in any order. Throws
+  /// Error.
+  void write(std::uint64_t number, const EncodedChunk& chunk);
 
   /// Hands everything to the operating system. Throws Error; the destructor alone does not.
   void close();

@@ -4,19 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
-#include <random>
 
 #include "io/posix_file.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
 namespace {
-
-constexpr std::size_t longest_file_name = 255;
 
 std::string cannot_write(const std::string& path) { return "cannot write '" + path + "'"; }
 
@@ -126,15 +122,6 @@ void require_writable_target(const OutputSpec& spec) {
   require_not_the_input(spec);
   require_folder(spec.path);
   require_replaceable(spec.path, spec.force);
-}
-
-std::string temporary_name_beside(const std::string& path) {
-  std::random_device random;
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%08x%08x", random(), random());
-  const std::string ending = std::string(".warpfold-") + digits.data() + ".tmp";
-  const std::string name = file_name_of(path).substr(0, longest_file_name - 1 - ending.size());
-  return folder_of(path) + "/." + name + ending;
 }
 
 void publish(const std::string& temporary, const std::string& path, bool force) {

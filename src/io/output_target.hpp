@@ -10,9 +10,6 @@ namespace warpfold::io {
 /// exists (without `force`) or is no regular file, a folder that is missing or not writable.
 void require_writable_target(const OutputSpec& spec);
 
-/// A new name beside `path` that nobody can guess: ".NAME.warpfold-<16 hex digits>.tmp".
-std::string temporary_name_beside(const std::string& path);
-
 /// Gives the file `temporary` its final name `path`; the one change is atomic. Without `force` an
 /// existing `path` stays as it is and an Error is thrown.
 void publish(const std::string& temporary, const std::string& path, bool force);

@@ -16,6 +16,7 @@
 #include "io/output.hpp"
 #include "io/output_target.hpp"
 #include "io/posix_file.hpp"
+#include "io/temporary_file.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -87,17 +88,18 @@ StagedFile::StagedFile(OutputSpec spec) : spec_(std::move(spec)) {
   const std::uint64_t bytes = bytes_of(spec_);
   if (contiguous) require_free_space(folder_of(spec_.path), bytes, problem);
 
+  remove_stale_temporaries(spec_.path);
+  TemporaryFile temporary = create_temporary_beside(spec_.path, problem);
   const LibraryScope scope;
-  const std::string path = temporary_name_beside(spec_.path);
-  FileHandle file = create_new(path, stripe_alignment);
   try {
-    data_offset_ = write_file(spec_, std::move(file));
-    if (contiguous) reserve_storage(path, problem);
+    data_offset_ = write_file(spec_, create_own(temporary.path, stripe_alignment));
+    if (contiguous) reserve_storage(temporary.path, problem);
   } catch (...) {
-    ::unlink(path.c_str());
+    ::unlink(temporary.path.c_str());
     throw;
   }
-  temporary_path_ = path;
+  temporary_path_ = std::move(temporary.path);
+  lock_ = std::move(temporary.lock);
 }
 
 StagedFile::~StagedFile() {
@@ -107,6 +109,7 @@ StagedFile::~StagedFile() {
 StagedFile::StagedFile(StagedFile&& other) noexcept
     : spec_(std::move(other.spec_)),
       temporary_path_(std::exchange(other.temporary_path_, {})),
+      lock_(std::move(other.lock_)),
       data_offset_(other.data_offset_) {}
 
 void StagedFile::commit() {

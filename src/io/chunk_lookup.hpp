@@ -1,0 +1,21 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <vector>
+
+#include "io/chunk_index.hpp"
+
+/// Whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search from
+/// the first chunk on for each of them.
+#define WARPFOLD_HDF5_ITERATES_CHUNKS H5_VERSION_GE(1, 12, 3)
+
+namespace warpfold::io {
+
+/// What the file's index of chunks says of `run`, unchecked. Throws an Error beginning with
+/// `problem`. Call within a LibraryScope.
+std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, ChunkRun run,
+                                        const std::string& problem);
+
+}  // namespace warpfold::io

@@ -1,0 +1,58 @@
+#include "io/chunk_lookup.hpp"
+
+#if WARPFOLD_HDF5_ITERATES_CHUNKS
+
+#include <limits>
+
+#include "io/chunk_coordinates.hpp"
+#include "io/hdf5_error.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_handle.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// Up to 1.14.3 HDF5 counts addresses from the end of the user block (its issue 3003).
+hsize_t bytes_before_addresses(hid_t file, const std::string& problem) {
+  if (H5_VERSION_GE(1, 14, 4)) return 0;
+  const PropertiesHandle creation(require(H5Fget_create_plist(file), problem));
+  hsize_t user_block = 0;
+  require(H5Pget_userblock(creation.get(), &user_block), problem);
+  return user_block;
+}
+
+struct Collection {
+  const ChunkCoordinates& coordinates;
+  ChunkRun run;
+  hsize_t base;
+  std::vector<StoredChunk>& chunks;
+};
+
+int collect(const hsize_t* element, unsigned skipped_filters, haddr_t address, hsize_t bytes,
+            void* collection_pointer) {
+  const auto& collection = *static_cast<Collection*>(collection_pointer);
+  const std::uint64_t number = collection.coordinates.number(element);
+  if (number < collection.run.first || number >= collection.run.end()) return H5_ITER_CONT;
+  if (bytes > std::numeric_limits<std::uint32_t>::max()) return H5_ITER_ERROR;
+  collection.chunks[number - collection.run.first] = {
+      collection.base + address, static_cast<std::uint32_t>(bytes), skipped_filters};
+  return H5_ITER_CONT;
+}
+
+}  // namespace
+
+std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, ChunkRun run,
+                                        const std::string& problem) {
+  const FileHandle file = open_for_reading(info.file);
+  const DatasetHandle dataset(
+      require(H5Dopen2(file.get(), info.name.c_str(), H5P_DEFAULT), problem));
+  const ChunkCoordinates coordinates(info);
+  std::vector<StoredChunk> chunks(run.count);
+  Collection collection{coordinates, run, bytes_before_addresses(file.get(), problem), chunks};
+  require(H5Dchunk_iter(dataset.get(), H5P_DEFAULT, collect, &collection), problem);
+  return chunks;
+}
+
+}  // namespace warpfold::io
+
+#endif

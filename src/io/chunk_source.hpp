@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/chunk_grid.hpp"
+#include "core/staged_chunks.hpp"
+#include "io/dataset.hpp"
+
+namespace warpfold::io {
+
+/// What reading chunks took.
+struct ChunkReadTimes {
+  double read_seconds = 0;
+  std::uint64_t read_bytes = 0;  ///< as stored
+  double decode_seconds = 0;
+  std::uint64_t decoded_bytes = 0;  ///< without filters
+};
+
+/// Those chunks of a chunked dataset that a rank will read.
+class ChunkSource {
+ public:
+  /// Reads the index of `mine`. Throws Error.
+  ChunkSource(const DatasetInfo& info, ChunkRun mine);
+  ~ChunkSource();
+
+  const ChunkGrid& grid() const;
+
+  /// Staging memory that so many chunks need, wherever they lie in the file.
+  std::uint64_t staging_bytes(std::uint64_t chunks) const;
+
+  /// One thread's way to the chunks: threads read at once, each with its own.
+  class Reader {
+   public:
+    explicit Reader(const ChunkSource& source);
+    ~Reader();
+    Reader(Reader&&) noexcept;
+
+    /// Reads chunks and undoes their filters, all but a shuffle. Chunks that lie together in the
+    /// file are read at once. The answer is valid until the next call. Throws an Error that names
+    /// the file, the dataset and the chunk's coordinates.
+    std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging);
+
+    /// Since construction.
+    const ChunkReadTimes& times() const;
+
+   private:
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
+  };
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace warpfold::io

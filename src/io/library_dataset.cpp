@@ -1,0 +1,73 @@
+#include "io/library_dataset.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "io/chunk_cache.hpp"
+#include "io/dataset_info.hpp"
+#include "io/dataset_open.hpp"
+#include "io/fill_value.hpp"
+#include "io/filters.hpp"
+#include "io/hdf5_error.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_type.hpp"
+#include "io/transfer.hpp"
+#include "io/virtual_sources.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// Stored elements keep their type in memory, so that HDF5 converts nothing but integers that are
+/// narrower than their bytes.
+TypeHandle memory_type_for(TypeHandle file_type, const StoredType& type) {
+  return type.exact ? std::move(file_type) : make_type(type.format.value());
+}
+
+/// HDF5 refuses to read such a dataset if its fill value is undefined.
+bool has_no_storage(const DatasetInfo& info) {
+  const bool allocates = info.layout == Layout::contiguous || info.layout == Layout::chunked;
+  return allocates && info.stored_bytes == 0;
+}
+
+}  // namespace
+
+LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
+    : problem_(cannot_read(file, name)), file_(open_for_reading(file)) {
+  dataset_ = open_dataset(file_.get(), file, name, problem_);
+  TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
+  const StoredType type = describe_type(file_type.get());
+  if (!type.format) throw Error(problem_, unsupported_reason(type), supported_types_advice());
+  info_ = describe_dataset(dataset_.get(), type, file, name);
+  memory_type_ = memory_type_for(std::move(file_type), type);
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset_.get()), problem_));
+  zero_first_ = may_leave_elements_unset(creation.get(), problem_);
+}
+
+void LibraryDataset::require_readable() const {
+  if (info_.stored_bytes > 0) require_available(info_.filters, problem_);
+  if (info_.layout == Layout::virtual_) {
+    require_virtual_sources(file_.get(), info_.file, dataset_.get(), problem_);
+  }
+}
+
+void LibraryDataset::read(ElementRange range, std::span<std::byte> out) {
+  if (zero_first_) std::ranges::fill(out, std::byte{0});
+  if (zero_first_ && has_no_storage(info_)) return;
+  if (!cache_enlarged_) enlarge_chunk_cache();
+  read_elements({dataset_.get(), memory_type_.get(), size_of(info_.format.type), info_.shape},
+                range, out, problem_);
+}
+
+/// The cache's size counts only when a dataset is opened for the first time.
+void LibraryDataset::enlarge_chunk_cache() {
+  cache_enlarged_ = true;
+  if (info_.layout != Layout::chunked) return;
+  const PropertiesHandle access =
+      access_with(chunk_cache_for(info_.shape, info_.chunk_shape, size_of(info_.format.type)));
+  dataset_.close();
+  dataset_ =
+      DatasetHandle(require(H5Dopen2(file_.get(), info_.name.c_str(), access.get()), problem_));
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "io/dataset.hpp"
+#include "io/hdf5_handle.hpp"
+#include "warpfold/core/element_range.hpp"
+
+namespace warpfold::io {
+
+/// A dataset open in the HDF5 library. Construct, use and destroy within a LibraryScope.
+class LibraryDataset {
+ public:
+  /// Throws Error as Dataset does, but for what concerns only the reading of elements.
+  LibraryDataset(const std::string& file, const std::string& name);
+
+  const DatasetInfo& info() const { return info_; }
+
+  /// Throws an Error that names missing filters or sources of a virtual dataset.
+  void require_readable() const;
+
+  /// Reads `range` into `out`, which it fills, in the type and byte order of info().format. Throws
+  /// Error.
+  void read(ElementRange range, std::span<std::byte> out);
+
+ private:
+  void enlarge_chunk_cache();
+
+  std::string problem_;
+  FileHandle file_;
+  DatasetHandle dataset_;
+  TypeHandle memory_type_;
+  DatasetInfo info_;
+  bool zero_first_ = false;
+  bool cache_enlarged_ = false;
+};
+
+}  // namespace warpfold::io
