@@ -18,10 +18,13 @@ namespace warpfold::cli {
 namespace {
 
 Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
-  return {{"slab_elements", json_integer(plan.slab_elements)},
+  return {{"threads", plan.threads},
+          {"slab_elements", json_integer(plan.slab_elements)},
           {"slab_bytes", json_integer(int128{plan.slab_elements} * element_bytes)},
           {"slabs_per_rank", json_integer(plan.slabs_per_rank)},
-          {"host_memory_bytes", json_integer(plan.host_memory_bytes)}};
+          {"slots", plan.slots},
+          {"host_memory_bytes", json_integer(plan.host_memory_bytes)},
+          {"expected_bottleneck", plan.bottleneck}};
 }
 
 class InfoCommand : public Command {
@@ -50,8 +53,9 @@ class InfoCommand : public Command {
 
   void describe(const Session& session, ReportOutputs& outputs) const {
     io::DatasetInfo info;
-    pipeline::run_on_root(session.communicator,
-                          [&] { info = io::Dataset(file_, dataset_).info(); });
+    pipeline::run_on_root(session.communicator, [&] {
+      info = io::Dataset(file_, dataset_, common_.run.read_path).info();
+    });
     const pipeline::Plan plan = pipeline::plan_reduce(session.communicator, info, common_.run);
     outputs.publish([&] { return description_report(info, plan); });
   }
@@ -97,14 +101,18 @@ class InfoCommand : public Command {
   void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {
     const auto& device_memory = common_.run.device_memory_bytes;
     properties.push_back({"runs on", run_text(plan.run)});
+    properties.push_back({"threads a rank", fmt::format("{}", plan.threads)});
     properties.push_back({"slab", fmt::format("{} elements, {}", plan.slab_elements,
                                               bytes_text(plan.slab_elements * element_bytes))});
     properties.push_back({"slabs a rank", fmt::format("{}", plan.slabs_per_rank)});
-    properties.push_back({"host memory a rank", bytes_text(plan.host_memory_bytes)});
-    if (plan.run.backend.find("cuda") == std::string::npos) return;
-    properties.push_back({"device memory a rank", device_memory
-                                                      ? "at most " + bytes_text(*device_memory)
-                                                      : "at most 80% of what is free"});
+    properties.push_back(
+        {"host memory a rank",
+         fmt::format("{} for {} slabs at once", bytes_text(plan.host_memory_bytes), plan.slots)});
+    if (plan.run.backend.find("cuda") != std::string::npos)
+      properties.push_back({"device memory a rank", device_memory
+                                                        ? "at most " + bytes_text(*device_memory)
+                                                        : "at most 80% of what is free"});
+    if (!plan.bottleneck.empty()) properties.push_back({"expected bottleneck", plan.bottleneck});
   }
 
   std::string file_;

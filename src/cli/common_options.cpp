@@ -10,6 +10,14 @@ namespace {
 constexpr Choice<BackendChoice> backends[] = {
     {"auto", BackendChoice::automatic}, {"cuda", BackendChoice::cuda}, {"cpu", BackendChoice::cpu}};
 
+constexpr Choice<ReadPath> read_paths[] = {{"auto", ReadPath::automatic},
+                                           {"direct", ReadPath::direct},
+                                           {"chunk", ReadPath::chunk},
+                                           {"library", ReadPath::library}};
+
+constexpr Choice<FileCache> file_caches[] = {
+    {"auto", FileCache::automatic}, {"through", FileCache::through}, {"past", FileCache::past}};
+
 constexpr Choice<ProgressWhen> progress_choices[] = {{"auto", ProgressWhen::automatic},
                                                      {"always", ProgressWhen::always},
                                                      {"never", ProgressWhen::never}};
@@ -30,12 +38,25 @@ void add_run_options(CLI::App& application, CommonOptions& options) {
   RunOptions& run = options.run;
   add("--backend", "auto|cuda|cpu", "Where to compute; auto takes the GPU where there is one",
       [&run](const std::string& text) { run.backend = parse_choice("--backend", text, backends); });
-  add("--threads", "N", "CPU threads a rank; this rank's share of the cores if not given",
+  add("--threads", "N",
+      "Threads a rank, to read, decompress and compute on the CPU; chosen from its share of the "
+      "cores if not given",
       [&run](const std::string& text) {
         run.threads = static_cast<int>(parse_integer("--threads", text, 1, most_threads));
       });
-  add("--slab", "SIZE", "Bytes read and computed at a time, 4K to 1G; 16M if not given",
+  add("--slab", "SIZE", "Bytes that a thread reads at a time, 4K to 1G; chosen if not given",
       [&run](const std::string& text) { run.slab_bytes = parse_size("--slab", text); });
+  add("--read-path", "auto|direct|chunk|library",
+      "Byte ranges of the file, its chunks, or the HDF5 library; auto takes the quickest that the "
+      "dataset allows",
+      [&run](const std::string& text) {
+        run.read_path = parse_choice("--read-path", text, read_paths);
+      });
+  add("--file-cache", "auto|through|past",
+      "Read through the system's file cache or past it; auto goes past it where that is quicker",
+      [&run](const std::string& text) {
+        run.file_cache = parse_choice("--file-cache", text, file_caches);
+      });
   add("--device-memory", "SIZE", "The most GPU memory to use a rank",
       [&run](const std::string& text) {
         run.device_memory_bytes = parse_size("--device-memory", text);

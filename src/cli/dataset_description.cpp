@@ -17,6 +17,11 @@ std::string_view layout_name(io::Layout layout) {
   return names[static_cast<std::size_t>(layout)];
 }
 
+std::string_view read_path_name(ReadPath path) {
+  constexpr std::string_view names[] = {"auto", "direct", "chunk", "library"};
+  return names[static_cast<std::size_t>(path)];
+}
+
 std::uint64_t element_bytes(const io::DatasetInfo& info) {
   return info.elements * size_of(info.format.type);
 }
@@ -40,30 +45,20 @@ std::string stored_text(const io::DatasetInfo& info) {
       static_cast<double>(element_bytes(info)) / static_cast<double>(info.stored_bytes));
 }
 
-std::string_view library_reason(const io::DatasetInfo& info) {
-  switch (info.layout) {
-    case io::Layout::compact:
-      return "its elements lie in the object's header";
-    case io::Layout::chunked:
-      return info.filters.empty() ? "it is chunked" : "it is chunked and filtered";
-    case io::Layout::external:
-      return "its elements lie in other files";
-    case io::Layout::virtual_:
-      return "its elements are those of other datasets";
-    case io::Layout::contiguous:
-      break;
-  }
-  return info.stored_bytes == 0 ? "nothing was ever written, so all elements are the fill value"
-                                : "its stored bits need converting";
-}
-
 }  // namespace
 
 std::string read_path_text(const io::DatasetInfo& info) {
   if (info.elements == 0) return "none: there are no elements";
-  if (info.file_offset)
-    return fmt::format("pread of contiguous bytes, from byte {} of the file", *info.file_offset);
-  return fmt::format("the HDF5 library: {}", library_reason(info));
+  switch (info.path) {
+    case ReadPath::direct:
+      return info.file_offset
+                 ? fmt::format("direct: bytes of the file, from byte {} on", *info.file_offset)
+                 : "direct: bytes of the file, chunk by chunk";
+    case ReadPath::chunk:
+      return "chunk: stored chunks, whose filters warpfold undoes";
+    default:
+      return "library: HDF5 reads" + (info.path_reason.empty() ? "" : ", as " + info.path_reason);
+  }
 }
 
 Table properties_table(const io::DatasetInfo& info) {
@@ -92,7 +87,8 @@ Json properties_json(const io::DatasetInfo& info) {
   properties["filters"] = filter_names(info);
   properties["stored_bytes"] = json_integer(info.stored_bytes);
   properties["file_offset"] = info.file_offset ? json_integer(*info.file_offset) : Json();
-  properties["read_path"] = read_path_text(info);
+  properties["read_path"] = read_path_name(info.path);
+  properties["read_path_reason"] = info.path_reason;
   return properties;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/build_report.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/text.hpp"
+#include "pipeline/bottleneck.hpp"
 #include "pipeline/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -65,23 +66,30 @@ Json timings_json(const RunReport& run) {
   Json stages = Json::object();
   for (const StageTiming& timing : run.stages) {
     const auto rate = rate_of(timing);
-    stages[timing.stage] = {{"seconds", timing.seconds},
+    stages[timing.stage] = {{"threads", timing.threads},
+                            {"seconds", timing.seconds},
+                            {"waiting_seconds", timing.waiting},
                             {"bytes", json_integer(timing.bytes)},
                             {"GB/s", rate ? Json(*rate) : Json()}};
   }
-  return {{"seconds", run.seconds}, {"stages", std::move(stages)}};
+  return {{"seconds", run.seconds},
+          {"stages", std::move(stages)},
+          {"bottleneck", pipeline::measured_bottleneck(run)}};
 }
 
 std::string timings_text(const RunReport& run, bool wanted) {
   if (!wanted) return {};
-  Table table{{"stage", "seconds", "bytes a rank", "GB/s a rank"}};
+  Table table{{"stage", "threads", "busy s", "waiting s", "bytes a rank", "GB/s a rank"}};
   for (const StageTiming& timing : run.stages) {
     const auto rate = rate_of(timing);
-    table.push_back({timing.stage, fmt::format("{:.6f}", timing.seconds),
+    table.push_back({timing.stage, fmt::format("{}", timing.threads),
+                     fmt::format("{:.6f}", timing.seconds), fmt::format("{:.6f}", timing.waiting),
                      fmt::format("{}", timing.bytes), rate ? fmt::format("{:.3f}", *rate) : ""});
   }
-  table.push_back({"whole run", fmt::format("{:.6f}", run.seconds)});
-  return "\n" + aligned_text(table);
+  table.push_back({"whole run", "", fmt::format("{:.6f}", run.seconds)});
+  const std::string bottleneck = pipeline::measured_bottleneck(run);
+  return "\n" + aligned_text(table) +
+         (bottleneck.empty() ? "" : "bottleneck: " + bottleneck + "\n");
 }
 
 std::string run_text(const RunReport& run) {

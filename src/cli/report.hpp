@@ -34,7 +34,7 @@ Json json_head(const std::string& command, const RunReport& run, const std::stri
                const std::string& dataset, const std::vector<std::uint64_t>& shape,
                ElementFormat format);
 
-/// Each stage's seconds, bytes and GB/s.
+/// Each stage's threads, seconds, bytes and GB/s, and the bottleneck.
 Json timings_json(const RunReport& run);
 
 /// The same as lines; nothing unless `wanted`.

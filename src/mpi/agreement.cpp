@@ -57,4 +57,20 @@ bool FailureWatch::round(bool failed) {
   return false;
 }
 
+WorkWatch::~WorkWatch() {
+  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+std::optional<WorkState> WorkWatch::exchange(WorkState mine) {
+  if (request_ == MPI_REQUEST_NULL) {
+    mine_ = static_cast<int>(mine);
+    check(MPI_Iallreduce(&mine_, &whole_, 1, MPI_INT, MPI_MAX, communicator_.get(), &request_),
+          "MPI_Iallreduce");
+  }
+  int ended = 0;
+  check(MPI_Test(&request_, &ended, MPI_STATUS_IGNORE), "MPI_Test");
+  if (ended == 0) return std::nullopt;
+  return static_cast<WorkState>(whole_);
+}
+
 }  // namespace warpfold::mpi

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <exception>
+#include <optional>
 
 #include "mpi/communicator.hpp"
 
@@ -32,6 +33,28 @@ class FailureWatch {
   MPI_Request request_ = MPI_REQUEST_NULL;
   int mine_ = 0;
   int any_ = 0;
+};
+
+/// How far a rank's work has come. The greatest of all ranks' states is that of the whole.
+enum class WorkState : int { done, working, failed };
+
+/// Lets ranks whose threads work on their own learn how far all of them are, without waiting.
+class WorkWatch {
+ public:
+  explicit WorkWatch(const Communicator& communicator) : communicator_(communicator) {}
+  ~WorkWatch();
+  WorkWatch(const WorkWatch&) = delete;
+  WorkWatch& operator=(const WorkWatch&) = delete;
+
+  /// Tells this rank's state, and returns that of the whole where an exchange came to its end.
+  /// Every rank must call this until it has returned `done` or `failed`, which it does on all.
+  std::optional<WorkState> exchange(WorkState mine);
+
+ private:
+  const Communicator& communicator_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  int mine_ = 0;
+  int whole_ = 0;
 };
 
 }  // namespace warpfold::mpi

@@ -42,10 +42,4 @@ Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communic
   return communicator.is_root() ? Accumulator::empty() : normalized(before.contents);
 }
 
-Accumulator broadcast(const Accumulator& value, const Communicator& communicator, int from) {
-  Accumulator copy = value;
-  check(MPI_Bcast(&copy, sizeof(Accumulator), MPI_BYTE, from, communicator.get()), "MPI_Bcast");
-  return copy;
-}
-
 }  // namespace warpfold::mpi

@@ -18,7 +18,4 @@ std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& m
 /// The contents of all lower ranks merged, on each rank: empty on the root; collective.
 Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator);
 
-/// `value` of rank `from`, on every rank; collective.
-Accumulator broadcast(const Accumulator& value, const Communicator& communicator, int from);
-
 }  // namespace warpfold::mpi

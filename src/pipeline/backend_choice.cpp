@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "cpu/backend.hpp"
-#include "cuda/backend.hpp"
+#include "cpu/thread_binding.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -13,15 +14,15 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// A rank's GPU and how the ranks of its host meet on theirs.
-struct DevicePlace {
+/// A rank's GPU, and how the ranks of its host meet on theirs.
+struct PlaceOnHost {
   int device = 0;
   int sharing_processes = 1;       ///< on this GPU
   std::size_t ranks_with_gpu = 0;  ///< on this host
   std::size_t distinct_gpus = 0;
 };
 
-Error more_ranks_than_gpus(const DevicePlace& place, int ranks) {
+Error more_ranks_than_gpus(const PlaceOnHost& place, int ranks) {
   const std::string gpus = std::to_string(place.distinct_gpus);
   return Error("more ranks than GPUs on a host",
                std::to_string(place.ranks_with_gpu) + " ranks meet on " + gpus + " GPU" +
@@ -33,9 +34,9 @@ Error more_ranks_than_gpus(const DevicePlace& place, int ranks) {
 
 /// With several devices visible a rank takes the one of its place on the host; with one (narrowed
 /// by a scheduler, perhaps) that one. Collective over the host's ranks.
-DevicePlace place_on_host(const std::vector<cuda::DeviceInfo>& devices,
+PlaceOnHost place_on_host(const std::vector<cuda::DeviceInfo>& devices,
                           const mpi::Communicator& host) {
-  DevicePlace place;
+  PlaceOnHost place;
   std::string mine;
   if (!devices.empty()) {
     place.device = host.rank() % static_cast<int>(devices.size());
@@ -61,7 +62,7 @@ int share_of_cores(const mpi::Communicator& host) {
 
 }  // namespace
 
-ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator) {
+BackendPlace choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
   const mpi::Communicator host = communicator.on_this_host();
   std::vector<cuda::DeviceInfo> devices;
   if (options.backend != BackendChoice::cpu) devices = cuda::visible_devices();
@@ -70,32 +71,54 @@ ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator&
       throw Error("no GPU to run on", cuda::unavailable_reason(),
                   "Use --backend cpu, or a host and a build with CUDA.");
   });
-  const DevicePlace place = place_on_host(devices, host);
+  const PlaceOnHost on_host = place_on_host(devices, host);
   run_on_all(communicator, [&] {
-    if (place.distinct_gpus < place.ranks_with_gpu && !options.share_gpu)
-      throw more_ranks_than_gpus(place, host.size());
+    if (on_host.distinct_gpus < on_host.ranks_with_gpu && !options.share_gpu)
+      throw more_ranks_than_gpus(on_host, host.size());
   });
-  const int threads = options.threads > 0 ? options.threads : share_of_cores(host);
-  ChosenBackend chosen;
-  run_on_all(communicator, [&] {
-    if (!devices.empty()) {
-      chosen.backend =
-          cuda::make_backend({place.device, options.device_memory_bytes, place.sharing_processes});
-    } else {
-      chosen.backend = cpu::make_backend(threads);
-      if (options.backend == BackendChoice::automatic) chosen.fallback = cuda::unavailable_reason();
-    }
-  });
+  BackendPlace place;
+  place.threads = options.threads > 0 ? options.threads : share_of_cores(host);
+  if (!devices.empty()) {
+    place.gpu = {on_host.device, options.device_memory_bytes, on_host.sharing_processes};
+    const cuda::DeviceInfo& mine = devices[static_cast<std::size_t>(on_host.device)];
+    place.near_gpu = cpu::hardware_threads_near(mine.pci_bus_id);
+  } else if (options.backend == BackendChoice::automatic) {
+    place.fallback = cuda::unavailable_reason();
+  }
+  return place;
+}
+
+std::unique_ptr<Backend> make_backend(const BackendPlace& place) {
+  return place.gpu ? cuda::make_backend(*place.gpu) : cpu::make_backend(place.threads);
+}
+
+StartingBackend::StartingBackend(std::function<std::unique_ptr<Backend>()> make)
+    : starting_(std::async(std::launch::async, std::move(make))) {}
+
+Backend& StartingBackend::get() {
+  if (!backend_) backend_ = starting_.get();
+  return *backend_;
+}
+
+ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator) {
+  const BackendPlace place = choose_place(options, communicator);
+  ChosenBackend chosen{nullptr, place.fallback, place.threads};
+  run_on_all(communicator, [&] { chosen.backend = make_backend(place); });
   return chosen;
 }
 
 RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& communicator) {
+  return describe_run(*chosen.backend, chosen.fallback, communicator);
+}
+
+RunReport describe_run(const Backend& backend, const std::string& fallback,
+                       const mpi::Communicator& communicator) {
   RunReport report;
   report.ranks = communicator.size();
   report.hosts = mpi::count_hosts(communicator);
-  report.devices = mpi::gather_everywhere(chosen.backend->device(), communicator);
-  report.fallback = chosen.fallback;
-  const auto names = mpi::gather_everywhere(chosen.backend->name(), communicator);
+  report.devices = mpi::gather_everywhere(backend.device(), communicator);
+  report.fallback = fallback;
+  const auto names = mpi::gather_everywhere(backend.name(), communicator);
   const std::set<std::string> distinct(names.begin(), names.end());
   for (const std::string& name : distinct)
     report.backend += (report.backend.empty() ? "" : "+") + name;

@@ -1,5 +1,8 @@
 #include "pipeline/dataset_info_exchange.hpp"
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,12 +16,23 @@ using nlohmann::json;
 std::string packed(const io::DatasetInfo& info) {
   json filters = json::array();
   for (const io::Filter& filter : info.filters)
-    filters.push_back({filter.id, filter.name, filter.available});
-  const json document = {
-      info.file,         info.name,         info.format.type,
-      info.format.order, info.stored_type,  info.shape,
-      info.elements,     info.layout,       info.chunk_shape,
-      filters,           info.stored_bytes, info.file_offset ? json(*info.file_offset) : json()};
+    filters.push_back({filter.id, filter.name, filter.available, filter.parameters});
+  const json document = {info.file,
+                         info.name,
+                         info.format.type,
+                         info.format.order,
+                         info.stored_type,
+                         info.shape,
+                         info.elements,
+                         info.layout,
+                         info.chunk_shape,
+                         filters,
+                         info.stored_bytes,
+                         std::bit_cast<std::uint64_t>(info.fill),
+                         info.partial_edge_chunks_filtered,
+                         info.path,
+                         info.path_reason,
+                         info.file_offset ? json(*info.file_offset) : json()};
   const std::vector<std::uint8_t> bytes = json::to_msgpack(document);
   return {bytes.begin(), bytes.end()};
 }
@@ -38,9 +52,13 @@ io::DatasetInfo unpacked(const std::string& text) {
   take(info.layout);
   take(info.chunk_shape);
   for (const json& filter : document[next++])
-    info.filters.push_back(
-        {filter[0].get<int>(), filter[1].get<std::string>(), filter[2].get<bool>()});
+    info.filters.push_back({filter[0].get<int>(), filter[1].get<std::string>(),
+                            filter[2].get<bool>(), filter[3].get<std::vector<unsigned>>()});
   take(info.stored_bytes);
+  info.fill = std::bit_cast<std::array<std::byte, 8>>(document[next++].get<std::uint64_t>());
+  take(info.partial_edge_chunks_filtered);
+  take(info.path);
+  take(info.path_reason);
   if (!document[next].is_null()) info.file_offset = document[next].get<std::uint64_t>();
   return info;
 }
@@ -53,9 +71,9 @@ io::DatasetInfo share_from_root(const io::DatasetInfo& info,
 }
 
 io::Dataset open_everywhere(const std::string& file, const std::string& name,
-                            const mpi::Communicator& communicator) {
+                            const mpi::Communicator& communicator, ReadPath path) {
   std::optional<io::Dataset> dataset;
-  run_on_root(communicator, [&] { dataset.emplace(file, name); });
+  run_on_root(communicator, [&] { dataset.emplace(file, name, path); });
   const io::DatasetInfo info =
       share_from_root(dataset ? dataset->info() : io::DatasetInfo{}, communicator);
   run_on_all(communicator, [&] {

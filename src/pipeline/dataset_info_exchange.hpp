@@ -10,9 +10,10 @@ namespace warpfold::pipeline {
 /// The root's description, on every rank; collective.
 io::DatasetInfo share_from_root(const io::DatasetInfo& info, const mpi::Communicator& communicator);
 
-/// Opens a dataset on every rank, the root first: an error in the file is met once. Collective;
-/// throws the same Error on every rank.
+/// Opens a dataset on every rank to be read by `path`, the root first: an error in the file is met
+/// once. Collective; throws the same Error on every rank.
 io::Dataset open_everywhere(const std::string& file, const std::string& dataset,
-                            const mpi::Communicator& communicator);
+                            const mpi::Communicator& communicator,
+                            ReadPath path = ReadPath::automatic);
 
 }  // namespace warpfold::pipeline

@@ -1,94 +1,176 @@
 #include "pipeline/fold_pipeline.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <atomic>
+#include <mutex>
+#include <optional>
 
 #include "pipeline/collective.hpp"
-#include "pipeline/rounds.hpp"
+#include "pipeline/dataset_info_exchange.hpp"
 #include "pipeline/run_watch.hpp"
-#include "pipeline/slab_reader.hpp"
-#include "warpfold/core/partition.hpp"
+#include "pipeline/slab_plan.hpp"
+#include "pipeline/stage_clock.hpp"
+#include "pipeline/worker_threads.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-/// Takes slabs from the reader to the engine and their slots back.
-class SlabPump {
+FoldSetup try_setup(io::Dataset& dataset, const FoldNeeds& needs, const BackendPlace& place,
+                    StartingBackend& backend, const SlabPlan& plan, const SlabCut& cut,
+                    const mpi::Communicator& communicator) {
+  FoldSetup setup{cut, cut.share(communicator.size(), communicator.rank()), 0, {}, {}, {}};
+  setup.threads = threads_for(plan, setup.mine.count);
+  setup.binding = std::make_unique<cpu::ThreadBinding>(place.near_gpu, std::max(1, setup.threads));
+  run_on_all(communicator, [&] {
+    setup.source = make_slab_source(dataset, cut, setup.mine);
+    FoldPlan engine;
+    engine.format = dataset.info().format;
+    engine.needs = needs;
+    engine.slab_elements = std::max<std::uint64_t>(1, cut.most_elements());
+    engine.staging_bytes = setup.source->staging_bytes();
+    engine.chunked = cut.in_chunks();
+    engine.slots = slots_for(plan, setup.threads);
+    setup.engine = backend.get().make_fold_engine(engine);
+  });
+  setup.threads = std::min(setup.threads, setup.engine->slots());
+  return setup;
+}
+
+void read_through_library(io::Dataset& dataset, const RunOptions& options,
+                          const mpi::Communicator& communicator) {
+  const io::DatasetInfo info = dataset.info();
+  if (options.read_path != ReadPath::automatic)
+    throw Error("can't read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
+                "one chunk is more than the device memory allowed holds",
+                "Raise --device-memory, or leave out --read-path.");
+  dataset = open_everywhere(info.file, info.name, communicator, ReadPath::library);
+}
+
+/// The work of the threads that share a rank's slabs, and what they say of it.
+class FoldWork {
  public:
-  SlabPump(io::Dataset& dataset, FoldEngine& engine, ElementRange range,
-           std::uint64_t slab_elements)
-      : engine_(engine),
-        element_size_(size_of(dataset.info().format.type)),
-        reader_(dataset, engine, range, slab_elements) {}
+  FoldWork(const FoldSetup& setup, std::size_t element_bytes)
+      : setup_(setup), element_bytes_(element_bytes), next_(setup.mine.first) {}
 
-  /// Folds the next slab; false at the end.
-  bool step() {
-    const std::optional<SlabReader::Slab> slab = reader_.next();
-    if (!slab) return false;
-    const std::uint64_t bytes = slab->range.count * element_size_;
-    clock_.time(bytes, [&] {
-      engine_.submit(slab->slot, slab->range.first, slab->range.count);
-      under_way_.push_back(slab->slot);
-      if (static_cast<int>(under_way_.size()) >= engine_.slots() - 1) release_oldest();
-    });
-    bytes_done_ += bytes;
-    return true;
+  /// Folds slab after slab, in slots that no other worker uses.
+  void run(int worker, const std::stop_token& stop) {
+    FoldEngine& engine = *setup_.engine;
+    const std::unique_ptr<SlabReader> reader = setup_.source->make_reader();
+    StageClock folding(stage::fold);
+    int slot = worker;
+    for (std::uint64_t slab = next_++; slab < setup_.mine.end(); slab = next_++) {
+      if (stop.stop_requested()) return;
+      engine.wait(slot);
+      const StagedSlab staged = reader->read(slab, engine.buffer(slot));
+      folding.time(bytes_of(staged), [&] { submit(slot, staged); });
+      ++slabs_done_;
+      slot = slot + setup_.threads < engine.slots() ? slot + setup_.threads : worker;
+    }
+    keep(reader->timings(), folding.timing());
   }
 
-  Accumulator finish() {
-    return clock_.time(0, [&] {
-      while (!under_way_.empty()) release_oldest();
-      return engine_.finish();
-    });
-  }
+  std::uint64_t slabs_done() const { return slabs_done_; }
 
-  std::uint64_t bytes_done() const { return bytes_done_; }
-  std::vector<StageTiming> timings() const { return {reader_.timing(), clock_.timing()}; }
+  /// Of all workers and the engine, once they are done.
+  std::vector<StageTiming> timings() const {
+    std::vector<StageTiming> stages = reading_;
+    std::vector<StageTiming> in_engine = stage_timings(setup_.engine->timings());
+    // An engine that says nothing has folded in the threads that submitted.
+    if (in_engine.empty()) in_engine = submitting_;
+    stages.insert(stages.end(), in_engine.begin(), in_engine.end());
+    return stages;
+  }
 
  private:
-  void release_oldest() {
-    if (under_way_.empty()) return;
-    engine_.wait(under_way_.front());
-    reader_.release(under_way_.front());
-    under_way_.pop_front();
+  std::uint64_t bytes_of(const StagedSlab& staged) const {
+    const auto* raw = std::get_if<RawSlab>(&staged);
+    const std::uint64_t elements =
+        raw != nullptr ? raw->range.count : std::get<ChunkSlab>(staged).chunks.target.elements;
+    return elements * element_bytes_;
   }
 
-  FoldEngine& engine_;
-  std::size_t element_size_;
-  SlabReader reader_;
-  std::deque<int> under_way_;
-  StageClock clock_{"fold"};
-  std::uint64_t bytes_done_ = 0;
+  void submit(int slot, const StagedSlab& staged) {
+    FoldEngine& engine = *setup_.engine;
+    if (const auto* raw = std::get_if<RawSlab>(&staged)) {
+      engine.submit(slot, raw->skipped_bytes, raw->range.first, raw->range.count);
+    } else {
+      const auto& box = std::get<ChunkSlab>(staged);
+      engine.submit(slot, box.chunks, box.indices);
+    }
+  }
+
+  void keep(const std::vector<StageTiming>& reading, StageTiming submitting) {
+    const std::lock_guard lock(mutex_);
+    reading_.insert(reading_.end(), reading.begin(), reading.end());
+    submitting_.push_back(std::move(submitting));
+  }
+
+  const FoldSetup& setup_;
+  std::size_t element_bytes_;
+  std::atomic<std::uint64_t> next_;
+  std::atomic<std::uint64_t> slabs_done_ = 0;
+  std::mutex mutex_;
+  std::vector<StageTiming> reading_;
+  std::vector<StageTiming> submitting_;
+};
+
+/// Slabs as bytes of elements, all slabs being alike.
+class SlabProgress {
+ public:
+  SlabProgress(const FoldSetup& setup, const io::DatasetInfo& info)
+      : slabs_(static_cast<double>(std::max<std::uint64_t>(1, setup.mine.count))),
+        bytes_(static_cast<double>(info.elements * size_of(info.format.type)) * slabs_ /
+               static_cast<double>(std::max<std::uint64_t>(1, setup.cut.slabs()))) {}
+
+  void report(const RunOptions& options, std::uint64_t slabs_done) const {
+    const double done = bytes_ * static_cast<double>(slabs_done) / slabs_;
+    report_progress(options, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(bytes_));
+  }
+
+ private:
+  double slabs_;
+  double bytes_;
 };
 
 }  // namespace
 
-std::uint64_t common_slab_elements(const SlabCut& cut, FoldEngine& engine,
-                                   const io::DatasetInfo& info,
-                                   const mpi::Communicator& communicator) {
-  const std::uint64_t fitting = engine.buffer(0).size() / size_of(info.format.type);
-  return mpi::minimum({std::min(cut.slab_elements, fitting)}, communicator).front();
+FoldSetup set_up_fold(io::Dataset& dataset, const FoldNeeds& needs, const BackendPlace& place,
+                      StartingBackend& backend, const RunOptions& options,
+                      const mpi::Communicator& communicator) {
+  const RankMeans means{place.threads, place.gpu.has_value()};
+  SlabPlan plan = plan_slabs(dataset.info(), options, means, communicator.size());
+  std::uint64_t slab_elements = mpi::minimum({plan.slab_elements}, communicator).front();
+  while (true) {
+    const SlabCut cut(dataset.info(), slab_elements);
+    {
+      FoldSetup setup = try_setup(dataset, needs, place, backend, plan, cut, communicator);
+      slab_elements = mpi::minimum({setup.engine->slab_elements()}, communicator).front();
+      if (cut.most_elements() <= slab_elements) return setup;
+    }
+    if (cut.most_chunks() == 1) {
+      read_through_library(dataset, options, communicator);
+      plan = plan_slabs(dataset.info(), options, means, communicator.size());
+    }
+  }
 }
 
-FoldOutcome fold_partition(io::Dataset& dataset, FoldEngine& engine, const SlabCut& cut,
-                           const RunOptions& options, const mpi::Communicator& communicator) {
-  const io::DatasetInfo& info = dataset.info();
-  const auto ranks = static_cast<std::uint64_t>(communicator.size());
-  const auto rank = static_cast<std::uint64_t>(communicator.rank());
-  const ElementRange mine = partition(info.elements, cut.granule, ranks, rank);
-  const std::uint64_t most_elements = partition(info.elements, cut.granule, ranks, 0).count;
-  const std::uint64_t total_bytes = mine.count * size_of(info.format.type);
-
-  SlabPump pump(dataset, engine, mine, cut.slab_elements);
-  in_rounds(communicator, ceil_div(most_elements, cut.slab_elements), [&] {
+FoldOutcome fold_slabs(const FoldSetup& setup, const io::DatasetInfo& info,
+                       const RunOptions& options, const mpi::Communicator& communicator) {
+  FoldWork work(setup, size_of(info.format.type));
+  const SlabProgress progress(setup, info);
+  const auto start = SteadyClock::now();
+  std::optional<WorkerThreads> workers;
+  run_on_all(communicator, [&] {
+    workers.emplace(setup.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
+  });
+  see_through(*workers, communicator, [&] {
     leave_if_interrupted(options);
-    const bool more = pump.step();
-    report_progress(options, pump.bytes_done(), total_bytes);
-    return more;
+    progress.report(options, work.slabs_done());
   });
   FoldOutcome outcome;
-  run_on_all(communicator, [&] { outcome.accumulator = pump.finish(); });
-  outcome.stages = pump.timings();
+  run_on_all(communicator, [&] { outcome.accumulator = setup.engine->finish(); });
+  outcome.stages = over_threads(work.timings(), seconds_since(start));
   return outcome;
 }
 

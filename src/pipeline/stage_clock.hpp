@@ -6,12 +6,35 @@
 #include <utility>
 #include <vector>
 
+#include "core/backend.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
 
-/// Adds up one stage's busy time and bytes; used by one thread.
+/// The stages that data pass, by the names that reports give them. Those inside an engine are named
+/// by it, with the same words.
+namespace stage {
+inline constexpr const char* read = "read";
+inline constexpr const char* decompress = "decompress";
+inline constexpr const char* copy_to_gpu = "copy to GPU";
+inline constexpr const char* fold = "fold";
+inline constexpr const char* scan = "scan";
+inline constexpr const char* exscan = "exscan";
+inline constexpr const char* copy_from_gpu = "copy from GPU";
+inline constexpr const char* generate = "generate";
+inline constexpr const char* read_back = "read back";
+inline constexpr const char* compress = "compress";
+inline constexpr const char* write = "write";
+inline constexpr const char* sync = "sync";
+inline constexpr const char* combine = "combine";
+}  // namespace stage
+
+using SteadyClock = std::chrono::steady_clock;
+
+double seconds_since(SteadyClock::time_point start);
+
+/// Adds up one stage's busy time and bytes. Each thread has its own.
 class StageClock {
  public:
   explicit StageClock(std::string name) : name_(std::move(name)) {}
@@ -23,18 +46,17 @@ class StageClock {
     return body();
   }
 
-  StageTiming timing() const { return {name_, seconds_.count(), bytes_}; }
+  /// Of one thread that never waited.
+  StageTiming timing() const { return {name_, 1, seconds_.count(), 0, bytes_}; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Running {
     Running(StageClock& stage, std::uint64_t bytes) : stage_(stage) { stage.bytes_ += bytes; }
-    ~Running() { stage_.seconds_ += Clock::now() - start_; }
+    ~Running() { stage_.seconds_ += SteadyClock::now() - start_; }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
     StageClock& stage_;
-    Clock::time_point start_ = Clock::now();
+    SteadyClock::time_point start_ = SteadyClock::now();
   };
 
   std::string name_;
@@ -42,8 +64,15 @@ class StageClock {
   std::uint64_t bytes_ = 0;
 };
 
-/// The busiest rank's time and the largest number of bytes of each stage, on every rank;
-/// collective.
+/// An engine's stages, each as one thread's.
+std::vector<StageTiming> stage_timings(const std::vector<EngineTiming>& engine);
+
+/// The threads of one rank together, after `seconds` in which all of them ran: one timing for each
+/// stage, in the order in which the stages first appear. What a stage wasn't busy, it waited.
+std::vector<StageTiming> over_threads(const std::vector<StageTiming>& threads, double seconds);
+
+/// Each stage's timing on the rank where its threads were busiest, on every rank; in the order in
+/// which the stages first appear, ranks in order. Collective.
 std::vector<StageTiming> busiest(const std::vector<StageTiming>& mine,
                                  const mpi::Communicator& communicator);
 

@@ -100,20 +100,20 @@ def test_damaged_chunk(folder, command, damage, ranks):
     with open(path, "r+b") as stored:
         stored.seek(chunk.byte_offset + chunk.size // 2)
         stored.write(b"\xff" * 64)
-    assert_refused(command, folder, "values", ranks)
+    assert_refused(command, folder, "values", ranks, mentions=["in.h5", "values", "chunk [3]"])
 
 
 @on_ranks
 def test_missing_filter_is_named(folder, ranks):
-    lz4 = 32004
+    zfp = 32013
     with h5py.File(folder / "in.h5", "w") as file:
         properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         properties.set_chunk((10,))
-        properties.set_filter(lz4, h5py.h5z.FLAG_OPTIONAL)
+        properties.set_filter(zfp, h5py.h5z.FLAG_OPTIONAL)
         space = h5py.h5s.create_simple((20,))
         made = h5py.h5d.create(file.id, b"values", h5py.h5t.STD_I32LE, space, properties)
-        made.write_direct_chunk((0,), b"not what lz4 would write")
-    assert_refused("reduce", folder, "values", ranks, mentions=[lz4])
+        made.write_direct_chunk((0,), b"not what zfp would write")
+    assert_refused("reduce", folder, "values", ranks, mentions=[zfp])
 
 
 @on_ranks
@@ -249,3 +249,13 @@ def test_report_that_cannot_be_written(folder, ranks):
     path = support.write(folder / "in.h5", [1, 2], "i32")
     target = folder / "missing" / "report.json"
     support.fail("reduce", path, "values", "--json", target, code=FAILED, ranks=ranks)
+
+
+@pytest.mark.parametrize("swmr", [False, True])
+def test_a_file_that_another_program_writes(folder, swmr):
+    with h5py.File(folder / "in.h5", "w", libver="latest") as file:
+        file.create_dataset("values", data=samples.typed("f64", 1000), chunks=(100,))
+        file.flush()
+        if swmr:
+            file.swmr_mode = True
+        assert_refused("reduce", folder, "values", None, mentions=["in.h5", "open for writing"])

@@ -119,6 +119,37 @@ def test_same_bytes_for_any_number_of_threads(folder, expected, threads):
     assert found[2] == expected("f64")[2]
 
 
+@pytest.mark.parametrize("cache", ["auto", "through", "past"])
+def test_same_bytes_through_the_file_cache_and_past_it(folder, expected, cache):
+    path = support.write(folder / "in.h5", samples.typed("f64", SHAPE), "f64")
+    arguments = ("--file-cache", cache, "--slab", "64K", "--threads", 2)
+    found = results_and_outputs(path, "f64", folder, *arguments, ranks=2)
+    assert found[0] == expected("f64")[0]
+    assert found[2] == expected("f64")[2]
+
+
+@pytest.mark.parametrize("ranks, threads", [(1, 1), (1, 4), (2, 3), (3, 2)])
+@pytest.mark.parametrize(
+    "storage, read_path",
+    [
+        ("contiguous", "direct"),
+        ("contiguous", "library"),
+        ("chunked-1d", "direct"),
+        ("chunked-2d", "direct"),
+        ("chunked-2d", "library"),
+        ("gzip-shuffle", "chunk"),
+        ("gzip-shuffle", "library"),
+    ],
+)
+def test_same_statistics_by_any_path(folder, expected, storage, read_path, ranks, threads):
+    shape, properties = STORAGE[storage]
+    values = samples.typed("f32", SHAPE).reshape(shape)
+    path = support.write(folder / "in.h5", values, "f32", order="big", **properties)
+    arguments = ("--read-path", read_path, "--threads", threads, "--slab", "64K")
+    found = support.reduce(path, "values", *arguments, ranks=ranks)
+    assert found.result_bytes == expected("f32")[0]
+
+
 @pytest.mark.parametrize("operation", ["min", "max"])
 @pytest.mark.parametrize("name", ["f32", "bf16", "i16", "u64"])
 def test_same_bytes_of_running_extrema(folder, name, operation):

@@ -130,7 +130,7 @@ def test_help_names_every_command_and_option():
     reduce_text = support.run("reduce", "--help").stdout
     for option in (
         "--ops", "--nan", "--overflow", "--ddof", "--backend", "--threads", "--slab",
-        "--device-memory", "--json", "--csv", "--quiet", "--progress", "--timings",
+        "--read-path", "--file-cache", "--device-memory", "--json", "--csv", "--quiet", "--progress", "--timings",
     ):  # fmt: skip
         assert option in reduce_text
     for measurement in ("bench", "ladder"):
@@ -146,8 +146,17 @@ def test_timings_are_shown_when_asked_for(small):
     plain = support.run("reduce", small, "values")
     timed = support.run("reduce", small, "values", "--timings")
     shown = timed.stdout + timed.stderr
-    assert "GB/s" in shown
+    for word in ("threads", "busy s", "waiting s", "GB/s", "read", "fold", "bottleneck: "):
+        assert word in shown
     assert len(shown) > len(plain.stdout + plain.stderr)
+
+
+def test_json_holds_what_the_timings_show(small):
+    timings = support.run("reduce", small, "values", "--json", "-").report["timings"]
+    assert timings["bottleneck"]
+    assert timings["stages"]["read"]["bytes"] == 12
+    for stage in timings["stages"].values():
+        assert set(stage) == {"threads", "seconds", "waiting_seconds", "bytes", "GB/s"}
 
 
 def test_progress_is_shown_on_stderr_only_when_asked_for(folder):

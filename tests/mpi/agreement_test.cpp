@@ -55,5 +55,28 @@ TEST(FailureWatch, AllRanksLearnOfOneFailureInTheNextRound) {
   EXPECT_TRUE(watch.round(communicator.is_last()));
 }
 
+/// What an exchange of the ranks' states comes to.
+WorkState exchanged(WorkWatch& watch, WorkState mine) {
+  std::optional<WorkState> whole;
+  while (!whole) whole = watch.exchange(mine);
+  return *whole;
+}
+
+TEST(WorkWatch, TheWholeIsDoneOnceEveryRankIs) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  WorkWatch watch(communicator);
+  const WorkState last = communicator.is_last() ? WorkState::working : WorkState::done;
+  EXPECT_EQ(exchanged(watch, last), WorkState::working);
+  EXPECT_EQ(exchanged(watch, WorkState::done), WorkState::done);
+}
+
+TEST(WorkWatch, OneFailureIsThatOfTheWhole) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  WorkWatch watch(communicator);
+  EXPECT_EQ(exchanged(watch, WorkState::working), WorkState::working);
+  const WorkState last = communicator.is_last() ? WorkState::failed : WorkState::working;
+  EXPECT_EQ(exchanged(watch, last), WorkState::failed);
+}
+
 }  // namespace
 }  // namespace warpfold::mpi

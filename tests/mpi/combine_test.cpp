@@ -78,12 +78,6 @@ TEST(Combine, ExclusiveScanEqualsTheFoldOfAllLowerRanks) {
   EXPECT_TRUE(equal(before, folded(0, communicator.rank())));
 }
 
-TEST(Combine, BroadcastsTheLastRanksContents) {
-  const Communicator communicator(MPI_COMM_WORLD);
-  const int last = communicator.size() - 1;
-  EXPECT_TRUE(equal(broadcast(mine(communicator), communicator, last), folded(last, last + 1)));
-}
-
 TEST(Combine, DigitsThatAllCarryStayExact) {
   const Communicator communicator(MPI_COMM_WORLD);
   Accumulator full = Accumulator::empty();

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <hdf5.h>
 #include <mpi.h>
 
 #include <cstdio>
@@ -7,6 +8,8 @@
 
 /// Runs the tests on every rank; fails where they fail on any. The root alone prints its progress.
 int main(int argc, char** argv) {
+  // As the program: tests make the closing of files fail.
+  H5dont_atexit();
   const warpfold::mpi::Environment environment(argc, argv);
   testing::InitGoogleTest(&argc, argv);
   int rank = 0;

@@ -2,10 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <string>
-
-#include "pipeline/rounds.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -26,36 +22,6 @@ TEST(RunOnAll, OneRanksErrorReachesEveryRank) {
                             if (communicator.is_last()) throw Error("no", "", "");
                           }),
                Error);
-}
-
-TEST(InRounds, RanksOfDifferentLengthsAllFinish) {
-  const mpi::Communicator communicator(MPI_COMM_WORLD);
-  const auto mine = static_cast<std::uint64_t>(10 * communicator.rank());
-  const auto most = static_cast<std::uint64_t>(10 * communicator.size());
-  std::uint64_t steps = 0;
-  in_rounds(communicator, most, [&] {
-    if (steps == mine) return false;
-    ++steps;
-    return true;
-  });
-  EXPECT_EQ(steps, mine);
-}
-
-TEST(InRounds, OneRanksFailureEndsAllOfThemSoon) {
-  const mpi::Communicator communicator(MPI_COMM_WORLD);
-  constexpr std::uint64_t most = 100000;
-  std::uint64_t steps = 0;
-  const auto step = [&] {
-    if (communicator.is_last() && steps == 13) throw Error("disk on fire", "", "");
-    return ++steps < most;
-  };
-  try {
-    in_rounds(communicator, most, step);
-    FAIL() << "did not throw";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "disk on fire");
-  }
-  EXPECT_LT(steps, std::uint64_t{64});
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Summary reduced_at_once(const std::vector<T>& elements, const DeviceReduceOption
   const auto engine = backend->make_fold_engine({format, needs_of(options.statistics, format.type),
                                                  std::max<std::size_t>(elements.size(), 1)});
   std::ranges::copy(std::as_bytes(std::span(elements)), engine->buffer(0).begin());
-  engine->submit(0, 0, elements.size());
+  engine->submit(0, 0, 0, elements.size());
   return summarize(engine->finish(), format.type, options.statistics, options.summary);
 }
 
@@ -87,11 +87,11 @@ std::vector<Out> scanned_at_once(const std::vector<T>& elements, const DeviceSca
   const auto backend = cpu::make_backend(1);
   const auto engine = backend->make_scan_engine({spec, block, block});
   std::ranges::copy(std::as_bytes(std::span(elements)),
-                    engine->input(0, 0, elements.size()).begin());
-  engine->load(0, 0, elements.size());
+                    engine->input(0, 0, 0, elements.size()).begin());
+  engine->load(0, 0, 0, elements.size());
   engine->total(0, elements.size());
   engine->scan(0, 0, elements.size(), Accumulator::empty());
-  const auto bytes = engine->output(0, 0, elements.size());
+  const auto bytes = engine->output(0, 0, 0, elements.size());
   std::vector<Out> prefixes(elements.size());
   std::ranges::copy(bytes, std::as_writable_bytes(std::span(prefixes)).begin());
   return prefixes;

@@ -22,16 +22,16 @@ class HostArrayScanner final : public cuda::ArrayScanner {
   Accumulator total(const void* input, std::uint64_t elements, cuda::StreamHandle) override {
     const std::uint64_t whole_tiles = round_up(elements, scan_tile_elements);
     engine_ = backend_.make_scan_engine({spec_, whole_tiles, whole_tiles});
-    const std::span<std::byte> memory = engine_->input(0, 0, elements);
+    const std::span<std::byte> memory = engine_->input(0, 0, 0, elements);
     std::memcpy(memory.data(), input, elements * size_of(spec_.input.type));
-    engine_->load(0, 0, elements);
+    engine_->load(0, 0, 0, elements);
     return engine_->total(0, elements);
   }
 
   std::optional<std::uint64_t> scan(const void*, void* output, std::uint64_t elements,
                                     const Accumulator& before, cuda::StreamHandle) override {
     const auto overflow = engine_->scan(0, 0, elements, before);
-    const std::span<const std::byte> prefixes = engine_->output(0, 0, elements);
+    const std::span<const std::byte> prefixes = engine_->output(0, 0, 0, elements);
     std::memcpy(output, prefixes.data(), elements * size_of(spec_.output));
     return overflow;
   }
@@ -54,7 +54,7 @@ class HostArrayEngine final : public cuda::ArrayEngine {
     if (folding_) throw Error("a fold was started before the last one's result was taken", "", "");
     folding_ = backend_->make_fold_engine({{type, native_byte_order}, needs, count});
     std::memcpy(folding_->buffer(0).data(), elements, count * size_of(type));
-    folding_->submit(0, 0, count);
+    folding_->submit(0, 0, 0, count);
   }
 
   Accumulator fold_result() override {

@@ -1,0 +1,53 @@
+#include "mpi/message.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "mpi/mpi_error.hpp"
+
+namespace warpfold::mpi {
+namespace {
+
+constexpr int head_tag = 1;
+constexpr int bytes_tag = 2;
+
+/// Well within what an int counts.
+constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
+
+using Head = std::array<std::uint64_t, 2>;  ///< label, bytes
+
+/// Calls body(first byte, bytes) for the pieces of a message.
+template <class Body>
+void for_each_piece(std::size_t bytes, Body&& body) {
+  for (std::size_t first = 0; first < bytes; first += most_piece_bytes) {
+    body(first, static_cast<int>(std::min(most_piece_bytes, bytes - first)));
+  }
+}
+
+}  // namespace
+
+void send(std::uint64_t label, std::span<const std::byte> bytes, const Communicator& communicator,
+          int to) {
+  const Head head{label, bytes.size()};
+  check(MPI_Send(head.data(), 2, MPI_UINT64_T, to, head_tag, communicator.get()), "MPI_Send");
+  for_each_piece(bytes.size(), [&](std::size_t first, int count) {
+    check(MPI_Send(bytes.data() + first, count, MPI_BYTE, to, bytes_tag, communicator.get()),
+          "MPI_Send");
+  });
+}
+
+std::uint64_t receive(std::vector<std::byte>& bytes, const Communicator& communicator, int from) {
+  Head head{};
+  check(
+      MPI_Recv(head.data(), 2, MPI_UINT64_T, from, head_tag, communicator.get(), MPI_STATUS_IGNORE),
+      "MPI_Recv");
+  bytes.resize(head[1]);
+  for_each_piece(bytes.size(), [&](std::size_t first, int count) {
+    check(MPI_Recv(bytes.data() + first, count, MPI_BYTE, from, bytes_tag, communicator.get(),
+                   MPI_STATUS_IGNORE),
+          "MPI_Recv");
+  });
+  return head[0];
+}
+
+}  // namespace warpfold::mpi

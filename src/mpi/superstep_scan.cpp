@@ -1,0 +1,48 @@
+#include "mpi/superstep_scan.hpp"
+
+#include "mpi/mpi_error.hpp"
+
+namespace warpfold::mpi {
+namespace {
+
+Accumulator merged(Accumulator contents, const Accumulator& others) {
+  contents.normalize();
+  contents.merge(others);
+  contents.normalize();
+  return contents;
+}
+
+}  // namespace
+
+SuperstepScan::~SuperstepScan() {
+  if (under_way()) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
+}
+
+void SuperstepScan::start(const std::optional<Accumulator>& mine) {
+  const ContributionMerge& merge = contribution_merge();
+  mine_ = {mine.value_or(Accumulator::empty()), mine ? 0 : 1};
+  lower_ = {Accumulator::empty(), 0};
+  check(MPI_Iexscan(&mine_, &lower_, 1, merge.type(), merge.operation(), communicator_.get(),
+                    &requests_[0]),
+        "MPI_Iexscan");
+  check(MPI_Iallreduce(&mine_, &whole_, 1, merge.type(), merge.operation(), communicator_.get(),
+                       &requests_[1]),
+        "MPI_Iallreduce");
+}
+
+bool SuperstepScan::done() {
+  int complete = 0;
+  check(MPI_Testall(2, requests_, &complete, MPI_STATUSES_IGNORE), "MPI_Testall");
+  if (complete == 0) return false;
+  take_results();
+  return true;
+}
+
+void SuperstepScan::take_results() {
+  // MPI leaves rank 0's buffer undefined.
+  if (communicator_.is_root()) lower_.contents = Accumulator::empty();
+  before_ = merged(lower_.contents, earlier_);
+  earlier_ = merged(whole_.contents, earlier_);
+}
+
+}  // namespace warpfold::mpi

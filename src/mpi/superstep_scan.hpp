@@ -1,0 +1,50 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "mpi/communicator.hpp"
+#include "mpi/contribution.hpp"
+#include "warpfold/core/accumulator.hpp"
+
+namespace warpfold::mpi {
+
+/// A scan over supersteps and, within each, over ranks, one superstep at a time: start(), then
+/// anything else until done(). All ranks start equally many.
+class SuperstepScan {
+ public:
+  explicit SuperstepScan(const Communicator& communicator) : communicator_(communicator) {}
+  /// Waits for what is under way.
+  ~SuperstepScan();
+  SuperstepScan(const SuperstepScan&) = delete;
+  SuperstepScan& operator=(const SuperstepScan&) = delete;
+
+  /// Begins the next superstep with this rank's contents, normalized, or none if it failed. Not
+  /// while one is under way.
+  void start(const std::optional<Accumulator>& mine);
+
+  bool under_way() const { return requests_[0] != MPI_REQUEST_NULL; }
+
+  /// Whether the superstep started last is complete; doesn't wait.
+  bool done();
+
+  /// Once done(): whether any rank came without contents; the same on every rank.
+  bool any_missing() const { return whole_.missing != 0; }
+
+  /// Once done() and if none is missing: all earlier supersteps and, of this one, all lower ranks.
+  const Accumulator& before() const { return before_; }
+
+ private:
+  void take_results();
+
+  const Communicator& communicator_;
+  MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  Contribution mine_{Accumulator::empty(), 0};
+  Contribution lower_{Accumulator::empty(), 0};
+  Contribution whole_{Accumulator::empty(), 0};
+  Accumulator before_ = Accumulator::empty();
+  Accumulator earlier_ = Accumulator::empty();  ///< of all supersteps that are done
+};
+
+}  // namespace warpfold::mpi

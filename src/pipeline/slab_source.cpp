@@ -1,0 +1,101 @@
+#include "pipeline/slab_source.hpp"
+
+#include "io/chunk_source.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+class RangeReader final : public SlabReader {
+ public:
+  RangeReader(io::Dataset& dataset, const SlabCut& cut) : dataset_(dataset), cut_(cut) {}
+
+  StagedSlab read(std::uint64_t slab, std::span<std::byte> buffer) override {
+    const ElementRange range = cut_.range(slab);
+    const std::uint64_t bytes = range.count * size_of(dataset_.info().format.type);
+    const std::span<std::byte> there =
+        clock_.time(bytes, [&] { return dataset_.fetch(range, buffer); });
+    return RawSlab{static_cast<std::uint64_t>(there.data() - buffer.data()), range};
+  }
+
+  std::vector<StageTiming> timings() const override { return {clock_.timing()}; }
+
+ private:
+  io::Dataset& dataset_;
+  const SlabCut& cut_;
+  StageClock clock_{stage::read};
+};
+
+class RangeSource final : public SlabSource {
+ public:
+  RangeSource(io::Dataset& dataset, const SlabCut& cut) : dataset_(dataset), cut_(cut) {}
+
+  std::uint64_t staging_bytes() const override {
+    return cut_.most_elements() * size_of(dataset_.info().format.type) + io::fetch_slack;
+  }
+
+  std::unique_ptr<SlabReader> make_reader() override {
+    return std::make_unique<RangeReader>(dataset_, cut_);
+  }
+
+ private:
+  io::Dataset& dataset_;
+  SlabCut cut_;
+};
+
+class BoxReader final : public SlabReader {
+ public:
+  BoxReader(const io::ChunkSource& source, const SlabCut& cut, const io::DatasetInfo& info)
+      : reader_(source),
+        cut_(cut),
+        grid_(source.grid()),
+        fill_(info.fill),
+        filtered_(info.path == ReadPath::chunk) {}
+
+  StagedSlab read(std::uint64_t slab, std::span<std::byte> buffer) override {
+    const ChunkRun run = cut_.chunks({slab, 1});
+    const std::span<const StagedChunk> chunks = reader_.read(run, buffer);
+    return ChunkSlab{{grid_, box_target(grid_, run), chunks, fill_}, box_indices(grid_, run)};
+  }
+
+  std::vector<StageTiming> timings() const override {
+    const io::ChunkReadTimes& times = reader_.times();
+    std::vector<StageTiming> stages{{stage::read, 1, times.read_seconds, 0, times.read_bytes}};
+    if (filtered_)
+      stages.push_back({stage::decompress, 1, times.decode_seconds, 0, times.decoded_bytes});
+    return stages;
+  }
+
+ private:
+  io::ChunkSource::Reader reader_;
+  const SlabCut& cut_;
+  const ChunkGrid& grid_;
+  std::array<std::byte, 8> fill_;
+  bool filtered_;
+};
+
+class BoxSource final : public SlabSource {
+ public:
+  BoxSource(const io::DatasetInfo& info, const SlabCut& cut, ElementRange mine)
+      : info_(info), cut_(cut), chunks_(info, cut.chunks(mine)) {}
+
+  std::uint64_t staging_bytes() const override { return chunks_.staging_bytes(cut_.most_chunks()); }
+
+  std::unique_ptr<SlabReader> make_reader() override {
+    return std::make_unique<BoxReader>(chunks_, cut_, info_);
+  }
+
+ private:
+  const io::DatasetInfo& info_;
+  SlabCut cut_;
+  io::ChunkSource chunks_;
+};
+
+}  // namespace
+
+std::unique_ptr<SlabSource> make_slab_source(io::Dataset& dataset, const SlabCut& cut,
+                                             ElementRange mine) {
+  if (cut.in_chunks()) return std::make_unique<BoxSource>(dataset.info(), cut, mine);
+  return std::make_unique<RangeSource>(dataset, cut);
+}
+
+}  // namespace warpfold::pipeline

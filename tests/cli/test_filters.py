@@ -1,0 +1,157 @@
+"""Compressed chunks that independent encoders made, for filters that HDF5 itself need not know."""
+
+import struct
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+lz4_block = pytest.importorskip("lz4.block")
+zstandard = pytest.importorskip("zstandard")
+
+OPTIONAL = 1  # H5Z_FLAG_OPTIONAL: HDF5 makes the dataset without having the filter
+CHUNK = 3000
+ELEMENTS = 10_000
+GROUP = 8  # elements whose bits share a byte
+
+
+def lz4_filter(raw, block_bytes=1000):
+    """Filter 32004's format."""
+    stored = struct.pack(">QI", len(raw), block_bytes)
+    for first in range(0, len(raw), block_bytes):
+        block = raw[first : first + block_bytes]
+        packed = lz4_block.compress(block, store_size=False)
+        if len(packed) >= len(block):
+            packed = block
+        stored += struct.pack(">I", len(packed)) + packed
+    return stored
+
+
+def bit_planes(raw, size):
+    bits = np.unpackbits(np.frombuffer(raw, "u1").reshape(-1, size), axis=1, bitorder="little")
+    return np.packbits(bits.T, axis=1, bitorder="little").tobytes()
+
+
+def bitshuffle(raw, size, block_elements, compress=None):
+    """Filter 32008's format."""
+    grouped = len(raw) // size // GROUP * GROUP * size
+    stored = b"" if compress is None else struct.pack(">QI", len(raw), block_elements * size)
+    for first in range(0, grouped, block_elements * size):
+        planes = bit_planes(raw[first : min(first + block_elements * size, grouped)], size)
+        if compress is None:
+            stored += planes
+        else:
+            packed = compress(planes)
+            stored += struct.pack(">I", len(packed)) + packed
+    return stored + raw[grouped:]
+
+
+def lz4_alone(raw):
+    return lz4_block.compress(raw, store_size=False)
+
+
+def zstd(raw):
+    return zstandard.ZstdCompressor(level=3).compress(raw)
+
+
+# Name of the filter | its number | parameters by element size | encoder
+FILTERS = {
+    "lz4": (32004, lambda size: (1000,), lambda raw, size: lz4_filter(raw)),
+    "zstd": (32015, lambda size: (3,), lambda raw, size: zstd(raw)),
+    "bitshuffle": (
+        32008, lambda size: (0, 4, size, 64, 0), lambda raw, size: bitshuffle(raw, size, 64)
+    ),
+    "bitshuffle lz4": (
+        32008, lambda size: (0, 4, size, 0, 2),
+        lambda raw, size: bitshuffle(raw, size, 8192 // size, lz4_alone),
+    ),
+    "bitshuffle zstd": (
+        32008, lambda size: (0, 4, size, 128, 3, 3),
+        lambda raw, size: bitshuffle(raw, size, 128, zstd),
+    ),
+}  # fmt: skip
+
+
+def require_decoder(name):
+    config = support.run("--config").stdout
+    known = next(line for line in config.splitlines() if line.startswith("filters"))
+    for word in name.split():
+        if word not in known:
+            pytest.skip(f"built without {word}")
+
+
+def write_chunks(path, values, name):
+    """A dataset whose chunks are encoded here; every third skips the filter."""
+    number, parameters, encode = FILTERS[name]
+    size = values.dtype.itemsize
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_chunk((CHUNK,))
+    properties.set_filter(number, OPTIONAL, parameters(size))
+    padded = np.zeros(-(-ELEMENTS // CHUNK) * CHUNK, values.dtype)
+    padded[:ELEMENTS] = values
+    with h5py.File(path, "w") as file:
+        space = h5py.h5s.create_simple((ELEMENTS,))
+        made = h5py.h5d.create(
+            file.id, b"values", h5py.h5t.py_create(values.dtype), space, properties
+        )
+        for place, first in enumerate(range(0, ELEMENTS, CHUNK)):
+            raw = padded[first : first + CHUNK].tobytes()
+            skipped = place % 3 == 2
+            made.write_direct_chunk((first,), raw if skipped else encode(raw, size), int(skipped))
+    return path
+
+
+def some_values(dtype):
+    random = np.random.default_rng(5)
+    smooth = np.cumsum(random.integers(-3, 4, ELEMENTS))
+    return np.where(np.arange(ELEMENTS) % 500 < 100, random.integers(0, 250, ELEMENTS), smooth % 99
+                    ).astype(dtype)  # fmt: skip
+
+
+def expect_sums(path, values):
+    for ranks in (None, 3):
+        found = support.reduce(path, "values", "--read-path", "chunk", ranks=ranks).results
+        assert found["sum"] == int(values.astype("i8").sum())
+        assert (found["min"], found["max"]) == (values.min(), values.max())
+        assert (found["argmin"], found["argmax"]) == (values.argmin(), values.argmax())
+
+
+@pytest.mark.parametrize("dtype", ["u1", "<i2", ">i4", "<u8"])
+@pytest.mark.parametrize("name", FILTERS)
+def test_reduce(folder, name, dtype):
+    require_decoder(name)
+    values = some_values(dtype)
+    expect_sums(write_chunks(folder / "in.h5", values, name), values)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_scan(folder, name):
+    require_decoder(name)
+    values = some_values("<i4")
+    path = write_chunks(folder / "in.h5", values, name)
+    support.scan(path, folder / "out.h5", "values", ranks=2)
+    assert np.array_equal(support.read(folder / "out.h5", "i64"), np.cumsum(values.astype("i8")))
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_lzf_of_h5py(folder, shuffle):
+    require_decoder("lzf")
+    values = some_values("<i4")
+    with h5py.File(folder / "in.h5", "w") as file:
+        file.create_dataset(
+            "values", data=values, chunks=(CHUNK,), compression="lzf", shuffle=shuffle
+        )
+    expect_sums(folder / "in.h5", values)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_damage_is_told_with_its_place(folder, name):
+    require_decoder(name)
+    path = write_chunks(folder / "in.h5", some_values("<i4"), name)
+    with h5py.File(path, "r+") as file:
+        file["values"].id.write_direct_chunk((CHUNK,), b"\x07" * 9, 0)
+    words = ("reduce", path, "values", "--read-path", "chunk")
+    for ranks in (None, 2):
+        support.fail(*words, code=1, mentions=[path, "values", "chunk [1]"], ranks=ranks)

@@ -1,0 +1,54 @@
+"""Memory stays what it is, however large the dataset."""
+
+import os
+import subprocess
+
+import h5py
+import pytest
+
+import support
+
+MEBI = 1 << 20
+
+
+def sparse_dataset(path, elements, chunk):
+    """A dataset of zeros that takes no room: allocated, never written."""
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    if chunk:
+        properties.set_chunk((chunk,))
+    with h5py.File(path, "w") as file:
+        space = h5py.h5s.create_simple((elements,))
+        h5py.h5d.create(file.id, b"values", h5py.h5t.IEEE_F32LE, space, properties)
+    return path
+
+
+def peak_bytes(*arguments):
+    """The most memory that a run of the program had at once."""
+    process = subprocess.Popen(
+        support.command_line(*arguments), stdout=subprocess.DEVNULL, env=support.ENVIRONMENT
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    return usage.ru_maxrss * 1024
+
+
+@pytest.mark.parametrize("read_path, chunk", [("direct", 0), ("direct", MEBI), ("library", 0)])
+def test_host_memory_does_not_grow_with_the_dataset(folder, read_path, chunk):
+    peaks = [
+        peak_bytes(
+            "reduce",
+            sparse_dataset(folder / "in.h5", mebi_elements * MEBI, chunk),
+            "values",
+            "--read-path",
+            read_path,
+            "--threads",
+            2,
+            "--slab",
+            "4M",
+        )
+        for mebi_elements in (32, 512)
+    ]
+    assert peaks[1] < peaks[0] + 16 * MEBI
+    assert peaks[1] < 1 << 30

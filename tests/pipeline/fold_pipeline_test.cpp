@@ -1,0 +1,110 @@
+#include "pipeline/fold_pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "cpu/backend.hpp"
+#include "mpi/combine.hpp"
+#include "pipeline/dataset_info_exchange.hpp"
+#include "pipeline/generate.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// The host's, but engines hold slabs of at most `most_elements`, as in a GPU with little memory.
+class SmallBackend final : public Backend {
+ public:
+  explicit SmallBackend(std::uint64_t most_elements) : most_elements_(most_elements) {}
+
+  std::string name() const override { return host_->name(); }
+  std::string device() const override { return host_->device(); }
+
+  std::unique_ptr<FoldEngine> make_fold_engine(const FoldPlan& plan) override {
+    FoldPlan small = plan;
+    small.slab_elements = std::min(plan.slab_elements, most_elements_);
+    return host_->make_fold_engine(small);
+  }
+
+  std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
+    return host_->make_scan_engine(plan);
+  }
+
+ private:
+  std::unique_ptr<Backend> host_ = cpu::make_backend(1);
+  std::uint64_t most_elements_;
+};
+
+/// A chunked dataset, folded by ranks whose last one has a small engine.
+class FoldPipeline : public testing::Test {
+ protected:
+  FoldPipeline() {
+    GenerateOptions options;
+    options.kind = GeneratorKind::iota;
+    options.format.type = ElementType::i64;
+    options.shape = {200, 90};
+    options.storage.chunk_shape = {10, 20};
+    options.force = true;
+    expected_sum_ = generate(MPI_COMM_WORLD, file_, "values", options).known_sum;
+  }
+
+  ~FoldPipeline() override {
+    if (world_.is_root()) std::remove(file_.c_str());
+  }
+
+  io::Dataset open() const { return open_everywhere(file_, "values", world_); }
+
+  FoldSetup set_up(io::Dataset& dataset, std::uint64_t most_elements, const RunOptions& options) {
+    static constexpr std::uint64_t plenty = 1 << 20;
+    backend_.emplace([this, most_elements] {
+      return std::make_unique<SmallBackend>(world_.is_last() ? most_elements : plenty);
+    });
+    return set_up_fold(dataset, needs(), {std::nullopt, 2, "", {}}, *backend_, options, world_);
+  }
+
+  void expect_right_sum(const FoldSetup& setup, const io::Dataset& dataset) {
+    const FoldOutcome mine = fold_slabs(setup, dataset.info(), {}, world_);
+    const Accumulator whole = mpi::reduce(mine.accumulator, world_);
+    if (!world_.is_root()) return;
+    const Summary summary = summarize(whole, ElementType::i64, {Statistic::sum}, {});
+    EXPECT_EQ(summary.front().second, expected_sum_);
+  }
+
+  static FoldNeeds needs() { return needs_of({Statistic::sum}, ElementType::i64); }
+
+  mpi::Communicator world_{MPI_COMM_WORLD};
+  std::string file_ = testing::TempDir() + "fold_pipeline_" + std::to_string(world_.size()) + ".h5";
+  Value expected_sum_;
+  std::optional<StartingBackend> backend_;
+};
+
+TEST_F(FoldPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
+  io::Dataset dataset = open();
+  const FoldSetup setup = set_up(dataset, 900, {});
+  EXPECT_TRUE(setup.cut.in_chunks());
+  EXPECT_EQ(setup.cut.most_chunks(), 4u);
+  expect_right_sum(setup, dataset);
+}
+
+TEST_F(FoldPipeline, TheLibraryReadsWhereNoChunkFits) {
+  io::Dataset dataset = open();
+  const FoldSetup setup = set_up(dataset, 150, {});
+  EXPECT_EQ(dataset.info().path, ReadPath::library);
+  EXPECT_FALSE(setup.cut.in_chunks());
+  EXPECT_LE(setup.cut.most_elements(), 150u);
+  expect_right_sum(setup, dataset);
+}
+
+TEST_F(FoldPipeline, APathThatWasAskedForIsNotLeft) {
+  io::Dataset dataset = open();
+  RunOptions options;
+  options.read_path = ReadPath::direct;
+  EXPECT_THROW(set_up(dataset, 150, options), Error);
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
