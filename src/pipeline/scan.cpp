@@ -1,24 +1,23 @@
 #include "warpfold/scan.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <chrono>
 
-#include "core/scan_arithmetic.hpp"
+#include "cpu/thread_binding.hpp"
 #include "pipeline/backend_choice.hpp"
+#include "pipeline/block_source.hpp"
 #include "pipeline/collective.hpp"
 #include "pipeline/dataset_info_exchange.hpp"
-#include "pipeline/plan.hpp"
+#include "pipeline/scan_cut.hpp"
+#include "pipeline/scan_output.hpp"
 #include "pipeline/scan_pipeline.hpp"
+#include "pipeline/slab_plan.hpp"
 #include "pipeline/stage_clock.hpp"
-#include "pipeline/staged_dataset.hpp"
 #include "warpfold/core/partition.hpp"
 #include "warpfold/core/version.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr std::uint64_t tile = scan_order::tile_elements;
 
 ScanSpec spec_of(const io::DatasetInfo& info, const ScanOptions& options) {
   ScanSpec spec;
@@ -39,6 +38,7 @@ io::OutputSpec output_of(const io::DatasetInfo& info, const ScanSpec& spec,
   output.dataset = options.output_dataset.empty() ? info.name : options.output_dataset;
   output.shape = info.shape;
   output.format = {spec.output, native_byte_order};
+  output.storage = with_chunk_shape(options.storage, info.shape, size_of(spec.output));
   output.force = options.force;
   output.attributes_from = {info.file, info.name};
   output.text_attributes = {{"warpfold_command", options.history},
@@ -47,36 +47,49 @@ io::OutputSpec output_of(const io::DatasetInfo& info, const ScanSpec& spec,
   return output;
 }
 
-std::uint64_t slab_elements_of(const ScanSpec& spec, std::uint64_t slab_bytes) {
-  const std::size_t widest = std::max(size_of(spec.input.type), size_of(spec.output));
-  return std::max<std::uint64_t>(1, slab_bytes / widest / tile) * tile;
-}
-
 Value value_of_bits(std::uint64_t bits, ElementType type) {
   if (is_floating(type)) return std::bit_cast<double>(bits);
   if (is_signed_integer(type)) return static_cast<int128>(static_cast<std::int64_t>(bits));
   return static_cast<int128>(bits);
 }
 
-/// One block a rank where the partition fits in the backends' memory.
-std::uint64_t agree_on_block(ScanEngine& engine, const ScanPlan& plan,
-                             const mpi::Communicator& communicator) {
-  const std::uint64_t wanted = round_up(plan.partition_elements, tile);
-  return mpi::minimum({std::min(engine.block_elements(), wanted)}, communicator).front();
+/// The cut that all ranks can follow: some engines may hold less than is wanted.
+pipeline::ScanCut agree_on_cut(const pipeline::ScanCut& wanted, const ScanEngine& engine,
+                               const mpi::Communicator& communicator) {
+  const std::vector<std::uint64_t> least =
+      mpi::minimum({wanted.granule, wanted.block_elements, engine.block_elements()}, communicator);
+  pipeline::ScanCut cut = wanted;
+  cut.granule = least[0];
+  cut.block_elements = least[1];
+  return cut.limited_to(least[2]);
 }
 
 /// Scans a dataset that has elements into its staged output. Collective.
-pipeline::ScanOutcome run_scan(io::Dataset& dataset, const ScanSpec& spec, Backend& backend,
-                               io::ContiguousWriter& writer, const RunOptions& run,
-                               const mpi::Communicator& communicator) {
-  const ScanPlan plan{
-      spec, slab_elements_of(spec, run.slab_bytes),
-      ceil_div(dataset.info().elements, static_cast<std::uint64_t>(communicator.size()))};
+pipeline::ScanOutcome run_scan(io::Dataset& dataset, const ScanSpec& spec,
+                               const pipeline::BackendPlace& place,
+                               pipeline::StartingBackend& backend, io::ContiguousWriter& writer,
+                               const RunOptions& run, const mpi::Communicator& communicator) {
+  const io::DatasetInfo& info = dataset.info();
+  const pipeline::ScanCut wanted = pipeline::cut_for_scan(
+      info, spec, {place.gpu.has_value(), communicator.size(), run.slab_bytes});
+  // Threads and the memory that they touch first stay near the GPU.
+  const cpu::ThreadBinding binding(place.near_gpu, place.threads);
+  std::unique_ptr<pipeline::BlockSource> source;
   std::unique_ptr<ScanEngine> engine;
-  pipeline::run_on_all(communicator, [&] { engine = backend.make_scan_engine(plan); });
-  const std::uint64_t block_elements = agree_on_block(*engine, plan, communicator);
-  return pipeline::scan_blocks({dataset, *engine, writer, spec, plan.slab_elements, block_elements},
-                               run, communicator);
+  pipeline::run_on_all(communicator, [&] {
+    dataset.choose_cache(run.file_cache);
+    source = pipeline::make_block_source(dataset, wanted.piece_elements, place.threads);
+    engine =
+        backend.get().make_scan_engine({spec, wanted.piece_elements, wanted.block_elements,
+                                        source->staging_bytes(), place.threads, place.threads});
+  });
+  const pipeline::ScanCut cut = agree_on_cut(wanted, *engine, communicator);
+  const pipeline::BlockNumbers blocks{info.elements, cut.block_elements,
+                                      static_cast<std::uint64_t>(communicator.size()),
+                                      static_cast<std::uint64_t>(communicator.rank())};
+  return pipeline::scan_blocks(
+      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run,
+      communicator);
 }
 
 }  // namespace
@@ -86,13 +99,14 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   const auto start = std::chrono::steady_clock::now();
   const mpi::Communicator communicator(parent);
   pipeline::run_on_all(communicator, [&] { pipeline::check_slab_bytes(options.run.slab_bytes); });
-  io::Dataset dataset = pipeline::open_everywhere(file, name, communicator);
+  const pipeline::BackendPlace place = pipeline::choose_place(options.run, communicator);
+  pipeline::StartingBackend backend([&place] { return make_backend(place); });
+  io::Dataset dataset = pipeline::open_everywhere(file, name, communicator, options.run.read_path);
   const io::DatasetInfo& info = dataset.info();
   ScanSpec spec;
   pipeline::run_on_all(communicator, [&] { spec = spec_of(info, options); });
-  const pipeline::ChosenBackend chosen = pipeline::choose_backend(options.run, communicator);
   const io::OutputSpec output = output_of(info, spec, options);
-  pipeline::StagedDataset staged(output, communicator);
+  pipeline::ScanOutput staged(output, communicator);
 
   ScanResult result;
   result.input = info.format;
@@ -103,13 +117,18 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer()) {
     const pipeline::ScanOutcome outcome =
-        run_scan(dataset, spec, *chosen.backend, *writer, options.run, communicator);
+        run_scan(dataset, spec, place, backend, *writer, options.run, communicator);
     result.last = value_of_bits(outcome.last_bits, spec.output);
     stages = outcome.stages;
   }
-  staged.commit();
+  pipeline::run_on_all(communicator, [&] {
+    dataset.require_unchanged();
+    backend.get();
+  });
+  const auto packing = staged.commit(options.run, place.threads);
+  stages.insert(stages.end(), packing.begin(), packing.end());
 
-  result.report = pipeline::describe_run(chosen, communicator);
+  result.report = pipeline::describe_run(backend.get(), place.fallback, communicator);
   result.report.stages = pipeline::busiest(stages, communicator);
   result.report.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

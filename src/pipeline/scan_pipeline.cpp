@@ -1,167 +1,29 @@
 #include "pipeline/scan_pipeline.hpp"
 
-#include <cstring>
+#include <chrono>
+#include <deque>
 #include <exception>
+#include <optional>
 #include <thread>
 
-#include "core/byte_order.hpp"
-#include "mpi/agreement.hpp"
-#include "mpi/combine.hpp"
-#include "pipeline/block_task.hpp"
-#include "pipeline/channel.hpp"
+#include "mpi/superstep_scan.hpp"
+#include "pipeline/block_flow.hpp"
+#include "pipeline/collective.hpp"
 #include "pipeline/run_watch.hpp"
 #include "pipeline/stage_clock.hpp"
+#include "pipeline/worker_threads.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/ordered_key.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-std::uint64_t supersteps_of(const ScanJob& job, const mpi::Communicator& communicator) {
-  const std::uint64_t blocks = ceil_div(job.dataset.info().elements, job.block_elements);
-  return ceil_div(blocks, static_cast<std::uint64_t>(communicator.size()));
-}
+using std::chrono::microseconds;
 
-ElementRange block_of(const ScanJob& job, const mpi::Communicator& communicator,
-                      std::uint64_t superstep) {
-  return block_range(job.dataset.info().elements, job.block_elements,
-                     superstep * static_cast<std::uint64_t>(communicator.size()) +
-                         static_cast<std::uint64_t>(communicator.rank()));
-}
+/// How long an exchange between ranks may lie still while this one waits for its threads.
+constexpr microseconds exchange_patience{50};
 
-/// Blocks on their way: free, filled by a reader thread, scanned by the caller, written by a writer
-/// thread, free again.
-class BlockCycle {
- public:
-  BlockCycle(const ScanJob& job, const RunOptions& options, const mpi::Communicator& communicator)
-      : job_(job), options_(options) {
-    for (int block = 0; block < job.engine.blocks(); ++block) free_.push(block);
-    std::vector<ElementRange> ranges;
-    for (std::uint64_t step = 0; step < supersteps_of(job, communicator); ++step) {
-      ranges.push_back(block_of(job, communicator, step));
-      bytes_to_write_ += ranges.back().count * size_of(job.spec.output);
-    }
-    reader_ = std::jthread([this, ranges] { read_all(ranges); });
-    writer_ = std::jthread([this] { write_all(); });
-  }
-
-  ~BlockCycle() {
-    free_.cancel();
-    scanned_.cancel();
-  }
-  BlockCycle(const BlockCycle&) = delete;
-  BlockCycle& operator=(const BlockCycle&) = delete;
-
-  /// The next block that is loaded. Throws what reading or writing threw.
-  BlockTask next() {
-    if (const std::optional<BlockTask> task = loaded_.pop()) return *task;
-    stop();
-    if (read_failure_) std::rethrow_exception(read_failure_);
-    std::rethrow_exception(write_failure_);
-  }
-
-  void write(const BlockTask& task) { scanned_.push(task); }
-
-  /// Returns once everything is written and durable. Throws what writing threw.
-  void finish() {
-    scanned_.close();
-    writer_.join();
-    if (write_failure_) std::rethrow_exception(write_failure_);
-    write_clock_.time(0, [this] { job_.writer.sync(); });
-  }
-
-  /// value_bits() of the last element written; after finish().
-  std::uint64_t last_bits() const { return last_bits_; }
-  std::vector<StageTiming> timings() const {
-    return {read_clock_.timing(), copy_clock_.timing(), write_clock_.timing()};
-  }
-
- private:
-  void stop() {
-    free_.cancel();
-    scanned_.cancel();
-    reader_.join();
-    writer_.join();
-  }
-
-  void read_all(const std::vector<ElementRange>& ranges) {
-    try {
-      for (const ElementRange& range : ranges) {
-        const std::optional<int> block = free_.pop();
-        if (!block) break;
-        read_block({*block, range});
-        loaded_.push({*block, range});
-      }
-    } catch (...) {
-      read_failure_ = std::current_exception();
-    }
-    loaded_.close();
-  }
-
-  void read_block(const BlockTask& task) {
-    const std::size_t size = size_of(job_.spec.input.type);
-    for_each_piece(task.range.count, job_.slab_elements, [&](auto offset, auto elements) {
-      leave_if_interrupted(options_);
-      const std::span<std::byte> memory = job_.engine.input(task.block, offset, elements);
-      read_clock_.time(elements * size, [&] {
-        job_.dataset.read({task.range.first + offset, elements}, memory);
-      });
-      job_.engine.load(task.block, offset, elements);
-    });
-  }
-
-  void write_all() {
-    try {
-      while (const std::optional<BlockTask> task = scanned_.pop()) {
-        write_block(*task);
-        free_.push(task->block);
-      }
-    } catch (...) {
-      write_failure_ = std::current_exception();
-      // The reader, and then the caller in next(), would wait for this thread's blocks.
-      free_.cancel();
-    }
-  }
-
-  void write_block(const BlockTask& task) {
-    const std::size_t size = size_of(job_.spec.output);
-    for_each_piece(task.range.count, job_.slab_elements, [&](auto offset, auto elements) {
-      leave_if_interrupted(options_);
-      const std::uint64_t bytes = elements * size;
-      const std::span<const std::byte> memory =
-          copy_clock_.time(bytes, [&] { return job_.engine.output(task.block, offset, elements); });
-      write_clock_.time(bytes,
-                        [&] { job_.writer.write((task.range.first + offset) * size, memory); });
-      keep_last(memory.last(size));
-      bytes_written_ += bytes;
-      report_progress(options_, bytes_written_, bytes_to_write_);
-    });
-  }
-
-  void keep_last(std::span<const std::byte> element) {
-    last_bits_ = visit_element_type(job_.spec.output, [&](auto value) {
-      std::memcpy(&value, element.data(), sizeof(value));
-      return value_bits(value);
-    });
-  }
-
-  const ScanJob& job_;
-  const RunOptions& options_;
-  Channel<int> free_;
-  Channel<BlockTask> loaded_;
-  Channel<BlockTask> scanned_;
-  std::exception_ptr read_failure_;
-  std::exception_ptr write_failure_;
-  StageClock read_clock_{"read"};
-  StageClock copy_clock_{"copy out"};
-  StageClock write_clock_{"write"};
-  std::uint64_t bytes_to_write_ = 0;
-  std::uint64_t bytes_written_ = 0;
-  std::uint64_t last_bits_ = 0;
-  std::jthread reader_;
-  std::jthread writer_;
-};
+/// How long an interrupt may stay unnoticed.
+constexpr microseconds watch_patience{20'000};
 
 [[noreturn]] void throw_overflow(std::uint64_t index, const ScanSpec& spec) {
   throw Error("the scan overflows at index " + std::to_string(index),
@@ -169,42 +31,82 @@ class BlockCycle {
               "Use a wider --output-type, or --overflow wrap.");
 }
 
-/// The supersteps of one rank: fold, exscan, scan.
+/// What threads do to blocks, as the thread that scans them sees it.
+class BlockThreads {
+ public:
+  BlockThreads(const ScanJob& job, const RunOptions& options)
+      : options_(options),
+        flow_(piece_counts(job), job.engine.blocks(), job.source.most_loading(job.threads)),
+        work_(job, flow_),
+        threads_(job.threads,
+                 [this](int worker, const std::stop_token& stop) { work_.run(worker, stop); }) {}
+
+  /// Whether the superstep's block is loaded, now or after at most so long. Throws what a thread
+  /// threw.
+  bool loaded(std::uint64_t superstep, microseconds patience) {
+    if (flow_.wait_until_loaded(superstep, patience)) return true;
+    if (flow_.stopped()) threads_.wait_for(patience);
+    return false;
+  }
+
+  void scanned() { flow_.scanned(); }
+
+  /// Tells how far writing has come. Throws where the run is interrupted.
+  void attend() {
+    leave_if_interrupted(options_);
+    report_progress(options_, work_.bytes_written(), work_.bytes_to_write());
+  }
+
+  WorkerThreads& threads() { return threads_; }
+  const BlockWork& work() const { return work_; }
+
+ private:
+  const RunOptions& options_;
+  BlockFlow flow_;
+  BlockWork work_;
+  WorkerThreads threads_;
+};
+
+/// The supersteps of one rank: total, exscan, scan. The next block's total may come while ranks
+/// still exchange this one's.
 class Supersteps {
  public:
-  Supersteps(const ScanJob& job, BlockCycle& cycle, const mpi::Communicator& communicator)
-      : job_(job), cycle_(cycle), communicator_(communicator) {}
+  Supersteps(const ScanJob& job, BlockThreads& threads, const mpi::Communicator& communicator)
+      : job_(job), threads_(threads), exchange_(communicator) {}
 
-  /// Returns whether all went well on all ranks so far; failure() holds what happened here.
-  bool step() {
-    Accumulator total = Accumulator::empty();
-    BlockTask task{};
-    // A failed scan keeps its block: waiting for the next one might never end.
-    if (!failure_) {
-      attempt([&] {
-        task = cycle_.next();
-        total = fold(task);
-      });
+  /// Returns on all ranks at the same superstep: the last, or the first that a rank came to with a
+  /// failure.
+  void run() {
+    const std::uint64_t all = job_.blocks.supersteps();
+    while (scanned_ < all && !missing_) {
+      attempt([&] { threads_.attend(); });
+      if (exchange_.under_way() && exchange_.done()) {
+        end_exchange();
+      } else if (!exchange_.under_way() && (failure_ || !totals_.empty())) {
+        begin_exchange();
+      } else if (failure_) {
+        std::this_thread::sleep_for(exchange_patience);
+      } else {
+        attempt([&] { await_next_total(); });
+      }
     }
-    if (!all_well()) return false;
-    const Accumulator before = combine(total);
-    attempt([&] {
-      scan(task, before);
-      cycle_.write(task);
-    });
-    return true;
   }
 
-  /// Whether no rank has failed up to here; throws on every rank where one met an overflow.
-  bool all_well() {
-    const std::uint64_t well = failure_ ? 0 : 1;
-    const auto state = mpi::minimum({well, overflow_}, communicator_);
-    if (state[1] != no_index) throw_overflow(state[1], job_.spec);
-    return state[0] == 1;
+  /// Of this rank, or nothing.
+  const std::exception_ptr& failure() const { return failure_; }
+
+  /// The flat index of the first prefix here that the output type can't hold, or no_index.
+  std::uint64_t overflow() const { return overflow_; }
+
+  StageTiming scan_timing() const { return scan_clock_.timing(); }
+  StageTiming exchange_timing() const {
+    return {stage::exscan, 1, exchange_seconds_, 0, scanned_ * sizeof(Accumulator)};
   }
 
+ private:
   template <class Body>
   void attempt(Body&& body) {
+    if (failure_) return;
     try {
       body();
     } catch (...) {
@@ -212,77 +114,120 @@ class Supersteps {
     }
   }
 
-  const std::exception_ptr& failure() const { return failure_; }
-  std::vector<StageTiming> timings() const {
-    return {scan_clock_.timing(), combine_clock_.timing()};
+  void await_next_total() {
+    const microseconds patience = exchange_.under_way() ? exchange_patience : watch_patience;
+    if (folded_ == job_.blocks.supersteps()) {
+      std::this_thread::sleep_for(patience);
+    } else if (threads_.loaded(folded_, patience)) {
+      totals_.push_back(total(folded_));
+      ++folded_;
+    }
   }
 
- private:
-  Accumulator fold(const BlockTask& task) {
-    if (task.range.count == 0) return Accumulator::empty();
-    return scan_clock_.time(task.range.count * size_of(job_.spec.input.type), [&] {
-      Accumulator total = job_.engine.total(task.block, task.range.count);
-      total.shift_indices(task.range.first);
+  Accumulator total(std::uint64_t superstep) {
+    const ElementRange range = job_.blocks.range(superstep);
+    if (range.count == 0) return Accumulator::empty();
+    return scan_clock_.time(range.count * size_of(job_.spec.input.type), [&] {
+      Accumulator total = job_.engine.total(block(superstep), range.count);
+      total.shift_indices(range.first);
       return total;
     });
   }
 
-  /// What comes before this rank's block: earlier supersteps and lower ranks.
-  Accumulator combine(const Accumulator& total) {
-    return combine_clock_.time(sizeof(Accumulator), [&] {
-      Accumulator before = mpi::exclusive_scan(total, communicator_);
-      before.merge(carry_);
-      before.normalize();
-      Accumulator through = before;
-      through.merge(total);
-      through.normalize();
-      carry_ = mpi::broadcast(through, communicator_, communicator_.size() - 1);
-      return before;
-    });
+  void begin_exchange() {
+    exchange_start_ = SteadyClock::now();
+    if (failure_) {
+      exchange_.start(std::nullopt);
+    } else {
+      exchange_.start(totals_.front());
+      totals_.pop_front();
+    }
   }
 
-  void scan(const BlockTask& task, const Accumulator& before) {
-    if (task.range.count == 0) return;
-    const auto overflow = scan_clock_.time(0, [&] {
-      return job_.engine.scan(task.block, task.range.first, task.range.count, before);
-    });
-    if (overflow) overflow_ = *overflow;
+  void end_exchange() {
+    exchange_seconds_ += seconds_since(exchange_start_);
+    missing_ = exchange_.any_missing();
+    if (missing_) return;
+    attempt([&] { scan(scanned_, exchange_.before()); });
+    ++scanned_;
+  }
+
+  /// A block that can't be scanned is not handed on: nothing is written of it.
+  void scan(std::uint64_t superstep, const Accumulator& before) {
+    const ElementRange range = job_.blocks.range(superstep);
+    if (range.count > 0) {
+      const auto unfit = scan_clock_.time(
+          0, [&] { return job_.engine.scan(block(superstep), range.first, range.count, before); });
+      if (unfit) {
+        overflow_ = *unfit;
+        throw_overflow(overflow_, job_.spec);
+      }
+    }
+    threads_.scanned();
+  }
+
+  int block(std::uint64_t superstep) const {
+    return static_cast<int>(superstep % static_cast<std::uint64_t>(job_.engine.blocks()));
   }
 
   const ScanJob& job_;
-  BlockCycle& cycle_;
-  const mpi::Communicator& communicator_;
-  Accumulator carry_ = Accumulator::empty();
+  BlockThreads& threads_;
+  mpi::SuperstepScan exchange_;
+  std::deque<Accumulator> totals_;  ///< of blocks that are folded and not yet exchanged
+  std::uint64_t folded_ = 0;        ///< supersteps
+  std::uint64_t scanned_ = 0;
+  bool missing_ = false;
   std::uint64_t overflow_ = no_index;
   std::exception_ptr failure_;
-  StageClock scan_clock_{"scan"};
-  StageClock combine_clock_{"combine"};
+  StageClock scan_clock_{stage::scan};
+  SteadyClock::time_point exchange_start_;
+  double exchange_seconds_ = 0;
 };
 
-std::uint64_t last_bits_everywhere(const ScanJob& job, std::uint64_t mine,
-                                   const mpi::Communicator& communicator) {
-  const std::uint64_t blocks = ceil_div(job.dataset.info().elements, job.block_elements);
-  const auto owner =
-      static_cast<int>((blocks - 1) % static_cast<std::uint64_t>(communicator.size()));
-  return mpi::broadcast(mine, communicator, owner);
+/// Throws on every rank where any met an overflow: the first of all.
+void settle_overflow(std::uint64_t mine, const ScanSpec& spec,
+                     const mpi::Communicator& communicator) {
+  const std::uint64_t first = mpi::minimum({mine}, communicator).front();
+  if (first != no_index) throw_overflow(first, spec);
+}
+
+void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {
+  stages.insert(stages.end(), more.begin(), more.end());
+}
+
+/// Engines that compute elsewhere know how long that took.
+std::vector<StageTiming> scan_stages(const ScanEngine& engine, const Supersteps& supersteps) {
+  std::vector<StageTiming> stages = stage_timings(engine.timings());
+  if (stages.empty()) stages.push_back(supersteps.scan_timing());
+  stages.push_back(supersteps.exchange_timing());
+  return stages;
 }
 
 }  // namespace
 
 ScanOutcome scan_blocks(const ScanJob& job, const RunOptions& options,
                         const mpi::Communicator& communicator) {
-  BlockCycle cycle(job, options, communicator);
-  Supersteps supersteps(job, cycle, communicator);
-  const std::uint64_t steps = supersteps_of(job, communicator);
-  std::uint64_t step = 0;
-  while (step < steps && supersteps.step()) ++step;
-  if (step == steps && supersteps.all_well()) supersteps.attempt([&] { cycle.finish(); });
-  mpi::settle(supersteps.failure(), communicator);
+  const auto start = SteadyClock::now();
+  std::optional<BlockThreads> threads;
+  run_on_all(communicator, [&] { threads.emplace(job, options); });
+  Supersteps supersteps(job, *threads, communicator);
+  supersteps.run();
+  settle_overflow(supersteps.overflow(), job.spec, communicator);
+  see_through(threads->threads(), communicator, [&] {
+    if (supersteps.failure()) std::rethrow_exception(supersteps.failure());
+    threads->attend();
+  });
+  StageClock sync(stage::sync);
+  run_on_all(communicator, [&] { sync.time(0, [&] { job.writer.sync(); }); });
 
   ScanOutcome outcome;
-  outcome.last_bits = last_bits_everywhere(job, cycle.last_bits(), communicator);
-  outcome.stages = cycle.timings();
-  for (const StageTiming& stage : supersteps.timings()) outcome.stages.push_back(stage);
+  outcome.last_bits = mpi::broadcast(threads->work().last_bits(), communicator,
+                                     static_cast<int>(job.blocks.rank_of_last()));
+  std::vector<StageTiming> stages = job.source.timings();
+  append(stages, scan_stages(job.engine, supersteps));
+  append(stages, threads->work().timings());
+  append(stages, {sync.timing()});
+  outcome.stages = over_threads(stages, seconds_since(start));
   return outcome;
 }
 
