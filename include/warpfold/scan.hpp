@@ -9,6 +9,7 @@
 
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -21,6 +22,7 @@ struct ScanOptions {
   OverflowPolicy overflow = OverflowPolicy::error;
   std::string output;          ///< the file to make
   std::string output_dataset;  ///< the input's name where empty
+  StorageOptions storage;      ///< of the output
   bool force = false;          ///< may replace an existing output
   std::string history;         ///< the command line, kept as the output's `history` attribute
   RunOptions run;

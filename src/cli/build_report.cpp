@@ -11,6 +11,7 @@
 #include "cli/text.hpp"
 #include "cpu/backend.hpp"
 #include "cuda/backend.hpp"
+#include "io/filter_step.hpp"
 #include "warpfold/core/version.hpp"
 
 namespace warpfold::cli {
@@ -84,6 +85,7 @@ std::string config_text() {
                        {"GPUs", gpus()},
                        {"MPI", report.mpi},
                        {"HDF5", report.hdf5},
+                       {"filters", io::decodable_filters()},
                        {"CPU kernels", report.instruction_set},
                        {"cores", fmt::format("{}", cpu::available_cores())}});
 }

@@ -8,6 +8,7 @@
 #include "cli/common_options.hpp"
 #include "cli/option_values.hpp"
 #include "cli/report.hpp"
+#include "cli/storage_options.hpp"
 #include "cli/text.hpp"
 #include "cli/watched_run.hpp"
 #include "core/generator.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr Choice<ByteOrder> byte_orders[] = {{"little", ByteOrder::little},
                                              {"big", ByteOrder::big}};
-constexpr const char* default_deflate_level = "6";
 
 class GenerateCommand : public Command {
  public:
@@ -34,7 +34,7 @@ class GenerateCommand : public Command {
         ->required()
         ->type_name("");
     add_value_options();
-    add_storage_options();
+    add_storage_options(application(), options_.storage);
     add_common_options(application(), common_);
   }
 
@@ -79,34 +79,14 @@ class GenerateCommand : public Command {
     application().add_flag("--force", options_.force, "Replace an existing file");
   }
 
-  void add_storage_options() {
-    io::StorageOptions& storage = options_.storage;
-    add("--chunks", "N,...", "Chunk extents; contiguous if not given",
-        [&storage](const std::string& text) {
-          storage.chunk_shape = parse_shape("--chunks", text);
-        });
-    add("--deflate", "[LEVEL]", "Compress chunks as gzip does, 0 to 9; level 6 if not given",
-        [&storage](const std::string& text) {
-          const std::string level = text.empty() ? default_deflate_level : text;
-          storage.deflate_level = static_cast<int>(parse_integer("--deflate", level, 0, 9));
-        })
-        ->expected(0, 1);
-    application().add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
-    application().add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
-  }
-
   void check_options() const {
     if (!has_shape_)
       throw usage_error("the shape is missing", "", "Give it with --shape, such as --shape 1000.");
-    const io::StorageOptions& storage = options_.storage;
-    const bool filtered = storage.deflate_level || storage.shuffle || storage.fletcher32;
-    if (filtered && storage.chunk_shape.empty())
-      throw usage_error("--deflate, --shuffle and --fletcher32 need chunks",
-                        "HDF5 filters chunks, not contiguous datasets",
-                        "Give their extents with --chunks.");
-    if (!storage.chunk_shape.empty() && storage.chunk_shape.size() != options_.shape.size())
+    check_storage_options(options_.storage);
+    const std::vector<std::uint64_t>& chunks = options_.storage.chunk_shape;
+    if (!chunks.empty() && chunks.size() != options_.shape.size())
       throw usage_error("the chunks and the shape differ in their number of dimensions",
-                        fmt::format("{} and {}", storage.chunk_shape.size(), options_.shape.size()),
+                        fmt::format("{} and {}", chunks.size(), options_.shape.size()),
                         "Give --chunks one extent for each of --shape.");
   }
 

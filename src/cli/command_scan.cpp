@@ -7,6 +7,7 @@
 #include "cli/common_options.hpp"
 #include "cli/option_values.hpp"
 #include "cli/report.hpp"
+#include "cli/storage_options.hpp"
 #include "cli/text.hpp"
 #include "cli/watched_run.hpp"
 #include "warpfold/scan.hpp"
@@ -30,6 +31,7 @@ class ScanCommand : public Command {
   void run(const Session& session) override {
     if (options_.output.empty())
       throw usage_error("the output is missing", "", "Name it with -o OUT or -o OUT:DATASET.");
+    check_storage_options(options_.storage);
     ReportOutputs outputs(session, common_, {file_, options_.output});
     options_.history = shell_quoted(session.words);
     ScanResult result;
@@ -64,6 +66,7 @@ class ScanCommand : public Command {
         "Integers that the output's type can't hold: refuse, or wrap; error if not given",
         [this](const std::string& text) { options_.overflow = parse_overflow(text); });
     application().add_flag("--exclusive", options_.exclusive, "Leave out each place's own element");
+    add_storage_options(application(), options_.storage);
     application().add_flag("--force", options_.force, "Replace an existing output file");
   }
 

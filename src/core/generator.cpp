@@ -1,5 +1,6 @@
 #include "core/generator.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "core/byte_order.hpp"
 #include "core/generated_elements.hpp"
@@ -55,27 +57,57 @@ std::unique_ptr<Generator> indexed(const GeneratorSpec& spec, Element element) {
   return std::make_unique<IndexedGenerator<T, Element>>(spec.format.order, element);
 }
 
-template <class T>
-class MswsGenerator : public Generator {
+/// A sequence in which each number follows from the one before. Ranges in any order cost little
+/// more than ascending ones: marks are set on the way, to return to.
+class MarkedSequence {
  public:
-  explicit MswsGenerator(const GeneratorSpec& spec) : spec_(spec), sequence_(spec.seed) {}
+  explicit MarkedSequence(std::uint64_t seed) : sequence_(seed), marks_{sequence_} {}
 
-  void fill(ElementRange range, std::span<std::byte> out) override {
-    move_to(range.first);
-    store<T>(range, spec_.format.order, out,
-             [this](std::uint64_t) { return element(sequence_()); });
-    position_ = range.end();
+  /// Makes next() draw the number at `index`.
+  void go_to(std::uint64_t index) {
+    const std::uint64_t mark = std::min<std::uint64_t>(index / interval_, marks_.size() - 1);
+    if (index < position_ || mark * interval_ > position_) {
+      sequence_ = marks_[mark];
+      position_ = mark * interval_;
+    }
+    while (position_ < index) next();
+  }
+
+  std::uint32_t next() {
+    const std::uint32_t drawn = sequence_();
+    if (++position_ == marks_.size() * interval_) set_mark();
+    return drawn;
   }
 
  private:
-  void move_to(std::uint64_t index) {
-    if (index < position_) {
-      sequence_ = generated::MiddleSquareWeyl(spec_.seed);
-      position_ = 0;
-    }
-    for (; position_ < index; ++position_) sequence_();
+  static constexpr std::size_t most_marks = 1 << 16;
+
+  void set_mark() {
+    marks_.push_back(sequence_);
+    if (marks_.size() < most_marks) return;
+    for (std::size_t i = 0; i < marks_.size() / 2; ++i) marks_[i] = marks_[2 * i];
+    marks_.erase(marks_.begin() + static_cast<std::ptrdiff_t>(marks_.size() / 2), marks_.end());
+    interval_ *= 2;
   }
 
+  generated::MiddleSquareWeyl sequence_;
+  std::uint64_t position_ = 0;  ///< index of the number that is drawn next
+  std::uint64_t interval_ = 4096;
+  std::vector<generated::MiddleSquareWeyl> marks_;  ///< the sequence before each interval
+};
+
+template <class T>
+class MswsGenerator : public Generator {
+ public:
+  explicit MswsGenerator(const GeneratorSpec& spec)
+      : order_(spec.format.order), sequence_(spec.seed) {}
+
+  void fill(ElementRange range, std::span<std::byte> out) override {
+    sequence_.go_to(range.first);
+    store<T>(range, order_, out, [this](std::uint64_t) { return element(sequence_.next()); });
+  }
+
+ private:
   static T element(std::uint32_t bits) {
     if constexpr (is_floating_element<T>)
       return generated::rounded_to<T>(static_cast<double>(bits) * 0x1p-32);
@@ -83,9 +115,8 @@ class MswsGenerator : public Generator {
       return static_cast<T>(bits);
   }
 
-  GeneratorSpec spec_;
-  generated::MiddleSquareWeyl sequence_;
-  std::uint64_t position_ = 0;  ///< index of the element that the sequence draws next
+  ByteOrder order_;
+  MarkedSequence sequence_;
 };
 
 Error unsuitable(const GeneratorSpec& spec, const std::string& why, const std::string& suggestion) {

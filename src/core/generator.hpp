@@ -45,7 +45,7 @@ class Generator {
  public:
   virtual ~Generator() = default;
 
-  /// Fills `out` with the elements of `range` in the spec's format. Ranges come in ascending order.
+  /// Fills `out` with the elements of `range` in the spec's format.
   virtual void fill(ElementRange range, std::span<std::byte> out) = 0;
 };
 

@@ -1,19 +1,21 @@
 #include "pipeline/generate.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "core/generator.hpp"
+#include "pipeline/backend_choice.hpp"
+#include "pipeline/chunk_packer.hpp"
 #include "pipeline/collective.hpp"
-#include "pipeline/plan.hpp"
-#include "pipeline/rounds.hpp"
 #include "pipeline/run_watch.hpp"
+#include "pipeline/slab_plan.hpp"
 #include "pipeline/stage_clock.hpp"
 #include "pipeline/staged_dataset.hpp"
+#include "pipeline/worker_threads.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/partition.hpp"
 #include "warpfold/core/version.hpp"
@@ -42,74 +44,107 @@ io::OutputSpec output_of(const std::string& file, const std::string& dataset,
   output.dataset = dataset;
   output.shape = options.shape;
   output.format = options.format;
-  output.storage = options.storage;
+  output.storage = with_chunk_shape(options.storage, options.shape, size_of(options.format.type));
   output.force = options.force;
   output.text_attributes = {{"warpfold_command", options.history},
                             {"warpfold_version", std::string(version())}};
   return output;
 }
 
-/// Where a slab of generated elements goes.
-using Sink = std::function<void(ElementRange range, std::span<const std::byte> bytes)>;
-
-/// Makes elements and writes them, slab by slab; its calls are collective.
-class Generation {
+/// Slabs of a rank's partition, each taken by one thread.
+class SlabQueue {
  public:
-  Generation(const GeneratorSpec& spec, const RunOptions& run,
-             const mpi::Communicator& communicator)
-      : spec_(spec), run_(run), communicator_(communicator), size_(size_of(spec.format.type)) {}
+  SlabQueue(ElementRange partition, std::uint64_t slab_elements)
+      : partition_(partition), slab_elements_(slab_elements) {}
 
-  /// Every rank makes and writes its part.
-  void write_contiguous(io::ContiguousWriter& writer) {
-    const auto ranks = static_cast<std::uint64_t>(communicator_.size());
-    const auto rank = static_cast<std::uint64_t>(communicator_.rank());
-    fill(partition(spec_.elements, granule, ranks, rank),
-         partition(spec_.elements, granule, ranks, 0).count,
-         [&](ElementRange range, std::span<const std::byte> bytes) {
-           writer.write(range.first * size_, bytes);
-         });
-    run_on_all(communicator_, [&] { writing_.time(0, [&] { writer.sync(); }); });
+  std::optional<ElementRange> next() {
+    const std::uint64_t skipped = slab_elements_ * taken_++;
+    if (skipped >= partition_.count) return std::nullopt;
+    return ElementRange{partition_.first + skipped,
+                        std::min(slab_elements_, partition_.count - skipped)};
   }
-
-  /// The root alone: the serial HDF5 library writes chunks from one process.
-  void write_chunked(const std::string& path, const std::string& dataset) {
-    std::optional<io::ChunkedWriter> chunks;
-    run_on_root(communicator_, [&] { chunks.emplace(path, dataset); });
-    fill({0, communicator_.is_root() ? spec_.elements : 0}, spec_.elements,
-         [&](ElementRange range, std::span<const std::byte> bytes) {
-           chunks->write(range.first, bytes);
-         });
-    run_on_root(communicator_, [&] { chunks->close(); });
-  }
-
-  std::vector<StageTiming> timings() const { return {making_.timing(), writing_.timing()}; }
 
  private:
-  void fill(ElementRange mine, std::uint64_t most_elements, const Sink& sink) {
-    const std::uint64_t slab = std::max<std::uint64_t>(1, run_.slab_bytes / size_);
+  ElementRange partition_;
+  std::uint64_t slab_elements_;
+  std::atomic<std::uint64_t> taken_ = 0;
+};
+
+/// Makes elements and writes them, by all threads of all ranks; its calls are collective.
+class Generation {
+ public:
+  Generation(const GeneratorSpec& spec, const RunOptions& run, int threads,
+             const mpi::Communicator& communicator)
+      : spec_(spec),
+        run_(run),
+        communicator_(communicator),
+        threads_(threads),
+        size_(size_of(spec.format.type)) {}
+
+  std::vector<StageTiming> write_contiguous(io::ContiguousWriter& writer) {
+    const auto start = SteadyClock::now();
+    const ElementRange mine =
+        partition(spec_.elements, granule, static_cast<std::uint64_t>(communicator_.size()),
+                  static_cast<std::uint64_t>(communicator_.rank()));
+    SlabQueue slabs(mine, std::max<std::uint64_t>(1, slab_bytes_of(run_) / size_));
+    std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(threads_));
+    std::atomic<std::uint64_t> done = 0;
+    {
+      WorkerThreads workers(threads_, [&](int worker, const std::stop_token& stop) {
+        timings[static_cast<std::size_t>(worker)] = write_slabs(slabs, writer, done, stop);
+      });
+      see_through(workers, communicator_, [&] {
+        leave_if_interrupted(run_);
+        report_progress(run_, done, mine.count * size_);
+      });
+    }
+    StageClock syncing(stage::sync);
+    run_on_all(communicator_, [&] { syncing.time(0, [&] { writer.sync(); }); });
+    std::vector<StageTiming> all{syncing.timing()};
+    for (const auto& each : timings) all.insert(all.begin(), each.begin(), each.end());
+    return over_threads(all, seconds_since(start));
+  }
+
+  std::vector<StageTiming> write_chunked(const std::string& path, const io::OutputSpec& output) {
+    const auto make_source = [this]() -> ElementSource {
+      return [generator = std::shared_ptr<Generator>(make_generator(spec_))](
+                 ElementRange range, std::span<std::byte> out) { generator->fill(range, out); };
+    };
+    return pack_chunks({path, output.path, output.dataset, output.shape, output.storage, size_,
+                        make_source, stage::generate, threads_},
+                       run_, communicator_);
+  }
+
+ private:
+  std::vector<StageTiming> write_slabs(SlabQueue& slabs, io::ContiguousWriter& writer,
+                                       std::atomic<std::uint64_t>& done,
+                                       const std::stop_token& stop) const {
+    StageClock making(stage::generate);
+    StageClock writing(stage::write);
     const std::unique_ptr<Generator> generator = make_generator(spec_);
-    std::vector<std::byte> buffer(std::min(slab, mine.count) * size_);
-    std::uint64_t next = mine.first;
-    in_rounds(communicator_, ceil_div(most_elements, slab), [&] {
-      leave_if_interrupted(run_);
-      if (next == mine.end()) return false;
-      const ElementRange range{next, std::min(slab, mine.end() - next)};
-      const std::span<std::byte> bytes(buffer.data(), range.count * size_);
-      making_.time(bytes.size(), [&] { generator->fill(range, bytes); });
-      writing_.time(bytes.size(), [&] { sink(range, bytes); });
-      next = range.end();
-      report_progress(run_, (next - mine.first) * size_, mine.count * size_);
-      return true;
-    });
+    std::vector<std::byte> buffer;
+    while (!stop.stop_requested()) {
+      const auto slab = slabs.next();
+      if (!slab) break;
+      buffer.resize(slab->count * size_);
+      making.time(buffer.size(), [&] { generator->fill(*slab, buffer); });
+      writing.time(buffer.size(), [&] { writer.write(slab->first * size_, buffer); });
+      done += buffer.size();
+    }
+    return {making.timing(), writing.timing()};
   }
 
   const GeneratorSpec& spec_;
   const RunOptions& run_;
   const mpi::Communicator& communicator_;
+  int threads_;
   std::size_t size_;
-  StageClock making_{"generate"};
-  StageClock writing_{"write"};
 };
+
+int choose_host_threads(RunOptions run, const mpi::Communicator& communicator) {
+  run.backend = BackendChoice::cpu;
+  return choose_place(run, communicator).threads;
+}
 
 }  // namespace
 
@@ -123,12 +158,15 @@ GenerateResult generate(MPI_Comm parent, const std::string& file, const std::str
     spec.elements = elements_of(options.shape, options.format.type);
     make_generator(spec);
   });
-  StagedDataset staged(output_of(file, dataset, options), communicator);
-  Generation generation(spec, options.run, communicator);
+  const io::OutputSpec output = output_of(file, dataset, options);
+  const int threads = choose_host_threads(options.run, communicator);
+  StagedDataset staged(output, communicator);
+  Generation generation(spec, options.run, threads, communicator);
+  std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer())
-    generation.write_contiguous(*writer);
-  else if (!options.storage.chunk_shape.empty())
-    generation.write_chunked(staged.temporary_path(), dataset);
+    stages = generation.write_contiguous(*writer);
+  else if (!output.storage.chunk_shape.empty())
+    stages = generation.write_chunked(staged.temporary_path(), output);
   staged.commit();
 
   GenerateResult result;
@@ -137,7 +175,7 @@ GenerateResult generate(MPI_Comm parent, const std::string& file, const std::str
   result.known_sum = known_sum(spec);
   result.report.ranks = communicator.size();
   result.report.hosts = mpi::count_hosts(communicator);
-  result.report.stages = busiest(generation.timings(), communicator);
+  result.report.stages = busiest(stages, communicator);
   result.report.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

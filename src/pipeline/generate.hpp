@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/generator.hpp"
-#include "io/output.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/int128.hpp"
+#include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -22,7 +22,7 @@ struct GenerateOptions {
   std::vector<std::uint64_t> shape;
   std::uint64_t seed = 1;
   double value = 1.0;  ///< of `constant`
-  io::StorageOptions storage;
+  StorageOptions storage;
   bool force = false;
   std::string history;
   RunOptions run;

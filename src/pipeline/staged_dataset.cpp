@@ -16,11 +16,11 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, const mpi::Communicator
     file_.emplace(spec);
     temporary_path_ = file_->temporary_path();
   });
-  const std::uint64_t offset =
+  data_offset_ =
       mpi::broadcast(file_ ? file_->data_offset().value_or(nowhere) : nowhere, communicator);
   temporary_path_ = mpi::broadcast(temporary_path_, communicator);
   run_on_all(communicator, [&] {
-    if (offset != nowhere) writer_.emplace(temporary_path_, offset);
+    if (data_offset_ != nowhere) writer_.emplace(temporary_path_, data_offset_, spec.path);
   });
 }
 

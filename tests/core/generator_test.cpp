@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/byte_order.hpp"
+#include "core/generated_elements.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/fixed_point.hpp"
 #include "warpfold/core/ordered_key.hpp"
@@ -226,6 +227,40 @@ TEST(Generator, MswsIsThePublishedSequence) {
     x = (x >> 32) | (x << 32);
     ASSERT_EQ(drawn[i], static_cast<std::uint32_t>(x)) << i;
     ASSERT_EQ(fractions[i], static_cast<double>(drawn[i]) / 4294967296.0) << i;
+  }
+}
+
+TEST(Generator, RangesComeInAnyOrder) {
+  for_every_kind_and_type([](GeneratorSpec spec) {
+    spec.elements = 10'000;
+    const std::vector<std::byte> whole = generate(spec);
+    const std::size_t size = size_of(spec.format.type);
+    const auto generator = make_generator(spec);
+    for (const std::uint64_t first : {9000U, 4000U, 8191U, 0U, 4096U, 9500U}) {
+      std::vector<std::byte> bytes(500 * size);
+      generator->fill({first, 500}, bytes);
+      EXPECT_TRUE(std::ranges::equal(bytes, std::span(whole).subspan(first * size, bytes.size())));
+    }
+  });
+}
+
+TEST(Generator, MswsGoesBackFromFarAhead) {
+  const GeneratorSpec spec = spec_of(GeneratorKind::msws, ElementType::u32, 300'000'000);
+  const auto generator = make_generator(spec);
+  const auto number_at = [&](std::uint64_t index) {
+    std::uint32_t number = 0;
+    generator->fill({index, 1}, std::as_writable_bytes(std::span(&number, 1)));
+    return number;
+  };
+  constexpr std::uint64_t places[] = {299'999'999, 268'435'456, 268'435'455, 4096, 12'287, 0};
+  std::vector<std::uint32_t> found;
+  for (const std::uint64_t place : places) found.push_back(number_at(place));
+  generated::MiddleSquareWeyl sequence(1);
+  std::uint64_t drawn = 0;
+  std::uint32_t number = 0;
+  for (std::size_t i : {5U, 3U, 4U, 2U, 1U, 0U}) {
+    for (; drawn <= places[i]; ++drawn) number = sequence();
+    EXPECT_EQ(found[i], number) << places[i];
   }
 }
 

@@ -1,0 +1,134 @@
+"""Chunked and compressed outputs of scan and generate."""
+
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+SHAPE = (37, 41, 19)
+STORAGES = {
+    "chunks": ("--chunks", "10,16,19"),
+    "auto": ("--chunks", "auto", "--deflate"),
+    "rows": ("--chunks", "1,41,19", "--deflate", 1, "--shuffle"),
+    "boxes": ("--chunks", "8,7,6", "--deflate", 9, "--shuffle", "--fletcher32"),
+    "large": ("--chunks", "1000,1000,1000", "--fletcher32"),
+}
+
+
+def names_in(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """A file of integers, and their running sums."""
+    values = np.random.default_rng(3).integers(-1000, 1000, SHAPE, "i4")
+    path = support.write(tmp_path_factory.mktemp("input") / "in.h5", values, "i32")
+    return path, np.cumsum(values.astype("i8")).reshape(SHAPE)
+
+
+@pytest.mark.parametrize("ranks", [None, 2, 3, 4])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_scan(folder, numbers, storage, ranks):
+    path, sums = numbers
+    support.scan(path, folder / "out.h5", "values", *STORAGES[storage], ranks=ranks)
+    assert np.array_equal(support.read(folder / "out.h5", "i64"), sums)
+    assert names_in(folder) == ["out.h5"]
+
+
+def test_scan_stores_as_asked(folder, numbers):
+    path, _ = numbers
+    support.scan(path, folder / "out.h5", "values", *STORAGES["boxes"], ranks=2)
+    with h5py.File(folder / "out.h5") as file:
+        made = file["values"]
+        assert made.chunks == (8, 7, 6)
+        assert (made.compression, made.compression_opts) == ("gzip", 9)
+        assert made.shuffle and made.fletcher32
+        assert b"--fletcher32" in made.attrs["warpfold_command"]
+
+
+def test_scan_without_elements(folder):
+    support.write(folder / "in.h5", np.zeros((4, 0)), "f32")
+    support.scan(folder / "in.h5", folder / "out.h5", "values", "--chunks", "2,2", ranks=2)
+    assert support.read(folder / "out.h5", "f32").shape == (4, 0)
+    support.write(folder / "in.h5", np.float32(7), "f32")
+    support.scan(folder / "in.h5", folder / "out.h5", "values", "--chunks", "auto")
+    assert support.read(folder / "out.h5", "f32") == 7
+
+
+@pytest.mark.parametrize("ranks", [None, 2, 3, 4])
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("kind, name", [("normal", "f32"), ("msws", "u64")])
+def test_generate(folder, kind, name, storage, ranks):
+    shape = ("--type", name, "--shape", ",".join(map(str, SHAPE)))
+    support.run("generate", kind, folder / "plain.h5", "values", *shape)
+    support.run("generate", kind, folder / "out.h5", "values", *shape, *STORAGES[storage],
+                ranks=ranks)  # fmt: skip
+    found = support.read(folder / "out.h5", name)
+    assert found.tobytes() == support.read(folder / "plain.h5", name).tobytes()
+    assert names_in(folder) == ["out.h5", "plain.h5"]
+
+
+def test_every_number_of_ranks_and_threads_stores_the_same_bytes(folder):
+    words = ("--type", "f64", "--shape", "300,301", "--chunks", "32,32", "--deflate", "--shuffle")
+    sizes, stored = set(), set()
+    for ranks, threads in ((None, 1), (None, 5), (2, 1), (4, 2)):
+        path = folder / f"{ranks or 1}-{threads}.h5"
+        support.run("generate", "wide", path, "values", *words, "--threads", threads, ranks=ranks)
+        with h5py.File(path) as file:
+            made = file["values"].id
+            chunks = [made.get_chunk_info(i) for i in range(made.get_num_chunks())]
+            places = [(chunk.chunk_offset, chunk.byte_offset, chunk.size) for chunk in chunks]
+            bodies = [made.read_direct_chunk(chunk.chunk_offset)[1] for chunk in chunks]
+            stored.add((tuple(places), b"".join(bodies)))
+        sizes.add(path.stat().st_size)
+    assert len(sizes) == 1
+    assert len(stored) == 1
+
+
+def test_chunks_that_deflate_does_not_shrink_are_stored_as_they_are(folder):
+    words = ("--type", "u32", "--shape", "100000", "--chunks", "10000", "--deflate", 9)
+    support.run("generate", "uniform", folder / "out.h5", "values", *words)
+    with h5py.File(folder / "out.h5") as file:
+        assert file["values"].id.get_storage_size() == 400_000
+        assert file["values"].id.read_direct_chunk((0,))[0] == 1
+    found = support.reduce(folder / "out.h5").results
+    assert found["sum"] == int(support.read(folder / "out.h5", "u32").sum(dtype="u8"))
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("words, mentions", [
+    (["--chunks", "3,3"], ["dimensions"]),
+    (["--chunks", "3,0,3"], ["extent is 0"]),
+    (["--deflate", "3"], ["--chunks"]),
+    (["--chunks", "auto", "--deflate", "10"], ["--deflate"]),
+])  # fmt: skip
+def test_unfitting_storage_is_a_usage_error(folder, numbers, words, mentions, ranks):
+    path, _ = numbers
+    out = folder / "out.h5"
+    support.fail("scan", path, "values", "-o", out, *words, code=2, mentions=mentions, ranks=ranks)
+    assert names_in(folder) == []
+
+
+def test_no_space_for_the_chunks_leaves_nothing(folder):
+    words = ("--type", "u64", "--shape", 9_000_000, "--chunks", 100_000, "--fletcher32")
+    limit = ("bash", "-c", 'trap "" XFSZ; ulimit -f 65536; exec "$@"', "limited")
+    support.fail("generate", "uniform", folder / "out.h5", "values", *words, code=1,
+                 mentions=["out.h5"], prefix=limit)  # fmt: skip
+    assert names_in(folder) == []
+
+
+@pytest.mark.skipif(shutil.which("h5dump") is None, reason="h5dump of hdf5-tools is not here")
+def test_hdf5_tools_read_it(folder, numbers):
+    path, sums = numbers
+    support.scan(path, folder / "out.h5", "values", *STORAGES["boxes"])
+    words = ["h5dump", "-p", "-y", "-d", "values", "-o", folder / "values.txt", folder / "out.h5"]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    for word in ("CHUNKED ( 8, 7, 6 )", "SHUFFLE", "DEFLATE { LEVEL 9 }", "FLETCHER32"):
+        assert word in shown
+    numbers_shown = (folder / "values.txt").read_text().replace(",", " ").split()
+    assert list(map(int, numbers_shown)) == sums.ravel().tolist()
