@@ -7,8 +7,8 @@
 #include <random>
 #include <utility>
 
-#include "bench/timed_event.hpp"
 #include "cuda/stream.hpp"
+#include "cuda/timed_event.hpp"
 
 namespace warpfold::bench {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 /// A contender that runs, and its times.
 struct Lane {
   Contender* contender;
-  TimedEvent before;
-  TimedEvent after;
+  cuda::TimedEvent before;
+  cuda::TimedEvent after;
   std::vector<double> seconds;
 };
 

@@ -1,20 +1,25 @@
 #include "bench/host_reference.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <span>
 
 #include "core/scan_arithmetic.hpp"
+#include "cpu/backend.hpp"
 #include "cuda/copy.hpp"
+#include "cuda/device.hpp"
 #include "cuda/download.hpp"
 #include "cuda/stream.hpp"
+#include "pipeline/worker_threads.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench {
 namespace {
 
-constexpr std::uint64_t slab_bytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t slab_bytes = std::uint64_t{4} << 20;
 
 constexpr std::uint64_t head_elements = std::uint64_t{1} << 24;
 constexpr std::uint64_t tail_elements = std::uint64_t{1} << 20;
@@ -34,7 +39,8 @@ class PageLock {
   std::byte* memory_;
 };
 
-/// The fold of elements [first, first + count).
+/// The fold of elements [first, first + count), by as many threads as there are slots: each copies
+/// slab after slab into its own.
 Accumulator fold_part(Backend& host, const std::byte* array, const FoldPlan& plan,
                       ElementRange range, cudaStream_t stream) {
   const std::size_t element_bytes = size_of(plan.format.type);
@@ -42,23 +48,21 @@ Accumulator fold_part(Backend& host, const std::byte* array, const FoldPlan& pla
   std::vector<std::unique_ptr<PageLock>> locks;
   for (int slot = 0; slot < engine->slots(); ++slot)
     locks.push_back(std::make_unique<PageLock>(engine->buffer(slot)));
-  const auto slots = static_cast<std::uint64_t>(engine->slots());
-  const auto fetch = [&](std::uint64_t slab) {
-    const ElementRange part = block_range(range.count, plan.slab_elements, slab);
-    const auto slot = static_cast<int>(slab % slots);
-    engine->wait(slot);
-    cuda::copy_to_host(engine->buffer(slot).data(),
-                       array + (range.first + part.first) * element_bytes,
-                       part.count * element_bytes, stream);
-  };
-  const std::uint64_t slabs = ceil_div(range.count, plan.slab_elements);
-  if (slabs != 0) fetch(0);
-  for (std::uint64_t slab = 0; slab < slabs; ++slab) {
-    cuda::synchronize(stream);
-    if (slab + 1 < slabs) fetch(slab + 1);
-    const ElementRange part = block_range(range.count, plan.slab_elements, slab);
-    engine->submit(static_cast<int>(slab % slots), range.first + part.first, part.count);
-  }
+  std::atomic<std::uint64_t> next = 0;
+  const int device = cuda::current_device();
+  pipeline::WorkerThreads workers(engine->slots(), [&](int slot, const std::stop_token& stop) {
+    cuda::check(cudaSetDevice(device), "selecting the GPU");
+    while (!stop.stop_requested()) {
+      const ElementRange part = block_range(range.count, plan.slab_elements, next++);
+      if (part.count == 0) return;
+      const std::uint64_t first = range.first + part.first;
+      cuda::copy_to_host(engine->buffer(slot).data(), array + first * element_bytes,
+                         part.count * element_bytes, stream);
+      cuda::synchronize(stream);
+      engine->submit(slot, 0, first, part.count);
+    }
+  });
+  while (!workers.wait_for(std::chrono::seconds(1))) continue;
   return engine->finish();
 }
 
@@ -66,15 +70,16 @@ Accumulator fold_part(Backend& host, const std::byte* array, const FoldPlan& pla
 std::vector<std::byte> scan_part(Backend& host, const ScanSpec& spec, const std::byte* array,
                                  ElementRange range, const Accumulator& before,
                                  cudaStream_t stream) {
-  const auto engine = host.make_scan_engine({spec, range.count, range.count});
-  cuda::copy_to_host(engine->input(0, 0, range.count).data(),
+  const auto engine = host.make_scan_engine(
+      {.spec = spec, .slab_elements = range.count, .partition_elements = range.count});
+  cuda::copy_to_host(engine->input(0, 0, 0, range.count).data(),
                      array + range.first * size_of(spec.input.type),
                      range.count * size_of(spec.input.type), stream);
   cuda::synchronize(stream);
-  engine->load(0, 0, range.count);
+  engine->load(0, 0, 0, range.count);
   engine->total(0, range.count);
   engine->scan(0, range.first, range.count, before);
-  const std::span<const std::byte> output = engine->output(0, 0, range.count);
+  const std::span<const std::byte> output = engine->output(0, 0, 0, range.count);
   return {output.begin(), output.end()};
 }
 
@@ -91,7 +96,12 @@ std::vector<Accumulator> prefix_folds(Backend& host, const void* array, ElementF
     const ElementRange rest{done, count - done};
     const std::uint64_t slab = std::min(slab_bytes / size_of(format.type), rest.count);
     if (rest.count != 0)
-      so_far.merge(fold_part(host, static_cast<const std::byte*>(array), {format, needs, slab},
+      so_far.merge(fold_part(host, static_cast<const std::byte*>(array),
+                             {.format = format,
+                              .needs = needs,
+                              .slab_elements = slab,
+                              .staging_bytes = slab * size_of(format.type),
+                              .slots = cpu::available_cores()},
                              rest, stream));
     so_far.normalize();
     folds.push_back(so_far);

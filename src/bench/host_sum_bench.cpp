@@ -28,8 +28,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t task_bytes = std::uint64_t{2} << 20;
-
 /// One row of the table: what is run, and how long it took each time.
 struct Row {
   std::string label;
@@ -52,13 +50,12 @@ void measure(std::vector<Row>& rows, int runs) {
 
 double median(const Row& row) { return row.seconds[row.seconds.size() / 2]; }
 
-/// All of `bytes` in chunks of a task, its results combined by addition.
+/// All of the engine's buffers, one a thread, its results combined by addition.
 template <class T, class Reduce>
-T in_parallel(cpu::ThreadPool& pool, std::span<const std::byte> bytes, const Reduce& reduce) {
-  std::vector<T> parts(ceil_div(bytes.size(), task_bytes));
-  pool.parallel_for(parts.size(), [&](std::size_t task, int) {
-    const std::size_t first = task * task_bytes;
-    parts[task] = reduce(bytes.subspan(first, std::min(task_bytes, bytes.size() - first)));
+T in_parallel(cpu::ThreadPool& pool, FoldEngine& engine, const Reduce& reduce) {
+  std::vector<T> parts(static_cast<std::size_t>(engine.slots()));
+  pool.parallel_for(parts.size(), [&](std::size_t slot, int) {
+    parts[slot] = reduce(engine.buffer(static_cast<int>(slot)));
   });
   T total{};
   for (const T part : parts) total = static_cast<T>(total + part);
@@ -129,7 +126,11 @@ void fill(std::span<std::byte> bytes, Data data) {
 class HostSumBench {
  public:
   HostSumBench(std::uint64_t bytes, int threads, int runs, const cpu::Kernels& kernels)
-      : bytes_(bytes), runs_(runs), pool_(threads), backend_(cpu::make_backend(threads, kernels)) {}
+      : bytes_(bytes),
+        bytes_a_thread_(bytes / static_cast<std::uint64_t>(threads)),
+        runs_(runs),
+        pool_(threads),
+        backend_(cpu::make_backend(threads, kernels)) {}
 
   void run() {
     std::printf("%s, %.0f MiB, %d runs\n", backend_->device().c_str(),
@@ -146,24 +147,29 @@ class HostSumBench {
   void run_type(ElementType type, Data data) {
     constexpr FoldNeeds sum_only{true, false, false, false};
     constexpr FoldNeeds everything{true, true, true, true};
-    const auto engine = backend_->make_fold_engine({{type}, sum_only, bytes_ / sizeof(T)});
-    const std::span<std::byte> slab = engine->buffer(0);
-    fill<T>(slab, data);
-    const auto all = backend_->make_fold_engine({{type}, everything, bytes_ / sizeof(T)});
-    std::memcpy(all->buffer(0).data(), slab.data(), slab.size());
+    const std::uint64_t elements = bytes_a_thread_ / sizeof(T);
+    const auto engine =
+        backend_->make_fold_engine({{type}, sum_only, elements, 0, false, pool_.threads()});
+    const auto all =
+        backend_->make_fold_engine({{type}, everything, elements, 0, false, pool_.threads()});
+    for (int slot = 0; slot < pool_.threads(); ++slot) {
+      fill<T>(engine->buffer(slot), data);
+      fill<T>(all->buffer(slot), data);
+    }
     const std::string label = std::string(warpfold::name_of(type)) + ' ' + name_of(data);
     std::vector<Row> rows{
-        {label + ": read", [&] { keep(in_parallel<std::uint64_t>(pool_, slab, sum_of_words)); }},
-        {label + ": plain sum", [&] { keep(in_parallel<double>(pool_, slab, plain_sum<T>)); }},
-        {label + ": exact sum", [&] { fold(*engine, bytes_ / sizeof(T)); }},
-        {label + ": all statistics", [&] { fold(*all, bytes_ / sizeof(T)); }}};
+        {label + ": read", [&] { keep(in_parallel<std::uint64_t>(pool_, *engine, sum_of_words)); }},
+        {label + ": plain sum", [&] { keep(in_parallel<double>(pool_, *engine, plain_sum<T>)); }},
+        {label + ": exact sum", [&] { fold(*engine, elements); }},
+        {label + ": all statistics", [&] { fold(*all, elements); }}};
     measure(rows, runs_);
     for (const Row& row : rows) print(row, median(rows.front()));
   }
 
   void fold(FoldEngine& engine, std::uint64_t elements) {
-    engine.submit(0, 0, elements);
-    engine.wait(0);
+    pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
+      engine.submit(static_cast<int>(slot), 0, slot * elements, elements);
+    });
     keep(engine.finish().sum.rounded());
   }
 
@@ -181,6 +187,7 @@ class HostSumBench {
   }
 
   std::uint64_t bytes_;
+  std::uint64_t bytes_a_thread_;
   int runs_;
   cpu::ThreadPool pool_;
   std::unique_ptr<Backend> backend_;

@@ -2,6 +2,7 @@
 #include "bench/device_facts.hpp"
 #include "bench/exchange.hpp"
 #include "bench/ladder_bench.hpp"
+#include "bench/transfer_lane.hpp"
 #include "cuda/backend.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -19,6 +20,8 @@ Error no_gpu() {
 DeviceFacts current_device_facts() { return {}; }
 
 std::vector<Exchange> gpu_exchanges(const Settings&, const mpi::Communicator&) { throw no_gpu(); }
+
+std::unique_ptr<TransferLane> make_gpu_lane(std::uint64_t) { throw no_gpu(); }
 
 Result bench_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
 

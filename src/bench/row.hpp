@@ -29,12 +29,15 @@ struct Row {
   std::string title;      ///< what it is, where the kernel's name does not tell
   Clock clock = Clock::device;
   std::uint64_t elements = 0;
-  std::uint64_t bytes = 0;         ///< the size, of the larger array
-  std::uint64_t useful_bytes = 0;  ///< that had to be read and written once
+  std::uint64_t bytes = 0;          ///< the size, of the larger array
+  std::uint64_t useful_bytes = 0;   ///< that had to be read and written once
+  std::uint64_t element_bytes = 0;  ///< of a file: without its filters, where it has some
+  bool ceiling = false;             ///< others can't be faster than the slowest such row
   std::optional<Spread> seconds;
   std::optional<double> gigabytes_per_second;
-  std::optional<double> of_copy;  ///< rate, over that of a device-to-device copy
-  std::optional<double> of_cub;   ///< rate, over that of CUB
+  std::optional<double> of_copy;     ///< rate, over that of a device-to-device copy
+  std::optional<double> of_cub;      ///< rate, over that of CUB
+  std::optional<double> of_ceiling;  ///< rate, over that of the slowest ceiling
   Check check = Check::none;
   std::optional<double> error_ulps;  ///< distance from the exact answer
   std::string note;                  ///< why it was not run

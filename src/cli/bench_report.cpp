@@ -30,6 +30,11 @@ std::string with_digits(const std::optional<double>& value, int digits, double s
   return value ? fmt::format("{:.{}f}", *value * scale, digits) : "";
 }
 
+/// Gigabytes per second with three digits or more.
+std::string rate_text(const std::optional<double>& rate) {
+  return with_digits(rate, rate && *rate < 10 ? 2 : 1);
+}
+
 template <class Part>
 std::optional<double> part_of(const Row& row, Part bench::Spread::*part) {
   if (!row.seconds) return std::nullopt;
@@ -40,22 +45,61 @@ std::string error_text(const Row& row) {
   return row.error_ulps ? fmt::format("{:.3g}", *row.error_ulps) : "";
 }
 
-std::vector<std::string> heading() {
-  return {"size", "elements", "operation", "kernel",  "median us", "least us", "most us",
-          "GB/s", "of copy",  "of CUB",    "checked", "error ulp", ""};
+/// What a table's times are told in.
+struct TimeUnit {
+  std::string name;
+  double per_second;
+};
+
+/// Milliseconds where that leaves digits enough of every time.
+TimeUnit unit_for(const std::vector<Row>::const_iterator begin,
+                  const std::vector<Row>::const_iterator end) {
+  constexpr double seconds_enough = 10e-3;
+  const bool all_long = std::all_of(begin, end, [](const Row& row) {
+    return !row.seconds || row.seconds->least >= seconds_enough;
+  });
+  return all_long ? TimeUnit{"ms", 1e3} : TimeUnit{"us", 1e6};
 }
 
-std::vector<std::string> line(const Row& row) {
+std::vector<std::string> heading(const TimeUnit& unit) {
+  return {"size",
+          "elements",
+          "operation",
+          "kernel",
+          "median " + unit.name,
+          "least " + unit.name,
+          "most " + unit.name,
+          "GB/s",
+          "elements GB/s",
+          "of ceiling",
+          "of copy",
+          "of CUB",
+          "checked",
+          "error ulp",
+          ""};
+}
+
+/// What GB/s would be of the elements without their filters.
+std::optional<double> element_rate(const Row& row) {
+  if (!row.gigabytes_per_second || row.element_bytes == 0 || row.useful_bytes == 0)
+    return std::nullopt;
+  return *row.gigabytes_per_second * static_cast<double>(row.element_bytes) /
+         static_cast<double>(row.useful_bytes);
+}
+
+std::vector<std::string> line(const Row& row, const TimeUnit& unit) {
   const std::string check =
       row.check == bench::Check::wrong ? "WRONG" : std::string(name_of(row.check));
   return {bytes_text(row.bytes),
           row.elements == 0 ? "" : fmt::format("{}", row.elements),
           row.operation,
           row.kernel,
-          with_digits(part_of(row, &bench::Spread::median), 2, 1e6),
-          with_digits(part_of(row, &bench::Spread::least), 2, 1e6),
-          with_digits(part_of(row, &bench::Spread::most), 2, 1e6),
-          with_digits(row.gigabytes_per_second, 1),
+          with_digits(part_of(row, &bench::Spread::median), 2, unit.per_second),
+          with_digits(part_of(row, &bench::Spread::least), 2, unit.per_second),
+          with_digits(part_of(row, &bench::Spread::most), 2, unit.per_second),
+          rate_text(row.gigabytes_per_second),
+          rate_text(element_rate(row)),
+          with_digits(row.of_ceiling, 3),
           with_digits(row.of_copy, 3),
           with_digits(row.of_cub, 3),
           check,
@@ -80,8 +124,10 @@ std::string tables(const std::vector<Row>& rows) {
   std::string text;
   for (auto row = rows.begin(); row != rows.end();) {
     const std::string group = row->group;
-    Table table{heading()};
-    for (; row != rows.end() && row->group == group; ++row) table.push_back(line(*row));
+    const auto end = std::find_if(row, rows.end(), [&](const Row& r) { return r.group != group; });
+    const TimeUnit unit = unit_for(row, end);
+    Table table{heading(unit)};
+    for (; row != end; ++row) table.push_back(line(*row, unit));
     text += "\n" + group + "\n" + aligned_text(without_empty_columns(table));
   }
   return text;
@@ -107,11 +153,14 @@ Json row_json(const Row& row) {
   json["bytes"] = json_integer(row.bytes);
   json["elements"] = json_integer(row.elements);
   json["useful_bytes"] = json_integer(row.useful_bytes);
+  json["element_bytes"] = json_integer(row.element_bytes);
+  json["ceiling"] = row.ceiling;
   json["seconds"] = Json();
   if (row.seconds)
     json["seconds"] = {
         {"median", row.seconds->median}, {"min", row.seconds->least}, {"max", row.seconds->most}};
   json["GB/s"] = optional_json(row.gigabytes_per_second);
+  json["of_ceiling"] = optional_json(row.of_ceiling);
   json["of_copy"] = optional_json(row.of_copy);
   json["of_cub"] = optional_json(row.of_cub);
   json["check"] = row.check == bench::Check::none ? Json() : Json(name_of(row.check));
@@ -146,8 +195,8 @@ Json document(const std::string& command, const std::string& what, const bench::
 
 Table csv(const std::vector<Row>& rows) {
   Table table{{"group", "operation", "kernel", "clock", "bytes", "elements", "median_seconds",
-               "min_seconds", "max_seconds", "gigabytes_per_second", "of_copy", "of_cub", "check",
-               "error_ulps", "note"}};
+               "min_seconds", "max_seconds", "gigabytes_per_second", "of_ceiling", "of_copy",
+               "of_cub", "check", "error_ulps", "note"}};
   const auto number = [](const std::optional<double>& value) {
     return value ? to_text(*value) : "";
   };
@@ -157,8 +206,8 @@ Table csv(const std::vector<Row>& rows) {
                      number(part_of(row, &bench::Spread::median)),
                      number(part_of(row, &bench::Spread::least)),
                      number(part_of(row, &bench::Spread::most)), number(row.gigabytes_per_second),
-                     number(row.of_copy), number(row.of_cub), std::string(name_of(row.check)),
-                     number(row.error_ulps), row.note});
+                     number(row.of_ceiling), number(row.of_copy), number(row.of_cub),
+                     std::string(name_of(row.check)), number(row.error_ulps), row.note});
   return table;
 }
 

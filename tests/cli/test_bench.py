@@ -3,6 +3,8 @@
 import csv
 import io
 
+import h5py
+import numpy as np
 import pytest
 
 import support
@@ -18,7 +20,8 @@ REPORT_KEYS = {
 }  # fmt: skip
 ROW_KEYS = {
     "group", "operation", "kernel", "title", "clock", "bytes", "elements", "useful_bytes",
-    "seconds", "GB/s", "of_copy", "of_cub", "check", "error_ulps", "note",
+    "element_bytes", "ceiling", "seconds", "GB/s", "of_ceiling", "of_copy", "of_cub", "check",
+    "error_ulps", "note",
 }  # fmt: skip
 
 
@@ -66,6 +69,75 @@ def test_table_and_csv_name_what_was_measured(folder):
     assert all(float(row["median_seconds"]) > 0 for row in rows)
 
 
+STORAGE = {
+    "contiguous": {},
+    "chunks": {"chunks": (100, 70)},
+    "gzip": {"chunks": (128, 64), "compression": "gzip", "shuffle": True, "fletcher32": True},
+}
+
+
+def ingested(folder, storage, *arguments, ranks=None):
+    """The rows of `bench ingest` of a small dataset of the storage called so."""
+    values = np.random.default_rng(1).standard_normal((1000, 300))
+    path = support.write(folder / "in.h5", values, "f32", order="big", **STORAGE[storage])
+    words = ("bench", "ingest", path, "values", "--backend", support.BACKEND, *arguments)
+    rows = measured(*words, ranks=ranks)
+    assert [each.name for each in folder.iterdir()] == ["in.h5"]
+    path.unlink()
+    return rows
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_ingest(folder, storage, ranks):
+    rows = ingested(folder, storage, ranks=ranks)
+    checks = {(row["kernel"], row["operation"]): row["check"] for row in rows}
+    for kernel in (("H5Dread", "statistics"), ("warpfold", "statistics"), ("warpfold", "sum")):
+        assert checks[kernel] == "right"
+    ceilings = {row["kernel"] for row in rows if row["ceiling"]}
+    assert ceilings == {"raw", "inflate"} if storage == "gzip" else {"raw"}
+    assert max(row["of_ceiling"] for row in rows if row["ceiling"]) >= 1
+    stored = 300_000 * 4
+    for row in rows:
+        assert row["elements"] == 300_000
+        assert row["element_bytes"] == (stored if storage == "gzip" else 0)
+        assert (row["bytes"] == stored) == (storage == "contiguous") or storage == "chunks"
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_ingest_with_a_scan(folder, storage, ranks):
+    rows = ingested(folder, storage, "--scan", folder / "out.h5", "--kernels",
+                    "warpfold,H5Dread,cp", ranks=ranks)  # fmt: skip
+    scans = [row for row in rows if row["operation"] == "inclusive"]
+    assert {row["kernel"]: row["check"] for row in scans} == {
+        "H5Dread": "right", "warpfold": "right"
+    }  # fmt: skip
+    assert [row["ceiling"] for row in rows if row["kernel"] == "cp"] == [True]
+
+
+def test_ingest_of_what_only_the_library_reads(folder):
+    path = folder / "compact.h5"
+    with h5py.File(path, "w") as file:
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_layout(h5py.h5d.COMPACT)
+        h5py.h5d.create(file.id, b"values", h5py.h5t.STD_I16LE, h5py.h5s.create_simple((10,)),
+                        properties)  # fmt: skip
+    rows = measured("bench", "ingest", path, "values", "--backend", support.BACKEND)
+    assert kernels(rows) == {"H5Dread", "warpfold"}
+
+
+def test_ingest_removes_no_file_of_the_users(folder):
+    path = support.write(folder / "in.h5", np.zeros(10), "f32")
+    for name in ("out.h5", "out.h5.copy"):
+        kept = folder / name
+        kept.write_text("mine")
+        support.fail("bench", "ingest", path, "values", "--scan", folder / "out.h5", "--backend",
+                     support.BACKEND, code=2, mentions=[kept], ranks=2)  # fmt: skip
+        assert kept.read_text() == "mine"
+        kept.unlink()
+
+
 @without_gpu
 @pytest.mark.parametrize("ranks", [None, 2])
 @pytest.mark.parametrize(
@@ -81,7 +153,11 @@ def test_without_a_gpu_there_is_nothing_to_measure(words, ranks):
     "words, mentions",
     [
         (("bench",), ["WHAT"]),
-        (("bench", "nothing"), ["reduce", "scan", "combine"]),
+        (("bench", "nothing"), ["reduce", "scan", "combine", "ingest"]),
+        (("bench", "ingest"), ["FILE", "DATASET"]),
+        (("bench", "ingest", "in.h5"), ["FILE", "DATASET"]),
+        (("bench", "combine", "in.h5"), ["in.h5"]),
+        (("bench", "combine", "--scan", "out.h5"), ["--scan"]),
         (("ladder", "nothing"), ["reduce", "scan", "atomics"]),
         (("bench", "reduce", "--sizes", "4K:1K"), ["--sizes"]),
         (("bench", "reduce", "--iterations", "0"), ["--iterations"]),
