@@ -1,0 +1,133 @@
+/* Preloaded into a program under test, makes system calls on some files go wrong.
+ *
+ * WARPFOLD_FAULT_FILE    the files: those whose path contains this
+ * WARPFOLD_FAULT_CALL    the call: pread, pwrite, fsync, fallocate or open
+ * WARPFOLD_FAULT_BYTE    the place of the fault in the file, of pread and pwrite; unset: every
+ * place WARPFOLD_FAULT_RANK    the MPI rank; unset: all WARPFOLD_FAULT_ACTION  error ERRNO     it
+ * fails there, after the bytes before short BYTES     it never moves more than so many bytes kill
+ * the process is killed as it begins truncate BYTES  the file is cut to so many bytes as it begins
+ *                        modify BYTE     that byte of the file is inverted as it begins
+ * WARPFOLD_FAULT_LOG     a file that grows by a byte with every fault
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct {
+  const char* file;
+  const char* call;
+  const char* log;
+  long byte; /* -1: every one */
+  char action[16];
+  long value;
+} fault;
+
+static int is_chosen_rank(void) {
+  const char* chosen = getenv("WARPFOLD_FAULT_RANK");
+  const char* open_mpi = getenv("OMPI_COMM_WORLD_RANK");
+  const char* rank = open_mpi != NULL ? open_mpi : getenv("PMI_RANK");
+  return chosen == NULL || (rank != NULL && strcmp(chosen, rank) == 0);
+}
+
+__attribute__((constructor)) static void read_settings(void) {
+  const char* action = getenv("WARPFOLD_FAULT_ACTION");
+  const char* byte = getenv("WARPFOLD_FAULT_BYTE");
+  if (action == NULL || !is_chosen_rank()) return;
+  if (sscanf(action, "%15s %ld", fault.action, &fault.value) < 1) return;
+  fault.call = getenv("WARPFOLD_FAULT_CALL");
+  fault.log = getenv("WARPFOLD_FAULT_LOG");
+  fault.byte = byte != NULL ? atol(byte) : -1;
+  fault.file = getenv("WARPFOLD_FAULT_FILE");
+}
+
+static int is_meant(const char* call, const char* path) {
+  return fault.file != NULL && strcmp(call, fault.call) == 0 && strstr(path, fault.file) != NULL;
+}
+
+static int acts(const char* action) { return strcmp(fault.action, action) == 0; }
+
+static void count_fault(void) {
+  const int file =
+      (int)syscall(SYS_openat, AT_FDCWD, fault.log, O_WRONLY | O_APPEND | O_CREAT, 0600);
+  if (write(file, "x", 1) == 1) close(file);
+}
+
+static void invert_byte(const char* path, off_t place) {
+  char byte = 0;
+  const int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR);
+  syscall(SYS_pread64, file, &byte, 1, place);
+  byte = (char)~byte;
+  syscall(SYS_pwrite64, file, &byte, 1, place);
+  close(file);
+}
+
+/* How many of `bytes` bytes from `offset` on a call may move; -1 and errno where it fails. */
+static ssize_t allowed(const char* path, size_t bytes, off_t offset) {
+  const off_t end = offset + (off_t)bytes;
+  if (acts("short")) {
+    if (bytes <= (size_t)fault.value) return (ssize_t)bytes;
+    count_fault();
+    return fault.value;
+  }
+  if (fault.byte >= 0 && (fault.byte < offset || fault.byte >= end)) return (ssize_t)bytes;
+  if (acts("error") && fault.byte > offset) return fault.byte - offset;
+  count_fault();
+  if (acts("error")) {
+    errno = (int)fault.value;
+    return -1;
+  }
+  if (acts("kill")) raise(SIGKILL);
+  if (acts("truncate") && truncate(path, fault.value) != 0) abort();
+  if (acts("modify")) invert_byte(path, fault.value);
+  return (ssize_t)bytes;
+}
+
+static ssize_t allowed_on(const char* call, int descriptor, size_t bytes, off_t offset) {
+  char link[64];
+  char path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  const ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  return is_meant(call, path) ? allowed(path, bytes, offset) : (ssize_t)bytes;
+}
+
+ssize_t pread(int descriptor, void* out, size_t bytes, off_t offset) {
+  const ssize_t now = allowed_on("pread", descriptor, bytes, offset);
+  return now < 0 ? now : syscall(SYS_pread64, descriptor, out, (size_t)now, offset);
+}
+
+ssize_t pwrite(int descriptor, const void* from, size_t bytes, off_t offset) {
+  const ssize_t now = allowed_on("pwrite", descriptor, bytes, offset);
+  return now < 0 ? now : syscall(SYS_pwrite64, descriptor, from, (size_t)now, offset);
+}
+
+int fsync(int descriptor) {
+  return allowed_on("fsync", descriptor, 0, 0) < 0 ? -1 : (int)syscall(SYS_fsync, descriptor);
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
+  if (allowed_on("fallocate", descriptor, 0, 0) < 0) return -1;
+  return (int)syscall(SYS_fallocate, descriptor, mode, offset, bytes);
+}
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  if (is_meant("open", path) && allowed(path, 0, 0) < 0) return -1;
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+ssize_t pread64(int, void*, size_t, off_t) __attribute__((alias("pread")));
+ssize_t pwrite64(int, const void*, size_t, off_t) __attribute__((alias("pwrite")));
+int fallocate64(int, int, off_t, off_t) __attribute__((alias("fallocate")));
+int open64(const char*, int, ...) __attribute__((alias("open")));

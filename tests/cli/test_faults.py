@@ -1,0 +1,334 @@
+"""Disks, files and ranks that fail half-way: one error that says where, nothing left behind.
+
+The faults are made by faults/faults.c, preloaded into the program.
+"""
+
+import errno
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+ELEMENTS = 1 << 18
+CHUNK = 1 << 14
+DAMAGED_CHUNK = 9  # of 16: the second of three ranks reads it
+COMMANDS = ["reduce", "scan"]
+SECONDS_TO_END = 15
+
+# Name | storage | read path
+STORAGES = {
+    "contiguous": ({}, "direct"),
+    "chunks": ({"chunks": (CHUNK,)}, "direct"),
+    "deflate": ({"chunks": (CHUNK,), "compression": "gzip", "shuffle": True}, "chunk"),
+    "library": ({"chunks": (CHUNK,), "compression": "gzip", "shuffle": True}, "library"),
+}
+by_command = pytest.mark.parametrize("command", COMMANDS)
+by_storage = pytest.mark.parametrize("storage", STORAGES)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library():
+    beside = pathlib.Path(support.program()).parent / "tests" / "warpfold_faults.so"
+    path = pathlib.Path(os.environ.get("WARPFOLD_FAULTS", beside))
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return path
+
+
+@pytest.fixture(scope="module")
+def values():
+    return np.random.default_rng(11).integers(-1000, 1000, ELEMENTS, "i4")
+
+
+@pytest.fixture
+def make_input(folder, values):
+    return lambda storage: support.write(folder / "in.h5", values, "i32", **STORAGES[storage][0])
+
+
+class Fault:
+    """One fault, to be passed as a run's `prefix`."""
+
+    def __init__(self, library, folder):
+        self.library = library
+        self.log = folder.parent / f"{folder.name}.faults"
+
+    def __call__(self, call, file, action, **where):
+        self.log.unlink(missing_ok=True)
+        settings = {"call": call, "file": file, "action": action, "log": self.log, **where}
+        variables = [f"WARPFOLD_FAULT_{name.upper()}={value}" for name, value in settings.items()]
+        return ["env", f"LD_PRELOAD={self.library}", *variables]
+
+    def count(self):
+        return self.log.stat().st_size if self.log.exists() else 0
+
+
+@pytest.fixture
+def fault(library, folder):
+    made = Fault(library, folder)
+    yield made
+    made.log.unlink(missing_ok=True)
+
+
+def place_in(path):
+    """A byte of the file that is one of the elements', of the chunk DAMAGED_CHUNK if there are."""
+    with h5py.File(path) as file:
+        opened = file["values"]
+        if opened.chunks is None:
+            return opened.id.get_offset() + DAMAGED_CHUNK * CHUNK * 4 + 1234
+        chunk = opened.id.get_chunk_info(DAMAGED_CHUNK)
+        return chunk.byte_offset + chunk.size // 2
+
+
+def words_for(command, path, storage, *more):
+    output = ["-o", path.parent / "out.h5"] if command == "scan" else []
+    options = ("--read-path", STORAGES[storage][1], "--slab", "64K", *more)
+    return [command, path, "values", *output, *options]
+
+
+def names_in(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def expect_error(fault, words, prefix, folder, mentions, ranks=None, left=("in.h5",)):
+    outcome = support.fail(
+        *words, code=1, mentions=mentions, ranks=ranks, prefix=prefix, timeout=SECONDS_TO_END
+    )
+    assert fault.count() > 0
+    assert names_in(folder) == sorted(left)
+    return outcome
+
+
+def expect_read_error(folder, fault, make_input, command, storage, ranks):
+    path = make_input(storage)
+    byte = place_in(path)
+    prefix = fault("pread", "in.h5", f"error {errno.EIO}", byte=byte)
+    place = {"contiguous": byte, "library": "offset"}.get(storage, f"chunk [{DAMAGED_CHUNK}]")
+    mentions = [path, "values", "nput/output error", place]
+    expect_error(fault, words_for(command, path, storage), prefix, folder, mentions, ranks)
+
+
+@by_storage
+@by_command
+def test_read_error(folder, fault, make_input, command, storage):
+    expect_read_error(folder, fault, make_input, command, storage, None)
+
+
+@pytest.mark.parametrize(
+    "command, storage", [("scan", "contiguous"), ("reduce", "deflate"), ("scan", "library")]
+)
+def test_read_error_on_one_rank(folder, fault, make_input, command, storage):
+    expect_read_error(folder, fault, make_input, command, storage, 3)
+
+
+def test_read_error_past_the_cache(folder, fault, make_input):
+    path = make_input("contiguous")
+    byte = place_in(path)
+    prefix = fault("pread", "in.h5", f"error {errno.EIO}", byte=byte)
+    words = words_for("reduce", path, "contiguous", "--file-cache", "past")
+    expect_error(fault, words, prefix, folder, [path, "values", byte])
+
+
+def test_file_that_one_rank_cannot_open(folder, fault, make_input):
+    path = make_input("contiguous")
+    prefix = fault("open", "in.h5", f"error {errno.ESTALE}", rank=2)
+    words = words_for("scan", path, "contiguous")
+    expect_error(fault, words, prefix, folder, [path, "values", os.strerror(errno.ESTALE)[1:]], 3)
+
+
+@pytest.mark.parametrize(
+    "storage, more", [*((name, ()) for name in STORAGES), ("contiguous", ("--file-cache", "past"))]
+)
+def test_short_reads_go_on(folder, fault, make_input, values, storage, more):
+    path = make_input(storage)
+    prefix = fault("pread", "in.h5", "short 1000")
+    words = words_for("reduce", path, storage, "--ops", "sum,argmax", "--json", "-", *more)
+    found = support.run(*words, prefix=prefix).results
+    assert found == {"sum": int(values.sum(dtype="i8")), "argmax": int(values.argmax())}
+    assert fault.count() > 100
+
+
+@pytest.mark.parametrize("storage", [(), ("--chunks", 5000, "--deflate")], ids=["plain", "chunks"])
+def test_short_writes_go_on(folder, fault, make_input, values, storage):
+    path = make_input("contiguous")
+    prefix = fault("pwrite", ".tmp", "short 1000")
+    support.run(*words_for("scan", path, "contiguous", *storage), prefix=prefix)
+    assert np.array_equal(support.read(folder / "out.h5", "i64"), np.cumsum(values.astype("i8")))
+    assert fault.count() > 100
+
+
+@by_storage
+@by_command
+def test_input_cut_while_read(folder, fault, make_input, command, storage):
+    path = make_input(storage)
+    byte = place_in(path)
+    prefix = fault("pread", "in.h5", f"truncate {byte}", byte=byte)
+    mentions = [path, "values"]
+    expect_error(fault, words_for(command, path, storage), prefix, folder, mentions)
+
+
+@pytest.mark.parametrize("storage", ["contiguous", "deflate"])
+@by_command
+def test_input_changed_while_read(folder, fault, make_input, command, storage):
+    path = make_input(storage)
+    prefix = fault("pread", "in.h5", "modify 100", byte=place_in(path))
+    mentions = [path, "values", "changed while"]
+    expect_error(fault, words_for(command, path, storage), prefix, folder, mentions)
+
+
+CHUNKS = ("--chunks", 5000, "--fletcher32")
+FULL = {errno.ENOSPC: "space", errno.EDQUOT: "quota"}
+by_error = pytest.mark.parametrize("error", FULL, ids=errno.errorcode.get)
+
+# Name | command | storage | a byte of the elements in the output's temporary file
+OUTPUTS = {
+    "scan": (["scan", "in.h5", "values", "-o", "out.h5"], (), 5_500_000),
+    "scan to chunks": (["scan", "in.h5", "values", "-o", "out.h5"], CHUNKS, 1_500_000),
+    "generate": (["generate", "iota", "out.h5", "values", "--shape", ELEMENTS], (), 5_500_000),
+    "generate chunks": (
+        ["generate", "iota", "out.h5", "values", "--shape", ELEMENTS], CHUNKS, 1_500_000
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def words_to_write(folder, make_input):
+    make_input("contiguous")
+
+    def words(output):
+        first, storage, _ = OUTPUTS[output]
+        return [folder / word if str(word).endswith(".h5") else word for word in first] + [*storage]
+
+    return words
+
+
+def expect_no_room(fault, words, call, error, folder, ranks=None, **where):
+    prefix = fault(call, ".tmp", f"error {error}", **where)
+    expect_error(fault, words, prefix, folder, [folder / "out.h5", FULL[error]], ranks)
+
+
+@by_error
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_no_room_while_writing(folder, fault, words_to_write, output, error):
+    words = words_to_write(output)
+    expect_no_room(fault, words, "pwrite", error, folder, byte=OUTPUTS[output][2])
+
+
+@pytest.mark.parametrize("output", ["scan", "generate chunks"])
+def test_no_room_for_the_first_bytes(folder, fault, words_to_write, output):
+    expect_no_room(fault, words_to_write(output), "pwrite", errno.ENOSPC, folder, byte=100)
+
+
+@pytest.mark.parametrize("output", ["scan", "scan to chunks"])
+def test_no_room_while_a_rank_of_three_writes(folder, fault, words_to_write, output):
+    words = words_to_write(output)
+    expect_no_room(fault, words, "pwrite", errno.ENOSPC, folder, 3, byte=OUTPUTS[output][2])
+
+
+@by_error
+@pytest.mark.parametrize(
+    "output, call", [("scan", "fallocate"), ("scan", "fsync"), ("generate chunks", "fsync")]
+)
+def test_no_room_when_the_system_is_asked(folder, fault, words_to_write, output, call, error):
+    expect_no_room(fault, words_to_write(output), call, error, folder)
+
+
+def test_no_memory_for_a_file_in_memory(fault, words_to_write):
+    shared = pathlib.Path("/dev/shm")
+    if not os.access(shared, os.W_OK):
+        pytest.skip("no file system in memory here")
+    with tempfile.TemporaryDirectory(dir=shared) as memory:
+        output = pathlib.Path(memory) / "out.h5"
+        words = [*words_to_write("scan")[:-1], output]
+        prefix = fault("fallocate", ".tmp", f"error {errno.ENOSPC}")
+        expect_error(fault, words, prefix, output.parent, [output, "space"], left=())
+
+
+def test_error_while_a_rank_of_three_reads_back(folder, fault, words_to_write):
+    prefix = fault("pread", ".tmp", f"error {errno.EIO}", byte=OUTPUTS["scan"][2])
+    mentions = [folder / "out.h5", "nput/output error"]
+    expect_error(fault, words_to_write("scan to chunks"), prefix, folder, mentions, 3)
+
+
+# A scan's elements fit, their chunks don't.
+SMALL_DISK = f"""
+mount -t tmpfs -o size={3 * ELEMENTS * 8 // 2} none "$0" || exit 77
+"$@"
+code=$?
+ls -A "$0" > "$0.left"
+exit $code
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_disk_too_small_for_the_chunks(folder, words_to_write, ranks):
+    small = folder / "small"
+    small.mkdir()
+    namespace = ["unshare", "-rm", "sh", "-c", SMALL_DISK, small]
+    if subprocess.run([*namespace, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    words = words_to_write("scan to chunks")
+    words[words.index(folder / "out.h5")] = small / "out.h5"
+    support.fail(*words, code=1, mentions=["out.h5", "space"], ranks=ranks, prefix=namespace)
+    assert (folder / "small.left").read_text() == ""
+
+
+def processes_naming(text):
+    """Those, of this user, whose command line has `text` in it."""
+    found = []
+    for process in pathlib.Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and text in (process / "cmdline").read_bytes().decode():
+                found.append(int(process.name))
+        except (OSError, UnicodeDecodeError):
+            pass
+    return found
+
+
+# Name | what is run | call, file and byte that kill the rank
+KILLS = {
+    "reading": ("scan", "pread", "in.h5", 600_000),
+    "writing": ("scan", "pwrite", ".tmp", 5_500_000),
+    "reading back": ("scan to chunks", "pread", ".tmp", 5_500_000),
+    "packing": ("scan to chunks", "pwrite", ".tmp", 1_500_000),
+    "generating": ("generate chunks", "pwrite", ".tmp", 1_500_000),
+}
+
+
+@pytest.mark.parametrize("stage", KILLS)
+def test_killed_rank(folder, fault, words_to_write, stage):
+    output, call, file, byte = KILLS[stage]
+    words = words_to_write(output)
+    prefix = fault(call, file, "kill", byte=byte)
+    began = time.monotonic()
+    outcome = support.attempt(*words, ranks=3, prefix=prefix, timeout=SECONDS_TO_END)
+    assert time.monotonic() - began < SECONDS_TO_END
+    assert fault.count() == 1
+    assert outcome.code != 0
+    assert not processes_naming(str(folder))
+    assert "out.h5" not in names_in(folder)
+    support.run(*words)
+    assert names_in(folder) == ["in.h5", "out.h5"]
+
+
+@pytest.mark.parametrize("command, damage", [("reduce", "deflate"), ("scan", "fletcher32")])
+def test_chunk_that_is_corrupt_on_one_rank(folder, values, command, damage):
+    storage = {"deflate": {"compression": "gzip"}, "fletcher32": {"fletcher32": True}}[damage]
+    path = support.write(folder / "in.h5", values, "i32", chunks=(CHUNK,), **storage)
+    with h5py.File(path) as file:
+        chunk = file["values"].id.get_chunk_info(DAMAGED_CHUNK)
+    with open(path, "r+b") as stored:
+        stored.seek(chunk.byte_offset + chunk.size // 2)
+        stored.write(b"\xff" * 64)
+    words = words_for(command, path, "deflate")
+    mentions = [path, "values", f"chunk [{DAMAGED_CHUNK}]", chunk.byte_offset]
+    support.fail(*words, code=1, mentions=mentions, ranks=3, timeout=SECONDS_TO_END)
+    assert names_in(folder) == ["in.h5"]
