@@ -19,7 +19,7 @@ common_options=(-DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$
 say "== with parallel HDF5 =="
 configure_and_build build/test-parallel-hdf5 "${common_options[@]}" \
   -DHDF5_PREFER_PARALLEL=ON -DWARPFOLD_CUDA=OFF
-ctest --test-dir build/test-parallel-hdf5 --output-on-failure --no-tests=error -L '^hdf5$'
+ctest --test-dir build/test-parallel-hdf5 --output-on-failure --no-tests=error -j 2 -L '^hdf5$'
 
 say "== all tests =="
 configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}"

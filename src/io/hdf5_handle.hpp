@@ -6,6 +6,12 @@
 
 namespace warpfold::io {
 
+void note_left_open() noexcept;
+
+/// Whether HDF5 failed to give back an identifier of this process. It crashes then when it is torn
+/// down: at exit, and in MPI_Finalize where it is parallel.
+bool left_something_open() noexcept;
+
 /// Owns one HDF5 identifier and gives it back with `close_function`.
 template <herr_t (*close_function)(hid_t)>
 class Handle {
@@ -28,7 +34,9 @@ class Handle {
   /// Gives the identifier back early; false where HDF5 reports a failure.
   bool close() noexcept {
     const hid_t id = std::exchange(id_, H5I_INVALID_HID);
-    return id < 0 || close_function(id) >= 0;
+    const bool closed = id < 0 || close_function(id) >= 0;
+    if (!closed) note_left_open();
+    return closed;
   }
 
  private:
