@@ -12,7 +12,7 @@
 namespace warpfold::io {
 namespace {
 
-/// Up to 1.14.3 HDF5 counts addresses from the end of the user block (its issue 3003).
+/// Up to 1.14.3 HDF5 counts addresses from the end of the user block.
 hsize_t bytes_before_addresses(hid_t file, const std::string& problem) {
   if (H5_VERSION_GE(1, 14, 4)) return 0;
   const PropertiesHandle creation(require(H5Fget_create_plist(file), problem));

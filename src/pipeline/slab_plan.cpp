@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "io/chunk_coordinates.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -42,12 +43,6 @@ constexpr int most_threads_in_library = 4;
 constexpr std::uint64_t most_slot_bytes = 2 * gibibyte;
 
 std::uint64_t element_bytes(const io::DatasetInfo& info) { return size_of(info.format.type); }
-
-std::uint64_t chunk_bytes(const io::DatasetInfo& info) {
-  std::uint64_t bytes = element_bytes(info);
-  for (const std::uint64_t extent : info.chunk_shape) bytes *= extent;
-  return bytes;
-}
 
 /// Bytes of all chunks that hold one range of leading indices; 0 for storage without chunks.
 std::uint64_t chunk_row_bytes(const io::DatasetInfo& info) {
@@ -93,7 +88,7 @@ int most_threads_in_memory(int slots_per_thread, std::uint64_t slot_bytes) {
 /// Of a slab, which holds a chunk at least where chunks are read one by one.
 std::uint64_t slot_bytes(const io::DatasetInfo& info, std::uint64_t slab_bytes) {
   const bool by_chunks = info.path != ReadPath::library && !info.chunk_shape.empty();
-  return by_chunks ? std::max(slab_bytes, chunk_bytes(info)) : slab_bytes;
+  return by_chunks ? std::max(slab_bytes, io::chunk_bytes_of(info)) : slab_bytes;
 }
 
 }  // namespace
