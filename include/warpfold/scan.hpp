@@ -12,6 +12,7 @@
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/run_options.hpp"
+#include "warpfold/view_options.hpp"
 
 namespace warpfold {
 
@@ -20,6 +21,8 @@ struct ScanOptions {
   bool exclusive = false;
   std::optional<ElementType> output_type;  ///< default_scan_output() where not given
   OverflowPolicy overflow = OverflowPolicy::error;
+  ViewOptions view;            ///< what it leaves out counts as the operation's identity
+  std::optional<int> axis;     ///< scan along this one alone; negative ones count from the last
   std::string output;          ///< the file to make
   std::string output_dataset;  ///< the input's name where empty
   StorageOptions storage;      ///< of the output
@@ -30,7 +33,8 @@ struct ScanOptions {
 
 /// Of the whole scan; filled on rank 0 alone.
 struct ScanResult {
-  ElementFormat input;
+  ElementFormat input;                        ///< as stored
+  ElementType value_type = ElementType::f64;  ///< as ReduceResult's
   ElementType output_type = ElementType::f64;
   std::string output_dataset;
   std::vector<std::uint64_t> shape;

@@ -34,6 +34,33 @@ void BigNatural::trim() {
   while (!digits_.empty() && digits_.back() == 0) digits_.pop_back();
 }
 
+std::strong_ordering BigNatural::operator<=>(const BigNatural& other) const {
+  if (digits_.size() != other.digits_.size()) return digits_.size() <=> other.digits_.size();
+  return std::lexicographical_compare_three_way(digits_.rbegin(), digits_.rend(),
+                                                other.digits_.rbegin(), other.digits_.rend());
+}
+
+BigNatural operator+(const BigNatural& a, const BigNatural& b) {
+  BigNatural sum(0);
+  const std::size_t digits = std::max(a.digits_.size(), b.digits_.size());
+  std::uint64_t carry = 0;
+  for (std::size_t i = 0; i < digits; ++i) {
+    carry += i < a.digits_.size() ? a.digits_[i] : 0;
+    carry += i < b.digits_.size() ? b.digits_[i] : 0;
+    sum.digits_.push_back(static_cast<std::uint32_t>(carry));
+    carry >>= 32;
+  }
+  if (carry != 0) sum.digits_.push_back(static_cast<std::uint32_t>(carry));
+  return sum;
+}
+
+BigNatural operator<<(const BigNatural& a, int bits) {
+  BigNatural shifted = a * BigNatural(std::uint64_t{1} << (bits % 32));
+  if (!shifted.digits_.empty())
+    shifted.digits_.insert(shifted.digits_.begin(), static_cast<std::size_t>(bits / 32), 0);
+  return shifted;
+}
+
 BigNatural operator*(const BigNatural& a, const BigNatural& b) {
   BigNatural product(0);
   product.digits_.assign(a.digits_.size() + b.digits_.size(), 0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -29,11 +30,15 @@ class BigNatural {
   bool any_bit_below(int position) const;
 
   bool operator==(const BigNatural&) const = default;
+  std::strong_ordering operator<=>(const BigNatural& other) const;
 
+  friend BigNatural operator+(const BigNatural& a, const BigNatural& b);
   friend BigNatural operator*(const BigNatural& a, const BigNatural& b);
 
   /// Needs a >= b.
   friend BigNatural operator-(const BigNatural& a, const BigNatural& b);
+
+  friend BigNatural operator<<(const BigNatural& a, int bits);
 
  private:
   void trim();

@@ -13,45 +13,60 @@ bool merges(std::uint64_t before, std::uint64_t chunk_before, std::uint64_t exte
   return chunk_before == 1 && (before == 1 || extent % chunk_extent == 0);
 }
 
+/// The slice that describes what `outer` and `inner` select of two dimensions in row-major order as
+/// one, of which the inner has `extent` elements; none where no slice does.
+std::optional<Slice> joined(const Slice& outer, const Slice& inner, std::uint64_t extent) {
+  const std::uint64_t start = outer.start * extent + inner.start;
+  if (outer.count == 1) return Slice{start, inner.count, inner.step};
+  if (inner.count == extent && outer.step == 1) return Slice{start, outer.count * extent, 1};
+  return std::nullopt;
+}
+
+bool is_selective(const ChunkGrid& grid) {
+  for (int d = 0; d < grid.dimensions; ++d)
+    if (grid.slice[d].count != grid.extent[d]) return true;
+  return false;
+}
+
 using Coordinates = std::uint64_t[most_dimensions];
 
 void coordinates_of(const ChunkGrid& grid, std::uint64_t index, Coordinates& coordinates) {
   for (int d = grid.dimensions - 1; d >= 0; --d) {
-    coordinates[d] = index % grid.extent[d];
-    index /= grid.extent[d];
+    coordinates[d] = index % grid.selected_along(d);
+    index /= grid.selected_along(d);
   }
 }
 
-/// The least number of a chunk with elements from the one at `first` on, up to coordinate
+/// The least position of a chunk with elements from the one at `first` on, up to coordinate
 /// `last_there` in dimension `from` and the end in those behind it; `first` and the end agree in
 /// the dimensions before.
 std::uint64_t least_chunk(const ChunkGrid& grid, const Coordinates& first, int from,
                           std::uint64_t last_there) {
-  std::uint64_t number = 0;
+  std::uint64_t position = 0;
   bool all_behind = false;
   for (int d = 0; d < grid.dimensions; ++d) {
-    const std::uint64_t place = all_behind ? 0 : first[d] / grid.chunk_extent[d];
-    number = number * grid.chunks_along(d) + place;
-    const std::uint64_t last = d == from ? last_there : grid.extent[d] - 1;
-    if (d >= from && first[d] < last) all_behind |= (first[d] + 1) / grid.chunk_extent[d] == place;
+    const std::uint64_t place = all_behind ? 0 : grid.place_along(d, first[d]);
+    position = position * grid.counting_along(d) + place;
+    const std::uint64_t last = d == from ? last_there : grid.selected_along(d) - 1;
+    if (d >= from && first[d] < last) all_behind |= grid.place_along(d, first[d] + 1) == place;
   }
-  return number;
+  return position;
 }
 
-/// The same with the order of elements reversed: the greatest number of a chunk with elements up to
-/// `last`, down to coordinate `first_there` in dimension `from`.
+/// The same with the order of elements reversed: the greatest position of a chunk with elements up
+/// to `last`, down to coordinate `first_there` in dimension `from`.
 std::uint64_t greatest_chunk(const ChunkGrid& grid, const Coordinates& last, int from,
                              std::uint64_t first_there) {
-  std::uint64_t number = 0;
+  std::uint64_t position = 0;
   bool all_behind = false;
   for (int d = 0; d < grid.dimensions; ++d) {
     const std::uint64_t place =
-        all_behind ? grid.chunks_along(d) - 1 : last[d] / grid.chunk_extent[d];
-    number = number * grid.chunks_along(d) + place;
+        all_behind ? grid.counting_along(d) - 1 : grid.place_along(d, last[d]);
+    position = position * grid.counting_along(d) + place;
     const std::uint64_t first = d == from ? first_there : 0;
-    if (d >= from && last[d] > first) all_behind |= (last[d] - 1) / grid.chunk_extent[d] == place;
+    if (d >= from && last[d] > first) all_behind |= grid.place_along(d, last[d] - 1) == place;
   }
-  return number;
+  return position;
 }
 
 }  // namespace
@@ -62,26 +77,84 @@ std::uint64_t ChunkGrid::chunk_elements() const {
   return elements;
 }
 
+std::uint64_t ChunkGrid::counting_along(int d) const {
+  if (!selective) return chunks_along(d);
+  return slice[d].count == 0 ? 0 : place_along(d, slice[d].count - 1) + 1;
+}
+
+std::uint64_t ChunkGrid::place_along(int d, std::uint64_t selected) const {
+  if (!selective) return selected / chunk_extent[d];
+  // Steps beyond a chunk's extent leave out chunks, all others none.
+  if (slice[d].step > chunk_extent[d]) return selected;
+  return index_of(d, selected) / chunk_extent[d] - slice[d].start / chunk_extent[d];
+}
+
 std::uint64_t ChunkGrid::chunks() const {
   std::uint64_t chunks = 1;
-  for (int d = 0; d < dimensions; ++d) chunks *= chunks_along(d);
+  for (int d = 0; d < dimensions; ++d) chunks *= counting_along(d);
   return chunks;
 }
 
+std::uint64_t ChunkGrid::number_at(std::uint64_t position) const {
+  if (!selective) return position;
+  std::uint64_t number = 0;
+  std::uint64_t behind = 1;
+  for (int d = dimensions - 1; d >= 0; --d) {
+    const std::uint64_t place = position % counting_along(d);
+    position /= counting_along(d);
+    const bool spread = slice[d].step > chunk_extent[d];
+    number += behind * (spread ? index_of(d, place) / chunk_extent[d]
+                               : slice[d].start / chunk_extent[d] + place);
+    behind *= chunks_along(d);
+  }
+  return number;
+}
+
+std::optional<std::uint64_t> ChunkGrid::position_of(std::uint64_t number) const {
+  if (!selective) return number;
+  std::uint64_t position = 0;
+  std::uint64_t behind = 1;
+  for (int d = dimensions - 1; d >= 0; --d) {
+    const ElementRange selected = selected_of(d, number % chunks_along(d));
+    if (selected.count == 0) return std::nullopt;
+    number /= chunks_along(d);
+    position += behind * place_along(d, selected.first);
+    behind *= counting_along(d);
+  }
+  return position;
+}
+
 ChunkGrid chunk_grid(std::span<const std::uint64_t> shape,
-                     std::span<const std::uint64_t> chunk_shape) {
+                     std::span<const std::uint64_t> chunk_shape, const Selection& selection) {
   ChunkGrid grid;
   for (std::size_t d = 0; d < shape.size(); ++d) {
+    const Slice slice = selection.empty() ? Slice{0, shape[d]} : selection[d];
     const int last = grid.dimensions - 1;
     if (last >= 0 && merges(grid.extent[last], grid.chunk_extent[last], shape[d], chunk_shape[d])) {
-      grid.extent[last] *= shape[d];
-      grid.chunk_extent[last] *= chunk_shape[d];
-      continue;
+      if (const auto both = joined(grid.slice[last], slice, shape[d])) {
+        grid.extent[last] *= shape[d];
+        grid.chunk_extent[last] *= chunk_shape[d];
+        grid.slice[last] = *both;
+        continue;
+      }
     }
     grid.extent[grid.dimensions] = shape[d];
     grid.chunk_extent[grid.dimensions] = chunk_shape[d];
+    grid.slice[grid.dimensions] = slice;
     ++grid.dimensions;
   }
+  grid.selective = is_selective(grid);
+  return grid;
+}
+
+ChunkGrid unmerged_grid(std::span<const std::uint64_t> shape,
+                        std::span<const std::uint64_t> chunk_shape, const Selection& selection) {
+  ChunkGrid grid;
+  grid.dimensions = static_cast<int>(shape.size());
+  std::ranges::copy(shape, grid.extent);
+  std::ranges::copy(chunk_shape, grid.chunk_extent);
+  std::ranges::copy(selection, grid.slice);
+  grid.selective = is_selective(grid);
   return grid;
 }
 
@@ -101,25 +174,25 @@ BoxCut::BoxCut(const ChunkGrid& grid, std::uint64_t most_chunks)
     : grid_(grid), dimension_(grid.dimensions - 1) {
   if (grid.chunks() == 0) return;
   std::uint64_t behind = 1;
-  while (dimension_ > 0 && grid.chunks_along(dimension_) <= most_chunks / behind) {
-    behind *= grid.chunks_along(dimension_);
+  while (dimension_ > 0 && grid.counting_along(dimension_) <= most_chunks / behind) {
+    behind *= grid.counting_along(dimension_);
     --dimension_;
   }
-  const std::uint64_t along = grid.chunks_along(dimension_);
+  const std::uint64_t along = grid.counting_along(dimension_);
   const std::uint64_t most_span = std::clamp<std::uint64_t>(most_chunks / behind, 1, along);
   span_ = ceil_div(along, ceil_div(along, most_span));
 }
 
 std::uint64_t BoxCut::boxes() const {
   std::uint64_t boxes = 1;
-  for (int d = 0; d < dimension_; ++d) boxes *= grid_.chunks_along(d);
-  return grid_.chunks() == 0 ? 0 : boxes * ceil_div(grid_.chunks_along(dimension_), span_);
+  for (int d = 0; d < dimension_; ++d) boxes *= grid_.counting_along(d);
+  return grid_.chunks() == 0 ? 0 : boxes * ceil_div(grid_.counting_along(dimension_), span_);
 }
 
 ChunkRun BoxCut::run(std::uint64_t box) const {
   std::uint64_t behind = 1;
-  for (int d = dimension_ + 1; d < grid_.dimensions; ++d) behind *= grid_.chunks_along(d);
-  const std::uint64_t along = grid_.chunks_along(dimension_);
+  for (int d = dimension_ + 1; d < grid_.dimensions; ++d) behind *= grid_.counting_along(d);
+  const std::uint64_t along = grid_.counting_along(dimension_);
   const std::uint64_t boxes_along = ceil_div(along, span_);
   const std::uint64_t start = box % boxes_along * span_;
   return {(box / boxes_along * along + start) * behind, std::min(span_, along - start) * behind};
@@ -128,9 +201,9 @@ ChunkRun BoxCut::run(std::uint64_t box) const {
 std::uint64_t BoxCut::most_elements() const {
   std::uint64_t elements = 1;
   for (int d = 0; d < grid_.dimensions; ++d) {
-    std::uint64_t extent = grid_.extent[d];
-    if (d == dimension_) extent = std::min(extent, span_ * grid_.chunk_extent[d]);
-    if (d < dimension_) extent = std::min(extent, grid_.chunk_extent[d]);
+    std::uint64_t extent = grid_.selected_along(d);
+    if (d == dimension_) extent = std::min(extent, span_ * grid_.most_selected_of(d));
+    if (d < dimension_) extent = std::min(extent, grid_.most_selected_of(d));
     elements *= extent;
   }
   return elements;

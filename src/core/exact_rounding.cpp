@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "warpfold/core/rounding.hpp"
-
 namespace warpfold {
 namespace {
 
@@ -58,14 +56,17 @@ std::uint64_t integer_sqrt(uint128 square) {
 
 }  // namespace
 
-double rounded_quotient(const BigNatural& numerator, uint128 denominator, int exponent) {
+double rounded_quotient(const BigNatural& numerator, uint128 denominator, int exponent,
+                        Rounding rounding) {
   if (numerator.bit_length() == 0) return 0.0;
   LongDivision division(numerator, denominator);
   const auto significand = static_cast<std::uint64_t>(division.leading_bits(64));
-  return round_to_double(significand, division.leading_position() + exponent, division.inexact());
+  return round_to_double(significand, division.leading_position() + exponent, division.inexact(),
+                         rounding);
 }
 
-double rounded_sqrt_quotient(const BigNatural& numerator, uint128 denominator, int exponent) {
+double rounded_sqrt_quotient(const BigNatural& numerator, uint128 denominator, int exponent,
+                             Rounding rounding) {
   if (numerator.bit_length() == 0) return 0.0;
   LongDivision division(numerator, denominator);
   const int leading_exponent = division.leading_position() + exponent;
@@ -74,7 +75,7 @@ double rounded_sqrt_quotient(const BigNatural& numerator, uint128 denominator, i
   const uint128 square = division.leading_bits(odd ? 128 : 127);
   const std::uint64_t root = integer_sqrt(square);
   const bool sticky = division.inexact() || static_cast<uint128>(root) * root != square;
-  return round_to_double(root, (leading_exponent - (odd ? 1 : 0)) / 2, sticky);
+  return round_to_double(root, (leading_exponent - (odd ? 1 : 0)) / 2, sticky, rounding);
 }
 
 }  // namespace warpfold

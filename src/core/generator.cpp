@@ -1,10 +1,8 @@
 #include "core/generator.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,6 +12,7 @@
 #include "core/byte_order.hpp"
 #include "core/generated_elements.hpp"
 #include "core/names.hpp"
+#include "core/shortest_decimal.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/fixed_point.hpp"
 #include "warpfold/core/int128.hpp"
@@ -123,12 +122,6 @@ Error unsuitable(const GeneratorSpec& spec, const std::string& why, const std::s
   return usage_error("can't generate " + std::string(name_of(spec.kind)) + " elements of type " +
                          std::string(name_of(spec.format.type)),
                      why, suggestion);
-}
-
-std::string shortest_decimal(double value) {
-  char digits[32];
-  const std::to_chars_result end = std::to_chars(std::begin(digits), std::end(digits), value);
-  return {digits, end.ptr};
 }
 
 /// `value` as T, unless that changes more than the rounding of a float.

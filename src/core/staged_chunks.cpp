@@ -5,7 +5,7 @@
 namespace warpfold {
 namespace {
 
-/// The box of elements that a run of chunks forms.
+/// The box of selected elements that a run of chunks forms.
 struct Box {
   std::uint64_t first[most_dimensions];
   std::uint64_t extent[most_dimensions];
@@ -13,13 +13,12 @@ struct Box {
 
 Box box_of(const ChunkGrid& grid, ChunkRun run) {
   Box box;
-  std::uint64_t first = run.first;
-  std::uint64_t last = run.end() - 1;
+  std::uint64_t first = grid.number_at(run.first);
+  std::uint64_t last = grid.number_at(run.end() - 1);
   for (int d = grid.dimensions - 1; d >= 0; --d) {
     const std::uint64_t along = grid.chunks_along(d);
-    box.first[d] = first % along * grid.chunk_extent[d];
-    box.extent[d] =
-        std::min((last % along + 1) * grid.chunk_extent[d], grid.extent[d]) - box.first[d];
+    box.first[d] = grid.selected_of(d, first % along).first;
+    box.extent[d] = grid.selected_of(d, last % along).end() - box.first[d];
     first /= along;
     last /= along;
   }
@@ -55,7 +54,7 @@ BoxIndices box_indices(const ChunkGrid& grid, ChunkRun run) {
       indices.stride[inner] = stride;
       ++inner;
     }
-    stride *= grid.extent[d];
+    stride *= grid.selected_along(d);
   }
   std::reverse(indices.extent, indices.extent + indices.dimensions);
   std::reverse(indices.stride, indices.stride + indices.dimensions);
@@ -68,7 +67,7 @@ ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range) {
   std::uint64_t stride = 1;
   for (int d = grid.dimensions - 1; d >= 0; --d) {
     target.stride[d] = stride;
-    stride *= grid.extent[d];
+    stride *= grid.selected_along(d);
   }
   target.origin = range.first;
   target.elements = range.count;

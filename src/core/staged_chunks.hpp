@@ -21,15 +21,15 @@ struct StagedChunk {
                              ///< elements, then the second bytes, ...
 };
 
-/// Where elements go: the one at coordinates x to place sum(x[d] * stride[d]) - origin, in
-/// elements, or nowhere where that is not below `elements`.
+/// Where selected elements go: the one at coordinates x among them to place sum(x[d] * stride[d]) -
+/// origin, in elements, or nowhere where that is not below `elements`.
 struct ChunkTarget {
   std::uint64_t stride[most_dimensions] = {};
   std::uint64_t origin = 0;
   std::uint64_t elements = 0;
 };
 
-/// Elements of a box of a dataset, in row-major order of the box: the one at place p has the flat
+/// Elements of a box of a selection, in row-major order of the box: the one at place p has the flat
 /// index operator()(p), which rises with p.
 struct BoxIndices {
   std::uint64_t first = 0;
@@ -52,7 +52,7 @@ struct BoxIndices {
 ChunkTarget box_target(const ChunkGrid& grid, ChunkRun run);
 BoxIndices box_indices(const ChunkGrid& grid, ChunkRun run);
 
-/// A flat range of the dataset.
+/// A flat range of the selection.
 ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range);
 
 /// Chunks in staging memory, and where their elements go.

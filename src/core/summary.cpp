@@ -35,10 +35,12 @@ int128 magnitude(int128 value) { return value < 0 ? -value : value; }
 
 class Summarizer {
  public:
-  Summarizer(const Accumulator& accumulator, ElementType type, const SummaryOptions& options)
+  Summarizer(const Accumulator& accumulator, ElementType type, const SummaryOptions& options,
+             Rounding rounding)
       : contents_(accumulator),
         type_(type),
         options_(options),
+        rounding_(rounding),
         poisoned_(options.nan == NanPolicy::propagate && accumulator.nan_count > 0),
         count_(accumulator.count -
                (options.nan == NanPolicy::skip ? accumulator.nan_count : std::int64_t{0})) {
@@ -77,6 +79,7 @@ class Summarizer {
   Accumulator contents_;
   ElementType type_;
   SummaryOptions options_;
+  Rounding rounding_;
   bool poisoned_;       ///< NaN among the elements makes the results NaN
   std::int64_t count_;  ///< of the elements that take part
 };
@@ -134,7 +137,7 @@ Value Summarizer::sum() const {
     return options_.overflow == OverflowPolicy::wrap ? wrapped(exact, type_) : exact;
   }
   const double special = special_sum();
-  return special == 0.0 ? contents_.sum.rounded() : special;
+  return special == 0.0 ? contents_.sum.rounded(0, rounding_) : special;
 }
 
 double Summarizer::mean() const {
@@ -144,8 +147,8 @@ double Summarizer::mean() const {
   ExactSum magnitude = contents_.sum;
   const bool negative = magnitude.negative();
   if (negative) magnitude.negate();
-  const double mean =
-      rounded_quotient(BigNatural(magnitude), static_cast<uint128>(count_), sum_exponent);
+  const double mean = rounded_quotient(BigNatural(magnitude), static_cast<uint128>(count_),
+                                       sum_exponent, rounding_);
   return negative ? -mean : mean;
 }
 
@@ -168,12 +171,12 @@ uint128 Summarizer::variance_divisor() const {
 
 double Summarizer::variance() const {
   if (!has_variance()) return nan;
-  return rounded_quotient(scaled_variance(), variance_divisor(), squares_exponent);
+  return rounded_quotient(scaled_variance(), variance_divisor(), squares_exponent, rounding_);
 }
 
 double Summarizer::standard_deviation() const {
   if (!has_variance()) return nan;
-  return rounded_sqrt_quotient(scaled_variance(), variance_divisor(), squares_exponent);
+  return rounded_sqrt_quotient(scaled_variance(), variance_divisor(), squares_exponent, rounding_);
 }
 
 int128 Summarizer::integer(const Extremum& extremum) const {
@@ -197,13 +200,13 @@ Value Summarizer::absolute_sum() const {
   if (is_integer(type_))
     return whole_number(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
   if (poisoned_) return nan;
-  return infinities() > 0 ? infinity : contents_.absolute.rounded();
+  return infinities() > 0 ? infinity : contents_.absolute.rounded(0, rounding_);
 }
 
 double Summarizer::root_of_squares() const {
   if (poisoned_) return nan;
   if (infinities() > 0) return infinity;
-  return rounded_sqrt_quotient(BigNatural(contents_.squares), 1, squares_exponent);
+  return rounded_sqrt_quotient(BigNatural(contents_.squares), 1, squares_exponent, rounding_);
 }
 
 Value Summarizer::largest_magnitude() const {
@@ -219,8 +222,9 @@ Value Summarizer::largest_magnitude() const {
 }  // namespace
 
 Summary summarize(const Accumulator& accumulator, ElementType type,
-                  const std::vector<Statistic>& statistics, const SummaryOptions& options) {
-  const Summarizer summarizer(accumulator, type, options);
+                  const std::vector<Statistic>& statistics, const SummaryOptions& options,
+                  Rounding rounding) {
+  const Summarizer summarizer(accumulator, type, options, rounding);
   Summary summary;
   for (const Statistic statistic : statistics)
     summary.emplace_back(statistic, summarizer.value(statistic));

@@ -72,6 +72,38 @@ inline std::vector<ChunkPlace> places_of(const ChunkedShape& dataset) {
   return places;
 }
 
+/// Whole dimensions, single indices, steps within chunks and beyond them.
+inline Selection random_selection(const Extents& shape, std::mt19937_64& random) {
+  Selection selection;
+  for (const std::uint64_t extent : shape) {
+    const std::uint64_t steps[] = {1, 1, 1 + random() % 3, 1 + random() % extent};
+    Slice slice{random() % extent, 1, steps[random() % 4]};
+    slice.count = 1 + random() % ((extent - slice.start - 1) / slice.step + 1);
+    selection.push_back(random() % 3 == 0 ? Slice{0, extent} : slice);
+  }
+  return selection;
+}
+
+/// The flat indices of what is selected, in flat order.
+inline std::vector<std::uint64_t> selected_indices(const Extents& shape,
+                                                   const Selection& selection) {
+  Extents counts;
+  std::uint64_t elements = 1;
+  for (const Slice& slice : selection) {
+    counts.push_back(slice.count);
+    elements *= slice.count;
+  }
+  std::vector<std::uint64_t> indices;
+  for (std::uint64_t each = 0; each < elements; ++each) {
+    const Extents coordinates = coordinates_of(each, counts);
+    std::uint64_t index = 0;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      index = index * shape[d] + selection[d].start + coordinates[d] * selection[d].step;
+    indices.push_back(index);
+  }
+  return indices;
+}
+
 inline ChunkedShape unmerged(const ChunkGrid& grid) {
   return {{grid.extent, grid.extent + grid.dimensions},
           {grid.chunk_extent, grid.chunk_extent + grid.dimensions}};

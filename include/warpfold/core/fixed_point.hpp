@@ -129,13 +129,13 @@ struct FixedPoint {
   }
 
   /// This number times 2^scale, rounded once to the nearest double (ties to even; to infinity
-  /// beyond its range). Zero is +0.0.
-  WARPFOLD_HD double rounded(int scale = 0) const {
+  /// beyond its range) or to an odd one. Zero is +0.0.
+  WARPFOLD_HD double rounded(int scale = 0, Rounding rounding = Rounding::nearest) const {
     FixedPoint magnitude = *this;
     magnitude.normalize();
     const bool is_negative = magnitude.negative();
     if (is_negative) magnitude.negate();
-    const double value = magnitude.rounded_magnitude(scale);
+    const double value = magnitude.rounded_magnitude(scale, rounding);
     return is_negative ? -value : value;
   }
 
@@ -154,7 +154,7 @@ struct FixedPoint {
 
  private:
   /// Of a normalized, non-negative number.
-  WARPFOLD_HD double rounded_magnitude(int scale) const {
+  WARPFOLD_HD double rounded_magnitude(int scale, Rounding rounding) const {
     int top = limbs - 1;
     while (top >= 0 && limb[top] == 0) --top;
     if (top < 0) return 0.0;
@@ -167,7 +167,7 @@ struct FixedPoint {
     significand |= digit(top - 2) >> (lead + 1);
     bool sticky = (digit(top - 2) & ((std::uint64_t{2} << lead) - 1)) != 0;
     for (int i = top - 3; i >= 0 && !sticky; --i) sticky = limb[i] != 0;
-    return round_to_double(significand, 32 * (top - LowLimbs) + lead + scale, sticky);
+    return round_to_double(significand, 32 * (top - LowLimbs) + lead + scale, sticky, rounding);
   }
 };
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/storage_options.hpp"
+#include "warpfold/run_options.hpp"
+#include "warpfold/view_options.hpp"
+
+namespace warpfold {
+
+struct CompactOptions {
+  ViewOptions view;            ///< its conditions say which elements are kept
+  bool indices = false;        ///< write the flat indices of what is kept, too
+  std::string output;          ///< the file to make
+  std::string output_dataset;  ///< the input's name where empty; indices get "_indices" behind it
+  bool force = false;          ///< may replace an existing output
+  std::string history;         ///< the command line, kept as the output's `history` attribute
+  RunOptions run;
+};
+
+/// Filled on rank 0 alone.
+struct CompactResult {
+  ElementFormat input;                         ///< as stored
+  ElementType output_type = ElementType::f64;  ///< of the values
+  std::string output_dataset;
+  std::string indices_dataset;       ///< empty unless asked for
+  std::vector<std::uint64_t> shape;  ///< of the input, as selected
+  std::uint64_t count = 0;           ///< elements looked at
+  std::uint64_t kept = 0;
+  RunReport report;
+};
+
+/// Writes the elements that meet all conditions to a new one-dimensional dataset, in row-major
+/// order. Collective over `communicator`; MPI must be initialised. The output is the same bits for
+/// any number of ranks, any backend, slab size and storage layout. Throws the same Error on every
+/// rank.
+CompactResult compact(MPI_Comm communicator, const std::string& file, const std::string& dataset,
+                      const CompactOptions& options);
+
+}  // namespace warpfold

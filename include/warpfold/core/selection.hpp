@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace warpfold {
+
+/// What a selection takes along one dimension: `count` indices, start, start + step, ...
+struct Slice {
+  std::uint64_t start = 0;
+  std::uint64_t count = 0;
+  std::uint64_t step = 1;  ///< 1 or more
+  bool dropped = false;    ///< a single index: the selected array has no such dimension
+
+  bool operator==(const Slice&) const = default;
+};
+
+/// A hyperslab of a dataset, a slice for each of its dimensions.
+using Selection = std::vector<Slice>;
+
+/// NumPy's notation: "10:20, ::2, -1", "..., 0", as basic indexing of an array of `shape` with
+/// positive steps understands it; an empty text takes everything. Throws a usage Error that says
+/// what is wrong where: an index out of bounds, a step of 0 or less, too many dimensions.
+Selection parse_selection(std::string_view text, std::span<const std::uint64_t> shape);
+
+/// Of the selected array.
+std::vector<std::uint64_t> selected_shape(const Selection& selection);
+
+/// Whether all elements of an array of `shape` are selected and no dimension dropped.
+bool takes_everything(const Selection& selection, std::span<const std::uint64_t> shape);
+
+}  // namespace warpfold

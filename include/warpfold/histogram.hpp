@@ -1,0 +1,53 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/dataset_choice.hpp"
+#include "warpfold/run_options.hpp"
+#include "warpfold/view_options.hpp"
+
+namespace warpfold {
+
+struct HistogramOptions {
+  std::uint64_t bins = 10;    ///< of equal width, where `edges` is empty
+  std::vector<double> edges;  ///< rising; bin i is [edges[i], edges[i + 1]), the last one closed
+  /// Of bins of equal width; the least and greatest finite value where not given.
+  std::optional<std::pair<double, double>> range;
+  ViewOptions view;
+  RunOptions run;
+};
+
+/// Of the whole dataset; filled on rank 0 alone.
+struct HistogramResult {
+  std::vector<double> edges;
+  std::vector<std::uint64_t> counts;  ///< one less than edges
+  std::uint64_t below = 0;            ///< elements less than the first edge
+  std::uint64_t above = 0;            ///< greater than the last one
+  std::uint64_t nan = 0;
+  ElementFormat format;
+  ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
+  std::vector<std::uint64_t> shape;
+  RunReport report;
+};
+
+/// Counts a dataset's values by bins, exactly, as numpy.histogram() does. Collective over
+/// `communicator`; MPI must be initialised. Throws the same Error on every rank.
+HistogramResult histogram(MPI_Comm communicator, const std::string& file,
+                          const std::string& dataset, const HistogramOptions& options = {});
+
+/// The same of several datasets of a file, which is opened once. Those that were chosen by a
+/// pattern, or because all were, and can't be opened are skipped. Throws the same Error on every
+/// rank.
+std::vector<DatasetOutcome<HistogramResult>> histogram(MPI_Comm communicator,
+                                                       const std::string& file,
+                                                       const DatasetChoice& datasets,
+                                                       const HistogramOptions& options = {});
+
+}  // namespace warpfold
