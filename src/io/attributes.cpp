@@ -122,15 +122,13 @@ TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
 
 }  // namespace
 
-void copy_attributes(hid_t source, hid_t target, std::span<const TextAttribute> replaced,
+void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
                      const std::string& problem) {
   const bool scale = is_dimension_scale(source, problem);
   for (const std::string& name : attribute_names(source, problem)) {
     if (scale && (name == "CLASS" || name == "NAME")) continue;
-    const bool is_replaced =
-        std::any_of(replaced.begin(), replaced.end(),
-                    [&](const TextAttribute& attribute) { return attribute.first == name; });
-    if (!is_replaced) copy_attribute(source, target, name, problem);
+    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end())
+      copy_attribute(source, target, name, problem);
   }
 }
 

@@ -10,12 +10,12 @@ namespace warpfold::io {
 
 using TextAttribute = std::pair<std::string, std::string>;
 
-/// Copies the attributes of dataset `source` to dataset `target`, but for those that `replaced`
+/// Copies the attributes of dataset `source` to dataset `target`, but for those that `left_out`
 /// names, those that refer to other objects of the source's file (references, variable-length
 /// sequences, what makes a netCDF dimension scale), and a `_FillValue` of another type than the
 /// target's, which netCDF does not allow. Throws an Error beginning with `problem`. Call within a
 /// LibraryScope.
-void copy_attributes(hid_t source, hid_t target, std::span<const TextAttribute> replaced,
+void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
                      const std::string& problem);
 
 /// Adds fixed-length UTF-8 string attributes to a dataset. Throws an Error beginning with

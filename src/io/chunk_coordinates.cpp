@@ -5,7 +5,7 @@
 namespace warpfold::io {
 
 ChunkCoordinates::ChunkCoordinates(const DatasetInfo& info)
-    : shape_(info.shape), chunk_shape_(info.chunk_shape) {
+    : shape_(info.stored_shape), chunk_shape_(info.chunk_shape) {
   for (std::size_t d = 0; d < shape_.size(); ++d) {
     chunks_along_.push_back(ceil_div(shape_[d], chunk_shape_[d]));
   }
@@ -26,13 +26,6 @@ std::uint64_t ChunkCoordinates::number(const hsize_t* element) const {
     number = number * chunks_along_[d] + element[d] / chunk_shape_[d];
   }
   return number;
-}
-
-void ChunkCoordinates::advance(std::vector<std::uint64_t>& coordinates) const {
-  for (std::size_t d = coordinates.size(); d-- > 0;) {
-    if (++coordinates[d] < chunks_along_[d]) return;
-    coordinates[d] = 0;
-  }
 }
 
 bool ChunkCoordinates::is_partial(const std::vector<std::uint64_t>& coordinates) const {

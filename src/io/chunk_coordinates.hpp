@@ -21,9 +21,6 @@ class ChunkCoordinates {
   /// The number of the chunk whose first element has these coordinates, in elements.
   std::uint64_t number(const hsize_t* element) const;
 
-  /// Moves `coordinates` on to the next chunk by number.
-  void advance(std::vector<std::uint64_t>& coordinates) const;
-
   /// Whether a part of the chunk lies beyond the dataset.
   bool is_partial(const std::vector<std::uint64_t>& coordinates) const;
 

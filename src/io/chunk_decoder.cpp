@@ -21,7 +21,7 @@ std::uint64_t most_bytes_after(const Filter& filter, std::uint64_t bytes) {
       return bytes + fletcher32_bytes;
     default:
       // No compressor's headers and sizes of blocks take more.
-      return 2 * bytes + 65536;
+      return bytes + bytes / 8 + 65536;
   }
 }
 

@@ -61,15 +61,13 @@ class IndexCheck {
 
 /// HDF5 has no mark for chunks that are stored without filters because they reach beyond the
 /// dataset.
-void mark_unfiltered_edges(const DatasetInfo& info, ChunkRun run,
+void mark_unfiltered_edges(const DatasetInfo& info, const ChunkGrid& grid, ChunkRun run,
                            std::vector<StoredChunk>& chunks) {
   if (info.partial_edge_chunks_filtered || info.filters.empty()) return;
-  const ChunkCoordinates grid(info);
-  std::vector<std::uint64_t> coordinates = grid.of(run.first);
-  for (StoredChunk& chunk : chunks) {
-    if (grid.is_partial(coordinates)) chunk.skipped_filters = all_filters;
-    grid.advance(coordinates);
-  }
+  const ChunkCoordinates coordinates(info);
+  for (std::uint64_t i = 0; i < run.count; ++i)
+    if (coordinates.is_partial(coordinates.of(grid.number_at(run.first + i))))
+      chunks[i].skipped_filters = all_filters;
 }
 
 }  // namespace
@@ -78,11 +76,12 @@ std::vector<StoredChunk> read_chunk_index(const DatasetInfo& info, ChunkRun run)
   if (run.count == 0 || info.stored_bytes == 0) return std::vector<StoredChunk>(run.count);
   const std::string problem = cannot_read(info.file, info.name);
   const LibraryScope scope;
-  std::vector<StoredChunk> chunks = look_up_chunks(info, run, problem);
-  mark_unfiltered_edges(info, run, chunks);
+  const ChunkGrid grid = grid_of(info);
+  std::vector<StoredChunk> chunks = look_up_chunks(info, grid, run, problem);
+  mark_unfiltered_edges(info, grid, run, chunks);
   const IndexCheck check(info, problem);
   for (std::uint64_t i = 0; i < run.count; ++i) {
-    if (chunks[i].bytes > 0) check.require_plausible(chunks[i], run.first + i);
+    if (chunks[i].bytes > 0) check.require_plausible(chunks[i], grid.number_at(run.first + i));
   }
   return chunks;
 }

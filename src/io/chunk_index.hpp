@@ -18,8 +18,8 @@ struct StoredChunk {
   bool operator==(const StoredChunk&) const = default;
 };
 
-/// The chunks `run` of a chunked dataset, in the order of their numbers, found without time that
-/// grows with the square of their number. Opens the file. Throws Error.
+/// The chunks `run` of a chunked dataset, in the order of their positions in grid_of(info), found
+/// without time that grows with the square of their number. Opens the file. Throws Error.
 std::vector<StoredChunk> read_chunk_index(const DatasetInfo& info, ChunkRun run);
 
 }  // namespace warpfold::io

@@ -13,9 +13,9 @@
 
 namespace warpfold::io {
 
-/// What the file's index of chunks says of `run`, unchecked. Throws an Error beginning with
-/// `problem`. Call within a LibraryScope.
-std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, ChunkRun run,
-                                        const std::string& problem);
+/// What the file's index of chunks says of the run of positions in the dataset's grid, unchecked.
+/// Throws an Error beginning with `problem`. Call within a LibraryScope.
+std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
+                                        ChunkRun run, const std::string& problem);
 
 }  // namespace warpfold::io

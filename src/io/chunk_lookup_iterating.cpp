@@ -23,6 +23,7 @@ hsize_t bytes_before_addresses(hid_t file, const std::string& problem) {
 
 struct Collection {
   const ChunkCoordinates& coordinates;
+  const ChunkGrid& grid;
   ChunkRun run;
   hsize_t base;
   std::vector<StoredChunk>& chunks;
@@ -31,24 +32,27 @@ struct Collection {
 int collect(const hsize_t* element, unsigned skipped_filters, haddr_t address, hsize_t bytes,
             void* collection_pointer) {
   const auto& collection = *static_cast<Collection*>(collection_pointer);
-  const std::uint64_t number = collection.coordinates.number(element);
-  if (number < collection.run.first || number >= collection.run.end()) return H5_ITER_CONT;
-  if (bytes > std::numeric_limits<std::uint32_t>::max()) return H5_ITER_ERROR;
-  collection.chunks[number - collection.run.first] = {
+  const auto position = collection.grid.position_of(collection.coordinates.number(element));
+  const bool wanted =
+      position && *position >= collection.run.first && *position < collection.run.end();
+  if (!wanted) return H5_ITER_CONT;
+  if (bytes == 0 || bytes > std::numeric_limits<std::uint32_t>::max()) return H5_ITER_ERROR;
+  collection.chunks[*position - collection.run.first] = {
       collection.base + address, static_cast<std::uint32_t>(bytes), skipped_filters};
   return H5_ITER_CONT;
 }
 
 }  // namespace
 
-std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, ChunkRun run,
-                                        const std::string& problem) {
+std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
+                                        ChunkRun run, const std::string& problem) {
   const FileHandle file = open_for_reading(info.file);
   const DatasetHandle dataset(
       require(H5Dopen2(file.get(), info.name.c_str(), H5P_DEFAULT), problem));
   const ChunkCoordinates coordinates(info);
   std::vector<StoredChunk> chunks(run.count);
-  Collection collection{coordinates, run, bytes_before_addresses(file.get(), problem), chunks};
+  Collection collection{coordinates, grid, run, bytes_before_addresses(file.get(), problem),
+                        chunks};
   require(H5Dchunk_iter(dataset.get(), H5P_DEFAULT, collect, &collection), problem);
   return chunks;
 }

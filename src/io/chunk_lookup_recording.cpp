@@ -45,7 +45,8 @@ class ChunkQuery {
           H5Dread_chunk(dataset_.get(), H5P_DEFAULT, element.data(), &skipped_filters, &untouched);
     });
     if (status < 0 && failed_for_want_of_a_chunk()) return StoredChunk{};
-    if (status < 0 || !bytes || bytes->count > most_bytes) return std::nullopt;
+    // No bytes would be those of a chunk that was never written; a parallel HDF5 reads even these.
+    if (status < 0 || !bytes || bytes->count == 0 || bytes->count > most_bytes) return std::nullopt;
     return StoredChunk{bytes->address, static_cast<std::uint32_t>(bytes->count), skipped_filters};
   }
 
@@ -58,25 +59,25 @@ class ChunkQuery {
 
 }  // namespace
 
-std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, ChunkRun run,
-                                        const std::string& problem) {
+std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
+                                        ChunkRun run, const std::string& problem) {
   ChunkQuery query(info, problem);
-  const ChunkCoordinates grid(info);
-  std::vector<std::uint64_t> coordinates = grid.of(run.first);
-  std::vector<hsize_t> element(coordinates.size());
+  const ChunkCoordinates coordinates(info);
+  std::vector<hsize_t> element(info.chunk_shape.size());
   std::vector<StoredChunk> chunks;
   chunks.reserve(run.count);
-  for (std::uint64_t number = run.first; number < run.end(); ++number) {
+  for (std::uint64_t position = run.first; position < run.end(); ++position) {
+    const std::uint64_t number = grid.number_at(position);
+    const std::vector<std::uint64_t> chunk_place = coordinates.of(number);
     for (std::size_t d = 0; d < element.size(); ++d) {
-      element[d] = coordinates[d] * info.chunk_shape[d];
+      element[d] = chunk_place[d] * info.chunk_shape[d];
     }
     const std::optional<StoredChunk> chunk = query.find(element);
     if (!chunk) {
-      throw Error(problem, grid.name(number) + ": " + take_library_causes(),
+      throw Error(problem, coordinates.name(number) + ": " + take_library_causes(),
                   "Check the file with h5ls or h5dump.");
     }
     chunks.push_back(*chunk);
-    grid.advance(coordinates);
   }
   return chunks;
 }

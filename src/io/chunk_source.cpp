@@ -65,7 +65,7 @@ class ChunkSource::Implementation {
   Implementation(const DatasetInfo& info, ChunkRun mine)
       : info_(info),
         problem_(cannot_read(info.file, info.name)),
-        grid_(chunk_grid(info.shape, info.chunk_shape)),
+        grid_(grid_of(info)),
         chunk_bytes_(chunk_bytes_of(info)),
         mine_(mine),
         chunks_(read_chunk_index(info, mine)),
@@ -84,16 +84,17 @@ class ChunkSource::Implementation {
     return filtered() ? bytes : bytes + ceil_div(chunks * chunk_bytes_, gap_divisor);
   }
 
-  const StoredChunk& chunk(std::uint64_t number) const { return chunks_[number - mine_.first]; }
+  const StoredChunk& chunk(std::uint64_t number) const {
+    const auto position = grid_.position_of(number);
+    if (position && *position >= mine_.first && *position < mine_.end())
+      return chunks_[*position - mine_.first];
+    throw Error(problem_, ChunkCoordinates(info_).name(number) + " is not one of this source", "");
+  }
 
-  void require_readable(ChunkRun run, std::uint64_t staged_bytes) const {
-    if (run.first >= mine_.first && run.end() <= mine_.end() &&
-        staged_bytes >= staging_bytes(run.count)) {
-      return;
-    }
+  void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes) const {
+    if (staged_bytes >= staging_bytes(chunks)) return;
     throw Error(problem_,
-                "chunks " + std::to_string(run.first) + " to " + std::to_string(run.end()) +
-                    " do not fit this source and " + std::to_string(staged_bytes) +
+                std::to_string(chunks) + " chunks do not fit " + std::to_string(staged_bytes) +
                     " bytes of staging memory",
                 "");
   }
@@ -130,8 +131,13 @@ class ChunkSource::Reader::Implementation {
   }
 
   std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging) {
-    source_.require_readable(run, staging.size());
-    list_wanted(run);
+    return read(source_.grid(), run, staging);
+  }
+
+  std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
+                                    std::span<std::byte> staging) {
+    source_.require_fitting(run.count, staging.size());
+    list_wanted(grid, run);
     if (decoder_) {
       read_and_decode(staging);
     } else {
@@ -143,10 +149,11 @@ class ChunkSource::Reader::Implementation {
   const ChunkReadTimes& times() const { return times_; }
 
  private:
-  void list_wanted(ChunkRun run) {
+  void list_wanted(const ChunkGrid& grid, ChunkRun run) {
     staged_.clear();
     wanted_.clear();
-    for (std::uint64_t number = run.first; number < run.end(); ++number) {
+    for (std::uint64_t position = run.first; position < run.end(); ++position) {
+      const std::uint64_t number = grid.number_at(position);
       const StoredChunk& chunk = source_.chunk(number);
       if (chunk.bytes > 0) wanted_.push_back({{chunk.address, chunk.bytes}, staged_.size()});
       staged_.push_back({number, StagedChunk::unwritten, false});
@@ -242,6 +249,11 @@ ChunkSource::Reader::Reader(Reader&&) noexcept = default;
 
 std::span<const StagedChunk> ChunkSource::Reader::read(ChunkRun run, std::span<std::byte> staging) {
   return implementation_->read(run, staging);
+}
+
+std::span<const StagedChunk> ChunkSource::Reader::read_part(const ChunkGrid& part,
+                                                            std::span<std::byte> staging) {
+  return implementation_->read(part, {0, part.chunks()}, staging);
 }
 
 const ChunkReadTimes& ChunkSource::Reader::times() const { return implementation_->times(); }

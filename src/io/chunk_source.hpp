@@ -23,7 +23,7 @@ struct ChunkReadTimes {
 /// Those chunks of a chunked dataset that a rank will read.
 class ChunkSource {
  public:
-  /// Reads the index of `mine`. Throws Error.
+  /// Reads the index of `mine`, positions in grid_of(info). Throws Error.
   ChunkSource(const DatasetInfo& info, ChunkRun mine);
   ~ChunkSource();
 
@@ -43,6 +43,9 @@ class ChunkSource {
     /// file are read at once. The answer is valid until the next call. Throws an Error that names
     /// the file, the dataset and the chunk's coordinates.
     std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging);
+
+    /// Likewise all chunks of `part`: the same grid, less selected.
+    std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging);
 
     /// Since construction.
     const ChunkReadTimes& times() const;

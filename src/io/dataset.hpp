@@ -9,9 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "core/chunk_grid.hpp"
+#include "io/hyperslab.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/read_path.hpp"
+#include "warpfold/core/selection.hpp"
 
 namespace warpfold::io {
 
@@ -30,10 +33,12 @@ struct DatasetInfo {
   std::string name;
   ElementFormat format;
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
-  std::vector<std::uint64_t> shape;  ///< empty for a scalar
-  std::uint64_t elements = 0;        ///< 1 for a scalar, 0 for a null dataspace
+  std::vector<std::uint64_t> stored_shape;  ///< empty for a scalar
+  Selection selection;               ///< of the stored elements; empty where all are selected
+  std::vector<std::uint64_t> shape;  ///< as selected
+  std::uint64_t elements = 0;        ///< selected; 1 for a scalar, 0 for a null dataspace
   Layout layout = Layout::contiguous;
-  std::vector<std::uint64_t> chunk_shape;  ///< empty unless chunked
+  std::vector<std::uint64_t> chunk_shape;  ///< as stored; empty unless chunked
   std::vector<Filter> filters;             ///< in the order they were applied
   std::uint64_t stored_bytes = 0;
   /// One element as it would be stored, for chunks that were never written.
@@ -41,10 +46,22 @@ struct DatasetInfo {
   bool partial_edge_chunks_filtered = true;
   ReadPath path = ReadPath::library;  ///< never `automatic`
   std::string path_reason;  ///< why not a quicker path, or empty: "it is virtual", "filter zfp"
-  /// Where a contiguous dataset's first element lies in the file, all others packed behind it in
-  /// `format`; none where nothing is allocated or the stored bits are not those of `format`.
+  /// Where a contiguous dataset's first stored element lies in the file, all others packed behind
+  /// it in `format`; none where nothing is allocated or the stored bits are not those of `format`.
   std::optional<std::uint64_t> file_offset;
 };
+
+/// A slice for each dimension of the stored shape, also where everything is selected.
+Selection selection_of(const DatasetInfo& info);
+
+/// The same for a box of info.shape.
+Selection part_of_box(const DatasetInfo& info, const Hyperslab& box);
+
+/// Of a chunked dataset, with what is selected of it.
+ChunkGrid grid_of(const DatasetInfo& info);
+
+/// Of the file, for all that is selected, about: chunks whole and all taken to be as large.
+std::uint64_t bytes_to_read(const DatasetInfo& info);
 
 /// What a buffer for Dataset::fetch() holds beyond the elements, in bytes.
 inline constexpr std::size_t fetch_slack = 8192;
@@ -70,8 +87,15 @@ class Dataset {
 
   const DatasetInfo& info() const;
 
+  /// Makes a part of the stored elements all there are from now on: a slice for each dimension of
+  /// info().stored_shape. Before any thread reads.
+  void select(const Selection& selection);
+
   /// Reads `range` into `out`, which holds range.count * size_of(type) bytes. Throws Error.
   void read(ElementRange range, std::span<std::byte> out);
+
+  /// Reads a box of info().shape, packed, likewise.
+  void read(const Hyperslab& box, std::span<std::byte> out);
 
   /// How fetch() reads from now on: until then through the operating system's cache. Before any
   /// thread reads.

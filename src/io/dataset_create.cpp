@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::uint64_t most_chunk_bytes = (std::uint64_t{1} << 32) - 1;
 
-[[noreturn]] void throw_bad_storage(const OutputSpec& spec, const std::string& why,
+[[noreturn]] void throw_bad_storage(const OutputDataset& spec, const std::string& why,
                                     const std::string& suggestion) {
   throw usage_error("cannot store '" + spec.dataset + "' that way", why, suggestion);
 }
 
 /// Chunks may not exceed a dataset of fixed shape.
-std::vector<hsize_t> fitting_chunk_shape(const OutputSpec& spec) {
+std::vector<hsize_t> fitting_chunk_shape(const OutputDataset& spec) {
   std::vector<hsize_t> chunk(spec.storage.chunk_shape.begin(), spec.storage.chunk_shape.end());
   for (std::size_t d = 0; d < chunk.size(); ++d) {
     chunk[d] = std::min<hsize_t>(chunk[d], std::max<hsize_t>(1, spec.shape[d]));
@@ -26,7 +26,7 @@ std::vector<hsize_t> fitting_chunk_shape(const OutputSpec& spec) {
   return chunk;
 }
 
-void require_valid_chunks(const OutputSpec& spec) {
+void require_valid_chunks(const OutputDataset& spec) {
   const auto& chunk_shape = spec.storage.chunk_shape;
   if (chunk_shape.size() != spec.shape.size()) {
     throw_bad_storage(spec,
@@ -46,7 +46,7 @@ void require_valid_chunks(const OutputSpec& spec) {
   }
 }
 
-PropertiesHandle make_creation(const OutputSpec& spec, const std::string& problem) {
+PropertiesHandle make_creation(const OutputDataset& spec, const std::string& problem) {
   PropertiesHandle creation(require(H5Pcreate(H5P_DATASET_CREATE), problem));
   // netCDF-4 wants to know the order in which attributes were made.
   require(H5Pset_attr_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
@@ -84,7 +84,7 @@ PropertiesHandle make_links(const std::string& problem) {
 
 }  // namespace
 
-void require_valid_storage(const OutputSpec& spec) {
+void require_valid_storage(const OutputDataset& spec) {
   const StorageOptions& storage = spec.storage;
   const auto last = spec.dataset.find_last_not_of("/.");
   if (last == std::string::npos || spec.dataset.back() == '/') {
@@ -105,7 +105,7 @@ void require_valid_storage(const OutputSpec& spec) {
   }
 }
 
-DatasetHandle create_dataset(hid_t file, const OutputSpec& spec, const std::string& problem) {
+DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::string& problem) {
   const TypeHandle type = make_type(spec.format);
   const SpaceHandle space = make_space(spec.shape, problem);
   const PropertiesHandle links = make_links(problem);

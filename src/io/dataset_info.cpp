@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "io/byte_runs.hpp"
 #include "io/fill_value.hpp"
 #include "io/filters.hpp"
 #include "io/hdf5_error.hpp"
@@ -26,10 +27,23 @@ Layout layout_of(hid_t creation, const std::string& problem) {
                                                                : Layout::contiguous;
 }
 
+Error damaged_chunk_shape(const std::string& problem) {
+  return Error(problem, "the file is damaged: no chunks can have the shape that it tells",
+               "Copy it again, or check whether its writer was interrupted.");
+}
+
+/// Throws for extents that no writer can have given, on whose product others rely.
 std::vector<std::uint64_t> chunk_shape_of(hid_t creation, std::size_t rank,
-                                          const std::string& problem) {
+                                          std::size_t element_bytes, const std::string& problem) {
   std::vector<hsize_t> extents(rank);
-  require(H5Pget_chunk(creation, static_cast<int>(rank), extents.data()), problem);
+  const int dimensions =
+      require(H5Pget_chunk(creation, static_cast<int>(rank), extents.data()), problem);
+  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / element_bytes;
+  for (const std::uint64_t extent : extents) {
+    if (extent == 0 || extent > most) throw damaged_chunk_shape(problem);
+    most /= extent;
+  }
+  if (static_cast<std::size_t>(dimensions) != rank) throw damaged_chunk_shape(problem);
   return {extents.begin(), extents.end()};
 }
 
@@ -63,7 +77,8 @@ std::optional<std::uint64_t> contiguous_offset(hid_t dataset, const DatasetInfo&
   if (info.layout != Layout::contiguous || info.elements == 0) return std::nullopt;
   if (info.stored_bytes != info.elements * size_of(info.format.type)) return std::nullopt;
   const haddr_t offset = H5Dget_offset(dataset);
-  if (offset == HADDR_UNDEF) return std::nullopt;
+  constexpr haddr_t largest_file = std::numeric_limits<std::int64_t>::max();
+  if (offset > largest_file - info.stored_bytes) return std::nullopt;
   return offset;
 }
 
@@ -91,10 +106,12 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   info.format = type.format.value();
   info.stored_type = type.name;
   info.shape = shape_of(dataset, problem);
+  info.stored_shape = info.shape;
   info.elements = count_elements(dataset, info.shape, size_of(info.format.type), problem);
   info.layout = layout_of(creation.get(), problem);
   if (info.layout == Layout::chunked) {
-    info.chunk_shape = chunk_shape_of(creation.get(), info.shape.size(), problem);
+    info.chunk_shape =
+        chunk_shape_of(creation.get(), info.shape.size(), size_of(info.format.type), problem);
     info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation.get(), problem);
   }
   info.filters = filters_of(creation.get());
@@ -106,6 +123,42 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   }
   choose_path(info, type.exact);
   return info;
+}
+
+void take_selection(DatasetInfo& info, const Selection& selection) {
+  if (info.stored_shape.empty()) return;
+  const bool everything = takes_everything(selection, info.stored_shape);
+  info.selection = everything ? Selection{} : selection;
+  info.shape = selected_shape(selection);
+  info.elements = 1;
+  for (const std::uint64_t extent : info.shape) info.elements *= extent;
+}
+
+std::uint64_t bytes_to_read(const DatasetInfo& info) {
+  if (info.layout == Layout::chunked && info.elements > 0) {
+    const auto chunks = static_cast<double>(grid_of(info).chunks());
+    const auto all = static_cast<double>(chunk_grid(info.stored_shape, info.chunk_shape).chunks());
+    return static_cast<std::uint64_t>(static_cast<double>(info.stored_bytes) * (chunks / all));
+  }
+  if (info.selection.empty() || !info.file_offset) return info.elements * size_of(info.format.type);
+  return PartLayout(0, info.stored_shape, size_of(info.format.type), info.selection)
+      .bytes_to_read();
+}
+
+ChunkGrid grid_of(const DatasetInfo& info) {
+  return chunk_grid(info.stored_shape, info.chunk_shape, info.selection);
+}
+
+Selection selection_of(const DatasetInfo& info) {
+  if (!info.selection.empty()) return info.selection;
+  Selection everything;
+  for (const std::uint64_t extent : info.stored_shape) everything.push_back({0, extent});
+  return everything;
+}
+
+Selection part_of_box(const DatasetInfo& info, const Hyperslab& box) {
+  const Selection selection = selection_of(info);
+  return part_of(selection, with_dropped_dimensions(selection, box));
 }
 
 }  // namespace warpfold::io

@@ -19,4 +19,7 @@ std::string cannot_read(const std::string& file, const std::string& name);
 DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
                              const std::string& name);
 
+/// Makes `selection`, a slice for each dimension of the stored shape, what is selected.
+void take_selection(DatasetInfo& info, const Selection& selection);
+
 }  // namespace warpfold::io

@@ -21,7 +21,8 @@ std::string choices(hid_t location, const std::string& of_what) {
   const std::string causes = take_library_causes();
   const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0;
   H5Eclear2(H5E_DEFAULT);
-  if (has_link) throw Error(problem, causes, "Check what the link of that name points to.");
+  if (has_link)
+    throw Error(problem, causes, advice_on(causes, "Check what the link of that name points to."));
   throw Error(problem, "no such dataset; " + choices(file, "the file"),
               "Give the path of a dataset.");
 }

@@ -10,6 +10,10 @@ namespace warpfold::io {
 /// Call within a LibraryScope and before any other HDF5 function.
 std::string take_library_causes();
 
+/// What to do about such causes where they say that a file is of a format unknown to this HDF5;
+/// `otherwise` where they don't.
+std::string advice_on(const std::string& causes, const std::string& otherwise);
+
 /// Throws an Error whose reason is HDF5's error stack.
 [[noreturn]] void throw_library_error(const std::string& problem,
                                       const std::string& suggestion = {});

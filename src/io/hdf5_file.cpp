@@ -103,7 +103,7 @@ bool has_hdf5_signature(const std::string& path, [[maybe_unused]] hid_t access) 
   if (!has_hdf5_signature(path, access)) {
     throw Error(problem, "it is not an HDF5 file", "Give an HDF5 or netCDF-4 file.");
   }
-  throw Error(problem, causes, "Check the file with h5ls or h5dump.");
+  throw Error(problem, causes, advice_on(causes, "Check the file with h5ls or h5dump."));
 }
 
 PropertiesHandle make_creation(const std::string& problem) {

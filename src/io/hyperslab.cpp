@@ -67,4 +67,30 @@ std::vector<Hyperslab> hyperslabs_of(Shape shape, ElementRange range) {
   return slabs;
 }
 
+Selection part_of(const Selection& selection, const Hyperslab& slab) {
+  Selection part = selection;
+  for (std::size_t d = 0; d < part.size(); ++d) {
+    part[d].start += slab.start[d] * part[d].step;
+    part[d].count = slab.count[d];
+  }
+  return part;
+}
+
+Hyperslab with_dropped_dimensions(const Selection& selection, const Hyperslab& slab) {
+  Hyperslab whole;
+  std::size_t kept = 0;
+  for (const Slice& slice : selection) {
+    whole.start.push_back(slice.dropped ? 0 : slab.start[kept]);
+    whole.count.push_back(slice.dropped ? 1 : slab.count[kept]);
+    if (!slice.dropped) ++kept;
+  }
+  return whole;
+}
+
+std::vector<std::uint64_t> counts_of(const Selection& selection) {
+  std::vector<std::uint64_t> counts;
+  for (const Slice& slice : selection) counts.push_back(slice.count);
+  return counts;
+}
+
 }  // namespace warpfold::io

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "warpfold/core/element_range.hpp"
+#include "warpfold/core/selection.hpp"
 
 namespace warpfold::io {
 
@@ -21,5 +22,14 @@ struct Hyperslab {
 /// row-major `range` of an array of `shape`. None for an empty range. The range must lie inside the
 /// array and the array must have at least one dimension.
 std::vector<Hyperslab> hyperslabs_of(std::span<const std::uint64_t> shape, ElementRange range);
+
+/// The elements of `slab`, a box of an array that has all dimensions of `selection`.
+Selection part_of(const Selection& selection, const Hyperslab& slab);
+
+/// `slab`, a box of the selected array, with the dimensions that the selection dropped.
+Hyperslab with_dropped_dimensions(const Selection& selection, const Hyperslab& slab);
+
+/// The extents of a selection, those of dropped dimensions as well.
+std::vector<std::uint64_t> counts_of(const Selection& selection);
 
 }  // namespace warpfold::io

@@ -11,6 +11,7 @@
 #include "io/hdf5_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/matlab_array.hpp"
 #include "io/transfer.hpp"
 #include "io/virtual_sources.hpp"
 #include "warpfold/core/error.hpp"
@@ -38,6 +39,8 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
   TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
   const StoredType type = describe_type(file_type.get());
   if (!type.format) throw Error(problem_, unsupported_reason(type), supported_types_advice());
+  const std::string odd = reason_against_matlab_array(dataset_.get());
+  if (!odd.empty()) throw Error(problem_, odd, "There is nothing to read.");
   info_ = describe_dataset(dataset_.get(), type, file, name);
   memory_type_ = memory_type_for(std::move(file_type), type);
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset_.get()), problem_));
@@ -51,20 +54,19 @@ void LibraryDataset::require_readable() const {
   }
 }
 
-void LibraryDataset::read(ElementRange range, std::span<std::byte> out) {
+void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {
   if (zero_first_) std::ranges::fill(out, std::byte{0});
   if (zero_first_ && has_no_storage(info_)) return;
   if (!cache_enlarged_) enlarge_chunk_cache();
-  read_elements({dataset_.get(), memory_type_.get(), size_of(info_.format.type), info_.shape},
-                range, out, problem_);
+  read_elements(dataset_.get(), memory_type_.get(), part, out, problem_);
 }
 
 /// The cache's size counts only when a dataset is opened for the first time.
 void LibraryDataset::enlarge_chunk_cache() {
   cache_enlarged_ = true;
   if (info_.layout != Layout::chunked) return;
-  const PropertiesHandle access =
-      access_with(chunk_cache_for(info_.shape, info_.chunk_shape, size_of(info_.format.type)));
+  const PropertiesHandle access = access_with(
+      chunk_cache_for(info_.stored_shape, info_.chunk_shape, size_of(info_.format.type)));
   dataset_.close();
   dataset_ =
       DatasetHandle(require(H5Dopen2(file_.get(), info_.name.c_str(), access.get()), problem_));

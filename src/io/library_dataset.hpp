@@ -6,7 +6,7 @@
 
 #include "io/dataset.hpp"
 #include "io/hdf5_handle.hpp"
-#include "warpfold/core/element_range.hpp"
+#include "warpfold/core/selection.hpp"
 
 namespace warpfold::io {
 
@@ -21,9 +21,9 @@ class LibraryDataset {
   /// Throws an Error that names missing filters or sources of a virtual dataset.
   void require_readable() const;
 
-  /// Reads `range` into `out`, which it fills, in the type and byte order of info().format. Throws
-  /// Error.
-  void read(ElementRange range, std::span<std::byte> out);
+  /// Reads `part`, a slice for each dimension of the stored shape, into `out`, which it fills, in
+  /// the type and byte order of info().format. Throws Error.
+  void read(const Selection& part, std::span<std::byte> out);
 
  private:
   void enlarge_chunk_cache();

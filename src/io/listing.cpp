@@ -5,6 +5,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_scope.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/matlab_array.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -16,7 +17,8 @@ void describe_into(hid_t file, const std::string& problem, DatasetListing& listi
   const StoredType stored = describe_type(type.get());
   listing.stored_type = stored.name;
   listing.shape = shape_of(dataset.get(), problem);
-  if (!stored.format) listing.unsupported = unsupported_reason(stored);
+  listing.unsupported =
+      stored.format ? reason_against_matlab_array(dataset.get()) : unsupported_reason(stored);
 }
 
 }  // namespace

@@ -16,16 +16,23 @@
 
 namespace warpfold::io {
 
-struct OutputSpec {
-  std::string path;     ///< the final name
+struct OutputDataset {
   std::string dataset;  ///< path inside the file; groups in between are made
   std::vector<std::uint64_t> shape;
   ElementFormat format;
-  StorageOptions storage;  ///< with a chunk_shape, or contiguous
-  bool force = false;      ///< may replace an existing file
+  StorageOptions storage;          ///< with a chunk_shape, or contiguous
+  bool carries_attributes = true;  ///< of OutputSpec::attributes_from
+};
+
+/// A file of one dataset, or more.
+struct OutputSpec : OutputDataset {
+  std::string path;                   ///< the final name
+  std::vector<OutputDataset> others;  ///< datasets 1, 2, ...; this one is dataset 0
+  bool force = false;                 ///< may replace an existing file
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
-  std::vector<std::pair<std::string, std::string>> text_attributes;
+  std::vector<std::string> dropped_attributes;  ///< of those: names that are not carried over
+  std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
 };
 
 /// A new HDF5 file under a temporary name beside its final one. Made by one rank. Until commit()
@@ -43,8 +50,10 @@ class StagedFile {
   /// Empty once committed.
   const std::string& temporary_path() const { return temporary_path_; }
 
-  /// Where the contiguous dataset's first byte lies; none for chunked storage or no elements.
-  std::optional<std::uint64_t> data_offset() const { return data_offset_; }
+  /// Where a contiguous dataset's first byte lies; none for chunked storage or no elements.
+  std::optional<std::uint64_t> data_offset(std::size_t dataset = 0) const {
+    return data_offsets_[dataset];
+  }
 
   /// Makes the file durable and gives it its final name. Throws Error; then nothing is under the
   /// final name that was not there before.
@@ -54,7 +63,7 @@ class StagedFile {
   OutputSpec spec_;
   std::string temporary_path_;
   FileDescriptor lock_;
-  std::optional<std::uint64_t> data_offset_;
+  std::vector<std::optional<std::uint64_t>> data_offsets_;
 };
 
 class MemoryFile;

@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "io/dataset_info.hpp"
@@ -183,10 +185,15 @@ class SourceCheck {
                   "Restore it, or make the virtual dataset again.");
     }
     require_covered(source.get(), mapping, problem_);
+    const std::pair name{path, mapping.dataset};
+    if (checked_.contains(name)) return;
     check(file, path, source.get(), depth + 1);
+    checked_.insert(name);
   }
 
   const std::string& problem_;
+  /// Sources that are whole, by file and dataset: many mappings may rest on one, on many levels.
+  std::set<std::pair<std::string, std::string>> checked_;
 };
 
 }  // namespace

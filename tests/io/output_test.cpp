@@ -114,6 +114,26 @@ TEST_F(OutputTest, ScalarsAndNoElements) {
   EXPECT_EQ(Dataset(path("out.h5"), "group/x").info().shape, (std::vector<std::uint64_t>{4, 0}));
 }
 
+TEST_F(OutputTest, AFileMayHaveSeveralDatasets) {
+  OutputSpec wanted = spec();
+  wanted.others = {{"group/y", {3}, i32, {}}, {"none", {0}, i32, {}}, {"z", {2, 2}, i32, {}}};
+  StagedFile staged(wanted);
+  EXPECT_EQ(staged.data_offset(2), std::nullopt);
+  const auto write_one = [&](std::size_t dataset, const std::vector<std::int32_t>& values) {
+    ContiguousWriter writer(staged.temporary_path(), staged.data_offset(dataset).value());
+    writer.write(0, std::as_bytes(std::span(values)));
+    writer.sync();
+  };
+  write_one(3, {4, 5, 6, 7});
+  write_one(1, {1, 2, 3});
+  write_one(0, numbered(100));
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "group/x"), numbered(100));
+  EXPECT_EQ(read("out.h5", "group/y"), (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(read("out.h5", "none"), std::vector<std::int32_t>{});
+  EXPECT_EQ(read("out.h5", "z"), (std::vector<std::int32_t>{4, 5, 6, 7}));
+}
+
 TEST_F(OutputTest, EveryElementFormatIsStored) {
   for (const ElementType type : all_element_types) {
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold::io {
+
+/// What an attribute of one or several numbers holds, exactly.
+struct NumberAttribute {
+  ElementType type = ElementType::f64;
+  std::vector<Value> values;  ///< at least one
+};
+
+/// A dataset's attributes of these names; none where it has no such attribute. Throws an Error for
+/// one that holds no numbers, or more of them than any use for them needs.
+std::vector<std::optional<NumberAttribute>> read_number_attributes(
+    const std::string& file, const std::string& dataset, std::span<const std::string> names);
+
+/// Whether a dataset has an attribute of this name, of whatever type. Throws Error.
+bool has_attribute(const std::string& file, const std::string& dataset, const std::string& name);
+
+}  // namespace warpfold::io
