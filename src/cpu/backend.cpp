@@ -2,7 +2,11 @@
 
 #include <new>
 
+#include "cpu/axis_fold_engine.hpp"
+#include "cpu/axis_scan_engine.hpp"
+#include "cpu/compact_engine.hpp"
 #include "cpu/fold_engine.hpp"
+#include "cpu/histogram_engine.hpp"
 #include "cpu/host_backend.hpp"
 #include "cpu/scan_engine.hpp"
 #include "cpu/thread_pool.hpp"
@@ -29,6 +33,22 @@ class HostBackend final : public Backend {
 
   std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
     return made<HostScanEngine>(plan, pool_, kernels_, plan);
+  }
+
+  std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) override {
+    return made<HostHistogramEngine>(plan.slabs, kernels_, plan);
+  }
+
+  std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) override {
+    return made<HostCompactEngine>(plan, pool_, kernels_, plan);
+  }
+
+  std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) override {
+    return made<HostAxisFoldEngine>(plan, kernels_, plan);
+  }
+
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
+    return made<HostAxisScanEngine>(plan, kernels_, plan);
   }
 
  private:

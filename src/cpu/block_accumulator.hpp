@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/staged_chunks.hpp"
+#include "cpu/element_indices.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/ordered_key.hpp"
@@ -38,26 +38,12 @@ class BlockAccumulator {
   std::uint64_t blocks_ = 0;
 };
 
-/// The flat indices of a block's elements, which rise with their places in it.
-class BlockIndices {
- public:
-  BlockIndices(const BoxIndices& indices, std::uint64_t first_place)
-      : indices_(indices), first_place_(first_place), first_(indices(first_place)) {}
-
-  std::uint64_t first() const { return first_; }
-  std::uint64_t operator()(std::size_t place) const { return indices_(first_place_ + place); }
-
- private:
-  const BoxIndices& indices_;
-  std::uint64_t first_place_;
-  std::uint64_t first_;
-};
-
 /// Merges a block's least element (`complement` 0) or greatest one (all ones), whose index is
 /// looked for only if it counts.
 template <class T>
-void merge_extremum(Extremum& best, const T* x, std::size_t n, const BlockIndices& indices, T value,
-                    std::uint64_t complement, std::size_t (*find)(const T*, std::size_t, T)) {
+void merge_extremum(Extremum& best, const T* x, std::size_t n, const ElementIndices& indices,
+                    T value, std::uint64_t complement,
+                    std::size_t (*find)(const T*, std::size_t, T)) {
   const std::uint64_t key = ordered_key(value) ^ complement;
   if (!Extremum{key, indices.first(), 0}.better_than(best)) return;
   const std::size_t place = find(x, n, value);

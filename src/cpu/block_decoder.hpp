@@ -25,11 +25,7 @@ class BlockDecoder {
 
   /// The `n` <= block_elements elements at `raw`, aligned to their size; valid until the next call.
   const Decoded<Stored>* decode(const std::byte* raw, std::size_t n) {
-    const auto* words = reinterpret_cast<const Word<Stored>*>(raw);
-    if (swaps_) {
-      swap(words, n, words_);
-      words = words_;
-    }
+    const Word<Stored>* words = native_words(raw, n);
     if constexpr (std::is_same_v<Stored, Float16>) {
       kernels_.widen_f16(words, n, widened_);
       return widened_;
@@ -41,7 +37,19 @@ class BlockDecoder {
     }
   }
 
+  /// Likewise, not widened.
+  const Stored* native(const std::byte* raw, std::size_t n) {
+    return reinterpret_cast<const Stored*>(native_words(raw, n));
+  }
+
  private:
+  const Word<Stored>* native_words(const std::byte* raw, std::size_t n) {
+    const auto* words = reinterpret_cast<const Word<Stored>*>(raw);
+    if (!swaps_) return words;
+    swap(words, n, words_);
+    return words_;
+  }
+
   void swap(const std::uint8_t*, std::size_t, std::uint8_t*) const {}
   void swap(const std::uint16_t* from, std::size_t n, std::uint16_t* to) const {
     kernels_.swap16(from, n, to);

@@ -1,5 +1,6 @@
 #include "cpu/chunk_assembly.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cpu/chunk_rows.hpp"
@@ -58,14 +59,41 @@ void ChunkElements::fill(std::uint64_t n, std::byte* to) const {
     std::memcpy(to + i * element_bytes_, chunks_.fill.data(), element_bytes_);
 }
 
-void assemble(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& chunks,
-              const std::byte* staging, std::byte* target) {
+namespace {
+
+/// Calls visit(elements of a chunk, one of its rows) for all rows of all chunks.
+template <class Visit>
+void for_each_row(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& chunks,
+                  const std::byte* staging, Visit&& visit) {
   for (const StagedChunk& chunk : chunks.chunks) {
     const ChunkElements elements(kernels, element_bytes, chunks, chunk, staging);
     ChunkRows(chunks.grid, chunks.target, chunk.number).for_each([&](const ChunkRow& row) {
-      elements.copy(row.source, row.elements, target + row.target * element_bytes);
+      visit(elements, row);
     });
   }
+}
+
+}  // namespace
+
+void assemble(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& chunks,
+              const std::byte* staging, std::byte* target) {
+  for_each_row(kernels, element_bytes, chunks, staging,
+               [&](const ChunkElements& elements, const ChunkRow& row) {
+                 elements.copy(row.source, row.elements, target + row.target * element_bytes);
+               });
+}
+
+void assemble(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& chunks,
+              const std::byte* staging, std::byte* block,
+              const std::function<void(std::uint64_t place, std::size_t n)>& take) {
+  for_each_row(kernels, element_bytes, chunks, staging,
+               [&](const ChunkElements& elements, const ChunkRow& row) {
+                 for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
+                   const auto n = std::min<std::uint64_t>(block_elements, row.elements - done);
+                   elements.copy(row.source + done, n, block);
+                   take(row.target + done, n);
+                 }
+               });
 }
 
 }  // namespace warpfold::cpu

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "core/staged_chunks.hpp"
 #include "cpu/kernels/kernels.hpp"
@@ -39,5 +40,11 @@ class ChunkElements {
 /// Brings the elements of all `chunks` to their places in `target`.
 void assemble(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& chunks,
               const std::byte* staging, std::byte* target);
+
+/// Brings the elements of all `chunks` to `block`, at most block_elements at a time, and calls
+/// take(place of the first, how many) for each time.
+void assemble(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& chunks,
+              const std::byte* staging, std::byte* block,
+              const std::function<void(std::uint64_t place, std::size_t n)>& take);
 
 }  // namespace warpfold::cpu

@@ -12,7 +12,7 @@ namespace {
 class ChunkFold {
  public:
   ChunkFold(const ChunkElements& elements, const BoxIndices& indices, std::size_t element_bytes,
-            std::byte* block, RangeFolder& into)
+            std::byte* block, RangeSink& into)
       : elements_(elements),
         indices_(indices),
         element_bytes_(element_bytes),
@@ -45,7 +45,7 @@ class ChunkFold {
   static constexpr std::uint64_t long_row = block_elements / 4;
 
   void fold(const std::byte* elements, std::uint64_t n) {
-    into_.fold(elements, n, indices_, folded_);
+    into_.fold(elements, n, {indices_, folded_});
     folded_ += n;
   }
 
@@ -53,7 +53,7 @@ class ChunkFold {
   const BoxIndices& indices_;
   std::size_t element_bytes_;
   std::byte* block_;
-  RangeFolder& into_;
+  RangeSink& into_;
   std::uint64_t packed_ = 0;
   std::uint64_t folded_ = 0;
 };
@@ -63,9 +63,9 @@ class ChunkFold {
 ChunkFolder::ChunkFolder(const Kernels& kernels, std::size_t element_bytes)
     : kernels_(kernels), element_bytes_(element_bytes), block_(block_elements * element_bytes) {}
 
-void ChunkFolder::fold(const StagedChunks& chunks, const std::byte* staging, RangeFolder& into) {
+void ChunkFolder::fold(const StagedChunks& chunks, const std::byte* staging, RangeSink& into) {
   for (const StagedChunk& chunk : chunks.chunks) {
-    const ChunkRun alone{chunk.number, 1};
+    const ChunkRun alone{chunks.grid.position_of(chunk.number).value(), 1};
     const ChunkElements elements(kernels_, element_bytes_, chunks, chunk, staging);
     const BoxIndices indices = box_indices(chunks.grid, alone);
     ChunkFold fold(elements, indices, element_bytes_, block_.span().data(), into);

@@ -16,7 +16,7 @@ class ChunkFolder {
   ChunkFolder(const Kernels& kernels, std::size_t element_bytes);
 
   /// Folds the dataset's elements in all `chunks`, whatever their target.
-  void fold(const StagedChunks& chunks, const std::byte* staging, RangeFolder& into);
+  void fold(const StagedChunks& chunks, const std::byte* staging, RangeSink& into);
 
  private:
   const Kernels& kernels_;

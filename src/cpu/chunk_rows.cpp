@@ -13,13 +13,15 @@ ChunkRows::ChunkRows(const ChunkGrid& grid, const ChunkTarget& target, std::uint
   for (int d = grid.dimensions - 1; d >= 0; --d) {
     const std::uint64_t along = grid.chunks_along(d);
     const std::uint64_t start = chunk % along * grid.chunk_extent[d];
+    const auto [first, count] = grid.selected_of(d, chunk % along);
     chunk /= along;
-    const std::uint64_t count = std::min(grid.chunk_extent[d], grid.extent[d] - start);
-    first_.target += start * target.stride[d];
-    if (outer_ == 0 && source_stride == row_elements_ && target.stride[d] == row_elements_) {
+    first_.source += (grid.index_of(d, first) - start) * source_stride;
+    first_.target += first * target.stride[d];
+    const std::uint64_t step = grid.step_along(d) * source_stride;
+    if (outer_ == 0 && step == row_elements_ && target.stride[d] == row_elements_) {
       row_elements_ *= count;
     } else if (count > 1) {
-      inwards[outer_++] = {count, source_stride, target.stride[d]};
+      inwards[outer_++] = {count, step, target.stride[d]};
     }
     source_stride *= grid.chunk_extent[d];
   }

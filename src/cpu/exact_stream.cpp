@@ -21,23 +21,6 @@ constexpr int patience = 256;
 constexpr int strain_of_a_failure = 2;
 constexpr int most_strain = 8;
 
-/// Whether this machine (or its emulator) keeps the inexact flag at all.
-bool inexact_is_kept() {
-  const volatile double large = 1.0;
-  const volatile double small = 0x1p-60;
-  clear_inexact();
-  const volatile double sum = large + small;
-  const bool raised = inexact_raised();
-  clear_inexact();
-  const volatile double exact_sum = sum + sum;
-  return raised && !inexact_raised() && exact_sum == 2.0;
-}
-
-bool plain_sums_can_be_checked() {
-  static const bool kept = inexact_is_kept();
-  return kept;
-}
-
 }  // namespace
 
 template <class T>
@@ -45,12 +28,12 @@ ExactStream<T>::ExactStream(const Kernels& kernels, Term term)
     : extract_(kernels_of<T>(kernels).extract[static_cast<std::size_t>(term)]),
       headroom_(kernels.headroom),
       plain_behind_(kernels.plain_behind),
-      checkable_(!kernels.plain_behind || plain_sums_can_be_checked()),
-      levels_(plain_sums_can_be_checked() ? 0 : 1) {}
+      checkable_(!kernels.plain_behind || inexact_is_kept()),
+      levels_(inexact_is_kept() ? 0 : 1) {}
 
 template <class T>
 int ExactStream<T>::levels_to_begin_with() {
-  const int fewest = plain_sums_can_be_checked() ? 0 : 1;
+  const int fewest = inexact_is_kept() ? 0 : 1;
   if (++blocks_ >= patience && levels_ > fewest) {
     blocks_ = 0;
     strain_ = most_strain - strain_of_a_failure;

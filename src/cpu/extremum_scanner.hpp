@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/scan_identity.hpp"
 #include "cpu/block_decoder.hpp"
 #include "cpu/range_scanner.hpp"
 #include "cpu/tile_output.hpp"
@@ -42,16 +43,14 @@ class ExtremumScanner final : public RangeScanner {
   using Prefix = std::conditional_t<std::is_integral_v<T>, int128, double>;
 
   T start(const Accumulator& before) const {
-    using Limits = std::numeric_limits<T>;
     const Extremum& best = minimum_ ? before.minimum : before.maximum;
     if constexpr (std::is_integral_v<T>) {
       if (best.seen()) return static_cast<T>(best.bits);
-      return minimum_ ? Limits::max() : Limits::lowest();
     } else {
-      if (before.nan_count != 0) return Limits::quiet_NaN();
+      if (before.nan_count != 0) return std::numeric_limits<T>::quiet_NaN();
       if (best.seen()) return static_cast<T>(std::bit_cast<double>(best.bits));
-      return minimum_ ? Limits::infinity() : -Limits::infinity();
     }
+    return scan_identity<T>(minimum_ ? ScanOperation::min : ScanOperation::max);
   }
 
   template <bool minimum>

@@ -22,12 +22,11 @@ class FloatFolder final : public RangeFolder {
         squares_(kernels, Term::square),
         square_errors_(kernels, Term::square_error) {}
 
-  void fold(const std::byte* elements, std::uint64_t n, const BoxIndices& indices,
-            std::uint64_t first_place) override {
+  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
     for (std::uint64_t first = 0; first < n; first += step) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(step, n - first));
       fold_block(decoder_.decode(elements + first * sizeof(Stored), size), size,
-                 {indices, first_place + first});
+                 indices.from(first));
     }
   }
 
@@ -40,7 +39,7 @@ class FloatFolder final : public RangeFolder {
   /// 64 bits spread what a block costs by itself.
   static constexpr std::size_t step = sizeof(T) == 4 ? block_elements / 2 : block_elements;
 
-  void fold_block(const T* x, std::size_t n, const BlockIndices& indices) {
+  void fold_block(const T* x, std::size_t n, const ElementIndices& indices) {
     Accumulator& into = accumulator_.for_next_block();
     into.count += static_cast<std::int64_t>(n);
     if (needs_.extrema) fold_extrema(into, x, n, indices);
@@ -58,7 +57,7 @@ class FloatFolder final : public RangeFolder {
   }
 
   void count_specials(Accumulator& into, const SpecialCounts& specials, const T* x, std::size_t n,
-                      const BlockIndices& indices) const {
+                      const ElementIndices& indices) const {
     into.nan_count += specials.nan;
     into.positive_infinities += specials.positive_infinities;
     into.negative_infinities += specials.negative_infinities;
@@ -68,7 +67,7 @@ class FloatFolder final : public RangeFolder {
   }
 
   void fold_extrema(Accumulator& into, const T* x, std::size_t n,
-                    const BlockIndices& indices) const {
+                    const ElementIndices& indices) const {
     const MinMax<T> range = kernels_.extrema(x, n);
     merge_extremum(into.minimum, x, n, indices, range.minimum, 0, kernels_.find);
     merge_extremum(into.maximum, x, n, indices, range.maximum, ~std::uint64_t{0}, kernels_.find);

@@ -25,4 +25,7 @@ inline bool inexact_raised() { return std::fetestexcept(FE_INEXACT) != 0; }
 
 #endif
 
+/// Whether this machine (or its emulator) keeps the flag at all.
+bool inexact_is_kept();
+
 }  // namespace warpfold::cpu

@@ -14,20 +14,18 @@ class IntegerFolder final : public RangeFolder {
   IntegerFolder(const Kernels& kernels, ByteOrder order, FoldNeeds needs)
       : decoder_(kernels, order), kernels_(kernels_of<T>(kernels)), needs_(needs) {}
 
-  void fold(const std::byte* elements, std::uint64_t n, const BoxIndices& indices,
-            std::uint64_t first_place) override {
+  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
     for (std::uint64_t first = 0; first < n; first += block_elements) {
       const auto size =
           static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
-      fold_block(decoder_.decode(elements + first * sizeof(T), size), size,
-                 {indices, first_place + first});
+      fold_block(decoder_.decode(elements + first * sizeof(T), size), size, indices.from(first));
     }
   }
 
   Accumulator take() override { return accumulator_.take(); }
 
  private:
-  void fold_block(const T* x, std::size_t n, const BlockIndices& indices) {
+  void fold_block(const T* x, std::size_t n, const ElementIndices& indices) {
     Accumulator& into = accumulator_.for_next_block();
     into.count += static_cast<std::int64_t>(n);
     if (needs_.sum) into.sum.add(kernels_.sum(x, n));

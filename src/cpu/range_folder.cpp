@@ -1,11 +1,35 @@
 #include "cpu/range_folder.hpp"
 
+#include <utility>
+
+#include "cpu/decoded_blocks.hpp"
 #include "cpu/float_folder.hpp"
 #include "cpu/integer_folder.hpp"
 
 namespace warpfold::cpu {
+namespace {
 
-std::unique_ptr<RangeFolder> make_range_folder(const Kernels& kernels, ElementFormat format,
+class DecodingFolder final : public RangeFolder {
+ public:
+  DecodingFolder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
+                 std::unique_ptr<RangeFolder> values)
+      : blocks_(kernels, stored, decoding), values_(std::move(values)) {}
+
+  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
+    blocks_.for_each(elements, n, indices,
+                     [&](const std::byte* values, std::size_t kept, const ElementIndices& places) {
+                       values_->fold(values, kept, places);
+                     });
+  }
+
+  Accumulator take() override { return values_->take(); }
+
+ private:
+  DecodedBlocks blocks_;
+  std::unique_ptr<RangeFolder> values_;
+};
+
+std::unique_ptr<RangeFolder> make_value_folder(const Kernels& kernels, ElementFormat format,
                                                FoldNeeds needs) {
   return visit_element_type(format.type, [&](auto element) -> std::unique_ptr<RangeFolder> {
     using Stored = decltype(element);
@@ -14,6 +38,16 @@ std::unique_ptr<RangeFolder> make_range_folder(const Kernels& kernels, ElementFo
     else
       return std::make_unique<IntegerFolder<Stored>>(kernels, format.order, needs);
   });
+}
+
+}  // namespace
+
+std::unique_ptr<RangeFolder> make_range_folder(const Kernels& kernels, ElementFormat format,
+                                               FoldNeeds needs, const Decoding& decoding) {
+  if (decoding.trivial()) return make_value_folder(kernels, format, needs);
+  const ElementFormat values{decoding.value_type(format.type), native_byte_order};
+  return std::make_unique<DecodingFolder>(kernels, format, decoding,
+                                          make_value_folder(kernels, values, needs));
 }
 
 }  // namespace warpfold::cpu

@@ -4,16 +4,14 @@
 #include <utility>
 
 #include "core/scan_arithmetic.hpp"
-#include "cpu/chunk_assembly.hpp"
+#include "core/scan_identity.hpp"
+#include "cpu/block_ranges.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::cpu {
 namespace {
 
 constexpr int block_count = 3;  ///< one being read, one being computed, one being written
-
-/// Ranges a worker: a few, so that workers slowed down by others leave some of theirs.
-constexpr std::size_t ranges_per_worker = 4;
 
 constexpr std::uint64_t tile = scan_order::tile_elements;
 
@@ -46,57 +44,48 @@ Accumulator carry_into(std::size_t range, const Accumulator& before,
   return carry;
 }
 
+BlockInputs make_inputs(const Kernels& kernels, const ScanPlan& plan,
+                        std::uint64_t block_elements) {
+  const BlockInputPlan inputs{plan.spec.input,    block_count,        block_elements,
+                              plan.slab_elements, plan.staging_bytes, plan.readers};
+  if (plan.decoding.trivial()) return {kernels, inputs};
+  const ElementType values = plan.decoding.value_type(plan.spec.input.type);
+  std::vector<std::unique_ptr<ElementDecoder>> decoders;
+  for (int reader = 0; reader < plan.readers; ++reader)
+    decoders.push_back(make_element_decoder(kernels, plan.spec.input, plan.decoding,
+                                            scan_identity_bits(plan.spec.operation, values)));
+  return {kernels, inputs, values, std::move(decoders)};
+}
+
 }  // namespace
 
 HostScanEngine::HostScanEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels,
                                const ScanPlan& plan)
     : pool_(std::move(pool)),
-      kernels_(kernels),
-      spec_(plan.spec),
-      input_bytes_(size_of(plan.spec.input.type)),
-      output_bytes_(size_of(plan.spec.output)),
-      block_elements_(round_up(std::max<std::uint64_t>(1, plan.partition_elements), tile)) {
+      block_elements_(round_up(std::max<std::uint64_t>(1, plan.partition_elements), tile)),
+      inputs_(make_inputs(kernels, plan, block_elements_)),
+      input_bytes_(size_of(inputs_.format().type)),
+      output_bytes_(size_of(plan.spec.output)) {
   for (int block = 0; block < block_count; ++block)
-    blocks_.push_back({PageBuffer(block_elements_ * input_bytes_),
-                       PageBuffer(block_elements_ * output_bytes_),
-                       {}});
-  for (int reader = 0; reader < plan.readers; ++reader) staging_.emplace_back(plan.staging_bytes);
+    blocks_.push_back({PageBuffer(block_elements_ * output_bytes_), {}});
+  ScanSpec spec = plan.spec;
+  spec.input = inputs_.format();
   for (int worker = 0; worker < pool_->threads(); ++worker) {
-    folders_.push_back(make_range_folder(kernels, spec_.input, needs_of(spec_.operation)));
-    scanners_.push_back(make_range_scanner(kernels, spec_));
+    folders_.push_back(make_range_folder(kernels, spec.input, needs_of(spec.operation)));
+    scanners_.push_back(make_range_scanner(kernels, spec));
   }
-}
-
-std::span<std::byte> HostScanEngine::input(int, int block, std::uint64_t offset,
-                                           std::uint64_t elements) {
-  return block_at(block).in.span().subspan(offset * input_bytes_, elements * input_bytes_);
-}
-
-std::span<std::byte> HostScanEngine::staging(int reader) {
-  return staging_[static_cast<std::size_t>(reader)].span();
-}
-
-void HostScanEngine::load(int reader, int block, const StagedChunks& piece) {
-  assemble(kernels_, input_bytes_, piece, staging(reader).data(), block_at(block).in.span().data());
-}
-
-std::size_t HostScanEngine::range_count(std::uint64_t elements) const {
-  const auto most = static_cast<std::size_t>(pool_->threads()) * ranges_per_worker;
-  return std::min<std::size_t>(ceil_div(elements, tile), most);
-}
-
-ElementRange HostScanEngine::range_of(std::uint64_t elements, std::size_t range) const {
-  return partition(elements, tile, range_count(elements), range);
 }
 
 Accumulator HostScanEngine::total(int block, std::uint64_t elements) {
   Block& here = block_at(block);
-  here.range_totals.assign(range_count(elements), Accumulator::empty());
-  const std::byte* in = here.in.span().data();
+  const BlockRanges ranges(elements, pool_->threads());
+  here.range_totals.assign(ranges.count(), Accumulator::empty());
+  const std::byte* in = inputs_.elements(block);
   pool_->parallel_for(here.range_totals.size(), [&](std::size_t range, int worker) {
-    const ElementRange part = range_of(elements, range);
+    const ElementRange part = ranges[range];
     RangeFolder& folder = *folders_[static_cast<std::size_t>(worker)];
-    folder.fold(in + part.first * input_bytes_, part.count, {.first = part.first}, 0);
+    const BoxIndices indices{.first = part.first};
+    folder.fold(in + part.first * input_bytes_, part.count, {indices, 0});
     here.range_totals[range] = folder.take();
   });
   Accumulator total = Accumulator::empty();
@@ -109,18 +98,19 @@ std::optional<std::uint64_t> HostScanEngine::scan(int block, std::uint64_t first
                                                   std::uint64_t elements,
                                                   const Accumulator& before) {
   Block& here = block_at(block);
-  const std::byte* in = here.in.span().data();
+  const std::byte* in = inputs_.elements(block);
   std::byte* out = here.out.span().data();
-  std::vector<std::optional<std::uint64_t>> unfit(here.range_totals.size());
+  const BlockRanges ranges(elements, pool_->threads());
+  std::vector<std::optional<std::uint64_t>> unfit(ranges.count());
   pool_->parallel_for(unfit.size(), [&](std::size_t range, int worker) {
-    const ElementRange part = range_of(elements, range);
+    const ElementRange part = ranges[range];
     RangeScanner& scanner = *scanners_[static_cast<std::size_t>(worker)];
     unfit[range] = scanner.scan(in + part.first * input_bytes_, part.count,
                                 carry_into(range, before, here.range_totals),
                                 out + part.first * output_bytes_);
   });
   for (std::size_t range = 0; range < unfit.size(); ++range)
-    if (unfit[range]) return first_index + range_of(elements, range).first + *unfit[range];
+    if (unfit[range]) return first_index + ranges[range].first + *unfit[range];
   return std::nullopt;
 }
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/backend.hpp"
+#include "cpu/block_inputs.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/page_buffer.hpp"
 #include "cpu/range_folder.hpp"
 #include "cpu/range_scanner.hpp"
 #include "cpu/thread_pool.hpp"
-#include "warpfold/core/element_range.hpp"
 
 namespace warpfold::cpu {
 
@@ -22,15 +22,20 @@ class HostScanEngine final : public ScanEngine {
  public:
   HostScanEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels, const ScanPlan& plan);
 
-  int blocks() const override { return static_cast<int>(blocks_.size()); }
+  int blocks() const override { return inputs_.blocks(); }
   std::uint64_t block_elements() const override { return block_elements_; }
 
-  /// The block's own memory.
   std::span<std::byte> input(int reader, int block, std::uint64_t offset,
-                             std::uint64_t elements) override;
-  void load(int, int, std::uint64_t, std::uint64_t) override {}
-  std::span<std::byte> staging(int reader) override;
-  void load(int reader, int block, const StagedChunks& piece) override;
+                             std::uint64_t elements) override {
+    return inputs_.input(reader, block, offset, elements);
+  }
+  void load(int reader, int block, std::uint64_t offset, std::uint64_t elements) override {
+    inputs_.load(reader, block, offset, elements);
+  }
+  std::span<std::byte> staging(int reader) override { return inputs_.staging(reader); }
+  void load(int reader, int block, const StagedChunks& piece) override {
+    inputs_.load(reader, block, piece);
+  }
   Accumulator total(int block, std::uint64_t elements) override;
   std::optional<std::uint64_t> scan(int block, std::uint64_t first_index, std::uint64_t elements,
                                     const Accumulator& before) override;
@@ -42,23 +47,18 @@ class HostScanEngine final : public ScanEngine {
 
  private:
   struct Block {
-    PageBuffer in;
     PageBuffer out;
     std::vector<Accumulator> range_totals;
   };
 
   Block& block_at(int block) { return blocks_[static_cast<std::size_t>(block)]; }
-  std::size_t range_count(std::uint64_t elements) const;
-  ElementRange range_of(std::uint64_t elements, std::size_t range) const;
 
   std::shared_ptr<ThreadPool> pool_;
-  const Kernels& kernels_;
-  ScanSpec spec_;
+  std::uint64_t block_elements_;
+  BlockInputs inputs_;
   std::size_t input_bytes_;
   std::size_t output_bytes_;
-  std::uint64_t block_elements_;
   std::vector<Block> blocks_;
-  std::vector<PageBuffer> staging_;                      ///< one a reader
   std::vector<std::unique_ptr<RangeFolder>> folders_;    ///< one a worker
   std::vector<std::unique_ptr<RangeScanner>> scanners_;  ///< one a worker
 };

@@ -17,6 +17,7 @@ namespace {
 
 using namespace warpfold::cpu::testing;
 using warpfold::testing::ChunkedShape;
+using warpfold::testing::random_selection;
 using warpfold::testing::random_shape;
 
 constexpr FoldNeeds all_needs{true, true, true, true};
@@ -25,6 +26,11 @@ constexpr Kind some_kinds[] = {Kind::constant, Kind::sprinkled, Kind::zeros, Kin
 /// Longer than what a fold takes at a time.
 const ChunkedShape large_shapes[] = {
     {{100003}, {40000}}, {{70000}, {70000}}, {{300, 401}, {150, 201}}, {{5, 20000}, {2, 20000}}};
+
+/// Everything, or a part.
+Selection some_selection(const ChunkedShape& shape, std::mt19937_64& random) {
+  return random() % 2 == 0 ? Selection{} : random_selection(shape.shape, random);
+}
 
 std::size_t most_staging(const ChunkGrid& grid, std::uint64_t chunks, std::size_t element_bytes) {
   return chunks * (grid.chunk_elements() * element_bytes + 16);
@@ -70,7 +76,8 @@ TEST_P(EveryChunk, IsFoldedAsItsElementsAre) {
       const bool large = i < static_cast<int>(std::size(large_shapes));
       const ChunkedShape shape = large ? large_shapes[i] : random_shape(random);
       const ElementFormat format{type, i % 2 == 0 ? ByteOrder::little : ByteOrder::big};
-      const ChunkedDataset<T> dataset(shape, some_kinds[i % 4], format, random);
+      const Selection selection = some_selection(shape, random);
+      const ChunkedDataset<T> dataset(shape, some_kinds[i % 4], format, random, selection);
       const std::uint64_t most_chunks = 1 + random() % (dataset.grid().chunks() + 2);
       const Accumulator actual = engine_fold(*backend, dataset, format, most_chunks, random());
       EXPECT_TRUE(same(actual, scalar_fold(dataset.elements(), 0))) << "dataset " << i;
@@ -86,9 +93,11 @@ TEST_P(EveryChunk, IsAssembledIntoAnyRange) {
     for (int i = 0; i < 40; ++i) {
       const bool large = i < static_cast<int>(std::size(large_shapes));
       const ChunkedShape shape = large ? large_shapes[i] : random_shape(random);
-      const ChunkedDataset<T> dataset(shape, Kind::all_bits, {type}, random);
-      const std::uint64_t first = random() % shape.elements();
-      const ElementRange range{first, 1 + random() % (shape.elements() - first)};
+      const Selection selection = some_selection(shape, random);
+      const ChunkedDataset<T> dataset(shape, Kind::all_bits, {type}, random, selection);
+      const std::uint64_t elements = dataset.elements().size();
+      const std::uint64_t first = random() % elements;
+      const ElementRange range{first, 1 + random() % (elements - first)};
       std::vector<std::byte> staging;
       const auto chunks = dataset.stage(chunks_overlapping(dataset.grid(), range), staging, random);
       std::vector<T> target(range.count);

@@ -16,8 +16,7 @@ static void unshuffle(const std::uint8_t* __restrict planes, std::size_t plane_b
   for (std::size_t i = 0; i < n; ++i) {
     Word word = 0;
     for (std::size_t byte = 0; byte < size; ++byte) {
-      const std::size_t rank =
-          __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? byte : size - 1 - byte;
+      const std::size_t rank = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? byte : size - 1 - byte;
       word |= static_cast<Word>(static_cast<Word>(planes[byte * plane_bytes + i]) << (8 * rank));
     }
     to[i] = word;

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cpu/kernels/bin_table.hpp"
 #include "warpfold/core/double_pair.hpp"
 #include "warpfold/core/int128.hpp"
 
@@ -27,6 +28,7 @@ enum class Term : std::uint8_t {
   square_error  ///< x * x - round(x * x)
 };
 inline constexpr int term_count = 4;
+inline constexpr int column_terms = 3;  ///< all but the last
 
 /// A block's sum by error-free extraction, or the reasons why it failed.
 ///
@@ -68,6 +70,34 @@ struct SquareSums {
   uint128 high;
 };
 
+/// Most columns that the kernels for columns take at a time, and most rows.
+inline constexpr std::size_t column_tile = 512;
+inline constexpr std::size_t row_tile = 128;
+
+/// The sums of a matrix's columns, of up to row_tile rows, `stride` elements from one to the next:
+/// column c sums to high[c] * 2^32 + low[c].
+template <class T>
+using IntegerColumnSums = void (*)(const T* x, std::size_t rows, std::size_t stride,
+                                   std::size_t columns, std::int64_t* low, std::int64_t* high);
+
+/// The sums of a matrix's columns: that of column c is the sum of sums[l * column_tile + c] over
+/// the levels l. Returns false where they are not exact; with a single level, and where the last
+/// one is summed plainly (Kernels::plain_behind), the inexact flag tells.
+template <class T>
+using ColumnSums = bool (*)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
+                            double* sums);
+
+/// Lowers `least` and raises `greatest` to the columns' extrema, NaN left out.
+template <class T>
+using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
+                               std::size_t columns, T* least, T* greatest);
+
+/// Writes for each element how many of the table's limits it is not less than; for NaN, one more
+/// than there are.
+template <class T>
+using FindRegions = void (*)(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
+                             std::uint32_t* regions);
+
 template <class T>
 struct IntegerKernels {
   int128 (*sum)(const T* x, std::size_t n);
@@ -75,6 +105,10 @@ struct IntegerKernels {
   SquareSums (*squares)(const T* x, std::size_t n);
   MinMax<T> (*extrema)(const T* x, std::size_t n);          ///< of at least one element
   std::size_t (*find)(const T* x, std::size_t n, T value);  ///< n if it is nowhere
+  IntegerColumnSums<T> column_sums;
+  IntegerColumnSums<T> column_magnitudes;
+  ColumnExtrema<T> column_extrema;
+  FindRegions<T> find_regions;
 };
 
 template <class T>
@@ -102,6 +136,14 @@ struct FloatKernels {
   void (*scan_pairs)(const T* tile, double down, DoublePair base, bool exclusive, double* prefixes);
   void (*scan_doubles)(const T* tile, double down, DoublePair base, bool exclusive,
                        double* prefixes);
+
+  /// [term][levels - 1]; squares of doubles come with their errors.
+  ColumnSums<T> column_sums[column_terms][max_levels];
+  ColumnExtrema<T> column_extrema;
+
+  /// Whether a matrix's elements are.
+  bool (*all_finite)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns);
+  FindRegions<T> find_regions;
 };
 
 /// One instruction set's kernels.
@@ -120,6 +162,11 @@ struct Kernels {
   IntegerKernels<std::uint64_t> u64;
   FloatKernels<float> f32;
   FloatKernels<double> f64;
+
+  /// Adds the n <= column_tile doubles at `sums` to as many expansions, whose parts lie in an array
+  /// each; leaves there what these have no room for, and returns whether that is nothing. All
+  /// arrays extend to the next multiple of 8 elements.
+  bool (*add_columns)(double* sums, std::size_t n, double* const (&parts)[4]);
 
   void (*swap16)(const std::uint16_t* from, std::size_t n, std::uint16_t* to);
   void (*swap32)(const std::uint32_t* from, std::size_t n, std::uint32_t* to);

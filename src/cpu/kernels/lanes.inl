@@ -134,12 +134,20 @@ constexpr int quietly_to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC
 constexpr bool rounds_unflagged = false;
 #endif
 
-/// a + b and a * b; where rounds_unflagged, the inexact flag stays as it is.
+/// a + b, a - b and a * b; where rounds_unflagged, the inexact flag stays as it is.
 static inline Doubles add_quietly(Doubles a, Doubles b) {
 #if defined(__AVX512F__)
   return (Doubles)_mm512_maskz_add_round_pd(0xff, (__m512d)a, (__m512d)b, quietly_to_nearest);
 #else
   return a + b;
+#endif
+}
+
+static inline Doubles subtract_quietly(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+  return (Doubles)_mm512_maskz_sub_round_pd(0xff, (__m512d)a, (__m512d)b, quietly_to_nearest);
+#else
+  return a - b;
 #endif
 }
 

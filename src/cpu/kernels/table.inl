@@ -18,6 +18,7 @@ namespace {
 
 #include "cpu/kernels/lanes.inl"
 
+#include "cpu/kernels/bin_search.inl"
 #include "cpu/kernels/decoding.inl"
 #include "cpu/kernels/extraction.inl"
 
@@ -25,16 +26,33 @@ namespace {
 #include "cpu/kernels/integer_blocks.inl"
 #include "cpu/kernels/tile_scan.inl"
 
+#include "cpu/kernels/columns.inl"
+
 }  // namespace
 
-#define WARPFOLD_INTEGER_KERNELS(T) \
-  { integer_sum<T>, integer_absolute<T>, integer_squares<T>, integer_extrema<T>, find<T> }
+#define WARPFOLD_INTEGER_KERNELS(T)                                                       \
+  {                                                                                       \
+    integer_sum<T>, integer_absolute<T>, integer_squares<T>, integer_extrema<T>, find<T>, \
+        integer_column_sums<T, false>, integer_column_sums<T, true>, column_extrema<T>,   \
+        find_regions<T>                                                                   \
+  }
 
 #define WARPFOLD_EXTRACTIONS(T, term)                                                  \
   {                                                                                    \
     plain_sum<T, term>, extract<T, term, 1>, extract<T, term, 2>, extract<T, term, 3>, \
         extract<T, term, 4>                                                            \
   }
+
+#define WARPFOLD_COLUMN_SUMS(T, term)                                          \
+  {                                                                            \
+    column_sums<T, term, 1>, column_sums<T, term, 2>, column_sums<T, term, 3>, \
+        column_sums<T, term, 4>                                                \
+  }
+
+#define WARPFOLD_COLUMNS(T)                                                        \
+  {WARPFOLD_COLUMN_SUMS(T, Term::value), WARPFOLD_COLUMN_SUMS(T, Term::magnitude), \
+   WARPFOLD_COLUMN_SUMS(T, Term::square)},                                         \
+      column_extrema<T>, all_finite<T>
 
 const Kernels WARPFOLD_KERNEL_TABLE = {
     WARPFOLD_KERNEL_NAME,
@@ -57,7 +75,9 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      sanitize<float>,
      nullptr,
      scan_tile<PairLanes, float>,
-     scan_tile<Doubles, float>},
+     scan_tile<Doubles, float>,
+     WARPFOLD_COLUMNS(float),
+     find_regions<float>},
     {{WARPFOLD_EXTRACTIONS(double, Term::value), WARPFOLD_EXTRACTIONS(double, Term::magnitude),
       WARPFOLD_EXTRACTIONS(double, Term::square), WARPFOLD_EXTRACTIONS(double, Term::square_error)},
      float_extrema<double>,
@@ -65,7 +85,10 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      sanitize<double>,
      drop_unsquarable<double>,
      scan_tile<PairLanes, double>,
-     scan_tile<Doubles, double>},
+     scan_tile<Doubles, double>,
+     WARPFOLD_COLUMNS(double),
+     find_regions<double>},
+    add_columns,
     swap_bytes<std::uint16_t>,
     swap_bytes<std::uint32_t>,
     swap_bytes<std::uint64_t>,

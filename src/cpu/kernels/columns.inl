@@ -1,0 +1,142 @@
+/// Columns of a matrix whose row r + 1 begins `stride` elements after row r.
+
+constexpr std::size_t vector_columns = width;
+
+/// A vector of elements; those of columns that there are not are 0.
+template <class T>
+static inline Doubles load_columns(const T* row, std::size_t first, std::size_t columns) {
+  if (first + vector_columns <= columns) return load(row + first);
+  T some[vector_columns] = {};
+  for (std::size_t i = first; i < columns; ++i) some[i - first] = row[i];
+  return load(some);
+}
+
+/// As two_sum_lanes, where rounds_unflagged without raising the inexact flag.
+static inline PairLanes two_sum_quietly(Doubles a, Doubles b) {
+  const Doubles sum = add_quietly(a, b);
+  const Doubles b_part = subtract_quietly(sum, a);
+  const Doubles a_part = subtract_quietly(sum, b_part);
+  return {sum, (a - a_part) + (b - b_part)};
+}
+
+/// Adds to a sum of `levels` vectors, each catching what the one before rounds off. What the last
+/// one does raises the inexact flag (rounds_unflagged, or a single level); or its bits are
+/// returned.
+template <std::size_t levels>
+static inline Integers add_exactly(Doubles (&sum)[levels], Doubles addend) {
+  constexpr bool flags_last = rounds_unflagged || levels == 1;
+  for (std::size_t l = 0; l < levels - (flags_last ? 1 : 0); ++l) {
+    const PairLanes taken = two_sum_quietly(sum[l], addend);
+    sum[l] = taken.high;
+    addend = taken.low;
+  }
+  if constexpr (!flags_last) return bits_of(addend) & magnitude_bits;
+  sum[levels - 1] += addend;
+  return Integers{};
+}
+
+/// Adds the terms of some elements; returns bits that are set where a sum is not exact.
+template <class T, Term term, std::size_t levels>
+static inline Integers add_terms(Doubles (&sum)[levels], Doubles x) {
+  const Doubles addend = term_of<term>(x);
+  Integers left = add_exactly(sum, addend);
+  if constexpr (term == Term::square && sizeof(T) == sizeof(double)) {
+    left |= add_exactly(sum, square_error(x, addend));
+    const Doubles size = magnitude(x);
+    left |= (size < broadcast(0x1p-480)) & (size != Doubles{});
+  }
+  return left;
+}
+
+template <class T, Term term, std::size_t levels>
+static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
+                        double* sums) {
+  Integers left = {};
+  for (std::size_t l = 0; l < levels; ++l)
+    for (std::size_t c = 0; c < columns; c += vector_columns)
+      store(sums + l * column_tile + c, Doubles{});
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; c += vector_columns) {
+      Doubles sum[levels];
+      for (std::size_t l = 0; l < levels; ++l) sum[l] = load(sums + l * column_tile + c);
+      left |= add_terms<T, term>(sum, load_columns(x + r * stride, c, columns));
+      for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + c, sum[l]);
+    }
+  }
+  std::int64_t any = 0;
+  for (int lane = 0; lane < width; ++lane) any |= left[lane];
+  return any == 0;
+}
+
+/// Adds vectors to expansions; what these have no room for stays.
+static bool add_columns(double* sums, std::size_t columns, double* const (&parts)[4]) {
+  Integers left = {};
+  for (std::size_t c = 0; c < columns; c += vector_columns) {
+    Doubles addend = load(sums + c);
+    for (double* part : parts) {
+      const PairLanes taken = two_sum_lanes(load(part + c), addend);
+      store(part + c, taken.high);
+      addend = taken.low;
+    }
+    store(sums + c, addend);
+    left |= bits_of(addend) & magnitude_bits;
+  }
+  std::int64_t any = 0;
+  for (int lane = 0; lane < width; ++lane) any |= left[lane];
+  return any == 0;
+}
+
+template <class T>
+static void column_extrema(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
+                           T* __restrict least, T* __restrict greatest) {
+  for (std::size_t r = 0; r < rows; ++r) {
+    const T* __restrict row = x + r * stride;
+    for (std::size_t c = 0; c < columns; ++c) {
+      least[c] = row[c] < least[c] ? row[c] : least[c];
+      greatest[c] = row[c] > greatest[c] ? row[c] : greatest[c];
+    }
+  }
+}
+
+template <class T>
+static bool all_finite(const T* x, std::size_t rows, std::size_t stride, std::size_t columns) {
+  using Layout = FloatLayout<T>;
+  using Bits = typename Layout::Bits;
+  Bits most = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const T* row = x + r * stride;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const Bits size = __builtin_bit_cast(Bits, row[c]) & Layout::magnitude;
+      most = size > most ? size : most;
+    }
+  }
+  return most < Layout::infinity;
+}
+
+template <class T, bool magnitudes>
+static inline auto addend_of(T x) {
+  if constexpr (magnitudes)
+    return magnitude_of(x);
+  else
+    return x;
+}
+
+/// Column c sums to high[c] * 2^32 + low[c].
+template <class T, bool magnitudes>
+static void integer_column_sums(const T* x, std::size_t rows, std::size_t stride,
+                                std::size_t columns, std::int64_t* __restrict low,
+                                std::int64_t* __restrict high) {
+  for (std::size_t c = 0; c < columns; ++c) low[c] = high[c] = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const T* __restrict row = x + r * stride;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const auto addend = addend_of<T, magnitudes>(row[c]);
+      if constexpr (sizeof(T) < sizeof(std::int64_t)) {
+        low[c] += static_cast<std::int64_t>(addend);
+      } else {
+        low[c] += static_cast<std::int64_t>(static_cast<std::uint32_t>(addend));
+        high[c] += static_cast<std::int64_t>(addend >> 32);
+      }
+    }
+  }
+}
