@@ -6,9 +6,13 @@
 #include <cstdio>
 #include <utility>
 
+#include "cuda/axis_fold_engine.hpp"
+#include "cuda/axis_scan_engine.hpp"
+#include "cuda/compact_engine.hpp"
 #include "cuda/cuda_error.hpp"
 #include "cuda/device.hpp"
 #include "cuda/fold_engine.hpp"
+#include "cuda/histogram_engine.hpp"
 #include "cuda/kernels/fold.hpp"
 #include "cuda/scan_engine.hpp"
 #include "warpfold/core/error.hpp"
@@ -69,6 +73,26 @@ class CudaBackend final : public Backend {
   std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
     device_.activate();
     return cuda::make_scan_engine(device_, plan);
+  }
+
+  std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) override {
+    device_.activate();
+    return cuda::make_histogram_engine(device_, plan);
+  }
+
+  std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) override {
+    device_.activate();
+    return cuda::make_compact_engine(device_, plan);
+  }
+
+  std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) override {
+    device_.activate();
+    return cuda::make_axis_fold_engine(device_, plan);
+  }
+
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
+    device_.activate();
+    return cuda::make_axis_scan_engine(device_, plan);
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "cuda/copy.hpp"
 #include "cuda/kernels/chunk_assembly.hpp"
+#include "cuda/kernels/chunk_scatter.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
@@ -71,15 +72,19 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
 
 void ChunkLoader::assemble(const StagedChunks& slab, std::size_t element_bytes, std::byte* elements,
                            cudaStream_t stream) const {
-  kernels::assemble_chunks({.grid = slab.grid,
-                            .target = slab.target,
-                            .chunks = reinterpret_cast<const StagedChunk*>(table_ + chunks_offset),
-                            .count = slab.chunks.size(),
-                            .staged = staged_.data(),
-                            .elements = elements,
-                            .element_bytes = element_bytes,
-                            .fill = std::bit_cast<std::uint64_t>(slab.fill)},
-                           stream);
+  const kernels::ChunkAssembly assembly{
+      .grid = slab.grid,
+      .target = slab.target,
+      .chunks = reinterpret_cast<const StagedChunk*>(table_ + chunks_offset),
+      .count = slab.chunks.size(),
+      .staged = staged_.data(),
+      .elements = elements,
+      .element_bytes = element_bytes,
+      .fill = std::bit_cast<std::uint64_t>(slab.fill)};
+  if (!slab.grid.selective && slab.target.stride[slab.grid.dimensions - 1] == 1)
+    kernels::assemble_chunks(assembly, stream);
+  else
+    kernels::scatter_chunks(assembly, stream);
 }
 
 }  // namespace warpfold::cuda

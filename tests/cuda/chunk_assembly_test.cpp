@@ -8,18 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "cuda/copy.hpp"
-#include "cuda/device_buffer.hpp"
+#include "cuda/assembled_chunks.hpp"
 #include "cuda/gpu_test.hpp"
 #include "cuda/kernels/chunk_assembly.hpp"
 #include "cuda/sample_chunks.hpp"
-#include "cuda/stream.hpp"
 
 namespace warpfold::cuda {
 namespace {
-
-constexpr auto untouched = std::byte{0xa5};
-constexpr std::size_t guard_bytes = 256;
 
 class CudaChunkAssembly : public GpuTest, public testing::WithParamInterface<std::size_t> {
  protected:
@@ -45,27 +40,6 @@ class CudaChunkAssembly : public GpuTest, public testing::WithParamInterface<std
     std::vector<std::byte> bytes(size);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_());
     return bytes;
-  }
-
-  /// What lies at place 0 and on, and behind it what must stay as it was.
-  std::vector<std::byte> assembled(const SampleChunks& sample, const ChunkGrid& grid,
-                                   const ChunkTarget& target, std::uint64_t fill) {
-    const Stream stream;
-    const std::size_t size = target.elements * element_bytes() + guard_bytes;
-    std::vector<std::byte> result(size);
-    const DeviceBuffer staged(sample.staging.size() + 16);
-    const DeviceBuffer table(sample.chunks.size() * sizeof(StagedChunk));
-    const DeviceBuffer elements(size);
-    copy_to_device(staged.data(), sample.staging.data(), sample.staging.size(), stream.get());
-    copy_to_device(table.data(), sample.chunks.data(), table.size(), stream.get());
-    fill_bytes(elements.data(), std::to_integer<int>(untouched), size, stream.get());
-    kernels::assemble_chunks(
-        {grid, target, reinterpret_cast<const StagedChunk*>(table.data()), sample.chunks.size(),
-         staged.data(), elements.data(), element_bytes(), fill},
-        stream.get());
-    copy_to_host(result.data(), elements.data(), size, stream.get());
-    stream.synchronize();
-    return result;
   }
 
   /// The chunks [first, first + count) brought to the target, beside one element after the other.
@@ -96,7 +70,8 @@ class CudaChunkAssembly : public GpuTest, public testing::WithParamInterface<std
                       dataset.data() + index * element_bytes(), element_bytes());
       });
     }
-    EXPECT_TRUE(assembled(sample, grid, target, fill) == expected);
+    EXPECT_TRUE(assembled(kernels::assemble_chunks, sample, grid, target, element_bytes(), fill) ==
+                expected);
   }
 
   std::mt19937_64 random_{1};

@@ -22,6 +22,7 @@
 #include "cuda/gpu_test.hpp"
 #include "cuda/sample_chunks.hpp"
 #include "cuda/sample_data.hpp"
+#include "cuda/sample_decodings.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -85,12 +86,12 @@ class CudaChunks : public testing::TestWithParam<ElementType> {
 /// Folds the dataset box by box, by several threads with two slots each; unwritten chunks become
 /// fill values in it.
 Accumulator fold_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
-                       std::uint64_t most_chunks) {
+                       std::uint64_t most_chunks, const Decoding& decoding = {}) {
   constexpr int threads = 3;
   const BoxCut cut(dataset.grid, most_chunks);
   std::mt19937_64 random(most_chunks);
   std::vector<SampleChunks> samples;
-  FoldPlan plan{format, everything, cut.most_elements(), 0, true, 2 * threads};
+  FoldPlan plan{format, everything, cut.most_elements(), 0, true, 2 * threads, decoding};
   for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
     const ChunkRun run = cut.run(box);
     samples.push_back(sample_chunks(dataset.grid, run.first, run.count, dataset.bytes,
@@ -131,6 +132,20 @@ TEST_P(CudaChunks, BoxesFoldToWhatTheFlatDatasetDoes) {
       expect_equal(boxes, flat,
                    std::to_string(shape[0].size()) + "-D, " + std::to_string(most_chunks));
     }
+  }
+}
+
+TEST_P(CudaChunks, DecodedBoxesFoldToWhatTheFlatDatasetDoes) {
+  FoldPlan plan{{GetParam(), native_byte_order}, everything, 4096};
+  visit_element_type(GetParam(), [&](auto element) {
+    plan.decoding = filters<decltype(element)>().front().decoding;
+  });
+  for (const auto& shape : shapes) {
+    auto dataset = visit_element_type(GetParam(), [&](auto element) {
+      return chunked_dataset<decltype(element)>(shape[0], shape[1], 3);
+    });
+    const Accumulator boxes = fold_boxes(*gpu_, plan.format, dataset, 3, plan.decoding);
+    expect_equal(boxes, fold_all(*gpu_, plan, dataset.bytes), std::to_string(shape[0].size()));
   }
 }
 

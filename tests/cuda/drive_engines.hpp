@@ -26,8 +26,8 @@ std::vector<std::byte> bytes_of(const std::vector<T>& elements,
   return bytes;
 }
 
-/// Folds the bytes in slabs as large as the engine takes, all its slots in turn.
-inline void fold_into(FoldEngine& engine, const std::vector<std::byte>& bytes,
+/// Submits the bytes in slabs as large as the engine takes, all its slots in turn.
+inline void fold_into(SlabEngine& engine, const std::vector<std::byte>& bytes,
                       std::size_t element_bytes, std::uint64_t first_index = 0) {
   const std::size_t slab = engine.slab_elements() * element_bytes;
   int slot = 0;
@@ -77,7 +77,7 @@ inline void append(Accumulator& before, const Accumulator& total, std::uint64_t 
 }
 
 /// Loads the bytes into the block in pieces.
-inline void load_block(ScanEngine& engine, int block, std::span<const std::byte> bytes,
+inline void load_block(BlockLoader& engine, int block, std::span<const std::byte> bytes,
                        std::size_t element_bytes, std::uint64_t piece_elements) {
   const std::uint64_t elements = bytes.size() / element_bytes;
   for (std::uint64_t offset = 0; offset < elements; offset += piece_elements) {

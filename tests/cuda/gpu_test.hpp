@@ -14,7 +14,7 @@ inline std::string missing_gpu() {
 }
 
 /// Tests that need a GPU; skipped elsewhere.
-class GpuTest : public testing::Test {
+class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;

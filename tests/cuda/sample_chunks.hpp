@@ -74,13 +74,14 @@ inline void append_chunk(SampleChunks& sample, const ChunkGrid& grid, std::uint6
   }
 }
 
-/// The chunks [first, first + count), some of each way, with gaps of any size. Elements of
-/// unwritten ones become `fill` in the dataset.
+/// The chunks at positions [first, first + count), some of each way, with gaps of any size.
+/// Elements of unwritten ones become `fill` in the dataset.
 inline SampleChunks sample_chunks(const ChunkGrid& grid, std::uint64_t first, std::uint64_t count,
                                   std::vector<std::byte>& dataset, std::size_t element_bytes,
                                   std::span<const std::byte> fill, std::mt19937_64& random) {
   SampleChunks sample;
-  for (std::uint64_t number = first; number < first + count; ++number) {
+  for (std::uint64_t position = first; position < first + count; ++position) {
+    const std::uint64_t number = grid.number_at(position);
     const auto how = static_cast<Staged>(std::min<std::uint64_t>(random() % 5 / 2, 2));
     if (how == Staged::unwritten) {
       visit_chunk(grid, number, [&](std::uint64_t, std::uint64_t index) {

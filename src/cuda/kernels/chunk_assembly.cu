@@ -166,13 +166,9 @@ __global__ void __launch_bounds__(assembly_threads)
   const StagedChunk chunk = assembly.chunks[number / share.parts];
   const auto part = static_cast<std::uint32_t>(number % share.parts);
   const ChunkPlace place(share, chunk.number);
-  const std::byte* source = assembly.staged + chunk.source;
-  if (chunk.source == StagedChunk::unwritten)
-    assemble<Element>(share, place, part, UnwrittenChunk<Element>(assembly.fill));
-  else if (chunk.shuffled && sizeof(Element) > 1)
-    assemble<Element>(share, place, part, ShuffledChunk<Element>(source, share.elements_of_chunk));
-  else
-    assemble<Element>(share, place, part, PlainChunk<Element>(source));
+  visit_elements<Element>(assembly, chunk, share.elements_of_chunk, [&](const auto& elements) {
+    assemble<Element>(share, place, part, elements);
+  });
 }
 
 template <class Element>
@@ -187,20 +183,8 @@ void launch(const AssemblyShare& share, cudaStream_t stream) {
 void assemble_chunks(const ChunkAssembly& assembly, cudaStream_t stream) {
   if (assembly.count == 0) return;
   const AssemblyShare share = share_of(assembly);
-  switch (assembly.element_bytes) {
-    case 1:
-      launch<std::uint8_t>(share, stream);
-      break;
-    case 2:
-      launch<std::uint16_t>(share, stream);
-      break;
-    case 4:
-      launch<std::uint32_t>(share, stream);
-      break;
-    default:
-      launch<std::uint64_t>(share, stream);
-      break;
-  }
+  visit_element_bytes(assembly.element_bytes,
+                      [&](auto element) { launch<decltype(element)>(share, stream); });
   check_launch("starting the assembly of chunks on the GPU");
 }
 

@@ -12,7 +12,7 @@ namespace warpfold::cuda::kernels {
 /// Chunks in device memory on their way to their places.
 struct ChunkAssembly {
   ChunkGrid grid;
-  ChunkTarget target;         ///< the last dimension's stride is 1
+  ChunkTarget target;
   const StagedChunk* chunks;  ///< in device memory
   std::uint64_t count;
   const std::byte* staged;    ///< what the chunks' sources count from; aligned to 16 bytes
@@ -21,7 +21,8 @@ struct ChunkAssembly {
   std::uint64_t fill;         ///< the bits of an element of unwritten chunks
 };
 
-/// Brings the elements of the chunks that have a place in the target there.
+/// Brings the elements of the chunks that have a place in the target there; all are selected, and
+/// the last dimension's stride is 1.
 void assemble_chunks(const ChunkAssembly& assembly, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

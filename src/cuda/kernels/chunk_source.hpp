@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/kernels/chunk_assembly.hpp"
+
 namespace warpfold::cuda::kernels {
 
 /// `count` bytes, 4 at most, at any alignment; others of the result are undefined.
@@ -162,5 +164,33 @@ class UnwrittenChunk {
  private:
   std::uint64_t fill_;
 };
+
+/// Calls `visitor` with the elements of a chunk that has `count`, as it is staged.
+template <class Element, class Visitor>
+__device__ void visit_elements(const ChunkAssembly& assembly, const StagedChunk& chunk,
+                               std::uint64_t count, Visitor&& visitor) {
+  const std::byte* source = assembly.staged + chunk.source;
+  if (chunk.source == StagedChunk::unwritten)
+    visitor(UnwrittenChunk<Element>(assembly.fill));
+  else if (chunk.shuffled && sizeof(Element) > 1)
+    visitor(ShuffledChunk<Element>(source, count));
+  else
+    visitor(PlainChunk<Element>(source));
+}
+
+/// Calls `visitor` with an unsigned integer of so many bytes, value-initialised.
+template <class Visitor>
+void visit_element_bytes(std::size_t element_bytes, Visitor&& visitor) {
+  switch (element_bytes) {
+    case 1:
+      return visitor(std::uint8_t{});
+    case 2:
+      return visitor(std::uint16_t{});
+    case 4:
+      return visitor(std::uint32_t{});
+    default:
+      return visitor(std::uint64_t{});
+  }
+}
 
 }  // namespace warpfold::cuda::kernels

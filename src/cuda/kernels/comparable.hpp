@@ -62,6 +62,14 @@ __device__ bool is_nan(C value) {
     return value != value;
 }
 
+/// The first of the least (greatest) of two elements; the first NaN where there is one.
+template <class C>
+__device__ C first_extremum(C left, C right, bool maximum) {
+  if (is_nan(left)) return left;
+  const bool better = maximum ? right > left : right < left;
+  return better || is_nan(right) ? right : left;
+}
+
 inline constexpr std::uint32_t no_offset = 0xffffffffu;
 
 /// The best of the elements one thread met, in ascending order of their offsets.

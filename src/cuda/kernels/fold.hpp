@@ -48,6 +48,10 @@ struct FoldArguments {
   PublishedFold* published = nullptr;
   std::uint64_t epoch = 0;
   const BoxIndices* indices = nullptr;  ///< in device memory; null: they are consecutive
+  /// In device memory: how many there are, of elements that were kept of `count` at most; null:
+  /// `count`. Such a fold publishes nothing.
+  const std::uint64_t* kept = nullptr;
+  const std::uint32_t* places = nullptr;  ///< theirs among the elements they were kept of
 };
 
 /// How many blocks of fold() one multiprocessor of the current device holds at once:
@@ -57,6 +61,10 @@ int resident_fold_blocks(ElementType type, FoldNeeds needs = {});
 /// As many blocks as are worth starting for an array of so many bytes, given how many the device
 /// holds at once.
 int fold_blocks(std::uint64_t bytes, int resident_blocks);
+
+/// What a fold of kept elements fills, whatever is needed: one kernel a type will do for elements
+/// that take longer to keep than to fold.
+inline constexpr FoldNeeds needs_of_kept{true, true, true, true};
 
 /// Adds the elements to the totals. More than is needed may be filled.
 void fold(const FoldArguments& arguments, cudaStream_t stream);

@@ -31,10 +31,13 @@ struct FoldShare {
   PublishedFold* published;
   std::uint64_t epoch;
   const BoxIndices* indices;
+  const std::uint32_t* places;  ///< of kept elements: first_place + places[i]
+  std::uint64_t first_place;
 
   /// Blocks count places from first_index on; what leaves the launch are indices, which rise with
   /// them.
   __device__ std::uint64_t index_of(std::uint64_t place) const {
+    if (places != nullptr) place = first_place + places[place];
     return indices == nullptr ? place : (*indices)(place);
   }
   __device__ Extremum indexed(Extremum extremum) const {

@@ -26,6 +26,9 @@ struct MomentsFold {
 struct WholeFold {
   static constexpr FoldNeeds needs{true, true, true, true};
 };
+struct KeptFold {
+  static constexpr FoldNeeds needs = needs_of_kept;
+};
 
 template <class Visitor>
 decltype(auto) visit_fold(const FoldNeeds& needs, Visitor&& visitor) {
@@ -109,10 +112,8 @@ constexpr int blocks_per_multiprocessor() {
   return blocks;
 }
 
-template <class T, class Fold>
-__global__ void __launch_bounds__(fold_threads, (blocks_per_multiprocessor<T, Fold::needs>()))
-    fold_kernel(const FoldShare share) {
-  constexpr FoldNeeds needs = Fold::needs;
+template <class T, FoldNeeds needs>
+__device__ void fold_share(const FoldShare& share) {
   __shared__ BlockTotals block;
   __shared__ typename ThreadFold<T, needs>::Shared shared;
   block.clear(needs);
@@ -123,37 +124,66 @@ __global__ void __launch_bounds__(fold_threads, (blocks_per_multiprocessor<T, Fo
   finish_block<needs>(share, block);
 }
 
+template <class T, class Fold>
+__global__ void __launch_bounds__(fold_threads, (blocks_per_multiprocessor<T, Fold::needs>()))
+    fold_kernel(const FoldShare share) {
+  fold_share<T, Fold::needs>(share);
+}
+
 template <class T>
-FoldShare share_of(const FoldArguments& arguments, std::uint64_t first, std::uint64_t count) {
+WARPFOLD_HD FoldShare share_of(const FoldArguments& arguments, std::uint64_t first,
+                               std::uint64_t count) {
   const std::byte* elements = arguments.elements + first * sizeof(T);
   const std::uint64_t before =
       (16 - reinterpret_cast<std::uintptr_t>(elements) % 16) % 16 / sizeof(T);
   const std::uint64_t head = std::min(before, count);
   const std::uint64_t vectors = (count - head) / Vector<T>::size;
   const bool last = first + count == arguments.count;
+  const bool placed = arguments.places != nullptr;
   return {.elements = elements,
           .vectors = vectors,
           .head = static_cast<std::uint32_t>(head),
           .tail = static_cast<std::uint32_t>(count - head - vectors * Vector<T>::size),
           .swapped_bytes = arguments.format.order != native_byte_order,
-          .first_index = arguments.first_index + first,
+          .first_index = (placed ? 0 : arguments.first_index) + first,
           .count = count,
           .totals = arguments.totals,
           .block_extrema = arguments.block_extrema,
           .published = last ? arguments.published : nullptr,
           .epoch = arguments.epoch,
-          .indices = arguments.indices};
+          .indices = arguments.indices,
+          .places = arguments.places,
+          .first_place = arguments.first_index};
+}
+
+/// Of kept elements those from the `first` on, at most `most`.
+template <class T>
+__global__ void __launch_bounds__(fold_threads, (blocks_per_multiprocessor<T, KeptFold::needs>()))
+    fold_kept_kernel(const FoldArguments arguments, std::uint64_t first, std::uint64_t most) {
+  __shared__ FoldShare share;
+  if (threadIdx.x == 0) {
+    const std::uint64_t kept = *arguments.kept;
+    share =
+        share_of<T>(arguments, std::min(first, kept), std::min(most, kept - std::min(first, kept)));
+  }
+  __syncthreads();
+  fold_share<T, KeptFold::needs>(share);
 }
 
 template <class T>
 void fold_elements(const FoldArguments& arguments, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(arguments.blocks);
   const std::uint64_t most = most_block_elements * blocks;
-  visit_fold(arguments.needs, [&](auto kind) {
+  if (arguments.kept != nullptr) {
     for (std::uint64_t first = 0; first < arguments.count; first += most)
-      fold_kernel<T, decltype(kind)><<<blocks, fold_threads, 0, stream>>>(
-          share_of<T>(arguments, first, std::min(most, arguments.count - first)));
-  });
+      fold_kept_kernel<T><<<blocks, fold_threads, 0, stream>>>(arguments, first, most);
+  } else {
+    visit_fold(arguments.needs, [&](auto kind) {
+      for (std::uint64_t first = 0; first < arguments.count; first += most)
+        fold_kernel<T, decltype(kind)><<<blocks, fold_threads, 0, stream>>>(
+            share_of<T>(arguments, first, std::min(most, arguments.count - first)));
+    });
+  }
   check_launch("starting the fold on the GPU");
 }
 

@@ -29,9 +29,7 @@ struct RunningExtremum {
   }
 
   __device__ Value operator()(Value left, Value right) const {
-    if (is_nan(left)) return left;
-    const bool better = maximum ? right > left : right < left;
-    return better || is_nan(right) ? right : left;
+    return first_extremum(left, right, maximum);
   }
 
   /// What the elements before a tile leave it.
