@@ -27,8 +27,7 @@ std::vector<io::StoredChunk> spread_sample(std::vector<io::StoredChunk> chunks,
 }  // namespace
 
 InflateProbe::InflateProbe(const io::DatasetInfo& info, int ranks, int rank, int threads)
-    : chunk_bytes_(chunk_grid(info.shape, info.chunk_shape).chunk_elements() *
-                   size_of(info.format.type)),
+    : chunk_bytes_(io::grid_of(info).chunk_elements() * size_of(info.format.type)),
       threads_(threads) {
   const std::uint64_t wanted = std::max<std::uint64_t>(1, wanted_bytes / chunk_bytes_);
   const InputFile file(info.file);

@@ -13,8 +13,11 @@ constexpr std::uint64_t alignment = 256;
 
 std::vector<std::uint64_t> powers_of_4(std::uint64_t least, std::uint64_t greatest) {
   std::vector<std::uint64_t> sizes{least};
-  for (std::uint64_t power = 1; power < greatest; power *= 4)
-    if (power > least) sizes.push_back(power);
+  constexpr int most_exponent = 62;
+  for (int exponent = 0; exponent <= most_exponent; exponent += 2) {
+    const std::uint64_t power = std::uint64_t{1} << exponent;
+    if (power > least && power < greatest) sizes.push_back(power);
+  }
   if (greatest > least) sizes.push_back(greatest);
   return sizes;
 }

@@ -46,7 +46,7 @@ std::vector<ByteRange> pieces_of_chunks(const std::vector<io::StoredChunk>& chun
 }
 
 std::vector<io::StoredChunk> chunks_of_rank(const io::DatasetInfo& info, int ranks, int rank) {
-  const ChunkGrid grid = chunk_grid(info.shape, info.chunk_shape);
+  const ChunkGrid grid = io::grid_of(info);
   const ElementRange mine = partition(grid.chunks(), 1, static_cast<std::uint64_t>(ranks),
                                       static_cast<std::uint64_t>(rank));
   return io::read_chunk_index(info, {mine.first, mine.count});

@@ -22,6 +22,15 @@ Accumulator reduce(const Accumulator& mine, const Communicator& communicator) {
   return normalized(whole.contents);
 }
 
+std::vector<std::uint64_t> sum(std::vector<std::uint64_t> counts,
+                               const Communicator& communicator) {
+  std::vector<std::uint64_t> whole(counts.size());
+  check(MPI_Reduce(counts.data(), whole.data(), static_cast<int>(counts.size()), MPI_UINT64_T,
+                   MPI_SUM, 0, communicator.get()),
+        "MPI_Reduce");
+  return whole;
+}
+
 std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& mine,
                                              const Communicator& communicator) {
   const ContributionMerge& merge = contribution_merge();

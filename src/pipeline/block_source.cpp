@@ -5,6 +5,7 @@
 #include "core/chunk_grid.hpp"
 #include "core/staged_chunks.hpp"
 #include "io/chunk_source.hpp"
+#include "pipeline/chunk_timings.hpp"
 #include "pipeline/stage_clock.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -62,7 +63,7 @@ class CachedSource final : public RangeSource {
 
   std::uint64_t staging_bytes() const override { return 0; }
 
-  void load(int reader, const BlockTask& task, std::uint64_t piece, ScanEngine& engine) override {
+  void load(int reader, const BlockTask& task, std::uint64_t piece, BlockLoader& engine) override {
     const ElementRange part = part_of(task, piece);
     const std::span<std::byte> memory = engine.input(reader, task.block, part.first, part.count);
     timed(reader, task, part, [&](ElementRange range) { dataset_.read(range, memory); });
@@ -80,7 +81,7 @@ class UncachedSource final : public RangeSource {
     return piece_elements_ * element_bytes_ + io::fetch_slack;
   }
 
-  void load(int reader, const BlockTask& task, std::uint64_t piece, ScanEngine& engine) override {
+  void load(int reader, const BlockTask& task, std::uint64_t piece, BlockLoader& engine) override {
     const std::span<std::byte> staging = engine.staging(reader);
     const std::span<std::byte> there =
         timed(reader, task, part_of(task, piece),
@@ -97,7 +98,7 @@ class ChunkedSource final : public BlockSource {
  public:
   ChunkedSource(const io::DatasetInfo& info, std::uint64_t piece_elements, int readers)
       : info_(info),
-        source_(info, {0, chunk_grid(info.shape, info.chunk_shape).chunks()}),
+        source_(info, {0, io::grid_of(info).chunks()}),
         chunks_per_piece_(
             std::max<std::uint64_t>(1, piece_elements / source_.grid().chunk_elements())) {
     for (int reader = 0; reader < readers; ++reader) readers_.emplace_back(source_);
@@ -111,7 +112,7 @@ class ChunkedSource final : public BlockSource {
     return ceil_div(chunks_overlapping(source_.grid(), range).count, chunks_per_piece_);
   }
 
-  void load(int reader, const BlockTask& task, std::uint64_t piece, ScanEngine& engine) override {
+  void load(int reader, const BlockTask& task, std::uint64_t piece, BlockLoader& engine) override {
     const ChunkRun all = chunks_overlapping(source_.grid(), task.range);
     const std::uint64_t first = piece * chunks_per_piece_;
     const ChunkRun run{all.first + first, std::min(chunks_per_piece_, all.count - first)};
@@ -124,10 +125,8 @@ class ChunkedSource final : public BlockSource {
   std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> timings;
     for (const io::ChunkSource::Reader& reader : readers_) {
-      const io::ChunkReadTimes& times = reader.times();
-      timings.push_back({stage::read, 1, times.read_seconds, 0, times.read_bytes});
-      if (!info_.filters.empty())
-        timings.push_back({stage::decompress, 1, times.decode_seconds, 0, times.decoded_bytes});
+      const auto mine = chunk_timings(info_, reader.times());
+      timings.insert(timings.end(), mine.begin(), mine.end());
     }
     return timings;
   }

@@ -11,13 +11,13 @@
 
 namespace warpfold::pipeline {
 
-/// A ScanEngine's block and the elements of the dataset that it holds.
+/// An engine's block and the elements of the dataset that it holds.
 struct BlockTask {
   int block = 0;
   ElementRange range;
 };
 
-/// How blocks come from a dataset to a ScanEngine: in pieces that threads bring at once.
+/// How blocks come from a dataset to a BlockLoader: in pieces that threads bring at once.
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
@@ -31,7 +31,8 @@ class BlockSource {
   virtual std::uint64_t pieces(ElementRange range) const = 0;
 
   /// Thread `reader` brings one piece. Throws Error.
-  virtual void load(int reader, const BlockTask& task, std::uint64_t piece, ScanEngine& engine) = 0;
+  virtual void load(int reader, const BlockTask& task, std::uint64_t piece,
+                    BlockLoader& engine) = 0;
 
   /// What `readers` threads did; once they are done.
   virtual std::vector<StageTiming> timings() const = 0;

@@ -1,21 +1,9 @@
 #include "pipeline/block_work.hpp"
 
-#include <cstring>
-
-#include "warpfold/core/ordered_key.hpp"
+#include "pipeline/scan_results.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
-namespace {
-
-std::uint64_t bits_of(std::span<const std::byte> element, ElementType type) {
-  return visit_element_type(type, [&](auto value) {
-    std::memcpy(&value, element.data(), sizeof(value));
-    return value_bits(value);
-  });
-}
-
-}  // namespace
 
 std::vector<PieceCounts> piece_counts(const ScanJob& job) {
   std::vector<PieceCounts> supersteps;

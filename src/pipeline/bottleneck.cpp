@@ -25,6 +25,7 @@ constexpr Remedy remedies[] = {
     {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
     {stage::fold, "folding", "more cores or a GPU help"},
     {stage::scan, "scanning", "more cores or GPUs help"},
+    {stage::compact, "picking elements", "more cores or GPUs help"},
     {stage::exscan, "exchanging totals", "larger blocks or fewer ranks help"},
     {stage::copy_from_gpu, "copying from the GPU", "more GPUs help, a rank each"},
     {stage::generate, "making elements", "more cores or ranks help"},
@@ -87,7 +88,7 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
   if (info.path == ReadPath::library) {
     stages.push_back({stage::read, 1 / library_rate(info)});
   } else {
-    const double stored = static_cast<double>(info.stored_bytes) / bytes;
+    const double stored = static_cast<double>(io::bytes_to_read(info)) / bytes;
     stages.push_back({stage::read, stored / expected::read_in_page_cache});
   }
   if (info.path == ReadPath::chunk) {

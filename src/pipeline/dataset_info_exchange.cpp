@@ -17,11 +17,16 @@ std::string packed(const io::DatasetInfo& info) {
   json filters = json::array();
   for (const io::Filter& filter : info.filters)
     filters.push_back({filter.id, filter.name, filter.available, filter.parameters});
+  json slices = json::array();
+  for (const Slice& slice : info.selection)
+    slices.push_back({slice.start, slice.count, slice.step, slice.dropped});
   const json document = {info.file,
                          info.name,
                          info.format.type,
                          info.format.order,
                          info.stored_type,
+                         info.stored_shape,
+                         slices,
                          info.shape,
                          info.elements,
                          info.layout,
@@ -47,6 +52,10 @@ io::DatasetInfo unpacked(const std::string& text) {
   take(info.format.type);
   take(info.format.order);
   take(info.stored_type);
+  take(info.stored_shape);
+  for (const json& slice : document[next++])
+    info.selection.push_back({slice[0].get<std::uint64_t>(), slice[1].get<std::uint64_t>(),
+                              slice[2].get<std::uint64_t>(), slice[3].get<bool>()});
   take(info.shape);
   take(info.elements);
   take(info.layout);

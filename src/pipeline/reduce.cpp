@@ -2,50 +2,46 @@
 
 #include <chrono>
 
-#include "mpi/combine.hpp"
-#include "pipeline/backend_choice.hpp"
-#include "pipeline/collective.hpp"
-#include "pipeline/dataset_info_exchange.hpp"
-#include "pipeline/fold_pipeline.hpp"
-#include "pipeline/slab_plan.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/each_dataset.hpp"
+#include "pipeline/fold_dataset.hpp"
+#include "pipeline/run.hpp"
 
 namespace warpfold {
+namespace {
+
+ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& options,
+                         pipeline::Run& run, std::chrono::steady_clock::time_point start) {
+  const FoldNeeds needs = needs_of(options.statistics, view.value_type());
+  const pipeline::FoldOutcome folded = pipeline::fold_dataset(view, needs, run);
+  ReduceResult result;
+  result.format = view.info().format;
+  result.value_type = view.value_type();
+  result.shape = view.info().shape;
+  if (run.communicator.is_root())
+    result.summary =
+        summarize(folded.whole, view.value_type(), options.statistics, options.summary);
+  result.report = pipeline::report_of(run, folded.stages, start);
+  return result;
+}
+
+}  // namespace
 
 ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string& name,
                     const ReduceOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const mpi::Communicator communicator(parent);
-  pipeline::run_on_all(communicator, [&] { pipeline::check_slab_bytes(options.run.slab_bytes); });
-  const pipeline::BackendPlace place = pipeline::choose_place(options.run, communicator);
-  pipeline::StartingBackend backend([&place] { return make_backend(place); });
-  io::Dataset dataset = pipeline::open_everywhere(file, name, communicator, options.run.read_path);
-  pipeline::run_on_all(communicator, [&] { dataset.choose_cache(options.run.file_cache); });
-  const FoldNeeds needs = needs_of(options.statistics, dataset.info().format.type);
-  pipeline::FoldOutcome mine;
-  {
-    const pipeline::FoldSetup setup =
-        pipeline::set_up_fold(dataset, needs, place, backend, options.run, communicator);
-    mine = pipeline::fold_slabs(setup, dataset.info(), options.run, communicator);
-  }
-  pipeline::run_on_all(communicator, [&] { dataset.require_unchanged(); });
-  const io::DatasetInfo& info = dataset.info();
+  pipeline::Run run(parent, options.run);
+  pipeline::DatasetView view = pipeline::open_for_run(file, name, options.view, run);
+  return reduce_view(view, options, run, start);
+}
 
-  pipeline::StageClock combine(pipeline::stage::combine);
-  const Accumulator whole = combine.time(
-      sizeof(Accumulator), [&] { return mpi::reduce(mine.accumulator, communicator); });
-  mine.stages.push_back(combine.timing());
-
-  ReduceResult result;
-  result.report = pipeline::describe_run(backend.get(), place.fallback, communicator);
-  result.report.stages = pipeline::busiest(mine.stages, communicator);
-  result.format = info.format;
-  result.shape = info.shape;
-  if (communicator.is_root())
-    result.summary = summarize(whole, info.format.type, options.statistics, options.summary);
-  result.report.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::string& file,
+                                                 const DatasetChoice& datasets,
+                                                 const ReduceOptions& options) {
+  pipeline::Run run(parent, options.run);
+  return pipeline::for_each_dataset<ReduceResult>(
+      file, datasets, options.view, run, [&](pipeline::DatasetView& view) {
+        return reduce_view(view, options, run, std::chrono::steady_clock::now());
+      });
 }
 
 }  // namespace warpfold

@@ -2,37 +2,40 @@
 
 #include <bit>
 #include <chrono>
+#include <optional>
 
 #include "cpu/thread_binding.hpp"
-#include "pipeline/backend_choice.hpp"
+#include "pipeline/axis_scan_pipeline.hpp"
 #include "pipeline/block_source.hpp"
 #include "pipeline/collective.hpp"
-#include "pipeline/dataset_info_exchange.hpp"
+#include "pipeline/dataset_view.hpp"
+#include "pipeline/run.hpp"
 #include "pipeline/scan_cut.hpp"
 #include "pipeline/scan_output.hpp"
 #include "pipeline/scan_pipeline.hpp"
-#include "pipeline/slab_plan.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/view_decoding.hpp"
 #include "warpfold/core/partition.hpp"
 #include "warpfold/core/version.hpp"
 
 namespace warpfold {
 namespace {
 
-ScanSpec spec_of(const io::DatasetInfo& info, const ScanOptions& options) {
+ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) {
   ScanSpec spec;
-  spec.input = info.format;
+  spec.input = {view.value_type(), native_byte_order};
   spec.operation = options.operation;
   spec.exclusive = options.exclusive;
   spec.output =
-      options.output_type.value_or(default_scan_output(info.format.type, options.operation));
+      options.output_type.value_or(default_scan_output(view.value_type(), options.operation));
   spec.overflow = options.overflow;
   validate(spec);
+  spec.input = view.info().format;
   return spec;
 }
 
-io::OutputSpec output_of(const io::DatasetInfo& info, const ScanSpec& spec,
+io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec,
                          const ScanOptions& options) {
+  const io::DatasetInfo& info = view.info();
   io::OutputSpec output;
   output.path = options.output;
   output.dataset = options.output_dataset.empty() ? info.name : options.output_dataset;
@@ -41,6 +44,7 @@ io::OutputSpec output_of(const io::DatasetInfo& info, const ScanSpec& spec,
   output.storage = with_chunk_shape(options.storage, info.shape, size_of(spec.output));
   output.force = options.force;
   output.attributes_from = {info.file, info.name};
+  output.dropped_attributes = pipeline::packing_attributes(view.decoding);
   output.text_attributes = {{"warpfold_command", options.history},
                             {"warpfold_version", std::string(version())},
                             {"warpfold_input", info.file + ":" + info.name}};
@@ -53,42 +57,43 @@ Value value_of_bits(std::uint64_t bits, ElementType type) {
   return static_cast<int128>(bits);
 }
 
-/// The cut that all ranks can follow: some engines may hold less than is wanted.
-pipeline::ScanCut agree_on_cut(const pipeline::ScanCut& wanted, const ScanEngine& engine,
-                               const mpi::Communicator& communicator) {
-  const std::vector<std::uint64_t> least =
-      mpi::minimum({wanted.granule, wanted.block_elements, engine.block_elements()}, communicator);
-  pipeline::ScanCut cut = wanted;
-  cut.granule = least[0];
-  cut.block_elements = least[1];
-  return cut.limited_to(least[2]);
+/// The dataset as lines along an axis; nothing where it is to be scanned as a whole, as one line
+/// is.
+std::optional<pipeline::AxisShape> lines_of(const io::DatasetInfo& info,
+                                            const ScanOptions& options) {
+  if (!options.axis) return std::nullopt;
+  const std::int64_t axes[] = {*options.axis};
+  const pipeline::AxisShape lines(info.shape, pipeline::resolve_axes(axes, info.shape));
+  if (lines.outputs() == 1) return std::nullopt;
+  return lines;
 }
 
 /// Scans a dataset that has elements into its staged output. Collective.
-pipeline::ScanOutcome run_scan(io::Dataset& dataset, const ScanSpec& spec,
-                               const pipeline::BackendPlace& place,
-                               pipeline::StartingBackend& backend, io::ContiguousWriter& writer,
-                               const RunOptions& run, const mpi::Communicator& communicator) {
-  const io::DatasetInfo& info = dataset.info();
+pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec,
+                                 io::ContiguousWriter& writer, pipeline::Run& run) {
+  const io::DatasetInfo& info = view.info();
+  const pipeline::BackendPlace& place = run.place;
+  const mpi::Communicator& communicator = run.communicator;
   const pipeline::ScanCut wanted = pipeline::cut_for_scan(
-      info, spec, {place.gpu.has_value(), communicator.size(), run.slab_bytes});
+      info, spec, {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(place.near_gpu, place.threads);
   std::unique_ptr<pipeline::BlockSource> source;
   std::unique_ptr<ScanEngine> engine;
   pipeline::run_on_all(communicator, [&] {
-    dataset.choose_cache(run.file_cache);
-    source = pipeline::make_block_source(dataset, wanted.piece_elements, place.threads);
-    engine =
-        backend.get().make_scan_engine({spec, wanted.piece_elements, wanted.block_elements,
-                                        source->staging_bytes(), place.threads, place.threads});
+    view.dataset.choose_cache(run.options.file_cache);
+    source = pipeline::make_block_source(view.dataset, wanted.piece_elements, place.threads);
+    engine = run.backend.get().make_scan_engine({spec, wanted.piece_elements, wanted.block_elements,
+                                                 source->staging_bytes(), place.threads,
+                                                 place.threads, view.decoding});
   });
-  const pipeline::ScanCut cut = agree_on_cut(wanted, *engine, communicator);
+  const pipeline::ScanCut cut =
+      pipeline::agree_on_cut(wanted, engine->block_elements(), communicator);
   const pipeline::BlockNumbers blocks{info.elements, cut.block_elements,
                                       static_cast<std::uint64_t>(communicator.size()),
                                       static_cast<std::uint64_t>(communicator.rank())};
   return pipeline::scan_blocks(
-      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run,
+      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run.options,
       communicator);
 }
 
@@ -97,19 +102,22 @@ pipeline::ScanOutcome run_scan(io::Dataset& dataset, const ScanSpec& spec,
 ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& name,
                 const ScanOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const mpi::Communicator communicator(parent);
-  pipeline::run_on_all(communicator, [&] { pipeline::check_slab_bytes(options.run.slab_bytes); });
-  const pipeline::BackendPlace place = pipeline::choose_place(options.run, communicator);
-  pipeline::StartingBackend backend([&place] { return make_backend(place); });
-  io::Dataset dataset = pipeline::open_everywhere(file, name, communicator, options.run.read_path);
-  const io::DatasetInfo& info = dataset.info();
+  pipeline::Run run(parent, options.run);
+  pipeline::DatasetView view =
+      pipeline::open_view(file, name, options.view, options.run.read_path, run.communicator);
+  const io::DatasetInfo& info = view.info();
   ScanSpec spec;
-  pipeline::run_on_all(communicator, [&] { spec = spec_of(info, options); });
-  const io::OutputSpec output = output_of(info, spec, options);
-  pipeline::ScanOutput staged(output, communicator);
+  std::optional<pipeline::AxisShape> lines;
+  pipeline::run_on_all(run.communicator, [&] {
+    spec = spec_of(view, options);
+    lines = lines_of(info, options);
+  });
+  const io::OutputSpec output = output_of(view, spec, options);
+  pipeline::ScanOutput staged(output, run.communicator);
 
   ScanResult result;
   result.input = info.format;
+  result.value_type = view.value_type();
   result.output_type = spec.output;
   result.output_dataset = output.dataset;
   result.shape = info.shape;
@@ -117,21 +125,18 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer()) {
     const pipeline::ScanOutcome outcome =
-        run_scan(dataset, spec, place, backend, *writer, options.run, communicator);
+        lines ? pipeline::scan_lines(view, spec, *lines, *writer, run)
+              : scan_whole(view, spec, *writer, run);
     result.last = value_of_bits(outcome.last_bits, spec.output);
     stages = outcome.stages;
   }
-  pipeline::run_on_all(communicator, [&] {
-    dataset.require_unchanged();
-    backend.get();
+  pipeline::run_on_all(run.communicator, [&] {
+    view.dataset.require_unchanged();
+    run.backend.get();
   });
-  const auto packing = staged.commit(options.run, place.threads);
+  const auto packing = staged.commit(options.run, run.place.threads);
   stages.insert(stages.end(), packing.begin(), packing.end());
-
-  result.report = pipeline::describe_run(backend.get(), place.fallback, communicator);
-  result.report.stages = pipeline::busiest(stages, communicator);
-  result.report.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.report = pipeline::report_of(run, stages, start);
   return result;
 }
 

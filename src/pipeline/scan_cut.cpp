@@ -31,11 +31,17 @@ std::uint64_t most_block_bytes(const ScanPlace& place) {
   return place.on_gpu ? 1024 * mebibyte : 256 * mebibyte;
 }
 
-/// Elements of all chunks that hold one range of leading indices.
+/// Selected elements of all chunks that hold one range of leading indices.
 std::uint64_t chunk_row_elements(const ChunkGrid& grid) {
-  std::uint64_t elements = std::min(grid.extent[0], grid.chunk_extent[0]);
-  for (int d = 1; d < grid.dimensions; ++d) elements *= grid.extent[d];
+  std::uint64_t elements = std::min(grid.selected_along(0), grid.most_selected_of(0));
+  for (int d = 1; d < grid.dimensions; ++d) elements *= grid.selected_along(d);
   return elements;
+}
+
+/// Whether all rows of chunks but the last hold as many selected elements.
+bool has_equal_rows(const ChunkGrid& grid) {
+  return grid.index_of(0, 0) % grid.chunk_extent[0] == 0 &&
+         (!grid.selective || grid.chunk_extent[0] % grid.slice[0].step == 0);
 }
 
 /// Elements of the least run of whole chunk rows and whole tiles; 0 where it is beyond `most`.
@@ -47,7 +53,7 @@ std::uint64_t whole_chunk_rows(std::uint64_t row, std::uint64_t most) {
 /// The cut for blocks of about `wanted` elements, whole tiles.
 void fit_to_chunks(ScanCut& cut, const ChunkGrid& grid, std::uint64_t most) {
   const std::uint64_t row = chunk_row_elements(grid);
-  const std::uint64_t whole = whole_chunk_rows(row, most);
+  const std::uint64_t whole = has_equal_rows(grid) ? whole_chunk_rows(row, most) : 0;
   if (whole != 0) {
     cut.granule = whole;
     cut.block_elements = std::min(round_up(cut.block_elements, whole), most - most % whole);
@@ -79,9 +85,18 @@ ScanCut cut_for_scan(const io::DatasetInfo& info, const ScanSpec& spec, const Sc
                                            pieces_of_a_block * cut.piece_elements),
                                 tile);
   if (!info.chunk_shape.empty())
-    fit_to_chunks(cut, chunk_grid(info.shape, info.chunk_shape),
-                  most_block_bytes(place) / widest / tile * tile);
+    fit_to_chunks(cut, io::grid_of(info), most_block_bytes(place) / widest / tile * tile);
   return cut.limited_to(round_up(share, tile));
+}
+
+ScanCut agree_on_cut(const ScanCut& wanted, std::uint64_t engine_elements,
+                     const mpi::Communicator& communicator) {
+  const std::vector<std::uint64_t> least =
+      mpi::minimum({wanted.granule, wanted.block_elements, engine_elements}, communicator);
+  ScanCut cut = wanted;
+  cut.granule = least[0];
+  cut.block_elements = least[1];
+  return cut.limited_to(least[2]);
 }
 
 std::uint64_t BlockNumbers::supersteps() const {

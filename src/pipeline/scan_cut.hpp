@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "io/dataset.hpp"
+#include "mpi/communicator.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/scan_spec.hpp"
 
@@ -30,6 +31,11 @@ struct ScanCut {
 /// several, of which some are read while others are written. Those of chunked datasets are whole
 /// rows of chunks or many of them, so that few chunks are read for two blocks.
 ScanCut cut_for_scan(const io::DatasetInfo& info, const ScanSpec& spec, const ScanPlace& place);
+
+/// The cut that all ranks can follow: some engines hold less than is wanted, at most
+/// `engine_elements` in a block. Collective.
+ScanCut agree_on_cut(const ScanCut& wanted, std::uint64_t engine_elements,
+                     const mpi::Communicator& communicator);
 
 /// The blocks of a scan: in superstep s, rank r of P has block s * P + r.
 struct BlockNumbers {

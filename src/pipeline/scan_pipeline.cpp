@@ -10,9 +10,9 @@
 #include "pipeline/block_flow.hpp"
 #include "pipeline/collective.hpp"
 #include "pipeline/run_watch.hpp"
+#include "pipeline/scan_results.hpp"
 #include "pipeline/stage_clock.hpp"
 #include "pipeline/worker_threads.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -24,12 +24,6 @@ constexpr microseconds exchange_patience{50};
 
 /// How long an interrupt may stay unnoticed.
 constexpr microseconds watch_patience{20'000};
-
-[[noreturn]] void throw_overflow(std::uint64_t index, const ScanSpec& spec) {
-  throw Error("the scan overflows at index " + std::to_string(index),
-              "the prefix there is beyond " + std::string(name_of(spec.output)),
-              "Use a wider --output-type, or --overflow wrap.");
-}
 
 /// What threads do to blocks, as the thread that scans them sees it.
 class BlockThreads {
@@ -183,13 +177,6 @@ class Supersteps {
   SteadyClock::time_point exchange_start_;
   double exchange_seconds_ = 0;
 };
-
-/// Throws on every rank where any met an overflow: the first of all.
-void settle_overflow(std::uint64_t mine, const ScanSpec& spec,
-                     const mpi::Communicator& communicator) {
-  const std::uint64_t first = mpi::minimum({mine}, communicator).front();
-  if (first != no_index) throw_overflow(first, spec);
-}
 
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {
   stages.insert(stages.end(), more.begin(), more.end());

@@ -11,7 +11,7 @@ SlabCut::SlabCut(const io::DatasetInfo& info, std::uint64_t slab_elements)
   const bool chunk_by_chunk =
       info.layout == io::Layout::chunked && info.path != ReadPath::library && elements_ > 0;
   if (!chunk_by_chunk) return;
-  const ChunkGrid grid = chunk_grid(info.shape, info.chunk_shape);
+  const ChunkGrid grid = io::grid_of(info);
   most_chunks_ = std::max<std::uint64_t>(1, slab_elements / grid.chunk_elements());
   boxes_.emplace(grid, most_chunks_);
 }

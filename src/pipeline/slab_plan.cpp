@@ -44,11 +44,13 @@ constexpr std::uint64_t most_slot_bytes = 2 * gibibyte;
 
 std::uint64_t element_bytes(const io::DatasetInfo& info) { return size_of(info.format.type); }
 
-/// Bytes of all chunks that hold one range of leading indices; 0 for storage without chunks.
+/// Bytes of the selected elements of all chunks that hold one range of leading indices; 0 for
+/// storage without chunks.
 std::uint64_t chunk_row_bytes(const io::DatasetInfo& info) {
   if (info.chunk_shape.empty()) return 0;
-  std::uint64_t bytes = info.chunk_shape.front() * element_bytes(info);
-  for (std::size_t i = 1; i < info.shape.size(); ++i) bytes *= info.shape[i];
+  const ChunkGrid grid = unmerged_grid(info.stored_shape, info.chunk_shape, io::selection_of(info));
+  std::uint64_t bytes = grid.most_selected_of(0) * element_bytes(info);
+  for (int d = 1; d < grid.dimensions; ++d) bytes *= grid.selected_along(d);
   return bytes;
 }
 

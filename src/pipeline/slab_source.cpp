@@ -1,6 +1,7 @@
 #include "pipeline/slab_source.hpp"
 
 #include "io/chunk_source.hpp"
+#include "pipeline/chunk_timings.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -45,32 +46,23 @@ class RangeSource final : public SlabSource {
 class BoxReader final : public SlabReader {
  public:
   BoxReader(const io::ChunkSource& source, const SlabCut& cut, const io::DatasetInfo& info)
-      : reader_(source),
-        cut_(cut),
-        grid_(source.grid()),
-        fill_(info.fill),
-        filtered_(info.path == ReadPath::chunk) {}
+      : reader_(source), cut_(cut), grid_(source.grid()), info_(info) {}
 
   StagedSlab read(std::uint64_t slab, std::span<std::byte> buffer) override {
     const ChunkRun run = cut_.chunks({slab, 1});
     const std::span<const StagedChunk> chunks = reader_.read(run, buffer);
-    return ChunkSlab{{grid_, box_target(grid_, run), chunks, fill_}, box_indices(grid_, run)};
+    return ChunkSlab{{grid_, box_target(grid_, run), chunks, info_.fill}, box_indices(grid_, run)};
   }
 
   std::vector<StageTiming> timings() const override {
-    const io::ChunkReadTimes& times = reader_.times();
-    std::vector<StageTiming> stages{{stage::read, 1, times.read_seconds, 0, times.read_bytes}};
-    if (filtered_)
-      stages.push_back({stage::decompress, 1, times.decode_seconds, 0, times.decoded_bytes});
-    return stages;
+    return chunk_timings(info_, reader_.times());
   }
 
  private:
   io::ChunkSource::Reader reader_;
   const SlabCut& cut_;
   const ChunkGrid& grid_;
-  std::array<std::byte, 8> fill_;
-  bool filtered_;
+  const io::DatasetInfo& info_;
 };
 
 class BoxSource final : public SlabSource {

@@ -20,6 +20,7 @@ inline constexpr const char* decompress = "decompress";
 inline constexpr const char* copy_to_gpu = "copy to GPU";
 inline constexpr const char* fold = "fold";
 inline constexpr const char* scan = "scan";
+inline constexpr const char* compact = "compact";
 inline constexpr const char* exscan = "exscan";
 inline constexpr const char* copy_from_gpu = "copy from GPU";
 inline constexpr const char* generate = "generate";

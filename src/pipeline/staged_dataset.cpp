@@ -11,16 +11,19 @@ constexpr std::uint64_t nowhere = 0;
 }  // namespace
 
 StagedDataset::StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator)
-    : communicator_(communicator) {
+    : communicator_(communicator), writers_(1 + spec.others.size()) {
   run_on_root(communicator, [&] {
     file_.emplace(spec);
     temporary_path_ = file_->temporary_path();
   });
-  data_offset_ =
-      mpi::broadcast(file_ ? file_->data_offset().value_or(nowhere) : nowhere, communicator);
+  for (std::size_t i = 0; i < writers_.size(); ++i)
+    data_offsets_.push_back(
+        mpi::broadcast(file_ ? file_->data_offset(i).value_or(nowhere) : nowhere, communicator));
   temporary_path_ = mpi::broadcast(temporary_path_, communicator);
   run_on_all(communicator, [&] {
-    if (data_offset_ != nowhere) writer_.emplace(temporary_path_, data_offset_, spec.path);
+    for (std::size_t i = 0; i < writers_.size(); ++i)
+      if (data_offsets_[i] != nowhere)
+        writers_[i].emplace(temporary_path_, data_offsets_[i], spec.path);
   });
 }
 

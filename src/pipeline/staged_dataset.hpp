@@ -1,27 +1,32 @@
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "io/output.hpp"
 #include "mpi/communicator.hpp"
 
 namespace warpfold::pipeline {
 
-/// An output dataset that the root stages and all ranks write into. Members are collective and
-/// throw the same Error on every rank; what is not committed is removed.
+/// An output file whose datasets the root stages and all ranks write into. Members are collective
+/// and throw the same Error on every rank; what is not committed is removed.
 class StagedDataset {
  public:
-  /// `spec` counts on the root alone, but for its path.
+  /// `spec` counts on the root alone, but for its path and the number of its datasets.
   StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator);
 
   /// Where this rank writes a contiguous dataset; none if it has no elements or is chunked.
-  io::ContiguousWriter* writer() { return writer_ ? &*writer_ : nullptr; }
+  io::ContiguousWriter* writer(std::size_t dataset = 0) {
+    return writers_[dataset] ? &*writers_[dataset] : nullptr;
+  }
 
   const std::string& temporary_path() const { return temporary_path_; }
 
   /// Of a contiguous dataset that has elements.
-  std::uint64_t data_offset() const { return data_offset_; }
+  std::uint64_t data_offset(std::size_t dataset = 0) const { return data_offsets_[dataset]; }
 
   void commit();
 
@@ -29,8 +34,8 @@ class StagedDataset {
   const mpi::Communicator& communicator_;
   std::optional<io::StagedFile> file_;
   std::string temporary_path_;
-  std::uint64_t data_offset_ = 0;
-  std::optional<io::ContiguousWriter> writer_;
+  std::vector<std::uint64_t> data_offsets_;
+  std::vector<std::optional<io::ContiguousWriter>> writers_;
 };
 
 }  // namespace warpfold::pipeline

@@ -13,6 +13,7 @@ inline io::DatasetInfo described_dataset(std::vector<std::uint64_t> shape,
   io::DatasetInfo info;
   info.format.type = ElementType::f32;
   info.shape = std::move(shape);
+  info.stored_shape = info.shape;
   info.elements = 1;
   for (const std::uint64_t extent : info.shape) info.elements *= extent;
   info.stored_bytes = info.elements * size_of(info.format.type);

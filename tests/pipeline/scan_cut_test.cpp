@@ -16,6 +16,7 @@ ScanCut cut_of(std::vector<std::uint64_t> shape, std::vector<std::uint64_t> chun
   io::DatasetInfo info;
   info.format.type = ElementType::f64;
   info.shape = std::move(shape);
+  info.stored_shape = info.shape;
   info.elements = 1;
   for (const std::uint64_t extent : info.shape) info.elements *= extent;
   info.chunk_shape = std::move(chunk_shape);

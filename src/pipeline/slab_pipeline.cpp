@@ -1,4 +1,4 @@
-#include "pipeline/fold_pipeline.hpp"
+#include "pipeline/slab_pipeline.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -16,22 +16,22 @@
 namespace warpfold::pipeline {
 namespace {
 
-FoldSetup try_setup(io::Dataset& dataset, const FoldNeeds& needs, const BackendPlace& place,
+SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
                     StartingBackend& backend, const SlabPlan& plan, const SlabCut& cut,
                     const mpi::Communicator& communicator) {
-  FoldSetup setup{cut, cut.share(communicator.size(), communicator.rank()), 0, {}, {}, {}};
+  SlabSetup setup{cut, cut.share(communicator.size(), communicator.rank()), 0, {}, {}, {}};
   setup.threads = threads_for(plan, setup.mine.count);
   setup.binding = std::make_unique<cpu::ThreadBinding>(place.near_gpu, std::max(1, setup.threads));
   run_on_all(communicator, [&] {
-    setup.source = make_slab_source(dataset, cut, setup.mine);
+    setup.source = make_slab_source(view.dataset, cut, setup.mine);
     FoldPlan engine;
-    engine.format = dataset.info().format;
-    engine.needs = needs;
+    engine.format = view.info().format;
+    engine.decoding = view.decoding;
     engine.slab_elements = std::max<std::uint64_t>(1, cut.most_elements());
     engine.staging_bytes = setup.source->staging_bytes();
     engine.chunked = cut.in_chunks();
     engine.slots = slots_for(plan, setup.threads);
-    setup.engine = backend.get().make_fold_engine(engine);
+    setup.engine = make(backend.get(), engine);
   });
   setup.threads = std::min(setup.threads, setup.engine->slots());
   return setup;
@@ -45,17 +45,18 @@ void read_through_library(io::Dataset& dataset, const RunOptions& options,
                 "one chunk is more than the device memory allowed holds",
                 "Raise --device-memory, or leave out --read-path.");
   dataset = open_everywhere(info.file, info.name, communicator, ReadPath::library);
+  dataset.select(io::selection_of(info));
 }
 
 /// The work of the threads that share a rank's slabs, and what they say of it.
-class FoldWork {
+class SlabWork {
  public:
-  FoldWork(const FoldSetup& setup, std::size_t element_bytes)
+  SlabWork(const SlabSetup& setup, std::size_t element_bytes)
       : setup_(setup), element_bytes_(element_bytes), next_(setup.mine.first) {}
 
-  /// Folds slab after slab, in slots that no other worker uses.
+  /// Passes slab after slab, in slots that no other worker uses.
   void run(int worker, const std::stop_token& stop) {
-    FoldEngine& engine = *setup_.engine;
+    SlabEngine& engine = *setup_.engine;
     const std::unique_ptr<SlabReader> reader = setup_.source->make_reader();
     StageClock folding(stage::fold);
     int slot = worker;
@@ -91,7 +92,7 @@ class FoldWork {
   }
 
   void submit(int slot, const StagedSlab& staged) {
-    FoldEngine& engine = *setup_.engine;
+    SlabEngine& engine = *setup_.engine;
     if (const auto* raw = std::get_if<RawSlab>(&staged)) {
       engine.submit(slot, raw->skipped_bytes, raw->range.first, raw->range.count);
     } else {
@@ -106,7 +107,7 @@ class FoldWork {
     submitting_.push_back(std::move(submitting));
   }
 
-  const FoldSetup& setup_;
+  const SlabSetup& setup_;
   std::size_t element_bytes_;
   std::atomic<std::uint64_t> next_;
   std::atomic<std::uint64_t> slabs_done_ = 0;
@@ -118,7 +119,7 @@ class FoldWork {
 /// Slabs as bytes of elements, all slabs being alike.
 class SlabProgress {
  public:
-  SlabProgress(const FoldSetup& setup, const io::DatasetInfo& info)
+  SlabProgress(const SlabSetup& setup, const io::DatasetInfo& info)
       : slabs_(static_cast<double>(std::max<std::uint64_t>(1, setup.mine.count))),
         bytes_(static_cast<double>(info.elements * size_of(info.format.type)) * slabs_ /
                static_cast<double>(std::max<std::uint64_t>(1, setup.cut.slabs()))) {}
@@ -135,29 +136,30 @@ class SlabProgress {
 
 }  // namespace
 
-FoldSetup set_up_fold(io::Dataset& dataset, const FoldNeeds& needs, const BackendPlace& place,
-                      StartingBackend& backend, const RunOptions& options,
-                      const mpi::Communicator& communicator) {
+SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
+                       StartingBackend& backend, const RunOptions& options,
+                       const mpi::Communicator& communicator) {
   const RankMeans means{place.threads, place.gpu.has_value()};
-  SlabPlan plan = plan_slabs(dataset.info(), options, means, communicator.size());
+  SlabPlan plan = plan_slabs(view.info(), options, means, communicator.size());
   std::uint64_t slab_elements = mpi::minimum({plan.slab_elements}, communicator).front();
   while (true) {
-    const SlabCut cut(dataset.info(), slab_elements);
+    const SlabCut cut(view.info(), slab_elements);
     {
-      FoldSetup setup = try_setup(dataset, needs, place, backend, plan, cut, communicator);
+      SlabSetup setup = try_setup(view, make, place, backend, plan, cut, communicator);
       slab_elements = mpi::minimum({setup.engine->slab_elements()}, communicator).front();
       if (cut.most_elements() <= slab_elements) return setup;
     }
     if (cut.most_chunks() == 1) {
-      read_through_library(dataset, options, communicator);
-      plan = plan_slabs(dataset.info(), options, means, communicator.size());
+      read_through_library(view.dataset, options, communicator);
+      plan = plan_slabs(view.info(), options, means, communicator.size());
     }
   }
 }
 
-FoldOutcome fold_slabs(const FoldSetup& setup, const io::DatasetInfo& info,
-                       const RunOptions& options, const mpi::Communicator& communicator) {
-  FoldWork work(setup, size_of(info.format.type));
+std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
+                                    const io::DatasetInfo& info, const RunOptions& options,
+                                    const mpi::Communicator& communicator) {
+  SlabWork work(setup, size_of(info.format.type));
   const SlabProgress progress(setup, info);
   const auto start = SteadyClock::now();
   std::optional<WorkerThreads> workers;
@@ -168,10 +170,8 @@ FoldOutcome fold_slabs(const FoldSetup& setup, const io::DatasetInfo& info,
     leave_if_interrupted(options);
     progress.report(options, work.slabs_done());
   });
-  FoldOutcome outcome;
-  run_on_all(communicator, [&] { outcome.accumulator = setup.engine->finish(); });
-  outcome.stages = over_threads(work.timings(), seconds_since(start));
-  return outcome;
+  run_on_all(communicator, finish);
+  return over_threads(work.timings(), seconds_since(start));
 }
 
 }  // namespace warpfold::pipeline

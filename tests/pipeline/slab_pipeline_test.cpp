@@ -1,4 +1,4 @@
-#include "pipeline/fold_pipeline.hpp"
+#include "pipeline/slab_pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,15 +34,31 @@ class SmallBackend final : public Backend {
     return host_->make_scan_engine(plan);
   }
 
+  std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) override {
+    return host_->make_histogram_engine(plan);
+  }
+
+  std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) override {
+    return host_->make_compact_engine(plan);
+  }
+
+  std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) override {
+    return host_->make_axis_fold_engine(plan);
+  }
+
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
+    return host_->make_axis_scan_engine(plan);
+  }
+
  private:
   std::unique_ptr<Backend> host_ = cpu::make_backend(1);
   std::uint64_t most_elements_;
 };
 
 /// A chunked dataset, folded by ranks whose last one has a small engine.
-class FoldPipeline : public testing::Test {
+class SlabPipeline : public testing::Test {
  protected:
-  FoldPipeline() {
+  SlabPipeline() {
     GenerateOptions options;
     options.kind = GeneratorKind::iota;
     options.format.type = ElementType::i64;
@@ -52,58 +68,65 @@ class FoldPipeline : public testing::Test {
     expected_sum_ = generate(MPI_COMM_WORLD, file_, "values", options).known_sum;
   }
 
-  ~FoldPipeline() override {
+  ~SlabPipeline() override {
     if (world_.is_root()) std::remove(file_.c_str());
   }
 
-  io::Dataset open() const { return open_everywhere(file_, "values", world_); }
+  DatasetView open() const { return {open_everywhere(file_, "values", world_), {}}; }
 
-  FoldSetup set_up(io::Dataset& dataset, std::uint64_t most_elements, const RunOptions& options) {
+  SlabSetup set_up(DatasetView& view, std::uint64_t most_elements, const RunOptions& options) {
     static constexpr std::uint64_t plenty = 1 << 20;
     backend_.emplace([this, most_elements] {
       return std::make_unique<SmallBackend>(world_.is_last() ? most_elements : plenty);
     });
-    return set_up_fold(dataset, needs(), {std::nullopt, 2, "", {}}, *backend_, options, world_);
+    const auto make = [this](Backend& backend, FoldPlan plan) {
+      plan.needs = needs_of({Statistic::sum}, ElementType::i64);
+      std::unique_ptr<FoldEngine> engine = backend.make_fold_engine(plan);
+      engine_ = engine.get();
+      return engine;
+    };
+    return set_up_slabs(view, make, {std::nullopt, 2, "", {}}, *backend_, options, world_);
   }
 
-  void expect_right_sum(const FoldSetup& setup, const io::Dataset& dataset) {
-    const FoldOutcome mine = fold_slabs(setup, dataset.info(), {}, world_);
-    const Accumulator whole = mpi::reduce(mine.accumulator, world_);
+  void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {
+    Accumulator mine;
+    pass_slabs(
+        setup, [&] { mine = engine_->finish(); }, view.info(), {}, world_);
+    const Accumulator whole = mpi::reduce(mine, world_);
     if (!world_.is_root()) return;
     const Summary summary = summarize(whole, ElementType::i64, {Statistic::sum}, {});
     EXPECT_EQ(summary.front().second, expected_sum_);
   }
 
-  static FoldNeeds needs() { return needs_of({Statistic::sum}, ElementType::i64); }
-
   mpi::Communicator world_{MPI_COMM_WORLD};
-  std::string file_ = testing::TempDir() + "fold_pipeline_" + std::to_string(world_.size()) + ".h5";
+  std::string file_ = testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
   Value expected_sum_;
   std::optional<StartingBackend> backend_;
+  FoldEngine* engine_ = nullptr;
 };
 
-TEST_F(FoldPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
-  io::Dataset dataset = open();
-  const FoldSetup setup = set_up(dataset, 900, {});
+TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
+  DatasetView view = open();
+  const SlabSetup setup = set_up(view, 900, {});
   EXPECT_TRUE(setup.cut.in_chunks());
   EXPECT_EQ(setup.cut.most_chunks(), 4u);
-  expect_right_sum(setup, dataset);
+  expect_right_sum(setup, view);
 }
 
-TEST_F(FoldPipeline, TheLibraryReadsWhereNoChunkFits) {
-  io::Dataset dataset = open();
-  const FoldSetup setup = set_up(dataset, 150, {});
-  EXPECT_EQ(dataset.info().path, ReadPath::library);
+TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
+  DatasetView view = open();
+  const SlabSetup setup = set_up(view, 150, {});
+  EXPECT_EQ(view.info().path, ReadPath::library);
   EXPECT_FALSE(setup.cut.in_chunks());
   EXPECT_LE(setup.cut.most_elements(), 150u);
-  expect_right_sum(setup, dataset);
+  expect_right_sum(setup, view);
 }
 
-TEST_F(FoldPipeline, APathThatWasAskedForIsNotLeft) {
-  io::Dataset dataset = open();
+TEST_F(SlabPipeline, APathThatWasAskedForIsNotLeft) {
+  DatasetView view = open();
   RunOptions options;
   options.read_path = ReadPath::direct;
-  EXPECT_THROW(set_up(dataset, 150, options), Error);
+  EXPECT_THROW(set_up(view, 150, options), Error);
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "mpi/communicator.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/scan_spec.hpp"
+
+namespace warpfold::pipeline {
+
+/// Says which prefix is beyond the output type.
+[[noreturn]] void throw_overflow(std::uint64_t index, const ScanSpec& spec);
+
+/// Throws on every rank where any has an index to pass, in place of no_index: the least.
+/// Collective.
+void settle_overflow(std::uint64_t mine, const ScanSpec& spec,
+                     const mpi::Communicator& communicator);
+
+/// value_bits() of an element in memory.
+std::uint64_t bits_of(std::span<const std::byte> element, ElementType type);
+
+}  // namespace warpfold::pipeline

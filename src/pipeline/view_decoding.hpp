@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/decoding.hpp"
+#include "io/dataset.hpp"
+#include "warpfold/view_options.hpp"
+
+namespace warpfold::pipeline {
+
+/// How the options want a dataset's elements decoded, its attributes read where they ask for them.
+/// Throws a usage Error for conditions and fill values that can't be, an Error for attributes that
+/// don't hold what the CF conventions say.
+Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options);
+
+/// Attributes that speak of a dataset's packed values: false of what is made of unpacked ones.
+std::vector<std::string> packing_attributes(const Decoding& decoding);
+
+}  // namespace warpfold::pipeline
