@@ -17,7 +17,8 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
   libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
   libzstd-dev)
 test_needs=(libgtest-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py python3-matplotlib
-  python3-pytest python3-lz4 python3-zstandard liblzf-dev hdf5-tools gmt-gshhg-low)
+  python3-pytest python3-lz4 python3-zstandard liblzf-dev hdf5-tools gmt-gshhg-low netcdf-bin nco
+  clang libclang-rt-dev)
 data_needs=(gmt-gshhg-low)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
@@ -47,6 +48,10 @@ python3-pytest      | py-pytest          | py-pytest     | has_python_module pyt
 python3-lz4         | py-lz4             | py-lz4        | has_python_module lz4
 python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zstandard
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
+netcdf-bin          | netcdf-c           | netcdf-c      | has_command ncgen
+nco                 | nco                | nco           | has_command ncks
+clang               | llvm               | llvm          | has_command clang++
+libclang-rt-dev     | llvm               | llvm          | has_command clang++
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
 '
 

@@ -37,6 +37,8 @@ class Program {
     grammar_.add_flag("--config", config_, "Print what the program was built with and runs on");
     commands_.push_back(make_reduce_command(grammar_));
     commands_.push_back(make_scan_command(grammar_));
+    commands_.push_back(make_histogram_command(grammar_));
+    commands_.push_back(make_compact_command(grammar_));
     commands_.push_back(make_info_command(grammar_));
     commands_.push_back(make_generate_command(grammar_));
     commands_.push_back(make_bench_command(grammar_));

@@ -30,6 +30,8 @@ class Command {
 
 std::unique_ptr<Command> make_reduce_command(CLI::App& program);
 std::unique_ptr<Command> make_scan_command(CLI::App& program);
+std::unique_ptr<Command> make_histogram_command(CLI::App& program);
+std::unique_ptr<Command> make_compact_command(CLI::App& program);
 std::unique_ptr<Command> make_info_command(CLI::App& program);
 std::unique_ptr<Command> make_generate_command(CLI::App& program);
 std::unique_ptr<Command> make_bench_command(CLI::App& program);

@@ -10,9 +10,11 @@
 #include "cli/dataset_description.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
+#include "cli/view_options.hpp"
 #include "io/dataset.hpp"
 #include "pipeline/collective.hpp"
 #include "pipeline/plan.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -35,10 +37,13 @@ class InfoCommand : public Command {
     application()
         .add_option("DATASET", dataset_, "One of its datasets; all of them if not given")
         ->type_name("");
+    add_selection_option(application(), selection_);
     add_common_options(application(), common_);
   }
 
   void run(const Session& session) override {
+    if (dataset_.empty() && !selection_.empty())
+      throw usage_error("--select goes with a dataset", "none is named", "Name it behind FILE.");
     ReportOutputs outputs(session, common_, {file_});
     if (dataset_.empty())
       list(session, outputs);
@@ -54,7 +59,9 @@ class InfoCommand : public Command {
   void describe(const Session& session, ReportOutputs& outputs) const {
     io::DatasetInfo info;
     pipeline::run_on_root(session.communicator, [&] {
-      info = io::Dataset(file_, dataset_, common_.run.read_path).info();
+      io::Dataset dataset(file_, dataset_, common_.run.read_path);
+      dataset.select(parse_selection(selection_, dataset.info().stored_shape));
+      info = dataset.info();
     });
     const pipeline::Plan plan = pipeline::plan_reduce(session.communicator, info, common_.run);
     outputs.publish([&] { return description_report(info, plan); });
@@ -93,6 +100,7 @@ class InfoCommand : public Command {
     for (const auto& property : properties)
       report.csv.push_back({file_, dataset_, property[0], property[1]});
     report.json = json_head("info", plan.run, file_, dataset_, info.shape, info.format);
+    if (!selection_.empty()) report.json["select"] = selection_;
     report.json["results"] = properties_json(info);
     report.json["results"]["plan"] = plan_json(plan, size_of(info.format.type));
     return report;
@@ -117,6 +125,7 @@ class InfoCommand : public Command {
 
   std::string file_;
   std::string dataset_;
+  std::string selection_;
   CommonOptions common_;
 };
 

@@ -1,14 +1,20 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/axis_reduction.hpp"
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
+#include "cli/dataset_arguments.hpp"
 #include "cli/option_values.hpp"
 #include "cli/report.hpp"
+#include "cli/several_report.hpp"
 #include "cli/text.hpp"
+#include "cli/view_options.hpp"
 #include "cli/watched_run.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -21,27 +27,57 @@ class ReduceCommand : public Command {
  public:
   explicit ReduceCommand(CLI::App& program)
       : Command(program, "reduce", "Reduce a dataset to its statistics, in one pass") {
-    application().add_option("FILE", file_, "An HDF5 file")->required()->type_name("");
-    application()
-        .add_option("DATASET", dataset_, "The path of a dataset in it")
-        ->required()
-        ->type_name("");
+    add_dataset_arguments(application(), arguments_);
     add_statistics_options();
+    axis_.emplace(application());
+    add_view_options(application(), options_.view);
     add_common_options(application(), common_);
   }
 
   void run(const Session& session) override {
-    ReportOutputs outputs(session, common_, {file_});
+    check(arguments_);
+    if (axis_->wanted()) return run_along_axes(session);
+    axis_->require_unused();
+    ReportOutputs outputs(session, common_, {arguments_.file});
+    if (arguments_.several())
+      run_several(session, outputs);
+    else
+      run_one(session, outputs);
+  }
+
+ private:
+  using Outcomes = std::vector<DatasetOutcome<ReduceResult>>;
+
+  void run_along_axes(const Session& session) {
+    if (arguments_.several())
+      throw usage_error("--axis reduces one dataset at a time", "several are asked for",
+                        "Name one dataset.");
+    AxisReduction::Request request{arguments_.file, arguments_.dataset(), std::nullopt,
+                                   options_.summary, options_.view};
+    if (application().count("--ops") > 0) request.statistics = options_.statistics;
+    axis_->run(session, request, common_);
+  }
+
+  void run_one(const Session& session, ReportOutputs& outputs) {
     ReduceResult result;
     {
       const WatchedRun watched("reduce", session, common_);
       options_.run = watched.options();
-      result = reduce(session.communicator, file_, dataset_, options_);
+      result = reduce(session.communicator, arguments_.file, arguments_.dataset(), options_);
     }
     outputs.publish([&] { return make_report(result); });
   }
 
- private:
+  void run_several(const Session& session, ReportOutputs& outputs) {
+    Outcomes outcomes;
+    {
+      const WatchedRun watched("reduce", session, common_);
+      options_.run = watched.options();
+      outcomes = reduce(session.communicator, arguments_.file, arguments_.datasets, options_);
+    }
+    outputs.publish([&] { return make_report(outcomes); });
+  }
+
   void add_statistics_options() {
     const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
       application().add_option_function<std::string>(name, take, help)->type_name(type);
@@ -69,7 +105,23 @@ class ReduceCommand : public Command {
     report.note = fallback_note(result.report);
     report.text = text(result);
     report.json = json(result);
-    report.csv = csv(result);
+    report.csv = {csv_columns()};
+    add_rows(report.csv, {arguments_.dataset(), "", result});
+    return report;
+  }
+
+  Report make_report(const Outcomes& outcomes) const {
+    Report report =
+        several_report("reduce", arguments_.file, outcomes, options_.view,
+                       [this](const ReduceResult& result) { return results_json(result); });
+    report.csv = {csv_columns()};
+    for (const auto& outcome : outcomes)
+      if (outcome.skipped.empty())
+        add_rows(report.csv, outcome);
+      else
+        report.csv.push_back(skipped_row("reduce", arguments_.file, outcome.dataset,
+                                         run_of(outcomes), outcome.skipped));
+    report.text = text(outcomes);
     return report;
   }
 
@@ -77,32 +129,54 @@ class ReduceCommand : public Command {
     Table table;
     for (const auto& [statistic, value] : result.summary)
       table.push_back({std::string(name_of(statistic)), to_text(value)});
-    return fmt::format("{} {}: {}, {}, {}\n", file_, dataset_, format_text(result.format),
-                       extent_text(result.shape), run_text(result.report)) +
+    return fmt::format("{} {}: {}, {}, {}\n", arguments_.file, arguments_.dataset(),
+                       format_text(result.format), extent_text(result.shape),
+                       run_text(result.report)) +
            aligned_text(table) + timings_text(result.report, common_.timings);
   }
 
+  /// One row for each dataset.
+  std::string text(const Outcomes& outcomes) const {
+    Table table{{"dataset", "type", "shape"}};
+    for (const Statistic statistic : options_.statistics)
+      table.front().emplace_back(name_of(statistic));
+    std::string timings;
+    for (const auto& [dataset, skipped, result] : outcomes) {
+      if (!skipped.empty()) continue;
+      auto& row = table.emplace_back(
+          std::vector<std::string>{dataset, format_text(result.format), shape_text(result.shape)});
+      for (const auto& [statistic, value] : result.summary) row.push_back(to_text(value));
+      timings += named_timings_text(dataset, result.report, common_.timings);
+    }
+    return several_head(arguments_.file, outcomes) + aligned_text(table) + skipped_text(outcomes) +
+           timings;
+  }
+
   Json json(const ReduceResult& result) const {
-    Json document =
-        json_head("reduce", result.report, file_, dataset_, result.shape, result.format);
-    Json& results = document["results"] = Json::object();
-    for (const auto& [statistic, value] : result.summary)
-      results[std::string(name_of(statistic))] = json_value(value);
+    Json document = json_head("reduce", result.report, arguments_.file, arguments_.dataset(),
+                              result.shape, result.format);
+    describe_view(document, options_.view, result.format.type, result.value_type);
+    document["results"] = results_json(result);
     document["timings"] = timings_json(result.report);
     return document;
   }
 
-  Table csv(const ReduceResult& result) const {
-    Table table{csv_columns()};
+  static Json results_json(const ReduceResult& result) {
+    Json results = Json::object();
     for (const auto& [statistic, value] : result.summary)
-      table.push_back(csv_row("reduce", file_, dataset_, result.format.type, result.report,
-                              name_of(statistic), value));
-    return table;
+      results[std::string(name_of(statistic))] = json_value(value);
+    return results;
   }
 
-  std::string file_;
-  std::string dataset_;
+  void add_rows(Table& csv, const DatasetOutcome<ReduceResult>& outcome) const {
+    for (const auto& [statistic, value] : outcome.result.summary)
+      csv.push_back(csv_row("reduce", arguments_.file, outcome.dataset, outcome.result.format.type,
+                            outcome.result.report, name_of(statistic), value));
+  }
+
+  DatasetArguments arguments_;
   ReduceOptions options_;
+  std::optional<AxisReduction> axis_;
   CommonOptions common_;
 };
 

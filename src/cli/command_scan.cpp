@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
@@ -9,11 +12,20 @@
 #include "cli/report.hpp"
 #include "cli/storage_options.hpp"
 #include "cli/text.hpp"
+#include "cli/view_options.hpp"
 #include "cli/watched_run.hpp"
 #include "warpfold/scan.hpp"
 
 namespace warpfold::cli {
 namespace {
+
+int parse_axis(const std::string& text) {
+  const std::vector<std::int64_t> axes = parse_axes("--axis", text);
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (axes.size() == 1 && axes.front() <= most && axes.front() >= -most)
+    return static_cast<int>(axes.front());
+  throw usage_error("bad --axis '" + text + "'", "a scan goes along one axis", "Try --axis 0.");
+}
 
 class ScanCommand : public Command {
  public:
@@ -25,6 +37,7 @@ class ScanCommand : public Command {
         ->required()
         ->type_name("");
     add_scan_options();
+    add_view_options(application(), options_.view);
     add_common_options(application(), common_);
   }
 
@@ -58,6 +71,9 @@ class ScanCommand : public Command {
         });
     add("--op", "sum|min|max", "What to scan with; sum if not given",
         [this](const std::string& text) { options_.operation = parse_scan_operation(text); });
+    add("--axis", "K",
+        "Scan along this dimension alone, as NumPy's cumsum; a negative one counts from the last",
+        [this](const std::string& text) { options_.axis = parse_axis(text); });
     add("--output-type", "TYPE",
         "i8 to i64, u8 to u64, f16, bf16, f32 or f64; if not given, sums of integers get 64 bits "
         "and everything else keeps its type",
@@ -97,6 +113,8 @@ class ScanCommand : public Command {
 
   Json json(const ScanResult& result) const {
     Json document = json_head("scan", result.report, file_, dataset_, result.shape, result.input);
+    describe_view(document, options_.view, result.input.type, result.value_type);
+    if (options_.axis) document["axis"] = *options_.axis;
     document["output_dtype"] = name_of(result.output_type);
     document["results"] = {{"output", options_.output},
                            {"output_dataset", result.output_dataset},

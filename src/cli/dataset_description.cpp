@@ -40,9 +40,10 @@ std::string filters_text(const io::DatasetInfo& info) {
 /// Stored bytes, and how often they would fit into the elements'.
 std::string stored_text(const io::DatasetInfo& info) {
   if (info.stored_bytes == 0) return "nothing";
-  return fmt::format(
-      "{}, ratio {:.2f}", bytes_text(info.stored_bytes),
-      static_cast<double>(element_bytes(info)) / static_cast<double>(info.stored_bytes));
+  double bytes = static_cast<double>(size_of(info.format.type));
+  for (const std::uint64_t extent : info.stored_shape) bytes *= static_cast<double>(extent);
+  return fmt::format("{}, ratio {:.2f}", bytes_text(info.stored_bytes),
+                     bytes / static_cast<double>(info.stored_bytes));
 }
 
 }  // namespace
@@ -64,28 +65,33 @@ std::string read_path_text(const io::DatasetInfo& info) {
 Table properties_table(const io::DatasetInfo& info) {
   Table table{
       {"type", fmt::format("{} (computed as {})", info.stored_type, name_of(info.format.type))},
-      {"shape", shape_text(info.shape)},
-      {"elements", fmt::format("{}", info.elements)},
-      {"bytes", bytes_text(element_bytes(info))},
-      {"layout", std::string(layout_name(info.layout))}};
+      {"shape", shape_text(info.stored_shape)}};
+  if (!info.selection.empty()) table.push_back({"selected", shape_text(info.shape)});
+  table.push_back({"elements", fmt::format("{}", info.elements)});
+  table.push_back({"bytes", bytes_text(element_bytes(info))});
+  table.push_back({"layout", std::string(layout_name(info.layout))});
   if (!info.chunk_shape.empty()) {
     table.push_back({"chunk", shape_text(info.chunk_shape)});
     table.push_back({"filters", filters_text(info)});
   }
   table.push_back({"stored", stored_text(info)});
   table.push_back({"read by", read_path_text(info)});
+  if (!info.selection.empty())
+    table.push_back({"to be read", "about " + bytes_text(io::bytes_to_read(info))});
   return table;
 }
 
 Json properties_json(const io::DatasetInfo& info) {
   Json properties;
   properties["stored_type"] = info.stored_type;
+  properties["stored_shape"] = info.stored_shape;
   properties["elements"] = json_integer(info.elements);
   properties["bytes"] = json_integer(element_bytes(info));
   properties["layout"] = layout_name(info.layout);
   properties["chunk_shape"] = info.chunk_shape;
   properties["filters"] = filter_names(info);
   properties["stored_bytes"] = json_integer(info.stored_bytes);
+  properties["bytes_to_read"] = json_integer(io::bytes_to_read(info));
   properties["file_offset"] = info.file_offset ? json_integer(*info.file_offset) : Json();
   properties["read_path"] = read_path_name(info.path);
   properties["read_path_reason"] = info.path_reason;

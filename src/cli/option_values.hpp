@@ -26,6 +26,9 @@ std::vector<std::string> parse_names(std::string_view option, std::string_view t
 /// elements.
 std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view text);
 
+/// "0", "-1" or "0,2": numbers of dimensions, negative ones from the last. Throws a usage Error.
+std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view text);
+
 /// Throws a usage Error for text that is no integer in [least, greatest].
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,
                             std::uint64_t greatest);

@@ -46,19 +46,28 @@ Json json_head(const std::string& command) {
   return document;
 }
 
-Json json_head(const std::string& command, const RunReport& run, const std::string& file,
-               const std::string& dataset, const std::vector<std::uint64_t>& shape,
-               ElementFormat format) {
+Json json_head(const std::string& command, const RunReport& run, const std::string& file) {
   Json document = json_head(command);
   document["ranks"] = run.ranks;
   document["hosts"] = run.hosts;
   document["devices"] = run.devices;
   document["backend"] = run.backend;
   document["file"] = file;
-  document["dataset"] = dataset;
+  return document;
+}
+
+void add_shape(Json& document, const std::vector<std::uint64_t>& shape, ElementFormat format) {
   document["shape"] = shape;
   document["dtype"] = name_of(format.type);
   document["byte_order"] = byte_order_text(format.order);
+}
+
+Json json_head(const std::string& command, const RunReport& run, const std::string& file,
+               const std::string& dataset, const std::vector<std::uint64_t>& shape,
+               ElementFormat format) {
+  Json document = json_head(command, run, file);
+  document["dataset"] = dataset;
+  add_shape(document, shape, format);
   return document;
 }
 
@@ -119,6 +128,13 @@ std::vector<std::string> csv_row(std::string_view command, const std::string& fi
           std::string(statistic),
           known ? to_text(value) : "",
           to_text(run.seconds)};
+}
+
+std::vector<std::string> skipped_row(std::string_view command, const std::string& file,
+                                     const std::string& dataset, const RunReport& run,
+                                     const std::string& reason) {
+  return {std::string(command), file,      dataset, "", fmt::format("{}", run.ranks),
+          run.backend,          "skipped", reason,  ""};
 }
 
 ReportOutputs::ReportOutputs(const Session& session, const CommonOptions& options,

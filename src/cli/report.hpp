@@ -28,8 +28,13 @@ struct Report {
 /// The first members of every report's JSON, up to the build.
 Json json_head(const std::string& command);
 
-/// json_head() with the run's ranks, hosts, devices and backend, and the dataset that it dealt
-/// with.
+/// json_head() with the run's ranks, hosts, devices and backend, and the file that it read.
+Json json_head(const std::string& command, const RunReport& run, const std::string& file);
+
+/// Adds what a dataset is.
+void add_shape(Json& document, const std::vector<std::uint64_t>& shape, ElementFormat format);
+
+/// json_head() of a run on one dataset.
 Json json_head(const std::string& command, const RunReport& run, const std::string& file,
                const std::string& dataset, const std::vector<std::uint64_t>& shape,
                ElementFormat format);
@@ -46,13 +51,18 @@ std::string run_text(const RunReport& run);
 /// The note on a backend that was not the first choice.
 std::string fallback_note(const RunReport& run);
 
-/// The columns of every run's CSV.
+/// The columns of a run's CSV.
 std::vector<std::string> csv_columns();
 
 /// One result of a run.
 std::vector<std::string> csv_row(std::string_view command, const std::string& file,
                                  const std::string& dataset, ElementType type, const RunReport& run,
                                  std::string_view statistic, const Value& value);
+
+/// A dataset that a run skipped, and why.
+std::vector<std::string> skipped_row(std::string_view command, const std::string& file,
+                                     const std::string& dataset, const RunReport& run,
+                                     const std::string& reason);
 
 /// Where a command's report goes.
 class ReportOutputs {

@@ -3,16 +3,19 @@
 #include <string>
 #include <string_view>
 
+#include "io/posix_file.hpp"
+
 namespace warpfold::cli {
 
 /// Where a report goes: standard output ("-"), or a file that gets its name once it is complete. A
-/// file that can't be written is found out at construction, before a long run.
+/// file that can't be written is found out at construction, before a long run. Links are followed
+/// where they are the user's own.
 class ReportFile {
  public:
   /// Throws Error.
   explicit ReportFile(std::string target);
   ~ReportFile();
-  ReportFile(ReportFile&& other) noexcept;
+  ReportFile(ReportFile&&) noexcept = default;
   ReportFile& operator=(ReportFile&&) = delete;
 
   /// Writes the whole report, once. Throws Error; then the target is what it was.
@@ -20,8 +23,8 @@ class ReportFile {
 
  private:
   std::string target_;
-  std::string written_path_;  ///< a temporary name, or the target where that is a device or pipe
-  int descriptor_ = -1;
+  std::string temporary_path_;  ///< empty where the target is a device or pipe
+  io::FileDescriptor file_;
 };
 
 }  // namespace warpfold::cli

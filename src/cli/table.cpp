@@ -13,6 +13,13 @@ std::size_t columns_of(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
 }
 
+/// Names come from files: a terminal must not obey what they hold.
+std::string without_controls(std::string text) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), is_control, '?');
+  return text;
+}
+
 std::vector<std::size_t> column_widths(const Table& table) {
   std::vector<std::size_t> widths;
   for (const auto& row : table) {
@@ -41,7 +48,8 @@ std::string aligned_text(const Table& table) {
   for (const auto& row : table) {
     std::size_t missing_columns = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!row[i].empty()) text += std::string(std::exchange(missing_columns, 0), ' ') + row[i];
+      if (!row[i].empty())
+        text += std::string(std::exchange(missing_columns, 0), ' ') + without_controls(row[i]);
       missing_columns += widths[i] + 2 - columns_of(row[i]);
     }
     text += '\n';

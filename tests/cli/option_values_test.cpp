@@ -46,6 +46,21 @@ TEST(ParseSize, RefusesEverythingElse) {
   }
 }
 
+TEST(ParseAxes, TakesNumbersBetweenCommas) {
+  using Axes = std::vector<std::int64_t>;
+  EXPECT_EQ(parse_axes("--axis", "0"), Axes({0}));
+  EXPECT_EQ(parse_axes("--axis", "-1"), Axes({-1}));
+  EXPECT_EQ(parse_axes("--axis", "2,0,-3"), Axes({2, 0, -3}));
+}
+
+TEST(ParseAxes, RefusesEverythingElse) {
+  for (const std::string text : {"", ",", "0,", "x", "1.0", "+1", "0, 1", "99999999999999999999"}) {
+    SCOPED_TRACE(text);
+    const std::string message = refusal([&] { parse_axes("--axis", text); });
+    EXPECT_EQ(message.find("bad --axis '" + text + "'"), 0u) << message;
+  }
+}
+
 TEST(ParseShape, TakesExtentsBetweenCommas) {
   using Shape = std::vector<std::uint64_t>;
   EXPECT_EQ(parse_shape("--shape", "1000"), Shape({1000}));

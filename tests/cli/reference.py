@@ -92,7 +92,7 @@ def prefixes(values):
     return list(itertools.accumulate(in_units(values)))
 
 
-def _ulp(name, true_units):
+def ulp(name, true_units):
     """The distance between neighbours of the value nearest to the truth, in units of 2^-1074."""
     mantissa_bits, lowest_exponent = {
         "f64": (52, -1074), "f32": (23, -149), "f16": (10, -24), "bf16": (7, -133),
@@ -112,5 +112,5 @@ def farther_than_an_ulp(name, scanned, true_prefixes):
     return [
         index
         for index, (output, true) in enumerate(zip(outputs, true_prefixes, strict=True))
-        if abs(output - true) > _ulp(name, true)
+        if abs(output - true) > ulp(name, true)
     ]

@@ -15,6 +15,8 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BACKEND = os.environ.get("WARPFOLD_TEST_BACKEND", "cpu")
 COASTLINES = pathlib.Path(os.environ.get("WARPFOLD_COASTLINES", "/usr/share/gmt-gshhg"))
+# The newest format that HDF5 1.10 reads, however new h5py's own HDF5 is.
+NEW_FORMAT = ("v110", "v110") if h5py.version.hdf5_version_tuple >= (1, 10, 2) else "latest"
 ERROR_PREFIX = "warpfold: error: "
 
 
@@ -31,6 +33,10 @@ def _environment():
 
 
 ENVIRONMENT = _environment()
+# Without mpirun, Open MPI then starts no daemon beside the program, which takes most of the time.
+ENVIRONMENT_ALONE = {
+    **ENVIRONMENT, "OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_orte_create_session_dirs": "0"
+}  # fmt: skip
 
 
 def program():
@@ -89,7 +95,8 @@ def number(value):
 def command_line(*arguments, ranks=None, backend=BACKEND):
     """The command under mpirun, or alone where `ranks` is None."""
     words = [program(), *map(str, arguments)]
-    if arguments and str(arguments[0]) in ("reduce", "scan") and backend is not None:
+    computes = arguments and str(arguments[0]) in ("reduce", "scan", "compact", "histogram")
+    if computes and backend is not None:
         words += ["--backend", backend]
         if backend == "cuda" and (ranks or 1) > gpu_count():
             words.append("--share-gpu")
@@ -106,7 +113,7 @@ def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=()):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=ENVIRONMENT,
+        env=ENVIRONMENT_ALONE if ranks is None and not prefix else ENVIRONMENT,
         cwd=cwd,
         start_new_session=True,
     )
@@ -166,6 +173,8 @@ NUMPY_TYPES = {
 INTEGER_TYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 FLOAT_TYPES = ("f16", "bf16", "f32", "f64")
 BYTE_ORDERS = {"little": "<", "big": ">"}
+ELEMENT_TYPES = (*INTEGER_TYPES, *FLOAT_TYPES)
+TYPES_IN_TURNS = [(name, ("little", "big")[i % 2]) for i, name in enumerate(ELEMENT_TYPES)]
 
 
 def bfloat16_type(order="little"):
@@ -193,7 +202,7 @@ def file_type(name, order="little"):
     return h5py.h5t.py_create(np.dtype(prefix + NUMPY_TYPES[name]), logical=True)
 
 
-def _memory_values(name, values):
+def memory_values(name, values):
     """The array to hand to HDF5 for `name`, whose memory type is `file_type(name)`."""
     if name == "bf16":
         return np.asarray(values, "<u2", order="C")
@@ -209,7 +218,7 @@ def write(path, values, name, dataset="values", order="little", mode="w", **stor
 
     `storage` is of h5py's create_dataset: chunks, compression, shuffle, fletcher32.
     """
-    values = _memory_values(name, values)
+    values = memory_values(name, values)
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     if "chunks" in storage:
         properties.set_chunk(storage["chunks"])
@@ -237,7 +246,7 @@ def read(path, name, dataset="values"):
     """The elements of a dataset as `write` takes them, in little-endian order."""
     with h5py.File(path, "r") as file:
         opened = file[dataset].id
-        values = np.empty(opened.shape, _memory_values(name, np.zeros(1)).dtype)
+        values = np.empty(opened.shape, memory_values(name, np.zeros(1)).dtype)
         if values.size:
             opened.read(h5py.h5s.ALL, h5py.h5s.ALL, values, file_type(name))
     return values

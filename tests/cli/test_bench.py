@@ -129,11 +129,12 @@ def test_ingest_of_what_only_the_library_reads(folder):
 
 def test_ingest_removes_no_file_of_the_users(folder):
     path = support.write(folder / "in.h5", np.zeros(10), "f32")
+    sharing = ["--share-gpu"] if support.BACKEND == "cuda" and support.gpu_count() < 2 else []
     for name in ("out.h5", "out.h5.copy"):
         kept = folder / name
         kept.write_text("mine")
         support.fail("bench", "ingest", path, "values", "--scan", folder / "out.h5", "--backend",
-                     support.BACKEND, code=2, mentions=[kept], ranks=2)  # fmt: skip
+                     support.BACKEND, *sharing, code=2, mentions=[kept], ranks=2)  # fmt: skip
         assert kept.read_text() == "mine"
         kept.unlink()
 

@@ -253,7 +253,7 @@ def test_report_that_cannot_be_written(folder, ranks):
 
 @pytest.mark.parametrize("swmr", [False, True])
 def test_a_file_that_another_program_writes(folder, swmr):
-    with h5py.File(folder / "in.h5", "w", libver="latest") as file:
+    with h5py.File(folder / "in.h5", "w", libver=support.NEW_FORMAT) as file:
         file.create_dataset("values", data=samples.typed("f64", 1000), chunks=(100,))
         file.flush()
         if swmr:

@@ -1,77 +1,17 @@
 """Compressed chunks that independent encoders made, for filters that HDF5 itself need not know."""
 
-import struct
-
 import h5py
 import numpy as np
 import pytest
 
 import support
 
-lz4_block = pytest.importorskip("lz4.block")
-zstandard = pytest.importorskip("zstandard")
+encoders = pytest.importorskip("encoders")
 
-OPTIONAL = 1  # H5Z_FLAG_OPTIONAL: HDF5 makes the dataset without having the filter
 CHUNK = 3000
 ELEMENTS = 10_000
-GROUP = 8  # elements whose bits share a byte
-
-
-def lz4_filter(raw, block_bytes=1000):
-    """Filter 32004's format."""
-    stored = struct.pack(">QI", len(raw), block_bytes)
-    for first in range(0, len(raw), block_bytes):
-        block = raw[first : first + block_bytes]
-        packed = lz4_block.compress(block, store_size=False)
-        if len(packed) >= len(block):
-            packed = block
-        stored += struct.pack(">I", len(packed)) + packed
-    return stored
-
-
-def bit_planes(raw, size):
-    bits = np.unpackbits(np.frombuffer(raw, "u1").reshape(-1, size), axis=1, bitorder="little")
-    return np.packbits(bits.T, axis=1, bitorder="little").tobytes()
-
-
-def bitshuffle(raw, size, block_elements, compress=None):
-    """Filter 32008's format."""
-    grouped = len(raw) // size // GROUP * GROUP * size
-    stored = b"" if compress is None else struct.pack(">QI", len(raw), block_elements * size)
-    for first in range(0, grouped, block_elements * size):
-        planes = bit_planes(raw[first : min(first + block_elements * size, grouped)], size)
-        if compress is None:
-            stored += planes
-        else:
-            packed = compress(planes)
-            stored += struct.pack(">I", len(packed)) + packed
-    return stored + raw[grouped:]
-
-
-def lz4_alone(raw):
-    return lz4_block.compress(raw, store_size=False)
-
-
-def zstd(raw):
-    return zstandard.ZstdCompressor(level=3).compress(raw)
-
-
-# Name of the filter | its number | parameters by element size | encoder
-FILTERS = {
-    "lz4": (32004, lambda size: (1000,), lambda raw, size: lz4_filter(raw)),
-    "zstd": (32015, lambda size: (3,), lambda raw, size: zstd(raw)),
-    "bitshuffle": (
-        32008, lambda size: (0, 4, size, 64, 0), lambda raw, size: bitshuffle(raw, size, 64)
-    ),
-    "bitshuffle lz4": (
-        32008, lambda size: (0, 4, size, 0, 2),
-        lambda raw, size: bitshuffle(raw, size, 8192 // size, lz4_alone),
-    ),
-    "bitshuffle zstd": (
-        32008, lambda size: (0, 4, size, 128, 3, 3),
-        lambda raw, size: bitshuffle(raw, size, 128, zstd),
-    ),
-}  # fmt: skip
+FILTERS = encoders.FILTERS
+OPTIONAL = encoders.OPTIONAL
 
 
 def require_decoder(name):

@@ -11,7 +11,7 @@ import support
 MEBI = 1 << 20
 
 
-def sparse_dataset(path, elements, chunk):
+def sparse_dataset(path, shape, chunk):
     """A dataset of zeros that takes no room: allocated, never written."""
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
@@ -19,7 +19,7 @@ def sparse_dataset(path, elements, chunk):
     if chunk:
         properties.set_chunk((chunk,))
     with h5py.File(path, "w") as file:
-        space = h5py.h5s.create_simple((elements,))
+        space = h5py.h5s.create_simple(shape)
         h5py.h5d.create(file.id, b"values", h5py.h5t.IEEE_F32LE, space, properties)
     return path
 
@@ -39,7 +39,7 @@ def test_host_memory_does_not_grow_with_the_dataset(folder, read_path, chunk):
     peaks = [
         peak_bytes(
             "reduce",
-            sparse_dataset(folder / "in.h5", mebi_elements * MEBI, chunk),
+            sparse_dataset(folder / "in.h5", (mebi_elements * MEBI,), chunk),
             "values",
             "--read-path",
             read_path,
@@ -52,3 +52,14 @@ def test_host_memory_does_not_grow_with_the_dataset(folder, read_path, chunk):
     ]
     assert peaks[1] < peaks[0] + 16 * MEBI
     assert peaks[1] < 1 << 30
+
+
+@pytest.mark.parametrize(
+    "shape, axis", [((4, 16 * MEBI), 0), ((16 * MEBI, 4), 1), ((8192, 8192), 0)]
+)
+def test_running_results_along_an_axis_are_bounded(folder, shape, axis):
+    path = sparse_dataset(folder / "in.h5", shape, None)
+    peak = peak_bytes(
+        "reduce", path, "values", "--axis", axis, "-o", folder / "out.h5", "--threads", 2
+    )
+    assert peak < 512 * MEBI

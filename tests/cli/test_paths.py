@@ -92,29 +92,29 @@ def filters_skipped_by_chunk(path):
 
 
 def single_chunk(path):
-    return make(path, integers(), file={"libver": "latest"}, chunks=SHAPE, **PIPELINE)
+    return make(path, integers(), file={"libver": support.NEW_FORMAT}, chunks=SHAPE, **PIPELINE)
 
 
 def implicit_index(path):
-    with h5py.File(path, "w", libver="latest") as file:
+    with h5py.File(path, "w", libver=support.NEW_FORMAT) as file:
         allocated(file, SHAPE, chunks=(10, 9), early=True)
         file["values"][...] = integers()
     return integers()
 
 
 def fixed_array(path):
-    return make(path, integers(), file={"libver": "latest"}, chunks=(10, 9))
+    return make(path, integers(), file={"libver": support.NEW_FORMAT}, chunks=(10, 9))
 
 
 def extensible_array(path):
     return make(
-        path, integers(), file={"libver": "latest"}, chunks=(10, 9), maxshape=(None, 47), **PIPELINE
+        path, integers(), file={"libver": support.NEW_FORMAT}, chunks=(10, 9), maxshape=(None, 47), **PIPELINE
     )
 
 
 def b_tree_of_version_2(path):
     return make(
-        path, integers(), file={"libver": "latest"}, chunks=(10, 9), maxshape=(None, None)
+        path, integers(), file={"libver": support.NEW_FORMAT}, chunks=(10, 9), maxshape=(None, None)
     )
 
 
@@ -161,6 +161,8 @@ def narrow(path):
     narrow_type.set_precision(12)
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     properties.set_chunk((10, 9))
+    if h5py.version.hdf5_version_tuple >= (2, 0, 0):
+        pytest.skip("this h5py's HDF5 does not open its own integers narrower than their bytes")
     with h5py.File(path, "w") as file:
         space = h5py.h5s.create_simple(SHAPE)
         created = h5py.h5d.create(file.id, b"values", narrow_type, space, properties)

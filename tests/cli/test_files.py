@@ -1,0 +1,378 @@
+"""Files as users have them, and what is done with every layout, filter and type.
+
+`HANDLED` is the README's table of that, which is tested to say the same.
+"""
+
+import math
+import shutil
+import struct
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+import reference
+import samples
+import support
+
+SHAPE = (53, 20)
+CHUNKS = (10, 9)
+NUMERIC = [
+    (name, order)
+    for name in samples.GENERATED_TYPES
+    for order in (("little",) if name in ("i8", "u8", "bool") else ("little", "big"))
+]
+INTEGERS = [(name, order) for name, order in NUMERIC if name in support.INTEGER_TYPES]
+WITHOUT_HALVES = [(name, order) for name, order in NUMERIC if name not in ("f16", "bf16", "enum")]
+NUMBERS = "numbers"
+
+
+def created(path, name, properties, dtype, values=None, memory=None):
+    with h5py.File(path, "a") as file:
+        space = h5py.h5s.create_simple(SHAPE)
+        made = h5py.h5d.create(file.id, name.encode(), dtype, space, properties)
+        if values is not None:
+            made.write(h5py.h5s.ALL, h5py.h5s.ALL, values, memory)
+
+
+def values_of(name):
+    """Elements as HDF5 takes them and as doubles."""
+    values = samples.typed(name, SHAPE)
+    memory = {"bf16": "<u2", "bool": "i1", "enum": "<i2"}.get(
+        name, "<" + support.NUMPY_TYPES.get(name, "")
+    )
+    return np.ascontiguousarray(values, memory), reference.to_double(name, values)
+
+
+def stored(*steps, written=True):
+    """Makes a dataset in `path` whose creation properties the steps set; returns its values."""
+
+    def make(path, dataset, name, order):
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        for step in steps:
+            step(properties, path.parent / f"{dataset}.raw")
+        values, wide = values_of(name)
+        dtype = support.file_type(name, order)
+        if not written:
+            created(path, dataset, properties, dtype)
+            return np.zeros(SHAPE)
+        created(path, dataset, properties, dtype, values, support.file_type(name))
+        return wide
+
+    return make
+
+
+def virtual(path, dataset, name, order):
+    source = path.parent / "source.h5"
+    wide = stored(chunked)(source, dataset, name, order)
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    space = h5py.h5s.create_simple(SHAPE)
+    properties.set_virtual(space, b"source.h5", dataset.encode(), space)
+    created(path, dataset, properties, support.file_type(name, order))
+    return wide
+
+
+def chunked(properties, _):
+    properties.set_chunk(CHUNKS)
+
+
+def compact(properties, _):
+    properties.set_layout(h5py.h5d.COMPACT)
+
+
+def external(properties, raw):
+    properties.set_external(str(raw).encode(), 0, h5py.h5f.UNLIMITED)
+
+
+def filtered(number, *parameters):
+    def step(properties, _):
+        if not h5py.h5z.filter_avail(number):
+            pytest.skip(f"h5py has no filter {number}")
+        properties.set_filter(number, h5py.h5z.FLAG_OPTIONAL, parameters)
+
+    return step
+
+
+DEFLATE = filtered(h5py.h5z.FILTER_DEFLATE, 4)
+SHUFFLE = filtered(h5py.h5z.FILTER_SHUFFLE)
+FLETCHER32 = filtered(h5py.h5z.FILTER_FLETCHER32)
+SCALEOFFSET = filtered(h5py.h5z.FILTER_SCALEOFFSET, 2, 0)
+NBIT = filtered(h5py.h5z.FILTER_NBIT)
+LZF = filtered(h5py.h5z.FILTER_LZF)
+SZIP = filtered(h5py.h5z.FILTER_SZIP, 4, 8)
+
+# Layout | filters | types | path | how to make one, or several, of a type | types to test
+HANDLED = [
+    ("contiguous", "none", NUMBERS, "direct", [stored()], NUMERIC),
+    ("contiguous, never written", "none", NUMBERS, "library", [stored(written=False)], NUMERIC),
+    ("compact", "none", NUMBERS, "library", [stored(compact)], NUMERIC),
+    ("external", "none", NUMBERS, "library", [stored(external)], NUMERIC),
+    ("virtual", "none", NUMBERS, "library", [virtual], NUMERIC),
+    (
+        "chunked", "none", NUMBERS, "direct",
+        [stored(chunked), stored(chunked, written=False)],
+        NUMERIC,
+    ),
+    (
+        "chunked", "deflate, shuffle, fletcher32, any of them", NUMBERS, "chunk",
+        [
+            stored(chunked, DEFLATE), stored(chunked, SHUFFLE), stored(chunked, FLETCHER32),
+            stored(chunked, SHUFFLE, DEFLATE, FLETCHER32),
+        ],
+        NUMERIC,
+    ),
+    # test_filters.py has the other three.
+    ("chunked", "lzf, lz4, zstd, bitshuffle", NUMBERS, "chunk", [stored(chunked, LZF)], NUMERIC),
+    ("chunked", "scale-offset", "integers", "library", [stored(chunked, SCALEOFFSET)], INTEGERS),
+    ("chunked", "nbit", NUMBERS, "library", [stored(chunked, NBIT)], WITHOUT_HALVES),
+    ("chunked", "szip", NUMBERS, "library", [stored(chunked, SZIP)], WITHOUT_HALVES),
+]  # fmt: skip
+
+
+def odd(dtype, value=None):
+    def make(path):
+        with h5py.File(path, "w") as file:
+            file.create_dataset("values", (3,), dtype, data=value)
+
+    return make
+
+
+def low_level(dtype):
+    def make(path):
+        with h5py.File(path, "w") as file:
+            h5py.h5d.create(file.id, b"values", dtype, h5py.h5s.create_simple((3,)))
+
+    return make
+
+
+def without_source(path):
+    virtual(path, "values", "i32", "little")
+    (path.parent / "source.h5").unlink()
+
+
+def with_unknown_filter(path):
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_chunk(CHUNKS)
+    properties.set_filter(32013, h5py.h5z.FLAG_OPTIONAL, (1, 2))
+    with h5py.File(path, "w") as file:
+        made = h5py.h5d.create(
+            file.id, b"values", h5py.h5t.STD_I32LE, h5py.h5s.create_simple(SHAPE), properties
+        )
+        made.write_direct_chunk((0, 0), b"not zfp", 0)
+
+
+# Layout | filters | types | what the error says | how to make one
+REFUSED = [
+    ("virtual, a source missing", "none", "any", "source.h5", without_source),
+    ("chunked", "any that neither warpfold nor HDF5 and its plugins know", "any",
+     "this HDF5 has no filter zfp (id 32013)", with_unknown_filter),
+    ("any", "any", "complex numbers", "its type is complex", odd("<c16")),
+    ("any", "any", "other compounds", "its type is compound", odd("<i4,<f8")),
+    ("any", "any", "strings of fixed length", "its type is string", odd("S5")),
+    ("any", "any", "strings of any length", "its type is variable-length string",
+     odd(h5py.string_dtype())),
+    ("any", "any", "variable length", "variable-length", odd(h5py.vlen_dtype("<i4"))),
+    ("any", "any", "references", "reference", odd(h5py.ref_dtype)),
+    ("any", "any", "opaque", "opaque", odd("V6")),
+    ("any", "any", "arrays in elements", "array", odd("(2,)<i4")),
+    ("any", "any", "bit fields", "bit", low_level(h5py.h5t.STD_B8LE)),
+    ("any", "any", "long double", "long double", odd("<f16")),
+]  # fmt: skip
+
+
+def rows_of_readme():
+    """The table of layouts in the README, without its head."""
+    lines = (support.ROOT / "README.md").read_text().splitlines()
+    start = lines.index("| layout | filters | types | path |")
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            return rows
+        rows.append(tuple(cell.strip() for cell in line.strip("|").split("|")))
+
+
+def test_readme_tells_all_of_this():
+    expected = [(*row[:3], f"`{row[3]}`") for row in HANDLED]
+    expected += [(*row[:3], f'refused: "{row[3]}"') for row in REFUSED]
+    assert rows_of_readme() == expected
+
+
+@pytest.mark.parametrize("row", HANDLED, ids=lambda row: f"{row[0]}, {row[1]}")
+def test_every_layout_filter_and_type(folder, row):
+    *_, path, makers, types = row
+    made = folder / "in.h5"
+    expected = {}
+    for number, make in enumerate(makers):
+        for name, order in types[:: 1 if number == 0 else 5]:
+            dataset = f"{name}-{order}-{number}"
+            expected[dataset] = make(made, dataset, name, order)
+    report = support.run(
+        "reduce", made, "--all", "--ops", "sum,min,max", "--slab", "4K", "--json", "-", ranks=2
+    ).report
+    assert sorted(each["dataset"] for each in report["datasets"]) == sorted(expected)
+    for each in report["datasets"]:
+        values = expected[each["dataset"]]
+        found = {key: support.number(value) for key, value in each["results"].items()}
+        context = (each["dataset"], found)
+        assert found["sum"] == math.fsum(values.ravel()), context
+        assert (found["min"], found["max"]) == (values.min(), values.max()), context
+    last = list(expected)[-1]
+    assert support.run("info", made, last, "--json", "-").report["results"]["read_path"] == path
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: f"{row[0]}, {row[2]}")
+def test_what_cannot_be_read_is_refused_by_name(folder, row):
+    *_, text, make = row
+    make(folder / "in.h5")
+    support.fail("reduce", folder / "in.h5", "values", code=1, mentions=["values", text])
+    support.fail("reduce", folder / "in.h5", "--all", code=1, mentions=[text], ranks=2)
+
+
+NETCDF = """netcdf sample {
+dimensions: time = UNLIMITED ; lat = 7 ; lon = 11 ;
+variables:
+  byte b(time, lat, lon) ; b:_FillValue = -5b ;
+  ubyte ub(time, lat, lon) ;
+  short s(time, lat, lon) ; s:_DeflateLevel = 5 ; s:_Shuffle = "true" ; s:scale_factor = 0.5 ;
+  ushort us(time, lat, lon) ; us:_Endianness = "big" ;
+  int i(time, lat, lon) ; i:_ChunkSizes = 2, 3, 4 ; i:_Fletcher32 = "true" ;
+  uint ui(lat, lon) ; ui:_Storage = "contiguous" ;
+  int64 l(lat, lon) ; l:_Endianness = "big" ; l:_Storage = "contiguous" ;
+  uint64 ul(lat, lon) ;
+  float f(time, lat, lon) ; f:_DeflateLevel = 1 ; f:_Endianness = "big" ;
+  double lat(lat) ;
+  char c(lon) ;
+  string name(lat) ;
+data:
+  b = %(small)s ; s = %(signed)s ; us = %(small)s ; i = %(signed)s ; f = %(real)s ;
+  ub = %(small)s ; ui = %(few)s ; l = %(few)s ; ul = %(few)s ;
+  lat = 1, 2, 3, 4.5, 5, 6, 7 ; c = "some chars" ; name = "a", "b", "c", "d", "e", "f", "g" ;
+}
+"""
+
+
+def require_command(name):
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+
+
+def expect_as_h5py(path, *skipped):
+    """Sums and extrema of every dataset but the skipped ones, which are named with a reason."""
+    report = support.run(
+        "reduce", path, "--all", "--ops", "count,sum,min,max", "--json", "-", ranks=2
+    ).report
+    reasons = {each["dataset"]: each["skipped"] for each in report["datasets"] if "skipped" in each}
+    assert set(reasons) == set(skipped)
+    with h5py.File(path) as file:
+        for each in report["datasets"]:
+            if each["dataset"] in reasons:
+                continue
+            values = np.asarray(file[each["dataset"]][...])
+            found = {key: support.number(value) for key, value in each["results"].items()}
+            exact = math.fsum(values.flat)
+            if values.dtype.kind in "iub":
+                exact = sum(map(int, values.flat))
+            assert found["count"] == values.size and found["sum"] == exact, each["dataset"]
+            extrema = (values.min(), values.max()) if values.size else (None, None)
+            assert (found["min"], found["max"]) == extrema, each["dataset"]
+    return reasons
+
+
+def test_netcdf(folder):
+    require_command("ncgen")
+    numbers = {
+        "small": [value % 100 for value in range(154)],
+        "signed": [value * 203 for value in range(-77, 77)],
+        "real": [value / 7 for value in range(154)],
+        "few": range(77),
+    }
+    texts = {name: ", ".join(map(str, values)) for name, values in numbers.items()}
+    (folder / "sample.cdl").write_text(NETCDF % texts)
+    subprocess.run(["ncgen", "-4", "-o", "sample.nc", "sample.cdl"], cwd=folder, check=True)
+    reasons = expect_as_h5py(folder / "sample.nc", "c", "name")
+    assert "string" in reasons["c"] and "string" in reasons["name"]
+
+
+def test_netcdf_packed_anew(folder):
+    require_command("nccopy")
+    require_command("ncks")
+    with h5py.File(folder / "in.h5", "w") as file:
+        for name, values in {"x": np.arange(30.0), "y": np.arange(30, dtype=">i2")}.items():
+            file[name] = values
+            file[name].make_scale(name)
+        file["z"] = np.add.outer(np.arange(30.0), np.arange(30)).astype("<f4")
+        file["z"].dims[0].attach_scale(file["x"])
+        file["z"].dims[1].attach_scale(file["y"])
+    for command in (
+        ["nccopy", "-d", "6", "-s", "-c", "x/7,y/30", "in.h5", "out.nc"],
+        ["ncks", "-O", "-4", "-L", "1", "--cnk_dmn", "x,11", "in.h5", "out.nc"],
+    ):
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        expect_as_h5py(folder / "out.nc")
+
+
+def test_matlab(folder):
+    """Arrays as MATLAB's save -v7.3 stores them."""
+    path = folder / "in.mat"
+    text = b"MATLAB 7.3 MAT-file, Platform: GLNXA64 HDF5 schema 1.00 ."
+    values = np.random.default_rng(3).random((40, 30))
+    with h5py.File(path, "w", userblock_size=512) as file:
+        def add(name, data, kind, **attributes):
+            dtype = np.asarray(data).dtype
+            chunks = (10, 30) if np.size(data) > 1000 else None
+            made = file.create_dataset(
+                name, data=data, dtype=dtype, chunks=chunks, compression="gzip" if chunks else None
+            )
+            made.attrs["MATLAB_class"] = np.bytes_(kind)
+            for key, value in attributes.items():
+                made.attrs[key] = value
+
+        add("x", values, "double")
+        add("flags", np.array([[1, 0, 1]], "u1"), "logical", MATLAB_int_decode=np.int32(1))
+        add("word", np.frombuffer("héllo".encode("utf-16-le"), "<u2"), "char",
+            MATLAB_int_decode=np.int32(2))  # fmt: skip
+        add("group/single", np.float32([[1.5, 2.5]]), "single")
+        add("nothing", np.array([0, 3], "<u8"), "double", MATLAB_empty=np.uint8(1))
+        add("z", np.array([1 + 2j], "c16"), "double")
+        add("cells", np.array([file["x"].ref], h5py.ref_dtype), "cell")
+    with open(path, "r+b") as file:
+        file.write(text.ljust(116) + bytes(8) + struct.pack("<H", 0x0200) + b"IM")
+    reasons = expect_as_h5py(path, "nothing", "z", "cells")
+    assert "empty" in reasons["nothing"] and "complex" in reasons["z"]
+    for name in ("nothing", "z", "cells"):
+        support.fail("reduce", path, name, code=1, mentions=[name, reasons[name]])
+
+
+def test_octave(folder):
+    require_command("octave-cli")
+    script = (
+        "x = reshape(1:12, 3, 4) / 7; s = single(x); k = int16(x * 1000); b = x > 1; n = 3.25;"
+        " z = x + i; save('-hdf5', 'out.h5', 'x', 's', 'k', 'b', 'n', 'z');"
+    )
+    subprocess.run(["octave-cli", "--norc", "--eval", script], cwd=folder, check=True)
+    with h5py.File(folder / "out.h5") as file:
+        skipped = [f"{name}/type" for name in file] + ["z/value"]
+    expect_as_h5py(folder / "out.h5", *skipped)
+
+
+def rewritten(path, old, new):
+    content = path.read_bytes()
+    assert content.count(old) == 1
+    path.write_bytes(content.replace(old, new))
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_formats_of_newer_hdf5_are_named(folder, ranks):
+    path = support.write(folder / "in.h5", np.arange(10), "i32")
+    with h5py.File(path) as file:
+        place = file["values"].id.get_offset()
+    address = struct.pack("<QQ", place, 40)
+    rewritten(path, b"\x03\x01" + address, b"\x07\x01" + address)
+    support.fail("reduce", path, "values", code=1, mentions=["values", "needs a newer HDF5"],
+                 ranks=ranks)  # fmt: skip
+    path = support.write(folder / "in.h5", np.arange(10), "i32")
+    content = path.read_bytes()
+    path.write_bytes(content[:8] + b"\x09" + content[9:])
+    support.fail("reduce", path, "values", code=1, mentions=[path, "needs a newer HDF5"],
+                 ranks=ranks)  # fmt: skip

@@ -1,0 +1,142 @@
+"""Several datasets of a file in one call."""
+
+import csv
+import io
+
+import h5py
+import numpy as np
+import pytest
+
+import samples
+import support
+
+NAMES = ("run1/temp", "run1/wind", "run2/temp", "other")
+
+
+@pytest.fixture
+def path(folder):
+    """Datasets of every kind, among them some that no command can read."""
+    made = folder / "in.h5"
+    made.unlink(missing_ok=True)
+    for index, name in enumerate(NAMES):
+        storage = {"chunks": (100,), "compression": "gzip"} if index % 2 else {}
+        kind = ("f64", "i16", "f32", "u8")[index]
+        support.write(made, samples.typed(kind, 1000 + index), kind, name, mode="a", **storage)
+    with h5py.File(made, "a") as file:
+        file["run2/name"] = "a string"
+        file["run2/z"] = np.array([1 + 2j])
+        file["empty"] = np.zeros((0, 3))
+    return made
+
+
+def reduce(path, *arguments, **options):
+    return support.run("reduce", path, *arguments, "--ops", "all", "--json", "-", **options).report
+
+
+def alone(path, name):
+    return reduce(path, name)["results"]
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_results_are_those_of_each_alone(path, ranks):
+    report = reduce(path, *NAMES, ranks=ranks)
+    assert report["schema"] == "warpfold.reduce/1" and "dataset" not in report
+    assert [each["dataset"] for each in report["datasets"]] == list(NAMES)
+    for each in report["datasets"]:
+        assert each["results"] == alone(path, each["dataset"])
+        assert (each["dtype"], each["shape"]) == (
+            {"run1/temp": "f64", "run1/wind": "i16", "run2/temp": "f32", "other": "u8"}[
+                each["dataset"]],
+            [1000 + NAMES.index(each["dataset"])],
+        )  # fmt: skip
+
+
+def test_patterns(path):
+    def matched(*patterns):
+        return [each["dataset"] for each in reduce(path, *patterns)["datasets"]]
+
+    assert matched("run*/temp") == ["run1/temp", "run2/temp"]
+    assert matched("/run?/[tw]*", "other", "run1/*") == [
+        "run1/temp", "run1/wind", "run2/temp", "other"
+    ]  # fmt: skip
+    assert matched("o*") == ["other"]
+    for ranks in (None, 2):
+        support.fail(
+            "reduce", path, "run*", code=1, mentions=["run*", "'run1/temp'", "'other'"], ranks=ranks
+        )
+
+
+def test_a_name_that_looks_like_a_pattern_is_a_name(folder):
+    path = support.write(folder / "in.h5", [1, 2], "i32", "a[1]")
+    support.write(path, [3, 4], "i32", "a1", mode="a")
+    (only,) = reduce(path, "a[1]")["datasets"]
+    assert only["dataset"] == "a[1]" and only["results"]["sum"] == 3
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_all_names_what_it_skips(path, ranks):
+    report = reduce(path, "--all", ranks=ranks)
+    skipped = {each["dataset"]: each["skipped"] for each in report["datasets"] if "skipped" in each}
+    assert sorted(skipped) == ["run2/name", "run2/z"]
+    assert "string" in skipped["run2/name"] and "compound" in skipped["run2/z"]
+    read = [each["dataset"] for each in report["datasets"] if "results" in each]
+    assert read == sorted([*NAMES, "empty"])
+
+
+def test_what_is_named_is_not_skipped(path):
+    support.fail("reduce", path, "other", "run2/name", code=1, mentions=["run2/name", "string"],
+                 ranks=2)  # fmt: skip
+    support.fail("reduce", path, "other", "gone", code=1, mentions=["gone", "'other'"])
+    support.fail("reduce", path, "run2/[nz]*", code=1, mentions=["run2/name", "string"])
+    support.fail("reduce", path, code=2, mentions=["DATASET", "--all"])
+    support.fail("reduce", path, "other", "--all", code=2, mentions=["DATASET", "--all"])
+
+
+def test_table_and_csv(path):
+    lines = support.run("reduce", path, "o*", "run2/*", "--ops", "count,max").stdout.splitlines()
+    assert lines[0].startswith(f"{path}: 2 of 4 datasets, 1 rank")
+    assert lines[1].split() == ["dataset", "type", "shape", "count", "max"]
+    assert lines[2].split()[:3] == ["other", "u8", "1003"]
+    assert lines[4].startswith("skipped run2/name: ") and lines[5].startswith("skipped run2/z: ")
+    text = support.run("reduce", path, "--all", "--ops", "max", "--csv", "-").stdout
+    rows = [(row["dataset"], row["statistic"]) for row in csv.DictReader(io.StringIO(text))]
+    assert rows == [
+        ("empty", "max"), ("other", "max"), ("run1/temp", "max"), ("run1/wind", "max"),
+        ("run2/name", "skipped"), ("run2/temp", "max"), ("run2/z", "skipped"),
+    ]  # fmt: skip
+
+
+def test_of_views(path):
+    report = reduce(path, "run*/*p", "--select", "100:", "--where", ">0", ranks=2)
+    for each in report["datasets"]:
+        assert (each["select"], each["where"]) == ("100:", [">0"])
+        with h5py.File(path) as file:
+            seen = file[each["dataset"]][100:]
+        assert each["results"]["count"] == (seen > 0).sum()
+        assert each["results"]["max"] == seen.max()
+
+
+def test_histograms(path):
+    words = ("histogram", path, "--bins", 7, "--json", "-")
+    datasets = support.run(*words, "run1/*", ranks=2).report["datasets"]
+    assert [each["dataset"] for each in datasets] == ["run1/temp", "run1/wind"]
+    for each in datasets:
+        assert each["results"] == support.run(*words, each["dataset"]).report["results"]
+
+
+def test_metadata_is_read_once(folder):
+    """Every dataset but the first costs few reads of the file."""
+    path = folder / "in.h5"
+    with h5py.File(path, "w") as file:
+        for index in range(60):
+            file[f"group/values{index:02}"] = np.arange(3)
+    trace = folder / "trace"
+    if support.shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    outcome = support.subprocess.run(
+        ["strace", "-f", "-e", "trace=pread64", "-o", trace,
+         *support.command_line("reduce", path, "--all", "--quiet")],
+        env=support.ENVIRONMENT, capture_output=True,
+    )  # fmt: skip
+    assert outcome.returncode == 0
+    assert trace.read_text().count("pread64(") < 60 * 4
