@@ -16,10 +16,9 @@ fetch_cuda12 build/test/cuda12
 
 common_options=(-DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$python")")
 
-say "== with parallel HDF5 =="
-configure_and_build build/test-parallel-hdf5 "${common_options[@]}" \
-  -DHDF5_PREFER_PARALLEL=ON -DWARPFOLD_CUDA=OFF
-ctest --test-dir build/test-parallel-hdf5 --output-on-failure --no-tests=error -j 2 -L '^hdf5$'
+say "== addresses, undefined behaviour and parallel HDF5 =="
+tests/sanitize_host.sh address build/test-sanitize -DHDF5_PREFER_PARALLEL=ON \
+  "-DPython3_EXECUTABLE=$(command -v "$python")"
 
 say "== all tests =="
 configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}"

@@ -1,0 +1,65 @@
+/// Any bytes as a stored chunk, behind any pipeline of filters: an Error or a whole chunk.
+///
+/// Input: filters (1 byte), bytes of an element (1), elements of a chunk (4), mask of skipped
+/// filters (1), for each filter its kind (1) and parameters (bitshuffle: bytes of an element (1),
+/// elements of a block (4), compressor (1); shuffle: bytes of an element (1)), the stored bytes.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fuzz_input.hpp"
+#include "io/chunk_decoder.hpp"
+#include "io/filter_ids.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::fuzz {
+namespace {
+
+constexpr std::size_t most_filters = 4;
+constexpr std::size_t most_element_bytes = 16;
+constexpr std::uint32_t most_elements = 1 << 14;
+
+constexpr int kinds[] = {io::filter_id::deflate,    io::filter_id::shuffle,
+                         io::filter_id::fletcher32, io::filter_id::bitshuffle,
+                         io::filter_id::lz4,        io::filter_id::zstd,
+                         io::filter_id::lzf};
+
+io::Filter filter_from(FuzzInput& input) {
+  io::Filter filter;
+  filter.id = kinds[input.byte() % std::size(kinds)];
+  filter.name = "filter";
+  if (filter.id == io::filter_id::shuffle) filter.parameters = {input.byte()};
+  if (filter.id == io::filter_id::bitshuffle) {
+    const unsigned element_bytes = input.byte();
+    const unsigned block_elements = input.u32();
+    filter.parameters = {0, 4, element_bytes, block_elements, input.byte()};
+  }
+  return filter;
+}
+
+void decode(FuzzInput input) {
+  const std::size_t filter_count = 1 + input.byte() % most_filters;
+  const std::size_t element_bytes = 1 + input.byte() % most_element_bytes;
+  const std::size_t chunk_bytes = element_bytes * (1 + input.u32() % most_elements);
+  const std::uint32_t skipped = input.byte();
+  std::vector<io::Filter> filters;
+  while (filters.size() < filter_count) filters.push_back(filter_from(input));
+
+  try {
+    io::ChunkDecoder decoder(filters, element_bytes, chunk_bytes);
+    // Of its exact size, so that one byte too many is noticed.
+    const auto out = std::make_unique<std::byte[]>(chunk_bytes);
+    decoder.decode(input.rest(), skipped, {out.get(), chunk_bytes}, "cannot decode");
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  warpfold::fuzz::decode({data, size});
+  return 0;
+}

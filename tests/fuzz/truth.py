@@ -1,0 +1,202 @@
+"""True results of random commands: by fractions and NumPy, in definitions of their own."""
+
+import fractions
+import itertools
+import math
+
+import numpy as np
+
+import reference
+import support
+
+NAN = math.nan
+INF = math.inf
+# Bits of the significand, least exponent of its last bit, largest exponent.
+FORMATS = {"f64": (53, -1074, 1023), "f32": (24, -149, 127), "f16": (11, -24, 15),
+           "bf16": (8, -133, 127)}  # fmt: skip
+
+
+def numbers(name, values):
+    """Elements as a flat array of NumPy's: integers, or doubles of equal value."""
+    flat = np.asarray(values).ravel()
+    return reference.to_double(name, flat) if name in FORMATS else flat
+
+
+def rounded(name, exact):
+    """A fraction as the nearest value of a floating-point type, ties to even, as a double."""
+    if exact == 0:
+        return 0.0
+    digits, least, largest = FORMATS[name]
+    magnitude = abs(exact)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if fractions.Fraction(2) ** exponent > magnitude:
+        exponent -= 1
+    unit = fractions.Fraction(2) ** max(exponent - digits + 1, least)
+    value = round(magnitude / unit) * unit  # of Fraction: to even
+    if value >= fractions.Fraction(2) ** (largest + 1):
+        return -INF if exact < 0 else INF
+    return -float(value) if exact < 0 else float(value)
+
+
+def _special_sum(values):
+    """What NaN and infinities make of a sum; None where there are none."""
+    if np.isnan(values).any() or (np.isposinf(values).any() and np.isneginf(values).any()):
+        return NAN
+    infinite = values[np.isinf(values)]
+    return float(infinite[0]) if len(infinite) else None
+
+
+def _wrapped(total, dtype):
+    bits = 8 * dtype.itemsize
+    total %= 1 << bits
+    return total - (1 << bits) if dtype.kind == "i" and total >= 1 << (bits - 1) else total
+
+
+def _nothing(floating, nan_count):
+    zero = 0.0 if floating else 0
+    none = NAN if nan_count else None
+    return {
+        "count": 0, "sum": zero, "mean": NAN, "var": NAN, "std": NAN, "min": none, "max": none,
+        "argmin": None, "argmax": None, "l1": zero, "l2": 0.0, "linf": zero,
+        "nan_count": nan_count, "inf_count": 0,
+    }  # fmt: skip
+
+
+def _poisoned(values, indices):
+    results = dict.fromkeys(("sum", "mean", "var", "std", "min", "max", "l1", "l2", "linf"), NAN)
+    first = int(indices[np.isnan(values).argmax()])
+    return {
+        **results, "argmin": first, "argmax": first, "count": len(values),
+        "nan_count": int(np.isnan(values).sum()), "inf_count": int(np.isinf(values).sum()),
+    }  # fmt: skip
+
+
+def _with_infinities(values, indices):
+    least, most = int(values.argmin()), int(values.argmax())
+    total = _special_sum(values)
+    return {
+        "count": len(values), "sum": total, "mean": total, "var": NAN, "std": NAN,
+        "min": float(values[least]), "max": float(values[most]), "argmin": int(indices[least]),
+        "argmax": int(indices[most]), "l1": INF, "l2": INF, "linf": INF, "nan_count": 0,
+        "inf_count": int(np.isinf(values).sum()),
+    }  # fmt: skip
+
+
+def statistics(values, indices, nan="propagate", overflow="error", ddof=0):
+    """The results of `reduce` for numbers() whose flat indices are `indices`."""
+    floating = values.dtype.kind == "f"
+    nan_count = int(np.isnan(values).sum()) if floating else 0
+    if nan_count and nan == "propagate":
+        return _poisoned(values, indices)
+    if nan_count:
+        kept = ~np.isnan(values)
+        values, indices = values[kept], indices[kept]
+    if len(values) == 0:
+        return _nothing(floating, nan_count)
+    if floating and np.isinf(values).any():
+        return {**_with_infinities(values, indices), "nan_count": nan_count}
+    degrees = ddof if ddof < len(values) else 0
+    results = reference.statistics(values, ddof=degrees)
+    if ddof >= len(values):
+        results.update(var=NAN, std=NAN)
+    least, most = int(values.argmin()), int(values.argmax())
+    # Of zeros of either sign the first one.
+    results.update(min=values[least].item(), max=values[most].item())
+    results.update(argmin=int(indices[least]), argmax=int(indices[most]), nan_count=nan_count)
+    if not floating and overflow == "wrap":
+        results["sum"] = _wrapped(results["sum"], values.dtype)
+    return results
+
+
+def same(found, expected):
+    """Equal bit by bit, NaN to any NaN."""
+    if isinstance(expected, float):
+        if math.isnan(expected):
+            return isinstance(found, float) and math.isnan(found)
+        return found == expected and math.copysign(1, found) == math.copysign(1, expected)
+    return type(found) is type(expected) and found == expected
+
+
+def prefixes(values, exclusive):
+    """Exact prefix sums of numbers() without NaN and infinities, as fractions' numerators over
+    reference.UNITS for doubles, as integers otherwise."""
+    exact = reference.in_units(values) if values.dtype.kind == "f" else list(map(int, values))
+    sums = list(itertools.accumulate(exact))
+    return [0, *sums[:-1]][: len(sums)] if exclusive else sums
+
+
+def first_outside(prefixes, out):
+    """The first index whose integer prefix the type `out` can't hold, or None."""
+    limits = np.iinfo(support.NUMPY_TYPES[out])
+    return next(
+        (place for place, each in enumerate(prefixes) if not limits.min <= each <= limits.max), None
+    )
+
+
+def wrapped_prefixes(prefixes, out):
+    dtype = np.dtype(support.NUMPY_TYPES[out])
+    return np.array([_wrapped(each, dtype) for each in prefixes], dtype)
+
+
+def running_extrema(values, operation, exclusive):
+    """Of numbers(), as doubles or integers; the identity first where exclusive."""
+    accumulate = {"min": np.minimum, "max": np.maximum}[operation].accumulate
+    inclusive = accumulate(values) if len(values) else values
+    if not exclusive:
+        return inclusive
+    if values.dtype.kind == "f":
+        identity = {"min": INF, "max": -INF}[operation]
+    else:
+        limits = np.iinfo(values.dtype)
+        identity = {"min": limits.max, "max": limits.min}[operation]
+    return np.concatenate([np.array([identity], values.dtype), inclusive])[: len(values)]
+
+
+TILE = 4096  # elements that a scan adds in a fixed order, from an exact base
+
+
+def scan_errors(out, found, values, exclusive):
+    """Indices at which a scan of doubles is not as near the true prefix as it promises: within an
+    ulp, or where prefixes cancel inside a tile within 2^-90 (f64) or 2^-40 of the largest one."""
+    finite = np.where(np.isfinite(values), values, 0.0)
+    true = prefixes(finite, exclusive)
+    special = specials(values, exclusive)
+    units = reference.in_units(np.where(np.isfinite(found), found, 0.0))
+    share = 90 if out == "f64" else 40
+    wrong = []
+    for place, (output, unit) in enumerate(zip(found.tolist(), units)):
+        first = place - place % TILE
+        if special[place] is not None:
+            right = same(output, special[place])
+        elif math.isinf(output):
+            right = same(rounded_units(out, true[place]), output)
+        else:
+            allowed = reference.ulp(out, true[place])
+            error = abs(unit - true[place])
+            right = error <= allowed
+            if not right:
+                base = true[first - 1] if first and not exclusive else true[first]
+                inner = max(abs(each - base) for each in true[first : place + 1])
+                right = error <= allowed + (inner >> share)
+        if not right:
+            wrong.append(place)
+    return wrong
+
+
+def rounded_units(out, units):
+    return rounded(out, fractions.Fraction(units, reference.UNITS))
+
+
+def specials(values, exclusive):
+    """What NaN and infinities make of each prefix sum; None where none came before."""
+    state, states = None, []
+    for value in values.tolist():
+        if exclusive:
+            states.append(state)
+        if math.isnan(value):
+            state = NAN
+        elif math.isinf(value):
+            state = value if state is None else (state if state == value else NAN)
+        if not exclusive:
+            states.append(state)
+    return states

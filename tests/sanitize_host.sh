@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Builds the cpu backend with sanitizers and runs unit and whole-program tests under them:
+# tests/sanitize_host.sh address|threads BUILD-FOLDER [CMAKE-OPTION...]
+#
+# SANITIZED_TESTS  a regular expression of ctest's names, in place of those chosen here
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+kind=$1 build=$2
+shift 2
+
+# What Open MPI itself leaks or shares between threads is left out by its libraries' names.
+lists=$root/tests/sanitizers
+export LSAN_OPTIONS=suppressions=$lists/leaks.supp:print_suppressions=0
+export TSAN_OPTIONS=suppressions=$lists/races.supp:ignore_noninstrumented_modules=1
+export UBSAN_OPTIONS=print_stacktrace=1
+export WARPFOLD_SANITIZED=$kind
+
+case $kind in
+  address)
+    preset=sanitize targets=(io_tests rank_tests)
+    tests='^(io_tests|rank_tests\.3|program\.(filters|security))'
+    ;;
+  threads)
+    preset=sanitize-threads targets=(cpu_tests rank_tests)
+    tests='^(cpu_tests\.(Thread|Chunk|Fold)|rank_tests\.2|program\.(paths|scan_blocks))'
+    ;;
+  *)
+    echo "choose address or threads" >&2
+    exit 2
+    ;;
+esac
+
+cmake --preset "$preset" -S "$root" -B "$build" "$@"
+cmake --build "$build" --target warpfold_cli warpfold_faults "${targets[@]}"
+ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 -R "${SANITIZED_TESTS:-$tests}"
