@@ -16,6 +16,7 @@ namespace warpfold::cuda::kernels {
 namespace {
 
 constexpr int histogram_threads = 512;
+constexpr int histogram_blocks = 2;  ///< at least, of a multiprocessor: leaves registers enough
 constexpr int warp_rows = 8;
 constexpr std::uint64_t warp_elements = warp_rows * warp::lanes;
 constexpr std::uint64_t most_shared_bytes = std::uint64_t{48} << 10;
@@ -128,7 +129,7 @@ __device__ void count_elements(const HistogramArguments& arguments, const Counte
 
 /// Counts in shared memory first.
 template <class T>
-__global__ void __launch_bounds__(histogram_threads)
+__global__ void __launch_bounds__(histogram_threads, histogram_blocks)
     block_histogram_kernel(const HistogramArguments arguments) {
   extern __shared__ unsigned block_counters[];
   const auto counters = static_cast<unsigned>(arguments.bins.count + outside_counters);
@@ -142,7 +143,7 @@ __global__ void __launch_bounds__(histogram_threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(histogram_threads)
+__global__ void __launch_bounds__(histogram_threads, histogram_blocks)
     device_histogram_kernel(const HistogramArguments arguments) {
   __shared__ unsigned owners[CachedCounters::places];
   __shared__ unsigned counts[CachedCounters::places];

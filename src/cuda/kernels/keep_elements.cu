@@ -20,6 +20,7 @@ namespace warpfold::cuda::kernels {
 namespace {
 
 constexpr int keep_threads = 256;
+constexpr int keep_blocks = 2;  ///< at least, of a multiprocessor: leaves registers enough
 constexpr int keep_warps = keep_threads / warp::lanes;
 constexpr int warp_rows = 16;
 constexpr std::uint64_t warp_elements = warp_rows * warp::lanes;
@@ -161,7 +162,7 @@ class WarpRows {
 };
 
 template <class T, class Value>
-__global__ void __launch_bounds__(keep_threads) keep_kernel(const KeepLaunch<T> keep) {
+__global__ void __launch_bounds__(keep_threads, keep_blocks) keep_kernel(const KeepLaunch<T> keep) {
   __shared__ TilePlaces places;
   if (threadIdx.x == 0)
     places.tile = static_cast<std::uint32_t>(
