@@ -119,10 +119,6 @@ std::vector<int> resolve_axes(std::span<const std::int64_t> axes,
   return resolved;
 }
 
-std::uint64_t product(std::span<const std::uint64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
-}
-
 std::vector<std::uint64_t> row_major_strides(std::span<const std::uint64_t> shape) {
   std::vector<std::uint64_t> stride(shape.size());
   std::uint64_t elements = 1;

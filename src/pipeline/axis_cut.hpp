@@ -15,9 +15,6 @@ namespace warpfold::pipeline {
 std::vector<int> resolve_axes(std::span<const std::int64_t> axes,
                               std::span<const std::uint64_t> shape);
 
-/// Extents along some of an array's dimensions. Shapes are in elements, row-major.
-std::uint64_t product(std::span<const std::uint64_t> extents);
-
 /// An array seen as rows of outputs: a row for each place along its axes, an output for each place
 /// along its other dimensions.
 struct AxisShape {

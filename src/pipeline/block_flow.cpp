@@ -32,6 +32,20 @@ void BlockFlow::finish(const PieceTask& task) {
   if (still == 0 || was_full) changed_.notify_all();
 }
 
+void BlockFlow::carry_out(const std::stop_token& stop,
+                          const std::function<void(const PieceTask&)>& body) {
+  const std::stop_callback stop_flow(stop, [this] { this->stop(); });
+  try {
+    while (const std::optional<PieceTask> task = take()) {
+      body(*task);
+      finish(*task);
+    }
+  } catch (...) {
+    this->stop();
+    throw;
+  }
+}
+
 bool BlockFlow::wait_until_loaded(std::uint64_t superstep, std::chrono::microseconds patience) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, patience, [&] { return stopped_ || left_[superstep].to_load == 0; });

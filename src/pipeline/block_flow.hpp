@@ -3,8 +3,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace warpfold::pipeline {
@@ -34,6 +36,10 @@ class BlockFlow {
   /// The next piece; waits for one. Nothing once all are handed out, or after stop().
   std::optional<PieceTask> take();
   void finish(const PieceTask& task);
+
+  /// Takes, carries out and finishes pieces until there are no more. Stops the flow where `stop`
+  /// asks for it, and where `body` throws, which is thrown on.
+  void carry_out(const std::stop_token& stop, const std::function<void(const PieceTask&)>& body);
 
   /// Waits until a superstep is loaded or all is stopped, at most as long as `patience`; returns
   /// whether it is loaded.

@@ -12,10 +12,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-std::uint64_t product(std::span<const std::uint64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
-}
-
 /// Of the part of a dataset that a box is, also along dimensions that its selection dropped.
 ChunkTarget target_of(const Selection& part, std::span<const std::uint64_t> stride) {
   ChunkTarget target;
@@ -149,6 +145,10 @@ class ChunkedBoxSource final : public BoxSource {
 };
 
 }  // namespace
+
+std::uint64_t product(std::span<const std::uint64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
+}
 
 std::uint64_t Box::elements() const { return product(count); }
 

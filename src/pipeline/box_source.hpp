@@ -12,6 +12,9 @@
 
 namespace warpfold::pipeline {
 
+/// The elements of an array of such extents.
+std::uint64_t product(std::span<const std::uint64_t> extents);
+
 /// Elements of a dataset: `count[d]` (1 or more) indices from `start[d]` on along each dimension of
 /// the (selected) shape.
 struct Box {

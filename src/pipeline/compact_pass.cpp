@@ -49,16 +49,7 @@ class PassThreads {
 
  private:
   void run(int worker, const std::stop_token& stop) {
-    const std::stop_callback stop_flow(stop, [this] { flow_.stop(); });
-    try {
-      while (const std::optional<PieceTask> task = flow_.take()) {
-        carry_out(worker, *task);
-        flow_.finish(*task);
-      }
-    } catch (...) {
-      flow_.stop();
-      throw;
-    }
+    flow_.carry_out(stop, [&](const PieceTask& task) { carry_out(worker, task); });
   }
 
   void carry_out(int worker, const PieceTask& task) {
