@@ -14,7 +14,6 @@ import importlib.util
 import json
 import os
 import pathlib
-import re
 import shutil
 import statistics
 import subprocess
@@ -25,9 +24,9 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import ingest_inputs  # noqa: E402
+from measuring import bytes_of, environment, numbers_of, ranks_text, size_text  # noqa: E402
 
 PEER = pathlib.Path(__file__).resolve().parent / "peers" / "h5py_reduce.py"
-UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 SCANNED = "f64"
 
 
@@ -98,22 +97,6 @@ class Machine:
         return [self.warpfold, *words, "--backend", self.backend, *self.threads]
 
 
-def environment():
-    settings = dict(os.environ, HDF5_USE_FILE_LOCKING="FALSE")
-    if os.getuid() == 0:
-        settings.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    settings.update(OMPI_MCA_rmaps_base_oversubscribe="1",
-                    OMPI_MCA_hwloc_base_binding_policy="none")
-    return settings
-
-
-def bytes_of(text):
-    match = re.fullmatch(r"(\d+)([KMGT]?)", text)
-    if not match or int(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no size like 512M or 16G")
-    return int(match[1]) << UNITS[match[2]]
-
-
 def inputs_of(text):
     """Names and sizes; None where no size is given."""
     inputs = []
@@ -124,13 +107,6 @@ def inputs_of(text):
             raise argparse.ArgumentTypeError(f"'{name}' is no input; there are {known}")
         inputs.append((name, bytes_of(size) if size else None))
     return inputs
-
-
-def numbers_of(text):
-    try:
-        return [int(word) for word in text.split(",")]
-    except ValueError as failure:
-        raise argparse.ArgumentTypeError(f"'{text}' is no list like 1,4") from failure
 
 
 class Comparison:
@@ -285,17 +261,6 @@ def required_speedup(source, ranks, on_gpu):
     if not on_gpu:
         return 3
     return 15 if ranks == 1 else 5
-
-
-def ranks_text(ranks):
-    return f"{ranks} rank{'s' if ranks > 1 else ''}"
-
-
-def size_text(size):
-    for unit, power in (("GiB", 30), ("MiB", 20)):
-        if size >= 1 << power:
-            return f"{size / (1 << power):g} {unit}"
-    return f"{size} bytes"
 
 
 def row_text(line):

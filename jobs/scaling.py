@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Strong and weak scaling studies of warpfold.
+
+scaling.py run STUDY       makes the runs, collects them and draws pictures
+scaling.py submit STUDY    lets Slurm run it: a job for each number of ranks, and one that collects
+scaling.py collect STUDY   writes STUDY/study.csv, prints a table
+scaling.py plot STUDY      draws STUDY/*.png from study.csv
+
+STUDY is a folder. study.json in it says what is measured by which program, runs/ holds what each run
+reported. A study that was interrupted goes on with the same command: what was measured is kept. With
+other options, or another build, it is refused. Every result has to be the same bits at every number
+of ranks, or the study fails.
+
+A strong study divides one dataset of --bytes among the ranks, a weak one has --bytes for each rank.
+The rate of a run is the bytes that all ranks move over its time t (the median of the repeats); with
+p0 the least number of ranks,
+
+    speed-up    S(p) = p0 rate(p) / rate(p0)    strong: p0 t(p0) / t(p)
+    efficiency  E(p) = S(p) / p                 weak: t(p0) / t(p)
+
+Scans in GPU memory move three times their array on several ranks and twice on one; they are counted
+by bytes moved.
+"""
+
+import argparse
+import pathlib
+import shlex
+import signal
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from measuring import bytes_of, numbers_of  # noqa: E402
+from scaling_study import figures, provenance, summary, table  # noqa: E402
+from scaling_study.folder import Folder  # noqa: E402
+from scaling_study.measure import make_runs  # noqa: E402
+from scaling_study.plan import SCALINGS, WORKLOADS, Plan  # noqa: E402
+from scaling_study.problem import Problem  # noqa: E402
+from scaling_study.submit import submit  # noqa: E402
+
+TERMINATED = 128 + signal.SIGTERM
+
+
+def words_of(text):
+    return [word.strip() for word in text.split(",")]
+
+
+def add_plan(parser):
+    plan = Plan()
+    parser.add_argument("--program", help="warpfold, as built; default: on the path")
+    parser.add_argument("--workloads", type=words_of, metavar="NAME,...",
+                        help=f"of {', '.join(WORKLOADS)}; default: {','.join(plan.workloads)}")
+    parser.add_argument("--scaling", type=words_of, dest="scalings", metavar="NAME,...",
+                        help=f"of {', '.join(SCALINGS)}; default: both")
+    parser.add_argument("--ranks", type=numbers_of, metavar="N,...",
+                        help="ascending; default: 1,2,4")
+    parser.add_argument("--repeats", type=int, metavar="N",
+                        help=f"that count, after one that does not; default: {plan.repeats}")
+    parser.add_argument("--bytes", type=bytes_of, metavar="SIZE", help="of the dataset of a strong "
+                        "study, of each rank of a weak one; default: 1G")
+    parser.add_argument("--type", help=f"of the elements; default: {plan.type}")
+    parser.add_argument("--kind", help="of `warpfold generate`; known sums are checked; default: "
+                        f"{plan.kind}")
+    parser.add_argument("--backend", choices=("auto", "cuda", "cpu"),
+                        help=f"default: {plan.backend}")
+    parser.add_argument("--launcher", metavar="COMMAND",
+                        help=f"what starts ranks, 'srun -n {{ranks}}'; default: '{plan.launcher}'")
+    parser.add_argument("--share-gpu", action="store_true", default=None,
+                        help="allow several ranks on one GPU")
+    parser.add_argument("--scratch", metavar="FOLDER",
+                        help="for datasets, which are removed in the end; seen by all hosts. "
+                        f"Default: {plan.scratch}, of `submit` the study's folder")
+
+
+def add_run(commands):
+    parser = commands.add_parser("run", help="make the runs", usage="%(prog)s STUDY [options] "
+                                 "[-- PROGRAM-OPTION...]")
+    parser.add_argument("study", metavar="STUDY", help="the study's folder")
+    add_plan(parser)
+    parser.add_argument("--only-ranks", type=numbers_of, metavar="N,...",
+                        help="leave the other numbers of ranks to other processes")
+    parser.add_argument("--no-plot", action="store_true", help="neither collect nor draw")
+    parser.add_argument("--timeout", type=float, default=3600, metavar="S",
+                        help="seconds for one run; default: %(default)g")
+    parser.set_defaults(carry_out=run)
+
+
+def add_submit(commands):
+    parser = commands.add_parser("submit", help="let Slurm make the runs", usage="%(prog)s STUDY "
+                                 "[options] [-- PROGRAM-OPTION...]")
+    parser.add_argument("study", metavar="STUDY", help="the study's folder, seen by all hosts")
+    add_plan(parser)
+    parser.add_argument("--ranks-per-node", type=int, default=4, metavar="N",
+                        help="at most; default: %(default)s")
+    parser.add_argument("--site", metavar="NAME", help="settings of jobs/sites/NAME.sh")
+    parser.add_argument("--sbatch", default="", metavar="OPTIONS",
+                        help="further ones of sbatch: '--partition=gpu --time=30'")
+    parser.set_defaults(carry_out=submit_runs)
+
+
+def parse_arguments():
+    words = sys.argv[1:]
+    options = []
+    if "--" in words:
+        options = words[words.index("--") + 1:]
+        words = words[:words.index("--")]
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_run(commands)
+    add_submit(commands)
+    for name, carry_out, what in (("collect", collect, "write study.csv"),
+                                  ("plot", plot, "draw pictures of study.csv")):
+        command = commands.add_parser(name, help=what)
+        command.add_argument("study", metavar="STUDY", help="the study's folder")
+        command.set_defaults(carry_out=carry_out)
+    arguments = parser.parse_args(words)
+    arguments.options = options or None
+    return arguments
+
+
+def begun(arguments, scratch):
+    """The study's folder and program: options that are not given are those of a study that was
+    begun, or else the defaults."""
+    known = Folder(arguments.study) if Folder.is_begun(arguments.study) else None
+    chosen = known.plan.as_json() if known else Plan(scratch=scratch).as_json()
+    for name in chosen:
+        given = getattr(arguments, name)
+        if given is not None:
+            chosen[name] = given
+    plan = Plan.from_json(chosen).checked()
+    name = arguments.program or (known.content["program"]["path"] if known else "warpfold")
+    program = provenance.program_at(name)
+    facts = {"commit": provenance.commit(), "machine": provenance.machine(),
+             "command": shlex.join(sys.argv)}
+    return Folder.begin(arguments.study, plan, program, facts), program
+
+
+def run(arguments):
+    scratch = Plan.scratch if pathlib.Path(Plan.scratch).is_dir() else arguments.study
+    folder, program = begun(arguments, scratch)
+    ranks = arguments.only_ranks or list(folder.plan.ranks)
+    if set(ranks) - set(folder.plan.ranks):
+        raise Problem(f"--only-ranks names others than the study's "
+                      f"{','.join(map(str, folder.plan.ranks))} Choose of these.")
+    make_runs(folder, program, ranks, arguments.timeout)
+    if not arguments.no_plot:
+        collect(arguments)
+        plot(arguments)
+
+
+def submit_runs(arguments):
+    folder, _ = begun(arguments, str(pathlib.Path(arguments.study).resolve()))
+    jobs = submit(folder, arguments.ranks_per_node, arguments.site, arguments.sbatch)
+    print(f"jobs {', '.join(jobs[:-1])}; job {jobs[-1]} collects what they measured")
+
+
+def collect(arguments):
+    folder = Folder(arguments.study)
+    done, planned = table.collect(folder)
+    print(summary.table_of(figures.series_of(figures.read_rows(folder.path / "study.csv"))))
+    if done < planned:
+        print(f"scaling.py: note: {planned - done} of {planned} runs are not made yet",
+              file=sys.stderr)
+    print(folder.path / "study.csv")
+
+
+def plot(arguments):
+    folder = pathlib.Path(arguments.study)
+    rows = figures.read_rows(folder / "study.csv")
+    try:
+        from scaling_study import pictures
+    except ImportError as failure:
+        print(f"scaling.py: note: no pictures ({failure}); python3-matplotlib draws them",
+              file=sys.stderr)
+        return
+    for picture in pictures.draw_all(rows, figures.series_of(rows), folder):
+        print(picture)
+
+
+def end(*_):
+    sys.exit(TERMINATED)
+
+
+def main():
+    signal.signal(signal.SIGTERM, end)
+    arguments = parse_arguments()
+    try:
+        arguments.carry_out(arguments)
+    except Problem as problem:
+        print(f"scaling.py: error: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

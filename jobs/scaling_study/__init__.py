@@ -1,0 +1,1 @@
+"""Scaling studies: what jobs/scaling.py runs, keeps, collects and draws."""

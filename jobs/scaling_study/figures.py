@@ -1,0 +1,134 @@
+"""What a study shows: times, rates, speed-up and efficiency over numbers of ranks.
+
+The rate of a run is the bytes that all ranks move over its time, and p0 the least number of ranks:
+
+    speed-up    S(p) = rate(p) / rate(p0) * p0
+    efficiency  E(p) = S(p) / p
+
+Of a strong study, whose dataset stays the same, S is p0 t(p0) / t(p) and E is p0 t(p0) / (p t(p)); of
+a weak one, whose dataset grows with p, E is t(p0) / t(p). Only where a program has to move more bytes
+on several ranks than on one (a scan in GPU memory: twice and three times the array) does counting
+bytes differ from counting elements. t is the median of the repeats; their least and greatest times
+give the ends of the spread.
+"""
+
+import csv
+import dataclasses
+import statistics
+
+from .problem import Problem
+from .table import COLUMNS, WALL, WHOLE_RUN
+
+# Beside what is measured: other programs, ceilings.
+PEERS = ("(CUB)", "(read)", "(copy)", "(cp)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Times:
+    """Median, least and greatest."""
+
+    median: float
+    least: float
+    most: float
+
+    @staticmethod
+    def of(values):
+        return Times(statistics.median(values), min(values), max(values))
+
+    def over(self, dividend):
+        """What `dividend` is over each: the least time makes the greatest."""
+        return Times(dividend / self.median, dividend / self.most, dividend / self.least)
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """A quantity at one number of ranks."""
+
+    ranks: int
+    hosts: int
+    gpus: int
+    repeats: int
+    seconds: Times
+    waiting: Times | None
+    rate: Times | None  # bytes a second, of all ranks
+    speedup: Times | None
+    efficiency: Times | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """A quantity over numbers of ranks."""
+
+    workload: str
+    scaling: str
+    quantity: str
+    points: tuple
+
+    @property
+    def is_stage(self):
+        return self.points[0].waiting is not None
+
+    @property
+    def is_headline(self):
+        """Whether it is what the workload is about."""
+        whole = self.quantity == WHOLE_RUN or self.workload.startswith("bench")
+        return whole and self.quantity != WALL and not self.quantity.endswith(PEERS)
+
+
+def read_rows(path):
+    try:
+        with open(path, newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as failure:
+        raise Problem(f"{path}: {failure.strerror} Collect the study first.") from failure
+    if not rows or set(COLUMNS) - set(rows[0]):
+        raise Problem(f"{path} is no table of a scaling study Collect the study anew.")
+    return rows
+
+
+def moved_bytes(row):
+    """By all ranks; 0 where bytes are not what it is about."""
+    if row["quantity"] in (WHOLE_RUN, WALL):
+        return int(row["bytes"])
+    if row["workload"].startswith("bench") and int(row["bytes"]):
+        return int(row["stage_bytes"]) * int(row["ranks"])
+    return 0
+
+
+def grouped(rows, *columns):
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[column] for column in columns), []).append(row)
+    return groups
+
+
+def point_of(rows, base):
+    """`base` is the least number of ranks and its median rate; None at that number itself."""
+    first = rows[0]
+    ranks = int(first["ranks"])
+    seconds = Times.of([float(row["seconds"]) for row in rows])
+    waiting = [float(row["waiting"]) for row in rows if row["waiting"]]
+    moved = moved_bytes(first)
+    rate = seconds.over(moved) if moved else None
+    speedup = efficiency = None
+    if rate:
+        base_ranks, base_rate = base or (ranks, rate.median)
+        speedup = Times(*(value / base_rate * base_ranks for value in dataclasses.astuple(rate)))
+        efficiency = Times(*(value / ranks for value in dataclasses.astuple(speedup)))
+    return Point(ranks, int(first["hosts"]), int(first["gpus"]), len(rows), seconds,
+                 Times.of(waiting) if waiting else None, rate, speedup, efficiency)
+
+
+def series_of(rows):
+    """All series of a study's rows, in the order of the rows."""
+    found = []
+    for (workload, scaling, quantity), members in grouped(
+        rows, "workload", "scaling", "quantity"
+    ).items():
+        by_ranks = grouped(members, "ranks")
+        points = []
+        for (_,) , same in sorted(by_ranks.items(), key=lambda each: int(each[0][0])):
+            base = (points[0].ranks, points[0].rate.median) if points and points[0].rate else None
+            points.append(point_of(same, base))
+        found.append(Series(workload, scaling, quantity, tuple(points)))
+    return found

@@ -1,0 +1,206 @@
+"""A study's pictures: time, speed-up, efficiency and stages over numbers of ranks."""
+
+import itertools
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as pyplot  # noqa: E402
+import matplotlib.ticker as ticker  # noqa: E402
+
+from measuring import size_text  # noqa: E402
+
+from .table import WHOLE_RUN  # noqa: E402
+
+# Okabe and Ito's, which those who don't see red and green apart tell from each other.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vP"
+IDEAL = {"color": "0.35", "linestyle": "--", "linewidth": 1.2, "label": "ideal", "zorder": 1}
+PANEL_INCHES = (5.6, 4.0)
+DOTS_PER_INCH = 150
+TIME_UNITS = (("s", 1.0), ("ms", 1e3), ("us", 1e6))
+
+
+def time_unit(seconds):
+    """The unit in which a time has digits before the point."""
+    return next((unit for unit in TIME_UNITS if seconds * unit[1] >= 1), TIME_UNITS[-1])
+
+
+def set_ranks_axis(axes, ranks):
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ranks, [str(number) for number in ranks])
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.set_xlim(ranks[0] / 1.25, ranks[-1] * 1.25)
+    axes.set_xlabel("ranks")
+    axes.grid(True, which="major", alpha=0.3)
+
+
+def plain_ticks(axis):
+    """Numbers as they are, of logarithmic axes too."""
+    axis.set_major_locator(ticker.LogLocator(base=2))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def draw_spread(axes, ranks, times, style, scale=1.0):
+    """Medians, with bars from the least to the greatest."""
+    medians = [each.median * scale for each in times]
+    below = [(each.median - each.least) * scale for each in times]
+    above = [(each.most - each.median) * scale for each in times]
+    axes.errorbar(ranks, medians, yerr=(below, above), capsize=3, markersize=5, **style)
+
+
+def styles(all_series):
+    for series, colour, marker in zip(all_series, itertools.cycle(COLOURS),
+                                      itertools.cycle(MARKERS)):
+        yield series, {"color": colour, "marker": marker, "label": series.quantity}
+
+
+def draw_time(axes, all_series, ranks):
+    unit, scale = time_unit(min(point.seconds.least for series in all_series
+                                for point in series.points))
+    for series, style in styles(all_series):
+        own = [point.ranks for point in series.points]
+        draw_spread(axes, own, [point.seconds for point in series.points], style, scale)
+        first = series.points[0]
+        if first.rate is not None:
+            strong = series.scaling == "strong"
+            ideal = [first.seconds.median * scale * (first.ranks / number if strong else 1)
+                     for number in own]
+            axes.plot(own, ideal, **IDEAL)
+    axes.set_yscale("log", base=2)
+    plain_ticks(axes.yaxis)
+    lowest, highest = axes.get_ylim()
+    if highest < 4 * lowest:
+        middle = math.sqrt(lowest * highest)
+        axes.set_ylim(middle / 2.2, middle * 2.2)
+    axes.set_ylabel(f"time ({unit})")
+
+
+def draw_speedup(axes, all_series, ranks):
+    for series, style in styles(all_series):
+        own = [point.ranks for point in series.points]
+        draw_spread(axes, own, [point.speedup for point in series.points], style)
+    axes.plot(ranks, ranks, **IDEAL)
+    axes.set_yscale("log", base=2)
+    plain_ticks(axes.yaxis)
+    axes.set_ylabel("speed-up")
+
+
+def draw_efficiency(axes, all_series, ranks):
+    for series, style in styles(all_series):
+        own = [point.ranks for point in series.points]
+        draw_spread(axes, own, [point.efficiency for point in series.points], style)
+    axes.axhline(1, **IDEAL)
+    axes.set_ylim(0, max(1.1, axes.get_ylim()[1]))
+    axes.set_ylabel("parallel efficiency")
+
+
+def draw_rate(axes, all_series, ranks):
+    for series, style in styles(all_series):
+        own = [point.ranks for point in series.points]
+        draw_spread(axes, own, [point.rate for point in series.points], style, 1e-9)
+        base = series.points[0]
+        axes.plot(own, [base.rate.median * 1e-9 * number / base.ranks for number in own], **IDEAL)
+    axes.set_yscale("log", base=2)
+    plain_ticks(axes.yaxis)
+    axes.set_ylabel("rate of all ranks (GB/s)")
+
+
+def draw_stages(axes, stages, whole, ranks):
+    """For each number of ranks a bar for each stage, busy below and waiting above; stages overlap,
+    and the whole run is a line across."""
+    unit, scale = time_unit(max(point.seconds.median for point in whole.points))
+    width = 0.8 / len(stages)
+    for number, (stage, colour) in enumerate(zip(stages, itertools.cycle(COLOURS))):
+        places = [ranks.index(point.ranks) - 0.4 + width * (number + 0.5) for point in stage.points]
+        busy = [point.seconds.median * scale for point in stage.points]
+        waiting = [point.waiting.median * scale for point in stage.points]
+        axes.bar(places, busy, width * 0.9, color=colour, label=stage.quantity)
+        axes.bar(places, waiting, width * 0.9, bottom=busy, color=colour, alpha=0.25)
+    for point in whole.points:
+        place = ranks.index(point.ranks)
+        axes.hlines(point.seconds.median * scale, place - 0.45, place + 0.45, color="black",
+                    label=WHOLE_RUN if point is whole.points[0] else None)
+    axes.set_xticks(range(len(ranks)), [str(number) for number in ranks])
+    axes.set_xlabel("ranks")
+    axes.set_ylabel(f"busy, waiting (pale), on the busiest rank ({unit})")
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.3)
+    axes.grid(True, axis="y", alpha=0.3)
+
+
+def add_legend(axes, columns=1):
+    handles, labels = axes.get_legend_handles_labels()
+    unique = dict(zip(labels, handles))
+    axes.legend(unique.values(), unique.keys(), fontsize="small", ncols=columns)
+
+
+def panels_of(all_series):
+    """What there is to draw of a workload, as (title, function of axes and ranks)."""
+    headlines = [series for series in all_series if series.is_headline]
+    rated = [series for series in headlines if series.points[0].rate is not None]
+    stages = [series for series in all_series if series.is_stage]
+    whole = next((series for series in all_series if series.quantity == WHOLE_RUN), None)
+    panels = [("Time", lambda axes, ranks: draw_time(axes, headlines, ranks))]
+    if rated:
+        panels += [("Speed-up", lambda axes, ranks: draw_speedup(axes, rated, ranks)),
+                   ("Efficiency", lambda axes, ranks: draw_efficiency(axes, rated, ranks))]
+    if stages and whole:
+        panels.append(("Stages", lambda axes, ranks: draw_stages(axes, stages, whole, ranks)))
+    elif rated:
+        panels.append(("Rate", lambda axes, ranks: draw_rate(axes, rated, ranks)))
+    return panels
+
+
+def title_of(rows):
+    """What was measured, where and how often."""
+    first, last = rows[0], max(rows, key=lambda row: int(row["ranks"]))
+    size = int(first["bytes"])
+    data = ""
+    if size:
+        each = size // int(first["ranks"]) if first["scaling"] == "weak" else size
+        data = f", {size_text(each)} {'a rank' if first['scaling'] == 'weak' else 'in all'}"
+    repeats = max(int(row["repeat"]) for row in rows)
+    scaling = f"{first['scaling']} scaling" if size else "over ranks"
+    hosts = int(last["hosts"])
+    return (f"warpfold {first['workload']}, {scaling}{data}\n"
+            f"up to {last['devices']} on {hosts} host{'s' if hosts > 1 else ''}; median, least and "
+            f"greatest of {repeats} runs")
+
+
+def draw(rows, all_series, picture):
+    """One workload and scaling."""
+    ranks = sorted({point.ranks for series in all_series for point in series.points})
+    panels = panels_of(all_series)
+    columns = min(2, len(panels))
+    lines = math.ceil(len(panels) / columns)
+    figure, places = pyplot.subplots(
+        lines, columns, squeeze=False, layout="constrained",
+        figsize=(max(columns, 1.3) * PANEL_INCHES[0], lines * PANEL_INCHES[1] + 0.6),
+    )  # fmt: skip
+    for axes, (title, function) in zip(places.flat, panels):
+        if title != "Stages":
+            set_ranks_axis(axes, ranks)
+        function(axes, ranks)
+        axes.set_title(title, fontsize="medium")
+        add_legend(axes, 3 if title == "Stages" else 1)
+    for axes in list(places.flat)[len(panels):]:
+        axes.set_visible(False)
+    figure.suptitle(title_of(rows), fontsize="medium")
+    figure.savefig(picture, dpi=DOTS_PER_INCH)
+    pyplot.close(figure)
+
+
+def draw_all(rows, all_series, folder):
+    """A picture for each workload and scaling; their paths."""
+    pictures = []
+    for workload, scaling in dict.fromkeys((each.workload, each.scaling) for each in all_series):
+        own = [each for each in all_series if (each.workload, each.scaling) == (workload, scaling)]
+        picture = folder / f"{workload.replace(' ', '-')}-{scaling}.png"
+        own_rows = [row for row in rows
+                    if (row["workload"], row["scaling"]) == (workload, scaling)]
+        draw(own_rows, own, picture)
+        pictures.append(picture)
+    return pictures

@@ -1,0 +1,5 @@
+"""How a study says that it can't go on."""
+
+
+class Problem(Exception):
+    """What is wrong, why, and what to do, in one line."""

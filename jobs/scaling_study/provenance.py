@@ -1,0 +1,84 @@
+"""Where a measurement comes from: program, commit, machine."""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import shlex
+import shutil
+
+from .launch import launch, output_of
+from .problem import Problem
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+OF_THE_HOST = ("GPUs", "cores", "CPU kernels")  # what `--config` tells of where it runs
+SETTINGS = ("CUDA_", "HCOLL_", "HDF5_", "NCCL_", "OMPI_MCA_", "PMIX_MCA_", "UCX_")
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """The program that is measured."""
+
+    path: str
+    version: str
+    build: str  # what `--config` tells of the build
+    digest: str  # of its file
+
+    def as_json(self):
+        return dataclasses.asdict(self)
+
+
+def file_digest(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def program_at(name):
+    path = shutil.which(name)
+    if path is None:
+        raise Problem(f"no program '{name}' Name the one that was built: --program.")
+    path = os.path.abspath(path)
+    ending = launch([path, "--config"], 60)
+    lines = [line.rstrip() for line in ending.stdout.splitlines()]
+    if ending.status != 0 or not lines:
+        raise Problem(f"'{path} --config' fails ({ending.reason}) Build the program for this "
+                      "machine.")
+    build = "\n".join(line for line in lines[1:] if not line.startswith(OF_THE_HOST))
+    return Program(path, lines[0].removeprefix("warpfold "), build, file_digest(path))
+
+
+def commit():
+    """Of the repository that these scripts lie in; marked where something was changed since."""
+    git = ["git", "-C", str(REPOSITORY)]
+    found = output_of([*git, "rev-parse", "HEAD"])
+    if found is None:
+        return "unknown"
+    changed = output_of([*git, "status", "--porcelain", "--untracked-files=no"])
+    return found + ("-dirty" if changed else "")
+
+
+def machine():
+    """Of the host that this runs on."""
+    gpus = output_of(["nvidia-smi", "--query-gpu=name,uuid,driver_version", "--format=csv,noheader"])
+    return {
+        "host": os.uname().nodename,
+        "system": f"{os.uname().sysname} {os.uname().release}",
+        "cores": len(os.sched_getaffinity(0)),
+        "gpus": gpus.splitlines() if gpus else [],
+        "mpirun": (output_of(["mpirun", "--version"]) or "none").splitlines()[0],
+        "settings": {name: value for name, value in sorted(os.environ.items())
+                     if name.startswith(SETTINGS)},
+    }  # fmt: skip
+
+
+def launcher_words(launcher, ranks):
+    return [word.replace("{ranks}", str(ranks)) for word in shlex.split(launcher)]
+
+
+def hosts_of(launcher, ranks):
+    """Names of the hosts that a number of ranks run on, in the order of the ranks."""
+    words = launcher_words(launcher, ranks)
+    ending = launch([*words, "uname", "-n"], 300)
+    if ending.status != 0:
+        raise Problem(f"'{shlex.join(words)}' starts no {ranks} ranks ({ending.reason}) Choose "
+                      "--launcher and --ranks as this machine allows.")
+    return list(dict.fromkeys(ending.stdout.split()))

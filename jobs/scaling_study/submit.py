@@ -1,0 +1,72 @@
+"""Submitting a study to Slurm: a job for each number of ranks, and one that collects."""
+
+import os
+import pathlib
+import shlex
+import shutil
+import sys
+
+from .folder import write_whole
+from .launch import launch
+from .problem import Problem
+
+SCALING = pathlib.Path(__file__).resolve().parents[1] / "scaling.py"
+SITES = SCALING.parent / "sites"
+
+
+def site_lines(site):
+    """What makes modules and MPI ready in a job."""
+    if site is None:
+        return []
+    path = SITES / f"{site}.sh"
+    if not path.is_file():
+        known = ", ".join(sorted(each.stem for each in SITES.glob("*.sh"))) or "none"
+        raise Problem(f"no site '{site}' There are {known}, in {SITES}.")
+    return [f". {shlex.quote(str(path))}"]
+
+
+def write_script(folder, name, site, *commands):
+    path = folder.path / name
+    lines = ["#!/bin/bash", *site_lines(site), *(shlex.join(command) for command in commands)]
+    write_whole(path, "\n".join(lines) + "\n")
+    return path
+
+
+def resources(plan, ranks, ranks_per_node):
+    """Whole nodes' worth: ranks side by side, and their GPUs, all visible to all."""
+    on_a_node = min(ranks, ranks_per_node)
+    words = [f"--nodes={-(-ranks // on_a_node)}", f"--ntasks={ranks}",
+             f"--ntasks-per-node={on_a_node}"]
+    if plan.backend == "cuda" or (plan.backend == "auto" and not plan.share_gpu):
+        words.append(f"--gpus-per-node={on_a_node}")
+    return words
+
+
+def sbatch(words):
+    """The number of the job."""
+    ending = launch(["sbatch", "--parsable", *words], 120)
+    if ending.status != 0:
+        raise Problem(f"sbatch refuses '{' '.join(words)}' ({ending.reason}) Choose --ranks, "
+                      "--ranks-per-node and --sbatch as this cluster allows.")
+    return ending.stdout.strip().split(";")[0]
+
+
+def submit(folder, ranks_per_node, site, more):
+    """The numbers of the jobs: for each number of ranks that has something left, then the last."""
+    if shutil.which("sbatch") is None:
+        raise Problem("there is no sbatch here (Slurm takes the jobs) Use `scaling.py run` on "
+                      "machines without it.")
+    path = folder.path.resolve()
+    python = os.path.abspath(sys.executable)
+    shared = ["--chdir", str(path), *shlex.split(more)]
+    jobs = []
+    for ranks in folder.plan.ranks:
+        command = [python, str(SCALING), "run", str(path), "--only-ranks", str(ranks), "--no-plot"]
+        script = write_script(folder, f"{ranks}-ranks.sh", site, command)
+        jobs.append(sbatch([*shared, f"--job-name=warpfold-{ranks}", "--output=slurm-%x-%j.out",
+                            *resources(folder.plan, ranks, ranks_per_node), str(script)]))
+    collecting = [[python, str(SCALING), word, str(path)] for word in ("collect", "plot")]
+    script = write_script(folder, "collect.sh", site, *collecting)
+    jobs.append(sbatch([*shared, "--job-name=warpfold-collect", "--output=slurm-%x-%j.out",
+                        "--ntasks=1", f"--dependency=afterany:{':'.join(jobs)}", str(script)]))
+    return jobs

@@ -1,0 +1,28 @@
+"""The table that a study ends with."""
+
+HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "GPUs", "median s", "least s",
+          "most s", "GB/s", "speed-up", "efficiency")  # fmt: skip
+
+
+def line_of(series, point):
+    def figure(times, digits, scale=1.0):
+        return f"{times.median * scale:.{digits}f}" if times else ""
+
+    return (series.workload, series.scaling, series.quantity, str(point.ranks), str(point.hosts),
+            str(point.gpus), f"{point.seconds.median:.6f}", f"{point.seconds.least:.6f}",
+            f"{point.seconds.most:.6f}", figure(point.rate, 3, 1e-9), figure(point.speedup, 3),
+            figure(point.efficiency, 3))  # fmt: skip
+
+
+def table_of(all_series):
+    """What each workload is about, at every number of ranks."""
+    lines = [HEADER]
+    lines += [line_of(series, point) for series in all_series if series.is_headline
+              for point in series.points]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
+    text = []
+    for line in lines:
+        cells = [cell.ljust(width) if column < 3 else cell.rjust(width)
+                 for column, (cell, width) in enumerate(zip(line, widths))]
+        text.append("  ".join(cells).rstrip())
+    return "\n".join(text)
