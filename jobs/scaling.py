@@ -5,6 +5,7 @@ scaling.py run STUDY       makes the runs, collects them and draws pictures
 scaling.py submit STUDY    lets Slurm run it: a job for each number of ranks, and one that collects
 scaling.py collect STUDY   writes STUDY/study.csv, prints a table
 scaling.py plot STUDY      draws STUDY/*.png from study.csv
+scaling.py model STUDY     fits a cost model to study.csv and predicts larger numbers of ranks
 
 STUDY is a folder. study.json in it says what is measured by which program, runs/ holds what each run
 reported. A study that was interrupted goes on with the same command: what was measured is kept. With
@@ -31,7 +32,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from measuring import bytes_of, numbers_of  # noqa: E402
-from scaling_study import figures, provenance, summary, table  # noqa: E402
+from scaling_study import (  # noqa: E402
+    cost_model, figures, prediction, prediction_report, provenance, summary, table,
+)  # fmt: skip
 from scaling_study.folder import Folder  # noqa: E402
 from scaling_study.measure import make_runs  # noqa: E402
 from scaling_study.plan import SCALINGS, WORKLOADS, Plan  # noqa: E402
@@ -98,6 +101,20 @@ def add_submit(commands):
     parser.set_defaults(carry_out=submit_runs)
 
 
+def add_model(commands):
+    parser = commands.add_parser(
+        "model", help="predict larger numbers of ranks", description=cost_model.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("study", metavar="STUDY", help="the study's folder")
+    parser.add_argument("--predict", type=numbers_of, metavar="N,...",
+                        default=[8, 16, 64, 256, 1024], help="numbers of ranks; default: "
+                        "8,16,64,256,1024")
+    parser.add_argument("--ranks-per-node", type=int, metavar="N",
+                        help="of the predictions; default: as many as were measured")
+    parser.set_defaults(carry_out=predict)
+
+
 def parse_arguments():
     words = sys.argv[1:]
     options = []
@@ -114,6 +131,7 @@ def parse_arguments():
         command = commands.add_parser(name, help=what)
         command.add_argument("study", metavar="STUDY", help="the study's folder")
         command.set_defaults(carry_out=carry_out)
+    add_model(commands)
     arguments = parser.parse_args(words)
     arguments.options = options or None
     return arguments
@@ -165,17 +183,40 @@ def collect(arguments):
     print(folder.path / "study.csv")
 
 
+def note_no_pictures(failure):
+    print(f"scaling.py: note: no pictures ({failure}); python3-matplotlib draws them",
+          file=sys.stderr)
+
+
 def plot(arguments):
     folder = pathlib.Path(arguments.study)
     rows = figures.read_rows(folder / "study.csv")
     try:
         from scaling_study import pictures
     except ImportError as failure:
-        print(f"scaling.py: note: no pictures ({failure}); python3-matplotlib draws them",
-              file=sys.stderr)
+        note_no_pictures(failure)
         return
     for picture in pictures.draw_all(rows, figures.series_of(rows), folder):
         print(picture)
+
+
+def predict(arguments):
+    if min(arguments.predict) < 1 or (arguments.ranks_per_node is not None
+                                      and arguments.ranks_per_node < 1):
+        raise Problem("--predict and --ranks-per-node have to be 1 or more")
+    folder = pathlib.Path(arguments.study)
+    rows = figures.read_rows(folder / "study.csv")
+    model, checks, predicted = prediction.model_of(rows, arguments.predict,
+                                                   arguments.ranks_per_node)
+    print(prediction_report.text_of(model, checks, predicted))
+    for path in prediction_report.write(folder, model, checks, predicted):
+        print(path)
+    try:
+        from scaling_study import model_picture
+    except ImportError as failure:
+        note_no_pictures(failure)
+        return
+    print(model_picture.draw(model, checks, predicted, folder / "model.png"))
 
 
 def end(*_):

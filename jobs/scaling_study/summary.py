@@ -14,15 +14,19 @@ def line_of(series, point):
             figure(point.efficiency, 3))  # fmt: skip
 
 
-def table_of(all_series):
-    """What each workload is about, at every number of ranks."""
-    lines = [HEADER]
-    lines += [line_of(series, point) for series in all_series if series.is_headline
-              for point in series.points]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
+def aligned(lines, names):
+    """Columns side by side: the first `names` to the left, the others, numbers, to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines)]
     text = []
     for line in lines:
-        cells = [cell.ljust(width) if column < 3 else cell.rjust(width)
+        cells = [cell.ljust(width) if column < names else cell.rjust(width)
                  for column, (cell, width) in enumerate(zip(line, widths))]
         text.append("  ".join(cells).rstrip())
     return "\n".join(text)
+
+
+def table_of(all_series):
+    """What each workload is about, at every number of ranks."""
+    lines = [line_of(series, point) for series in all_series if series.is_headline
+             for point in series.points]
+    return aligned([HEADER, *lines], 3)

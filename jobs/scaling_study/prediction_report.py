@@ -1,0 +1,109 @@
+"""What a model says: terms, how far off it was, and predictions."""
+
+import csv
+import io
+import json
+
+from .folder import write_whole
+from .prediction import is_exchange
+from .summary import aligned
+
+TERMS_HEADER = ("workload", "quantity", "start ms", "GB/s a rank", "GB/s a host", "call us",
+                "step us", "residuals %")  # fmt: skip
+CHECK_HEADER = ("workload", "scaling", "quantity", "ranks", "measured ms", "predicted ms",
+                "least ms", "most ms", "off %")  # fmt: skip
+PREDICTION_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "predicted ms", "least ms",
+                     "most ms")  # fmt: skip
+
+
+def rate_of(fit, term):
+    """Bytes a second; None where the term was left out."""
+    return 1 / fit.coefficient(term) if fit.coefficient(term) else None
+
+
+def terms_of(model):
+    """What was fitted, as JSON: seconds, and bytes a second."""
+    for (workload, quantity), fit in model.fits.items():
+        if is_exchange(workload, quantity):
+            terms = {"call": fit.coefficient("call"), "step": fit.coefficient("step")}
+        else:
+            terms = {"start": fit.coefficient("start"), "rank_rate": rate_of(fit, "rank"),
+                     "host_rate": rate_of(fit, "host"),
+                     "step": model.step_seconds(workload, quantity)}
+        yield {"workload": workload, "quantity": quantity, **terms, "relative_error": fit.error,
+               "observations": len(fit.observations)}
+
+
+def as_json(prediction):
+    content = {name: getattr(prediction, name)
+               for name in ("workload", "scaling", "quantity", "ranks", "hosts")}
+    content.update(seconds=prediction.seconds.median, least=prediction.seconds.least,
+                   most=prediction.seconds.most)
+    if prediction.measured is not None:
+        content.update(measured=prediction.measured, off_percent=prediction.off_percent)
+    return content
+
+
+def write(folder, model, checks, predicted):
+    """model.json: all there is; model.csv: held-out and predicted times."""
+    first = model.rows[0]
+    provenance = {name: first[name] for name in ("commit", "version", "build", "mpi")}
+    document = {"schema": "warpfold.scaling-model/1", **provenance,
+                "terms": list(terms_of(model)), "held_out": list(map(as_json, checks)),
+                "predictions": list(map(as_json, predicted))}
+    write_whole(folder / "model.json", json.dumps(document, indent=2) + "\n")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, as_json(checks[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(as_json, [*checks, *predicted]))
+    write_whole(folder / "model.csv", text.getvalue())
+    return folder / "model.json", folder / "model.csv"
+
+
+def figure(value, scale=1e3):
+    return "" if value is None else f"{value * scale:.4g}"
+
+
+def terms_line(terms):
+    return (terms["workload"], terms["quantity"], figure(terms.get("start")),
+            figure(terms.get("rank_rate"), 1e-9), figure(terms.get("host_rate"), 1e-9),
+            figure(terms.get("call"), 1e6), figure(terms["step"], 1e6),
+            figure(terms["relative_error"], 100))  # fmt: skip
+
+
+def interval_of(prediction):
+    return tuple(figure(value) for value in (prediction.seconds.median, prediction.seconds.least,
+                                             prediction.seconds.most))
+
+
+def check_line(check):
+    return (check.workload, check.scaling, check.quantity, str(check.ranks),
+            figure(check.measured), *interval_of(check), f"{check.off_percent:+.1f}")
+
+
+def prediction_line(prediction):
+    return (prediction.workload, prediction.scaling, prediction.quantity, str(prediction.ranks),
+            str(prediction.hosts), *interval_of(prediction))
+
+
+def remarks(model, predicted):
+    """What the measurements can't tell."""
+    hosts = max(int(row["hosts"]) for row in model.rows)
+    if hosts == 1 and max(each.hosts for each in predicted) > 1:
+        yield ("note: all runs were on one host; steps between hosts are taken to cost what steps "
+               "within it do")
+    if any(each.seconds.least is None for each in predicted):
+        yield "note: no intervals where there are no more runs than terms; make more --repeats"
+
+
+def text_of(model, checks, predicted):
+    parts = [
+        "terms", aligned([TERMS_HEADER, *map(terms_line, terms_of(model))], 2),
+        "", "the largest number of ranks, from fits to the others",
+        aligned([CHECK_HEADER, *(check_line(each) for each in checks if each.is_headline)], 3),
+        "", "predictions, with the interval for 90 % of runs",
+        aligned([PREDICTION_HEADER, *(prediction_line(each) for each in predicted
+                                      if each.is_headline)], 3),
+        *remarks(model, predicted),
+    ]  # fmt: skip
+    return "\n".join(parts)
