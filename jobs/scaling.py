@@ -7,10 +7,10 @@ scaling.py collect STUDY   writes STUDY/study.csv, prints a table
 scaling.py plot STUDY      draws STUDY/*.png from study.csv
 scaling.py model STUDY     fits a cost model to study.csv and predicts larger numbers of ranks
 
-STUDY is a folder. study.json in it says what is measured by which program, runs/ holds what each run
-reported. A study that was interrupted goes on with the same command: what was measured is kept. With
-other options, or another build, it is refused. Every result has to be the same bits at every number
-of ranks, or the study fails.
+STUDY is a folder. study.json in it says what is measured by which program, runs/ holds what each
+run reported. A study that was interrupted goes on with the same command: what was measured is kept.
+With other options, or another build, it is refused. Every result has to be the same bits at every
+number of ranks, or the study fails.
 
 A strong study divides one dataset of --bytes among the ranks, a weak one has --bytes for each rank.
 The rate of a run is the bytes that all ranks move over its time t (the median of the repeats); with
@@ -70,6 +70,8 @@ def add_plan(parser):
                         help=f"what starts ranks, 'srun -n {{ranks}}'; default: '{plan.launcher}'")
     parser.add_argument("--share-gpu", action="store_true", default=None,
                         help="allow several ranks on one GPU")
+    parser.add_argument("--commit", help="that the program was built of; default: that of the "
+                        "repository which this script lies in")
     parser.add_argument("--scratch", metavar="FOLDER",
                         help="for datasets, which are removed in the end; seen by all hosts. "
                         f"Default: {plan.scratch}, of `submit` the study's folder")
@@ -95,7 +97,7 @@ def add_submit(commands):
     add_plan(parser)
     parser.add_argument("--ranks-per-node", type=int, default=4, metavar="N",
                         help="at most; default: %(default)s")
-    parser.add_argument("--site", metavar="NAME", help="settings of jobs/sites/NAME.sh")
+    parser.add_argument("--site", metavar="NAME", help="settings of jobs/sites/NAME.sh, or a path")
     parser.add_argument("--sbatch", default="", metavar="OPTIONS",
                         help="further ones of sbatch: '--partition=gpu --time=30'")
     parser.set_defaults(carry_out=submit_runs)
@@ -119,8 +121,8 @@ def parse_arguments():
     words = sys.argv[1:]
     options = []
     if "--" in words:
-        options = words[words.index("--") + 1:]
-        words = words[:words.index("--")]
+        end_of_own = words.index("--")
+        words, options = words[:end_of_own], words[end_of_own + 1:]
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -138,8 +140,8 @@ def parse_arguments():
 
 
 def begun(arguments, scratch):
-    """The study's folder and program: options that are not given are those of a study that was
-    begun, or else the defaults."""
+    """The study's folder, its program, and facts that go with what is measured. Options that are not
+    given are those of a study that was begun, or else the defaults."""
     known = Folder(arguments.study) if Folder.is_begun(arguments.study) else None
     chosen = known.plan.as_json() if known else Plan(scratch=scratch).as_json()
     for name in chosen:
@@ -149,28 +151,29 @@ def begun(arguments, scratch):
     plan = Plan.from_json(chosen).checked()
     name = arguments.program or (known.content["program"]["path"] if known else "warpfold")
     program = provenance.program_at(name)
-    facts = {"commit": provenance.commit(), "machine": provenance.machine(),
-             "command": shlex.join(sys.argv)}
-    return Folder.begin(arguments.study, plan, program, facts), program
+    facts = {"commit": arguments.commit or provenance.commit(), "machine": provenance.machine()}
+    command = shlex.join(sys.argv)
+    folder = Folder.begin(arguments.study, plan, program, {**facts, "command": command})
+    return folder, program, facts
 
 
 def run(arguments):
     scratch = Plan.scratch if pathlib.Path(Plan.scratch).is_dir() else arguments.study
-    folder, program = begun(arguments, scratch)
+    folder, program, facts = begun(arguments, scratch)
     ranks = arguments.only_ranks or list(folder.plan.ranks)
     if set(ranks) - set(folder.plan.ranks):
         raise Problem(f"--only-ranks names others than the study's "
                       f"{','.join(map(str, folder.plan.ranks))} Choose of these.")
-    make_runs(folder, program, ranks, arguments.timeout)
+    make_runs(folder, program, ranks, facts, arguments.timeout)
     if not arguments.no_plot:
         collect(arguments)
         plot(arguments)
 
 
 def submit_runs(arguments):
-    folder, _ = begun(arguments, str(pathlib.Path(arguments.study).resolve()))
+    folder, *_ = begun(arguments, str(pathlib.Path(arguments.study).resolve()))
     jobs = submit(folder, arguments.ranks_per_node, arguments.site, arguments.sbatch)
-    print(f"jobs {', '.join(jobs[:-1])}; job {jobs[-1]} collects what they measured")
+    print(f"jobs {', '.join(jobs[:-1]) or 'none'}; job {jobs[-1]} collects what they measured")
 
 
 def collect(arguments):

@@ -5,11 +5,11 @@ The rate of a run is the bytes that all ranks move over its time, and p0 the lea
     speed-up    S(p) = rate(p) / rate(p0) * p0
     efficiency  E(p) = S(p) / p
 
-Of a strong study, whose dataset stays the same, S is p0 t(p0) / t(p) and E is p0 t(p0) / (p t(p)); of
-a weak one, whose dataset grows with p, E is t(p0) / t(p). Only where a program has to move more bytes
-on several ranks than on one (a scan in GPU memory: twice and three times the array) does counting
-bytes differ from counting elements. t is the median of the repeats; their least and greatest times
-give the ends of the spread.
+Of a strong study, whose dataset stays the same, S is p0 t(p0) / t(p) and E is p0 t(p0) / (p t(p));
+of a weak one, whose dataset grows with p, E is t(p0) / t(p). Only where a program has to move more
+bytes on several ranks than on one (a scan in GPU memory: twice and three times the array) does
+counting bytes differ from counting elements. t is the median of the repeats; their least and
+greatest times give the ends of the spread.
 """
 
 import csv

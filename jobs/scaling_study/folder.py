@@ -100,6 +100,11 @@ class Folder:
         document = {"schema": RUN_SCHEMA, "run": dataclasses.asdict(run), **content}
         write_whole(self.file_of(run), json.dumps(document, indent=1) + "\n")
 
+    def forget_attempt(self, run):
+        """Removes what a killed process left of a run."""
+        for left in self.runs.glob(f".{run.name}.*"):
+            left.unlink()
+
     def keep_failure(self, run, text):
         write_whole(self.runs / f"{run.name}.failed", text)
 

@@ -10,22 +10,22 @@ from .inputs import DATASET, Inputs, elements_digest
 from .launch import launch
 from .plan import FROM_FILES, run_of, runs_of
 from .problem import Problem
-from .provenance import commit, hosts_of, launcher_words, machine
+from .provenance import hosts_of, launcher_words
 
+BENCHED = {"bench reduce": "sum", "bench scan": "inclusive", "bench collectives": "sum,inclusive"}
 COMBINED_BYTES = "1M"  # of the arrays that `bench combine` folds before it combines
 
 
 class Study:
     """A folder, the program that it measures, and the datasets there are now."""
 
-    def __init__(self, folder, program, inputs, timeout):
+    def __init__(self, folder, program, inputs, facts, timeout):
         self.folder = folder
         self.plan = folder.plan
         self.program = program
         self.inputs = inputs
         self.timeout = timeout
-        self.commit = commit()
-        self.machine = machine()
+        self.facts = facts
         self.hosts = {}
         self.answers = Answers()
 
@@ -44,8 +44,8 @@ class Study:
         elif run.workload == "bench ingest":
             words += ["--kernels", "warpfold,raw"]
         else:
-            words += ["--types", plan.type, "--sizes", run.bytes // run.ranks]
-            words += ["--ops", "sum" if run.workload == "bench reduce" else "inclusive"]
+            words += ["--types", plan.type, "--sizes", run.bytes // run.ranks,
+                      "--ops", BENCHED[run.workload]]
         words += ["--backend", plan.backend, "--quiet", "--json", report, *plan.options]
         if plan.share_gpu:
             words.append("--share-gpu")
@@ -97,9 +97,8 @@ class Study:
         self.folder.keep(run, {
             "command": command, "started": started, "wall_seconds": ending.seconds,
             "exit_status": ending.status, "answer": answer,
-            "result": answer_digest(answer) if answer else "", "commit": self.commit,
-            "program": self.program.as_json(), "machine": self.machine, "host_names": hosts,
-            "report": report,
+            "result": answer_digest(answer) if answer else "", **self.facts,
+            "program": self.program.as_json(), "host_names": hosts, "report": report,
         })  # fmt: skip
         return answer, ending.seconds
 
@@ -119,17 +118,19 @@ def warm_up_again(plan, left):
     return [run_of(plan, *key, 0) for key in missing]
 
 
-def make_runs(folder, program, ranks, timeout):
-    """Makes the runs of these numbers of ranks that have not been made."""
+def make_runs(folder, program, ranks, facts, timeout):
+    """Makes the runs of these numbers of ranks that have not been made; `facts` go with each."""
     runs = [run for run in runs_of(folder.plan) if run.ranks in ranks]
     left = [run for run in runs if not folder.is_done(run)]
     if not left:
         return
     with folder.measuring(ranks), Inputs(folder, ranks, program, timeout) as inputs:
-        study = Study(folder, program, inputs, timeout)
+        study = Study(folder, program, inputs, facts, timeout)
         for run in runs_of(folder.plan):
             if folder.is_done(run):
                 study.compare(run, folder.kept_run(run)["answer"])
+        for run in left:
+            folder.forget_attempt(run)
         inputs.prepare(left)
         left = warm_up_again(folder.plan, left) + left
         for number, run in enumerate(left, 1):

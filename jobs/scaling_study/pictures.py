@@ -20,6 +20,7 @@ MARKERS = "osD^vP"
 IDEAL = {"color": "0.35", "linestyle": "--", "linewidth": 1.2, "label": "ideal", "zorder": 1}
 PANEL_INCHES = (5.6, 4.0)
 DOTS_PER_INCH = 150
+SIDESTEP = 1.025  # of the number of ranks
 TIME_UNITS = (("s", 1.0), ("ms", 1e3), ("us", 1e6))
 
 
@@ -44,18 +45,25 @@ def plain_ticks(axis):
     axis.set_minor_locator(ticker.NullLocator())
 
 
-def draw_spread(axes, ranks, times, style, scale=1.0):
+def draw_spread(axes, points, what, style, scale=1.0):
     """Medians, with bars from the least to the greatest."""
+    times = [getattr(point, what) for point in points]
     medians = [each.median * scale for each in times]
     below = [(each.median - each.least) * scale for each in times]
     above = [(each.most - each.median) * scale for each in times]
-    axes.errorbar(ranks, medians, yerr=(below, above), capsize=3, markersize=5, **style)
+    aside = [point.ranks * style["aside"] for point in points]
+    axes.errorbar(aside, medians, yerr=(below, above), capsize=3, markersize=5,
+                  color=style["color"], marker=style["marker"], label=style["label"])
 
 
 def styles(all_series):
-    for series, colour, marker in zip(all_series, itertools.cycle(COLOURS),
-                                      itertools.cycle(MARKERS)):
-        yield series, {"color": colour, "marker": marker, "label": series.quantity}
+    """Series side by side, so that no spread hides another."""
+    middle = (len(all_series) - 1) / 2
+    for number, (series, colour, marker) in enumerate(
+        zip(all_series, itertools.cycle(COLOURS), itertools.cycle(MARKERS))
+    ):
+        yield series, {"color": colour, "marker": marker, "label": series.quantity,
+                       "aside": SIDESTEP ** (number - middle)}
 
 
 def draw_time(axes, all_series, ranks):
@@ -63,7 +71,7 @@ def draw_time(axes, all_series, ranks):
                                 for point in series.points))
     for series, style in styles(all_series):
         own = [point.ranks for point in series.points]
-        draw_spread(axes, own, [point.seconds for point in series.points], style, scale)
+        draw_spread(axes, series.points, "seconds", style, scale)
         first = series.points[0]
         if first.rate is not None:
             strong = series.scaling == "strong"
@@ -81,8 +89,7 @@ def draw_time(axes, all_series, ranks):
 
 def draw_speedup(axes, all_series, ranks):
     for series, style in styles(all_series):
-        own = [point.ranks for point in series.points]
-        draw_spread(axes, own, [point.speedup for point in series.points], style)
+        draw_spread(axes, series.points, "speedup", style)
     axes.plot(ranks, ranks, **IDEAL)
     axes.set_yscale("log", base=2)
     plain_ticks(axes.yaxis)
@@ -91,8 +98,7 @@ def draw_speedup(axes, all_series, ranks):
 
 def draw_efficiency(axes, all_series, ranks):
     for series, style in styles(all_series):
-        own = [point.ranks for point in series.points]
-        draw_spread(axes, own, [point.efficiency for point in series.points], style)
+        draw_spread(axes, series.points, "efficiency", style)
     axes.axhline(1, **IDEAL)
     axes.set_ylim(0, max(1.1, axes.get_ylim()[1]))
     axes.set_ylabel("parallel efficiency")
@@ -101,7 +107,7 @@ def draw_efficiency(axes, all_series, ranks):
 def draw_rate(axes, all_series, ranks):
     for series, style in styles(all_series):
         own = [point.ranks for point in series.points]
-        draw_spread(axes, own, [point.rate for point in series.points], style, 1e-9)
+        draw_spread(axes, series.points, "rate", style, 1e-9)
         base = series.points[0]
         axes.plot(own, [base.rate.median * 1e-9 * number / base.ranks for number in own], **IDEAL)
     axes.set_yscale("log", base=2)

@@ -5,7 +5,8 @@ import json
 
 from .problem import Problem
 
-WORKLOADS = ("reduce", "scan", "bench reduce", "bench scan", "bench combine", "bench ingest")
+WORKLOADS = ("reduce", "scan", "bench reduce", "bench scan", "bench collectives", "bench combine",
+             "bench ingest")  # fmt: skip
 FROM_FILES = ("reduce", "scan", "bench ingest")
 SCALINGS = ("strong", "weak")
 ITEM_BYTES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8,

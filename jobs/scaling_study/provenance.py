@@ -58,7 +58,8 @@ def commit():
 
 def machine():
     """Of the host that this runs on."""
-    gpus = output_of(["nvidia-smi", "--query-gpu=name,uuid,driver_version", "--format=csv,noheader"])
+    gpus = output_of(["nvidia-smi", "--query-gpu=name,uuid,driver_version",
+                      "--format=csv,noheader"])
     return {
         "host": os.uname().nodename,
         "system": f"{os.uname().sysname} {os.uname().release}",

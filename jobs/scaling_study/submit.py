@@ -8,21 +8,21 @@ import sys
 
 from .folder import write_whole
 from .launch import launch
+from .plan import runs_of
 from .problem import Problem
 
-SCALING = pathlib.Path(__file__).resolve().parents[1] / "scaling.py"
-SITES = SCALING.parent / "sites"
+JOBS = pathlib.Path(__file__).resolve().parents[1]
+SCALING = JOBS / "scaling.py"
 
 
 def site_lines(site):
     """What makes modules and MPI ready in a job."""
     if site is None:
         return []
-    path = SITES / f"{site}.sh"
-    if not path.is_file():
-        known = ", ".join(sorted(each.stem for each in SITES.glob("*.sh"))) or "none"
-        raise Problem(f"no site '{site}' There are {known}, in {SITES}.")
-    return [f". {shlex.quote(str(path))}"]
+    if "/" not in site and not (JOBS / "sites" / f"{site}.sh").is_file():
+        known = ", ".join(sorted(each.stem for each in (JOBS / "sites").glob("*.sh")))
+        raise Problem(f"no site '{site}' There are {known}, and paths of files like those.")
+    return [f"source {shlex.quote(str(JOBS / 'batch.sh'))}", f"load_site {shlex.quote(site)}"]
 
 
 def write_script(folder, name, site, *commands):
@@ -37,7 +37,7 @@ def resources(plan, ranks, ranks_per_node):
     on_a_node = min(ranks, ranks_per_node)
     words = [f"--nodes={-(-ranks // on_a_node)}", f"--ntasks={ranks}",
              f"--ntasks-per-node={on_a_node}"]
-    if plan.backend == "cuda" or (plan.backend == "auto" and not plan.share_gpu):
+    if plan.backend == "cuda" and not plan.share_gpu:
         words.append(f"--gpus-per-node={on_a_node}")
     return words
 
@@ -51,22 +51,32 @@ def sbatch(words):
     return ending.stdout.strip().split(";")[0]
 
 
+def ranks_left(folder):
+    """Numbers of ranks with runs that have not been made."""
+    left = [run.ranks for run in runs_of(folder.plan) if not folder.is_done(run)]
+    return sorted(set(left))
+
+
 def submit(folder, ranks_per_node, site, more):
     """The numbers of the jobs: for each number of ranks that has something left, then the last."""
     if shutil.which("sbatch") is None:
         raise Problem("there is no sbatch here (Slurm takes the jobs) Use `scaling.py run` on "
                       "machines without it.")
+    if folder.plan.backend == "auto":
+        raise Problem("--backend auto can't be submitted (Slurm gives GPUs to those who ask for "
+                      "them) Name a new folder, and --backend cuda or cpu.")
     path = folder.path.resolve()
     python = os.path.abspath(sys.executable)
     shared = ["--chdir", str(path), *shlex.split(more)]
     jobs = []
-    for ranks in folder.plan.ranks:
+    for ranks in ranks_left(folder):
         command = [python, str(SCALING), "run", str(path), "--only-ranks", str(ranks), "--no-plot"]
         script = write_script(folder, f"{ranks}-ranks.sh", site, command)
         jobs.append(sbatch([*shared, f"--job-name=warpfold-{ranks}", "--output=slurm-%x-%j.out",
                             *resources(folder.plan, ranks, ranks_per_node), str(script)]))
+    dependency = [f"--dependency=afterany:{':'.join(jobs)}"] if jobs else []
     collecting = [[python, str(SCALING), word, str(path)] for word in ("collect", "plot")]
     script = write_script(folder, "collect.sh", site, *collecting)
     jobs.append(sbatch([*shared, "--job-name=warpfold-collect", "--output=slurm-%x-%j.out",
-                        "--ntasks=1", f"--dependency=afterany:{':'.join(jobs)}", str(script)]))
+                        "--ntasks=1", *dependency, str(script)]))
     return jobs

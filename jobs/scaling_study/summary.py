@@ -9,8 +9,8 @@ def line_of(series, point):
         return f"{times.median * scale:.{digits}f}" if times else ""
 
     return (series.workload, series.scaling, series.quantity, str(point.ranks), str(point.hosts),
-            str(point.gpus), f"{point.seconds.median:.6f}", f"{point.seconds.least:.6f}",
-            f"{point.seconds.most:.6f}", figure(point.rate, 3, 1e-9), figure(point.speedup, 3),
+            str(point.gpus), f"{point.seconds.median:.4g}", f"{point.seconds.least:.4g}",
+            f"{point.seconds.most:.4g}", figure(point.rate, 3, 1e-9), figure(point.speedup, 3),
             figure(point.efficiency, 3))  # fmt: skip
 
 

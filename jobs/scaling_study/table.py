@@ -10,9 +10,9 @@ from .folder import write_whole
 from .plan import runs_of
 from .problem import Problem
 
-COLUMNS = ("workload", "scaling", "ranks", "hosts", "gpus", "repeat", "bytes", "quantity", "threads",
-           "seconds", "waiting", "stage_bytes", "result", "commit", "version", "build", "mpi",
-           "devices", "host_names", "started", "command")  # fmt: skip
+COLUMNS = ("workload", "scaling", "ranks", "hosts", "gpus", "repeat", "bytes", "quantity",
+           "threads", "seconds", "waiting", "stage_bytes", "result", "commit", "version", "build",
+           "mpi", "devices", "host_names", "started", "command")  # fmt: skip
 WHOLE_RUN = "whole run"
 WALL = "wall"
 

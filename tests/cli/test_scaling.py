@@ -1,0 +1,403 @@
+"""jobs/scaling.py: scaling studies of small datasets, on the cpu backend."""
+
+import csv
+import json
+import math
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+SCRIPT = support.ROOT / "jobs" / "scaling.py"
+sys.path.insert(0, str(SCRIPT.parent))
+
+from scaling_study import figures, plan, table  # noqa: E402
+
+SIZE = 1 << 20
+COLUMNS = ("workload,scaling,ranks,hosts,gpus,repeat,bytes,quantity,threads,seconds,waiting,"
+           "stage_bytes,result,commit,version,build,mpi,devices,host_names,started,command")
+# One rank needs no mpirun, which takes most of the time.
+LAUNCHER = """#!/bin/sh
+ranks=$1
+shift
+if [ "$ranks" = 1 ]; then
+  export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_orte_create_session_dirs=0
+  exec "$@"
+fi
+exec mpirun -np "$ranks" "$@"
+"""
+
+
+def script(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def command(*words):
+    return [sys.executable, str(SCRIPT), *map(str, words)]
+
+
+def scaling(*words, **options):
+    options.setdefault("env", support.ENVIRONMENT)
+    return subprocess.run(command(*words), capture_output=True, text=True, timeout=120, **options)
+
+
+def study_words(folder, *more, program=None):
+    """`run` of a study in `folder`, whose datasets are made in a folder beside it."""
+    scratch = folder / "scratch"
+    scratch.mkdir(exist_ok=True)
+    launcher = script(folder / "launch", LAUNCHER)
+    return ("run", folder / "study", "--program", program or support.program(), "--scratch",
+            scratch, "--launcher", f"{launcher} {{ranks}}", "--backend", "cpu", "--bytes", SIZE,
+            "--ranks", "1,2", "--repeats", 1, *more)
+
+
+def refused(outcome, *mentions, code=1):
+    """One line that says what is wrong."""
+    assert outcome.returncode == code, outcome.stderr
+    lines = [line for line in outcome.stderr.splitlines() if "error: " in line]
+    assert len(lines) == 1, outcome.stderr
+    assert lines[0].startswith("scaling.py: error: ")
+    for mention in mentions:
+        assert str(mention) in lines[0]
+    return lines[0]
+
+
+def raw_runs(study):
+    return {path.name: json.loads(path.read_text()) for path in (study / "runs").glob("*.json")}
+
+
+def rows_of(study):
+    with open(study / "study.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A whole study."""
+    folder = tmp_path_factory.mktemp("finished")
+    outcome = scaling(*study_words(folder, "--workloads", "reduce,scan,bench combine"))
+    assert outcome.returncode == 0, outcome.stderr
+    assert list((folder / "scratch").iterdir()) == []
+    return folder, outcome.stdout
+
+
+def test_every_run_is_kept_with_where_it_comes_from(finished):
+    folder, _ = finished
+    runs = raw_runs(folder / "study")
+    assert len(runs) == (2 + 2 + 1) * 2 * 2 + 2
+    content = json.loads((folder / "study" / "study.json").read_text())
+    assert content["program"]["version"] in support.run("--version").stdout
+    assert content["machine"]["host"] == os.uname().nodename
+    for run in runs.values():
+        assert run["exit_status"] == 0
+        assert run["wall_seconds"] > 0
+        assert run["host_names"] == [os.uname().nodename]
+        assert run["program"] == content["program"]
+        assert run["report"]["ranks"] == run["run"]["launched_ranks"]
+
+
+def test_table_holds_what_was_reported(finished):
+    """Every digit of every time of the runs that count."""
+    folder, _ = finished
+    study = folder / "study"
+    assert (study / "study.csv").read_text().splitlines()[0] == COLUMNS
+    rows = rows_of(study)
+    expected = {}
+    for run in raw_runs(study).values():
+        about, report = run["run"], run["report"]
+        if about["repeat"] == 0:
+            continue
+        key = (about["workload"], about["scaling"], about["ranks"], about["bytes"], run["result"])
+        expected[(*key, "wall")] = run["wall_seconds"]
+        if about["workload"] == "bench combine":
+            for row in report["results"]:
+                expected[(*key, row["operation"])] = row["seconds"]["median"]
+        else:
+            expected[(*key, "whole run")] = report["timings"]["seconds"]
+            for name, stage in report["timings"]["stages"].items():
+                expected[(*key, name)] = stage["seconds"]
+    found = {(row["workload"], row["scaling"], int(row["ranks"]), int(row["bytes"]), row["result"],
+              row["quantity"]): float(row["seconds"]) for row in rows}  # fmt: skip
+    assert found == expected
+    assert len(rows) == len(expected)
+    assert {row["hosts"] for row in rows} == {"1"}
+    assert {row["gpus"] for row in rows} == {"0"}
+
+
+def test_weak_datasets_grow_with_ranks_and_strong_ones_do_not(finished):
+    rows = rows_of(finished[0] / "study")
+    for row in rows:
+        if row["workload"] != "bench combine":
+            growth = int(row["ranks"]) if row["scaling"] == "weak" else 1
+            assert int(row["bytes"]) == SIZE * growth
+
+
+def test_answers_are_those_of_the_data(finished, folder):
+    study = finished[0] / "study"
+    path = folder / "made.h5"
+    for growth in (1, 2):
+        elements = growth * SIZE // 4
+        support.run("generate", "uniform", path, "values", "--type", "f32", "--shape", elements,
+                    "--force")
+        with h5py.File(path) as file:
+            values = file["values"][:]
+        answers = [run["answer"] for run in raw_runs(study).values()
+                   if run["run"]["workload"] == "reduce" and run["run"]["bytes"] == growth * SIZE]
+        assert len(answers) == (6 if growth == 1 else 3)
+        for answer in answers:
+            assert answer["count"] == elements
+            assert answer["sum"] == math.fsum(values.tolist())
+            assert np.float32(answer["max"]) == values.max()
+
+
+def test_pictures(finished):
+    pytest.importorskip("matplotlib")
+    folder, stdout = finished
+    for name, size in (("reduce-strong", (1680, 1290)), ("scan-weak", (1680, 1290)),
+                       ("bench-combine-weak", (1092, 690))):  # fmt: skip
+        content = (folder / "study" / f"{name}.png").read_bytes()
+        assert content[:8] == b"\x89PNG\r\n\x1a\n"
+        assert struct.unpack(">II", content[16:24]) == size
+        assert f"{name}.png" in stdout
+
+
+def test_a_finished_study_is_not_run_again(finished):
+    folder, _ = finished
+    before = {path: path.stat().st_mtime_ns for path in (folder / "study" / "runs").iterdir()}
+    outcome = scaling("run", folder / "study", "--no-plot")
+    assert outcome.returncode == 0, outcome.stderr
+    after = {path: path.stat().st_mtime_ns for path in (folder / "study" / "runs").iterdir()}
+    assert after == before
+
+
+def test_another_plan_or_build_is_refused(finished):
+    folder, _ = finished
+    before = raw_runs(folder / "study")
+    refused(scaling("run", folder / "study", "--repeats", 3), "repeats: 1 there, 3 wanted",
+            "new folder")
+    other = script(folder / "other", f'#!/bin/sh\nexec "{support.program()}" "$@"\n')
+    refused(scaling("run", folder / "study", "--program", other), "program file: sha256",
+            "new folder")
+    assert raw_runs(folder / "study") == before
+
+
+@pytest.fixture
+def small(finished, folder):
+    """A copy of a study whose files may be changed."""
+    subprocess.run(["cp", "-r", finished[0] / "study", folder / "study"], check=True)
+    return folder / "study"
+
+
+def changed(study, name, change):
+    path = study / "runs" / name
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def test_collect_refuses_runs_of_several_builds(small):
+    name = "reduce.strong.00002-ranks.001.json"
+    changed(small, name, lambda run: run["program"].update(digest="another"))
+    refused(scaling("collect", small), "mixes builds", "another with 2 ranks")
+
+
+def test_collect_refuses_answers_that_differ(small):
+    name = "reduce.weak.00002-ranks.001.json"
+    changed(small, name, lambda run: run["answer"].update(max=2))
+    refused(scaling("collect", small), "DIFFERENT", "reduce.weak.00002-ranks.control",
+            "reduce.weak.00002-ranks.001", "max")
+
+
+def test_a_killed_study_goes_on_where_it_was(folder):
+    words = study_words(folder, "--workloads", "reduce", "--scaling", "strong", "--repeats", 2,
+                        "--no-plot")
+    runs = folder / "study" / "runs"
+    process = subprocess.Popen(command(*words), env=support.ENVIRONMENT,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while len(list(runs.glob("[!.]*.json"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = {path: path.read_bytes() for path in runs.glob("[!.]*[!0].json")}
+    assert kept
+    outcome = scaling(*words)
+    assert outcome.returncode == 0, outcome.stderr
+    names = [path.name for path in runs.iterdir()]
+    assert len(names) == 2 * 3 and all(name.endswith(".json") for name in names)
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert list((folder / "scratch").iterdir()) == []
+
+
+def meddling_program(folder, meddling):
+    """The program, after which a shell does something where it ran in two ranks; $report is the
+    report's path, $output that of a scan's output."""
+    return script(folder / "meddler", f"""#!/bin/sh
+"{support.program()}" "$@" || exit
+[ "$OMPI_COMM_WORLD_SIZE" = 2 ] && [ "$OMPI_COMM_WORLD_RANK" = 0 ] || exit 0
+while [ $# -gt 0 ]; do
+  case $1 in --json) report=$2 ;; -o) output=$2 ;; esac
+  shift
+done
+{meddling}
+""")
+
+
+@pytest.mark.parametrize(
+    "workload, meddling, mention",
+    [
+        ("reduce", """sed -i 's/"argmax": [0-9]*/"argmax": 7/' "$report" """, "argmax"),
+        ("scan", """printf 'x' | dd of="$output" bs=1 conv=notrunc status=none """
+         """seek=$(($(stat -c %s "$output") - 1))""", "sha256 of the output"),
+    ],
+    ids=["digit", "byte"],
+)  # fmt: skip
+def test_different_bits_fail_the_study(folder, workload, meddling, mention):
+    program = meddling_program(folder, meddling)
+    words = study_words(folder, "--workloads", workload, "--scaling", "strong", program=program)
+    found = refused(scaling(*words), "DIFFERENT", mention)
+    for ranks in (1, 2):
+        assert f"{workload}.strong.{ranks:05}-ranks.000" in found
+    assert not (folder / "study" / "study.csv").exists()
+    refused(scaling(*words), "DIFFERENT")
+
+
+def test_a_wrong_sum_fails_the_study(folder):
+    """Also where all ranks agree on it."""
+    program = meddling_program(folder, """sed -i 's/"sum": [0-9]*/"sum": 7/' "$report" """)
+    words = study_words(folder, "--workloads", "reduce", "--scaling", "strong", "--ranks", 2,
+                        "--kind", "iota", "--type", "i64", program=program)
+    refused(scaling(*words), "WRONG", "reduce.strong.00002-ranks.000", "is 7")
+
+
+def test_a_failed_run_tells_why_and_is_made_again(folder):
+    words = study_words(folder, "--workloads", "reduce", "--scaling", "weak", "--ranks", 1,
+                        "--no-plot")
+    flag = folder / "broken"
+    flag.touch()
+    program = script(folder / "program", f"""#!/bin/sh
+[ "$1" = reduce ] && [ -e "{flag}" ] && {{ echo 'warpfold: error: no (so) Go away.' >&2; exit 1; }}
+exec "{support.program()}" "$@"
+""")
+    words += ("--program", program)
+    refused(scaling(*words), "reduce.weak.00001-ranks.000 failed: no (so) Go away.")
+    failed = folder / "study" / "runs" / "reduce.weak.00001-ranks.000.failed"
+    assert "exit 1" in failed.read_text()
+    flag.unlink()
+    assert scaling(*words).returncode == 0
+    assert not failed.exists()
+
+
+@pytest.mark.parametrize(
+    "words, mention",
+    [
+        (("--workloads", "redduce"), "'redduce' is no workload Choose of reduce, scan, "),
+        (("--scaling", "strong,week"), "'week' is no scaling Choose of strong, weak."),
+        (("--type", "f128"), "'f128' is no type Choose of i8, "),
+        (("--ranks", "2,1"), "--ranks is no ascending list"),
+        (("--ranks", "0,1"), "--ranks is no ascending list"),
+        (("--repeats", "0"), "--repeats"),
+        (("--bytes", "4K"), "--bytes 4096 is no multiple of 16384"),
+        (("--launcher", "mpirun"), "{ranks}"),
+        (("--program", "/nowhere/warpfold"), "no program '/nowhere/warpfold'"),
+        (("--program", "/bin/false"), "'/bin/false --config' fails"),
+        (("--scratch", "/nowhere"), "'/nowhere'"),
+        (("--bytes", "1024T"), "GB free"),
+        (("--only-ranks", "3"), "--only-ranks"),
+    ],
+)
+def test_wrong_usage_is_one_line(folder, words, mention):
+    refused(scaling(*study_words(folder, "--workloads", "reduce", "--ranks", 1, *words)), mention)
+    assert list((folder / "scratch").iterdir()) == []
+
+
+def test_no_study_no_table(folder):
+    refused(scaling("collect", folder), "there is no study in")
+    refused(scaling("plot", folder), "Collect the study first")
+
+
+# sbatch as far as `submit` needs it: carries each job out at once, and tells what it was asked for.
+SBATCH = """#!/bin/sh
+echo "$@" >> "$SBATCH_LOG"
+for word; do script=$word; done
+bash "$script" > /dev/null || exit
+wc -l < "$SBATCH_LOG"
+"""
+
+
+def test_submit_makes_a_job_for_each_number_of_ranks(folder):
+    script(folder / "sbatch", SBATCH)
+    log = folder / "log"
+    settings = {**support.ENVIRONMENT, "PATH": f"{folder}:{os.environ['PATH']}",
+                "SBATCH_LOG": str(log)}  # fmt: skip
+    _, *words = study_words(folder, "--workloads", "reduce", "--scaling", "weak",
+                            "--sbatch=--time=7", "--ranks-per-node", 1)
+    outcome = scaling("submit", *words, env=settings)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout == "jobs 1, 2; job 3 collects what they measured\n"
+    jobs = log.read_text().splitlines()
+    assert all("--time=7" in job for job in jobs)
+    assert "--nodes=1 --ntasks=1 --ntasks-per-node=1 " in jobs[0]
+    assert "--nodes=2 --ntasks=2 --ntasks-per-node=1 " in jobs[1]
+    assert "--dependency=afterany:1:2" in jobs[2]
+    assert {row["ranks"] for row in rows_of(folder / "study")} == {"1", "2"}
+    refused(scaling("submit", folder / "study", "--site", "nowhere", env=settings), "'nowhere'")
+
+
+def synthetic(workload, scaling_, quantity, ranks, size, times, stage_bytes=""):
+    return [{**dict.fromkeys(table.COLUMNS, ""), "workload": workload, "scaling": scaling_,
+             "ranks": str(ranks), "hosts": "1", "gpus": str(ranks), "repeat": str(repeat),
+             "bytes": str(size), "quantity": quantity, "seconds": repr(seconds),
+             "stage_bytes": str(stage_bytes)} for repeat, seconds in enumerate(times, 1)]
+
+
+def efficiencies(rows):
+    (series,) = figures.series_of(rows)
+    return [point.efficiency.median for point in series.points]
+
+
+def test_efficiency_of_a_strong_study():
+    rows = synthetic("reduce", "strong", "whole run", 2, 64, (4.0, 3.0, 5.0))
+    rows += synthetic("reduce", "strong", "whole run", 4, 64, (2.5, 2.0, 8.0))
+    (series,) = figures.series_of(rows)
+    first, second = series.points
+    assert (first.speedup.median, first.efficiency.median) == (2.0, 1.0)
+    assert second.seconds == figures.Times(2.5, 2.0, 8.0)
+    assert second.rate == figures.Times(64 / 2.5, 64 / 8, 64 / 2)
+    assert second.speedup.median == 4.0 / 2.5 * 2
+    assert second.efficiency == figures.Times(0.8, 0.25, 1.0)
+
+
+def test_efficiency_of_a_weak_study():
+    rows = synthetic("reduce", "weak", "whole run", 1, 64, (4.0,))
+    rows += synthetic("reduce", "weak", "whole run", 4, 256, (5.0,))
+    assert efficiencies(rows) == [1.0, 0.8]
+
+
+def test_scans_in_memory_are_counted_by_bytes_moved():
+    rows = synthetic("bench collectives", "weak", "inclusive (scan)", 1, 64, (2.0,), 128)
+    rows += synthetic("bench collectives", "weak", "inclusive (scan)", 2, 128, (3.0,), 192)
+    assert efficiencies(rows) == [1.0, 1.0]
+
+
+def test_rounds_begin_with_another_number_of_ranks_each():
+    study = plan.Plan(workloads=("reduce",), scalings=("strong",), ranks=(1, 2, 4), repeats=2)
+    order = [(run.repeat, run.ranks) for run in plan.runs_of(study)]
+    assert order == [(0, 1), (0, 2), (0, 4), (1, 2), (1, 4), (1, 1), (2, 4), (2, 1), (2, 2)]
+
+
+def test_the_next_smaller_number_of_ranks_computes_a_weak_dataset_too():
+    study = plan.Plan(workloads=("reduce",), scalings=("weak",), ranks=(1, 2, 4), bytes=64)
+    assert [(run.ranks, run.launched_ranks, run.bytes) for run in plan.controls(study)] == [
+        (2, 1, 128), (4, 2, 256)
+    ]  # fmt: skip
