@@ -42,8 +42,8 @@ def nearest(numerator, denominator=1):
         return math.inf if numerator > 0 else -math.inf
 
 
-def nearest_root(square):
-    """The double nearest to the square root of a fraction."""
+def nearest_root(square, nearest=nearest):
+    """The double nearest to the square root of a fraction; `nearest` may round more coarsely."""
     if square == 0:
         return 0.0
     # At least 64 bits of root, the last of which is odd when anything was cut off.
@@ -55,8 +55,8 @@ def nearest_root(square):
     return nearest(2 * root + inexact, 2 << shift)
 
 
-def statistics(values, ddof=0):
-    """The true results of finite doubles or of Python integers, each rounded once."""
+def statistics(values, ddof=0, nearest=nearest):
+    """The true results of finite doubles or of Python integers, each rounded once by `nearest`."""
     flat = np.asarray(values).ravel()
     if flat.dtype.kind in "iub":
         exact, units = [int(each) for each in flat.tolist()], 1
@@ -74,13 +74,13 @@ def statistics(values, ddof=0):
         "sum": of_sum(total),
         "mean": nearest(total, count * units),
         "var": nearest(variance.numerator, variance.denominator),
-        "std": nearest_root(variance),
+        "std": nearest_root(variance, nearest),
         "min": flat.min().item(),
         "max": flat.max().item(),
         "argmin": int(flat.argmin()),
         "argmax": int(flat.argmax()),
         "l1": of_sum(magnitude),
-        "l2": nearest_root(fractions.Fraction(squares, units * units)),
+        "l2": nearest_root(fractions.Fraction(squares, units * units), nearest),
         "linf": of_sum(max(map(abs, exact))),
         "nan_count": 0,
         "inf_count": 0,

@@ -1,6 +1,7 @@
 """Starting the program and making its inputs, for whole-program tests."""
 
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -49,6 +50,7 @@ def program():
     return str(path)
 
 
+@functools.cache
 def gpu_count():
     if shutil.which("nvidia-smi") is None:
         return 0
@@ -92,17 +94,26 @@ def number(value):
     return int(value) if re.fullmatch(r"-?\d+", value) else value
 
 
+def backend_words(*arguments, ranks=None, backend=BACKEND):
+    """What a command needs to be run by a backend."""
+    computes = arguments and str(arguments[0]) in ("reduce", "scan", "compact", "histogram")
+    if not computes or backend is None:
+        return []
+    shared = backend == "cuda" and (ranks or 1) > gpu_count()
+    return ["--backend", backend] + ["--share-gpu"] * shared
+
+
+def launched(*words, ranks=None):
+    """A program under mpirun, or alone where `ranks` is None."""
+    if ranks is None:
+        return list(words)
+    return [os.environ.get("MPIEXEC", "mpirun"), "-np", str(ranks), *words]
+
+
 def command_line(*arguments, ranks=None, backend=BACKEND):
     """The command under mpirun, or alone where `ranks` is None."""
-    words = [program(), *map(str, arguments)]
-    computes = arguments and str(arguments[0]) in ("reduce", "scan", "compact", "histogram")
-    if computes and backend is not None:
-        words += ["--backend", backend]
-        if backend == "cuda" and (ranks or 1) > gpu_count():
-            words.append("--share-gpu")
-    if ranks is None:
-        return words
-    return [os.environ.get("MPIEXEC", "mpirun"), "-np", str(ranks), *words]
+    needed = backend_words(*arguments, ranks=ranks, backend=backend)
+    return launched(program(), *map(str, arguments), *needed, ranks=ranks)
 
 
 def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=()):

@@ -31,6 +31,8 @@ class Dataset:
     attributes: dict = dataclasses.field(default_factory=dict)
     notes: list = dataclasses.field(default_factory=list)  # how it was made
     library_reads: bool = True  # HDF5 has the filters without plugins
+    others: list = dataclasses.field(default_factory=list)  # Datasets beside it in the file
+    unreadable: list = dataclasses.field(default_factory=list)  # names of what holds no numbers
 
     def __str__(self):
         return f"{self.type} {self.values.shape}, {', '.join(self.notes)}"
@@ -321,6 +323,21 @@ LAYOUTS = {
 }
 
 
+def add_others(dataset, random):
+    """Small datasets beside one, and some that no command can reduce."""
+    for name in ("more/first", "more/second", "beside"):
+        if chance(random, 0.5):
+            kind = str(random.choice(samples.GENERATED_TYPES))
+            values = values_of(kind, random_shape(random), random)
+            support.write(dataset.path, values, kind, name, mode="a")
+            dataset.others.append(Dataset(dataset.path, name, kind, values))
+    with h5py.File(dataset.path, "a") as file:
+        for name, value in (("more/strings", "text"), ("z", np.array([1 + 2j]))):
+            if chance(random, 0.5):
+                file[name] = value
+                dataset.unreadable.append(name)
+
+
 def make_dataset(path, random, attributes=()):
     """A random dataset in a new file; `attributes` are functions (dataset, random) that give
     attributes to attach."""
@@ -339,4 +356,6 @@ def make_dataset(path, random, attributes=()):
         for attribute in attributes:
             dataset.attributes.update(attribute(dataset, random))
         file[dataset.name].attrs.update(dataset.attributes)
+    if chance(random, 0.3):
+        add_others(dataset, random)
     return dataset

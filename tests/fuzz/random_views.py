@@ -5,7 +5,6 @@ import operator
 
 import numpy as np
 
-import reference
 import support
 import truth
 
@@ -158,10 +157,3 @@ def random_view(dataset, random, options):
         if chance(random, probability) and option.__name__ in options:
             option(view, dataset, random)
     return view
-
-
-def bits(view):
-    """The values as support.read() gives those of an output."""
-    if view.type == "bf16":
-        return reference.to_bfloat16(view.values)
-    return view.values.astype(support.NUMPY_TYPES.get(view.type, view.values.dtype))

@@ -6,13 +6,16 @@
 
 A case is a dataset, some commands, and two runs of each with ranks, threads, slabs and read paths of
 their own: both have to give the true results, and the same bytes. Cases depend on the seed and their
-number alone. The environment variable WARPFOLD names the program.
+number alone. The environment variable WARPFOLD names the program, beside which the build puts
+command_server: in its processes most commands run, one after another; in some cases, --fresh percent
+of them, each run starts the program anew.
 """
 
 import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import shlex
 import sys
 import tempfile
@@ -21,6 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 
+import command_servers  # noqa: E402
 import random_commands  # noqa: E402
 import random_datasets  # noqa: E402
 import random_views  # noqa: E402
@@ -32,6 +36,7 @@ RUNS_A_COMMAND = 2
 
 DEFAULTS = {
     "backend": "cpu",
+    "fresh": 5,
     "commands": list(random_commands.KINDS),
     "views": [option.__name__ for option in random_views.OPTIONS],
 }
@@ -41,8 +46,9 @@ class Difference(Exception):
     """A result that is not the true one."""
 
 
-def run_once(dataset, command, backend, random):
-    """Runs a command with random options that must not matter; returns what it gave."""
+def run_once(dataset, command, attempt, backend, random):
+    """Runs a command with random options that must not matter; returns what it gave. `attempt` is
+    support.attempt() or as it."""
     words, ranks = random_commands.random_run(dataset, random)
     if command.words[0] == "info":
         words = ["--share-gpu"]
@@ -51,7 +57,7 @@ def run_once(dataset, command, backend, random):
     words = [*command.words, *words]
     line = shlex.join(support.command_line(*words, ranks=ranks, backend=backend))
     try:
-        outcome = support.attempt(*words, ranks=ranks, backend=backend)
+        outcome = attempt(*words, ranks=ranks, backend=backend)
         problem = problem_of(command, outcome)
     except (AssertionError, ValueError, KeyError, OSError) as error:
         raise Difference(f"{line}\n    {error!r}") from error
@@ -76,7 +82,7 @@ def trace_of(command, outcome):
         return outcome.errors[0]
     if command.output:
         return stored_bytes(command.output)
-    return outcome.result_bytes if command.words[0] == "reduce" else ""
+    return re.findall(r'"results"\s*:\s*\{[^{}]*\}', outcome.stdout)
 
 
 def stored_bytes(path):
@@ -93,8 +99,10 @@ def stored_bytes(path):
     return datasets
 
 
-def run_case(arguments, number, tell=lambda text: None):
+def run_case(arguments, number, servers, tell=lambda text: None):
     """Returns what differs, or None."""
+    starts_anew = number * 41 % 100 < arguments.fresh
+    attempt = support.attempt if starts_anew else servers.attempt
     random = np.random.default_rng([arguments.seed, number])
     with tempfile.TemporaryDirectory(prefix="warpfold-fuzz-") as folder:
         path = pathlib.Path(folder) / "in.h5"
@@ -107,7 +115,7 @@ def run_case(arguments, number, tell=lambda text: None):
             traces = []
             for _ in range(RUNS_A_COMMAND):
                 try:
-                    line, trace = run_once(dataset, command, arguments.backend, random)
+                    line, trace = run_once(dataset, command, attempt, arguments.backend, random)
                 except Difference as difference:
                     return f"{dataset}\n    {difference}"
                 tell(line)
@@ -119,32 +127,35 @@ def run_case(arguments, number, tell=lambda text: None):
 
 def reproduction(arguments, number):
     words = [sys.argv[0], "--seed", arguments.seed, "--only", number]
-    for option in ("backend", "commands", "views"):
+    for option, usual in DEFAULTS.items():
         value = getattr(arguments, option)
-        if value != DEFAULTS[option]:
-            words += [f"--{option}", value if isinstance(value, str) else ",".join(value)]
+        if value != usual:
+            words += [f"--{option}", ",".join(value) if isinstance(value, list) else value]
     return shlex.join(["WARPFOLD=" + support.program(), *map(str, words)])
 
 
-def run_cases(arguments):
-    """Returns the number of cases that failed, and prints each."""
+def run_share(arguments, first):
+    """Runs every `jobs`-th case; returns the number of those that failed, and prints each."""
     failed = 0
-    with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
-        futures = {
-            pool.submit(run_case, arguments, number): number
-            for number in range(arguments.cases)
-        }
-        for future in concurrent.futures.as_completed(futures):
-            try:
-                problem = future.result()
-            except Exception as error:  # a case that could not be made or judged
-                problem = repr(error)
-            if problem:
-                failed += 1
-                number = futures[future]
-                print(f"case {number} of seed {arguments.seed}: {problem}", flush=True)
-                print(f"    again: {reproduction(arguments, number)}", flush=True)
+    servers = command_servers.Servers()
+    for number in range(first, arguments.cases, arguments.jobs):
+        try:
+            problem = run_case(arguments, number, servers)
+        except Exception as error:  # a case that could not be made or judged
+            problem = repr(error)
+        if problem:
+            failed += 1
+            print(f"case {number} of seed {arguments.seed}: {problem}", flush=True)
+            print(f"    again: {reproduction(arguments, number)}", flush=True)
+    servers.end()
     return failed
+
+
+def run_cases(arguments):
+    """Returns the number of cases that failed."""
+    with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
+        shares = [pool.submit(run_share, arguments, first) for first in range(arguments.jobs)]
+        return sum(share.result() for share in shares)
 
 
 def parse_arguments():
@@ -160,6 +171,7 @@ def parse_arguments():
             f"--{option}", type=lambda text: [each for each in text.split(",") if each],
             default=known, metavar="NAME,...", help=f"of {', '.join(known)}",
         )  # fmt: skip
+    parser.add_argument("--fresh", type=int, default=DEFAULTS["fresh"], metavar="PERCENT")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", type=int, metavar="CASE")
     return parser.parse_args()
@@ -168,7 +180,9 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     if arguments.only is not None:
-        problem = run_case(arguments, arguments.only, tell=print)
+        servers = command_servers.Servers()
+        problem = run_case(arguments, arguments.only, servers, tell=print)
+        servers.end()
         print(problem or "no difference")
         return 1 if problem else 0
     failed = run_cases(arguments)

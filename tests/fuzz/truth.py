@@ -38,6 +38,13 @@ def rounded(name, exact):
     return -float(value) if exact < 0 else float(value)
 
 
+def _nearest(name):
+    """reference.nearest() for a floating-point type."""
+    if name not in FORMATS or name == "f64":
+        return reference.nearest
+    return lambda numerator, denominator=1: rounded(name, fractions.Fraction(numerator, denominator))
+
+
 def _special_sum(values):
     """What NaN and infinities make of a sum; None where there are none."""
     if np.isnan(values).any() or (np.isposinf(values).any() and np.isneginf(values).any()):
@@ -46,7 +53,8 @@ def _special_sum(values):
     return float(infinite[0]) if len(infinite) else None
 
 
-def _wrapped(total, dtype):
+def wrapped(total, dtype):
+    """An integer modulo 2^bits of an integer type."""
     bits = 8 * dtype.itemsize
     total %= 1 << bits
     return total - (1 << bits) if dtype.kind == "i" and total >= 1 << (bits - 1) else total
@@ -82,8 +90,9 @@ def _with_infinities(values, indices):
     }  # fmt: skip
 
 
-def statistics(values, indices, nan="propagate", overflow="error", ddof=0):
-    """The results of `reduce` for numbers() whose flat indices are `indices`."""
+def statistics(values, indices, nan="propagate", overflow="error", ddof=0, out="f64"):
+    """The results of `reduce` for numbers() whose flat indices are `indices`; those that are
+    rounded are rounded once, to the floating-point type `out` (of an integer type to f64)."""
     floating = values.dtype.kind == "f"
     nan_count = int(np.isnan(values).sum()) if floating else 0
     if nan_count and nan == "propagate":
@@ -96,7 +105,7 @@ def statistics(values, indices, nan="propagate", overflow="error", ddof=0):
     if floating and np.isinf(values).any():
         return {**_with_infinities(values, indices), "nan_count": nan_count}
     degrees = ddof if ddof < len(values) else 0
-    results = reference.statistics(values, ddof=degrees)
+    results = reference.statistics(values, ddof=degrees, nearest=_nearest(out))
     if ddof >= len(values):
         results.update(var=NAN, std=NAN)
     least, most = int(values.argmin()), int(values.argmax())
@@ -104,7 +113,7 @@ def statistics(values, indices, nan="propagate", overflow="error", ddof=0):
     results.update(min=values[least].item(), max=values[most].item())
     results.update(argmin=int(indices[least]), argmax=int(indices[most]), nan_count=nan_count)
     if not floating and overflow == "wrap":
-        results["sum"] = _wrapped(results["sum"], values.dtype)
+        results["sum"] = wrapped(results["sum"], values.dtype)
     return results
 
 
@@ -135,7 +144,15 @@ def first_outside(prefixes, out):
 
 def wrapped_prefixes(prefixes, out):
     dtype = np.dtype(support.NUMPY_TYPES[out])
-    return np.array([_wrapped(each, dtype) for each in prefixes], dtype)
+    return np.array([wrapped(each, dtype) for each in prefixes], dtype)
+
+
+def identity(dtype, operation):
+    """What "min" or "max" of nothing is."""
+    if dtype.kind == "f":
+        return {"min": INF, "max": -INF}[operation]
+    limits = np.iinfo(dtype)
+    return {"min": limits.max, "max": limits.min}[operation]
 
 
 def running_extrema(values, operation, exclusive):
@@ -144,12 +161,8 @@ def running_extrema(values, operation, exclusive):
     inclusive = accumulate(values) if len(values) else values
     if not exclusive:
         return inclusive
-    if values.dtype.kind == "f":
-        identity = {"min": INF, "max": -INF}[operation]
-    else:
-        limits = np.iinfo(values.dtype)
-        identity = {"min": limits.max, "max": limits.min}[operation]
-    return np.concatenate([np.array([identity], values.dtype), inclusive])[: len(values)]
+    first = np.array([identity(values.dtype, operation)], values.dtype)
+    return np.concatenate([first, inclusive])[: len(values)]
 
 
 TILE = 4096  # elements that a scan adds in a fixed order, from an exact base
@@ -185,6 +198,15 @@ def scan_errors(out, found, values, exclusive):
 
 def rounded_units(out, units):
     return rounded(out, fractions.Fraction(units, reference.UNITS))
+
+
+def rounded_prefixes(out, values, exclusive):
+    """The true prefix sums of doubles, each rounded once, as doubles."""
+    finite = np.where(np.isfinite(values), values, 0.0)
+    return [
+        rounded_units(out, true) if special is None else special
+        for true, special in zip(prefixes(finite, exclusive), specials(values, exclusive))
+    ]
 
 
 def specials(values, exclusive):

@@ -1,0 +1,110 @@
+"""Commands run by processes that go on to the next one: command_server.cpp."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import tempfile
+
+import support
+
+
+def server_program():
+    """WARPFOLD_COMMAND_SERVER names it; it is built beside the program."""
+    beside = pathlib.Path(support.program()).with_name("command_server")
+    path = pathlib.Path(os.environ.get("WARPFOLD_COMMAND_SERVER", beside))
+    if not path.exists():
+        raise RuntimeError(f"there is no {path}: build the target command_server")
+    return str(path)
+
+
+class Server:
+    """The ranks of one MPI program; without mpirun where `ranks` is 1."""
+
+    def __init__(self, ranks):
+        self._messages = tempfile.TemporaryFile("w+")
+        alone = ranks == 1
+        self._process = subprocess.Popen(
+            support.launched(server_program(), ranks=None if alone else ranks),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._messages,
+            text=True,
+            bufsize=1,
+            env={
+                **(support.ENVIRONMENT_ALONE if alone else support.ENVIRONMENT),
+                "OMPI_MCA_mpi_yield_when_idle": "1",
+            },
+            start_new_session=True,
+        )
+
+    def attempt(self, arguments, timeout):
+        """The Outcome of a command line; an AssertionError, after which the server is of no more
+        use, where ranks end, get stuck, leave files open or do not agree."""
+        with tempfile.TemporaryDirectory(prefix="warpfold-server-") as folder:
+            output, errors = (pathlib.Path(folder) / name for name in ("output", "errors"))
+            words = list(map(str, arguments))
+            command = {"arguments": words, "output": str(output), "errors": str(errors)}
+            ranks = self._ask(json.dumps(command), timeout, errors)
+            code = ranks[0]["status"]
+            assert ranks == len(ranks) * [{"status": code, "left_open": 0}], f"ranks end as {ranks}"
+            return support.Outcome(code, output.read_text(), errors.read_text())
+
+    def _ask(self, line, timeout, errors):
+        try:
+            self._process.stdin.write(line + "\n")
+            answered = select.select([self._process.stdout], [], [], timeout)[0]
+            answer = self._process.stdout.readline() if answered else None
+        except BrokenPipeError:
+            answer = ""
+        if answer:
+            return json.loads(answer)
+        how = f"no end within {timeout} s" if answer is None else "the ranks ended"
+        told = errors.read_text() if errors.exists() else ""
+        raise AssertionError(f"{how}: {told}{self.kill()}")
+
+    def kill(self):
+        """Returns what the launcher, or the ranks between two commands, had to say."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait()
+        self._messages.seek(0)
+        return self._messages.read()
+
+    def end(self):
+        """Waits until the ranks have left in order; an AssertionError where they don't."""
+        self._process.stdin.close()
+        try:
+            code = self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            code = None
+        messages = self.kill()
+        assert code == 0, f"the server's end: exit {code}: {messages}"
+
+
+class Servers:
+    """One for each number of ranks, started when first needed and after a failure."""
+
+    def __init__(self):
+        self._servers = {}
+
+    def attempt(self, *arguments, ranks=None, backend=support.BACKEND, timeout=120):
+        """As support.attempt()."""
+        ranks = ranks or 1
+        words = support.backend_words(*arguments, ranks=ranks, backend=backend)
+        server = self._servers.pop(ranks, None) or Server(ranks)
+        try:
+            outcome = server.attempt([*arguments, *words], timeout)
+        except BaseException:
+            server.kill()
+            raise
+        self._servers[ranks] = server
+        return outcome
+
+    def end(self):
+        while self._servers:
+            self._servers.popitem()[1].end()

@@ -1,0 +1,153 @@
+"""Random reductions along axes: each output is what truth.statistics() gives for its elements."""
+
+import fractions
+
+import numpy as np
+
+import support
+import truth
+from expected import Command, compare_arrays, integer_type, mentions, stored_numbers
+from test_reduce import STATISTICS
+
+MOST_OUTPUTS = 600
+INDICES = ("argmin", "argmax")
+EXTREMA = ("min", "max")
+NEED_ELEMENTS = (*EXTREMA, *INDICES)
+
+
+class AxisReduction:
+    """One reduction of a view along axes."""
+
+    def __init__(self, view, random):
+        self.view, self.random = view, random
+        shape = view.values.shape
+        self.integers = view.values.dtype.kind != "f"
+        self.axes = [axis for axis in range(len(shape)) if random.random() < 0.4]
+        self.axes = self.axes or [int(random.integers(len(shape)))]
+        self.output_shape = tuple(
+            extent for axis, extent in enumerate(shape) if axis not in self.axes
+        )
+        self.outputs = int(np.prod(self.output_shape, dtype="i8"))
+        self.along = int(np.prod([shape[axis] for axis in self.axes], dtype="i8"))
+        self.options = {"nan": str(random.choice(["propagate", "skip"])),
+                        "ddof": int(random.choice([0, 1, 5]))}  # fmt: skip
+        self.wraps = random.random() < 0.4
+        self.asked = self._type_to_ask_for()
+        self.chosen = self._statistics()
+
+    def _type_to_ask_for(self):
+        if self.random.random() < 0.5:
+            return None
+        integers = support.INTEGER_TYPES if self.integers else ()
+        return str(self.random.choice([*truth.FORMATS, *integers]))
+
+    def _statistics(self):
+        """Those that the type asked for can hold at all."""
+        allowed = list(STATISTICS)
+        if self.asked in support.INTEGER_TYPES:
+            allowed = [each for each in allowed if each not in ("mean", "var", "std", "l2")]
+        most = int(self.random.choice([1, 2, 4]))
+        return [str(each) for each in self.random.choice(allowed, most, replace=False)]
+
+    def type_of(self, statistic):
+        """Of the output, as NumPy has it."""
+        if statistic in ("count", "nan_count", "inf_count"):
+            return "u64"
+        if statistic in INDICES:
+            return "i64"
+        own = integer_type(self.view.type)
+        if statistic in EXTREMA:
+            return own
+        if statistic == "linf":
+            return "u64" if self.integers else own
+        if self.asked:
+            return self.asked
+        if not self.integers:
+            return own
+        if statistic == "sum":
+            return "u64" if own.startswith("u") else "i64"
+        return "u64" if statistic == "l1" else "f64"
+
+    def lines(self):
+        """Of each output the elements that count, and their flat indices along the axes."""
+        values, kept = (
+            np.moveaxis(array, self.axes, range(-len(self.axes), 0)).reshape(self.outputs, self.along)
+            for array in (self.view.values, self.view.kept)
+        )
+        for line, counts in zip(values, kept):
+            places = np.flatnonzero(counts)
+            yield line[places], places
+
+    def results(self, statistic):
+        """Elements of the output's type, or a reason (with `output N` in it) why there are none."""
+        out = self.type_of(statistic)
+        elements = []
+        for number, (values, places) in enumerate(self.lines()):
+            result = truth.statistics(values, places, **self.options, out=out)[statistic]
+            if result is None:
+                result = -1 if statistic in INDICES else truth.NAN
+            element = self._element(statistic, out, result)
+            if element is None:
+                return f"output {number}"
+            elements.append(element)
+        dtype = "f8" if out in truth.FORMATS else support.NUMPY_TYPES[out]
+        return np.array(elements, dtype).reshape(self.output_shape)
+
+    def _element(self, statistic, out, result):
+        if out in truth.FORMATS:
+            exact = isinstance(result, int)
+            return truth.rounded(out, fractions.Fraction(result)) if exact else result
+        if result != result:
+            return None
+        if self.wraps and statistic == "sum":
+            return truth.wrapped(result, np.dtype(support.NUMPY_TYPES[out]))
+        return None if truth.first_outside([result], out) is not None else result
+
+    def expected(self):
+        """Results by statistic, and what an error has to mention. Of the statistics that fail the
+        first one is kept, so that no other can fail before it."""
+        nothing = self.along == 0 and self.outputs > 0
+        wanted, problem = {}, None
+        for statistic in self.chosen:
+            refused = nothing and statistic in NEED_ELEMENTS
+            result = "no " + statistic if refused else self.results(statistic)
+            if isinstance(result, str):
+                if problem is not None:
+                    continue
+                problem = result
+            wanted[statistic] = result
+        return wanted, problem
+
+    def words(self, statistics):
+        rank = len(self.view.values.shape)
+        axes = [axis - rank * int(self.random.random() < 0.3) for axis in self.axes]
+        words = ["--axis=" + ",".join(map(str, axes)), "--ops", ",".join(statistics)]
+        words += ["--overflow", "wrap"] * self.wraps
+        for option, value in self.options.items():
+            words += [f"--{option}", value]
+        return words + (["--output-type", self.asked] if self.asked else [])
+
+    def command(self, dataset):
+        wanted, problem = self.expected()
+        output = dataset.path.with_name("out.h5")
+        words = ["reduce", dataset.path, dataset.name, "--json", "-", "-o", f"{output}:reduced",
+                 *self.words(wanted), *self.view.words]  # fmt: skip
+        if problem is not None:
+            return Command(words, mentions(problem), output, 1)
+        names = {each: "reduced" if len(wanted) == 1 else f"reduced/{each}" for each in wanted}
+
+        def check(outcome):
+            wrong = {each: compare_arrays(stored_numbers(output, names[each], self.type_of(each)),
+                                          wanted[each]) for each in wanted}  # fmt: skip
+            wrong = {each: problem for each, problem in wrong.items() if problem}
+            return str(wrong) if wrong else None
+
+        return Command(words, check, output)
+
+
+def axis_reduction(dataset, view, random):
+    """A Command, or None where a view has no dimensions or too many outputs for Python."""
+    if not view.values.shape:
+        return None
+    reduction = AxisReduction(view, random)
+    return reduction.command(dataset) if reduction.outputs <= MOST_OUTPUTS else None

@@ -1,0 +1,87 @@
+"""Random commands over several datasets of a file."""
+
+import fnmatch
+
+import numpy as np
+
+import support
+import truth
+from expected import Command, differences
+from random_histograms import compare_counts, counted, random_bins
+from test_reduce import STATISTICS
+
+# Conditions that mean the same for every type.
+CONDITIONS = {
+    (): lambda values: np.ones(values.shape, bool),
+    ("--where=finite",): np.isfinite,
+    ("--where=>0",): lambda values: values > 0,
+    ("--where=!=nan", "--where=<=7"): lambda values: values <= 7,
+}
+
+
+def _chosen(dataset, random):
+    """Words that choose some datasets, the readable ones, and names of those that are skipped."""
+    members = {each.name: each for each in (dataset, *dataset.others)}
+    kind = random.choice(["all", "names", "pattern"])
+    if kind == "all":
+        return ["--all"], list(members.values()), list(dataset.unreadable)
+    if kind == "names" or not dataset.others:
+        names = random.permutation(list(members))[: random.integers(1, len(members) + 1)].tolist()
+        pattern = dataset.name[:-1] + "?"
+        return [*names, pattern], [members[name] for name in {*names, dataset.name}], []
+    pattern = str(random.choice(["more/*", "more/[fs]*", "*/*"]))
+    matched = lambda names: [name for name in names if _matches(name, pattern)]  # noqa: E731
+    return [pattern], [members[name] for name in matched(members)], matched(dataset.unreadable)
+
+
+def _matches(name, pattern):
+    """Stars stand for no slash."""
+    parts, patterns = name.split("/"), pattern.split("/")
+    return len(parts) == len(patterns) and all(map(fnmatch.fnmatchcase, parts, patterns))
+
+
+def _summaries(random):
+    chosen = random.choice(STATISTICS, 4, replace=False).tolist()
+
+    def compare(results, values, indices):
+        found = {key: support.number(value) for key, value in results.items()}
+        true = truth.statistics(values, indices)
+        return differences(found, {each: true[each] for each in chosen})
+
+    return ["reduce", "--ops", ",".join(chosen)], compare
+
+
+def _histograms(values, random):
+    words, edges_of = random_bins(values, random)
+    while edges_of(values) is None or "--bins" in words and len(words) == 2:
+        words, edges_of = random_bins(values, random)  # of each dataset other edges
+    return ["histogram", *words], lambda results, values, indices: compare_counts(
+        results, counted(values, edges_of(values))
+    )
+
+
+def several_command(dataset, view, random):
+    """Of whole datasets: a selection seldom suits several."""
+    own = truth.numbers(dataset.type, dataset.values)
+    (name, *words), compare = _summaries(random) if random.random() < 0.6 else _histograms(own, random)
+    datasets, read, skipped = _chosen(dataset, random)
+    conditions = list(CONDITIONS)[random.integers(len(CONDITIONS))]
+
+    def check(outcome):
+        reports = {each["dataset"]: each for each in outcome.report["datasets"]}
+        names = sorted(each["dataset"] for each in outcome.report["datasets"])
+        if names != sorted([*(each.name for each in read), *skipped]):
+            return f"the datasets are {names}"
+        for each in skipped:
+            if "skipped" not in reports[each]:
+                return f"{each} is not skipped"
+        for each in read:
+            values = truth.numbers(each.type, each.values)
+            indices = np.flatnonzero(CONDITIONS[conditions](values))
+            problem = compare(reports[each.name]["results"], values[indices], indices)
+            if problem:
+                return f"{each.name}: {problem}"
+        return None
+
+    words = [name, dataset.path, *datasets, "--json", "-", *words, *conditions]
+    return Command(words, check)
