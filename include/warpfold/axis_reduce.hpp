@@ -18,7 +18,7 @@ namespace warpfold {
 struct AxisReduceOptions {
   std::vector<std::int64_t> axes;  ///< negative ones count from the last
   std::vector<Statistic> statistics = {Statistic::sum};
-  SummaryOptions summary;
+  SummaryOptions summary;  ///< where sums wrap, they wrap in the type of the output
   /// Of sums, means and the like of floats; their own type where not given.
   std::optional<ElementType> output_type;
   ViewOptions view;

@@ -91,7 +91,8 @@ class ReduceCommand : public Command {
           options_.summary.nan = parse_choice("--nan", text, nan_policies);
         });
     add("--overflow", "error|wrap",
-        "Sums of integers: exact (error), or modulo 2^width of their type; error if not given",
+        "Sums of integers: exact (error), or modulo 2^width of their type (with --axis, of the "
+        "output's); error if not given",
         [this](const std::string& text) { options_.summary.overflow = parse_overflow(text); });
     add("--ddof", "N", "var and std divide by count - N; 0 if not given",
         [this](const std::string& text) {

@@ -11,6 +11,7 @@ void request(int) { requested.store(true); }
 }  // namespace
 
 InterruptionHandlers::InterruptionHandlers() {
+  requested.store(false);
   struct sigaction action {};
   action.sa_handler = request;
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);

@@ -23,7 +23,7 @@ class InterruptionHandlers {
   std::array<struct sigaction, signals.size()> previous_{};
 };
 
-/// Set once the program was asked to leave.
+/// Set once the program was asked to leave; cleared by the next handlers.
 const std::atomic<bool>& interruption_requested();
 
 }  // namespace warpfold::cli

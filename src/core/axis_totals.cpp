@@ -86,7 +86,15 @@ class Results {
  public:
   Results(const AxisTotals& totals, const AxisParts& parts, ElementType values, Statistic statistic,
           const SummaryOptions& options)
-      : totals_(totals), parts_(parts), values_(values), statistic_(statistic), options_(options) {}
+      : totals_(totals),
+        parts_(parts),
+        values_(values),
+        statistic_(statistic),
+        options_(options),
+        wraps_(std::is_integral_v<Out> && options.overflow == OverflowPolicy::wrap) {
+    // The type to wrap in is Out, not the elements'.
+    options_.overflow = OverflowPolicy::error;
+  }
 
   std::optional<Out> of(std::uint64_t output) const {
     const AxisCounts& counts = parts_.counts[output];
@@ -98,8 +106,7 @@ class Results {
       case Statistic::inf_count:
         return element<Out>(int128{infinities(counts)});
       case Statistic::sum:
-        return has_plain_sum(output) && !wraps() ? element<Out>(parts_.sum[output])
-                                                 : summarized(output);
+        return wraps_ ? wrapped_sum(output) : sum(output);
       case Statistic::mean:
         return has_plain_sum(output) ? mean(output) : summarized(output);
       case Statistic::l1:
@@ -139,8 +146,6 @@ class Results {
     return !poisoned(counts) && infinities(counts) == 0;
   }
 
-  bool wraps() const { return is_integer(values_) && options_.overflow == OverflowPolicy::wrap; }
-
   bool has_plain_sum(std::uint64_t output) const {
     return all_finite(parts_.counts[output]) && !parts_.spills.any_of_sum(output);
   }
@@ -148,6 +153,16 @@ class Results {
   bool has_plain_absolute(std::uint64_t output) const {
     return is_floating(values_) && all_finite(parts_.counts[output]) &&
            !parts_.spills.any_of_absolute(output);
+  }
+
+  std::optional<Out> sum(std::uint64_t output) const {
+    return has_plain_sum(output) ? element<Out>(parts_.sum[output]) : summarized(output);
+  }
+
+  std::optional<Out> wrapped_sum(std::uint64_t output) const {
+    const int128 exact = has_plain_sum(output) ? whole_number(parts_.sum[output])
+                                               : std::get<int128>(summary(output));
+    return scan_order::output_element<Out>(exact);
   }
 
   std::optional<Out> mean(std::uint64_t output) const {
@@ -170,11 +185,15 @@ class Results {
     return element<Out>(extremum.seen() ? int128{extremum.index} : int128{-1});
   }
 
+  Value summary(std::uint64_t output) const {
+    return summarize(totals_.accumulator(output), values_, {statistic_}, options_,
+                     rounding_towards<Out>)
+        .front()
+        .second;
+  }
+
   std::optional<Out> summarized(std::uint64_t output) const {
-    const Summary summary = summarize(totals_.accumulator(output), values_, {statistic_}, options_,
-                                      rounding_towards<Out>);
-    return std::visit([](const auto& value) { return element<Out>(value); },
-                      summary.front().second);
+    return std::visit([](const auto& value) { return element<Out>(value); }, summary(output));
   }
 
   const AxisTotals& totals_;
@@ -182,6 +201,7 @@ class Results {
   ElementType values_;
   Statistic statistic_;
   SummaryOptions options_;
+  bool wraps_;
 };
 
 Error no_result(Statistic statistic, ElementType values, ElementType to, std::uint64_t output) {
@@ -192,7 +212,8 @@ Error no_result(Statistic statistic, ElementType values, ElementType to, std::ui
                      " has no NaN to say so",
                  "Keep at least one element for each output.");
   return Error("the " + what + " doesn't fit " + std::string(name_of(to)), "",
-               "Choose --output-type f64, or --overflow wrap.");
+               statistic == Statistic::sum ? "Choose --output-type f64, or --overflow wrap."
+                                           : "Choose --output-type f64.");
 }
 
 }  // namespace

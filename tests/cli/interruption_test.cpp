@@ -25,6 +25,16 @@ TEST(InterruptionHandlers, NoteTheFirstSignalAndLeaveTheSecondToTheSystem) {
   EXPECT_EQ(handler_of(SIGTERM), before);
 }
 
+TEST(InterruptionHandlers, DoNotInterruptTheNextRun) {
+  {
+    const InterruptionHandlers handlers;
+    raise(SIGINT);
+    EXPECT_TRUE(interruption_requested());
+  }
+  const InterruptionHandlers handlers;
+  EXPECT_FALSE(interruption_requested());
+}
+
 TEST(InterruptionHandlers, GoOnIgnoringHangups) {
   const auto before = signal(SIGHUP, SIG_IGN);
   {

@@ -192,6 +192,16 @@ def test_a_sum_that_does_not_fit_names_the_first_output(folder, ranks):
         assert same(file["values"][()], np.add.reduce(values, 0))
 
 
+def test_sums_wrap_in_the_type_of_the_output(folder):
+    values = np.random.default_rng(12).integers(-128, 128, (300, 7)).astype("i1")
+    path = make(folder, values, "i8", "contiguous")
+    exact = np.add.reduce(values, 0, dtype="i8")
+    for words, dtype in (((), "i8"), (("--output-type", "i16"), "i2"), (("--output-type", "u8"), "u1"),
+                         (("--output-type", "f32"), "f4")):  # fmt: skip
+        results, _ = reduce_axis(path, folder / "out.h5", [0], "sum", "--overflow", "wrap", *words)
+        assert same(results["sum"], exact.astype(dtype))
+
+
 def test_selected_elements_alone_are_reduced(folder):
     values = np.random.default_rng(6).integers(0, 100, (20, 30, 10)).astype("i4")
     for storage in STORAGE:

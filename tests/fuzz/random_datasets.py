@@ -270,14 +270,19 @@ def make_chunked(writer, shape):
     if made_shape != shape:
         writer.note("resized from", made_shape)
         made.set_extent(shape)
-        stored = resized(stored, writer.filled(shape))
+        stored = resized(writer, made, stored)
     return stored
 
 
-def resized(values, filled):
-    common = tuple(slice(0, min(pair)) for pair in zip(values.shape, filled.shape))
-    filled[common] = values[common]
-    return filled
+def resized(writer, made, before):
+    """The elements after a change of extents. In what is new of a chunk that was there HDF5 does not
+    always have fill values: what it reads there counts."""
+    after = np.empty(made.shape, before.dtype)
+    if after.size:
+        made.read(h5py.h5s.ALL, h5py.h5s.ALL, after, support.file_type(writer.dataset.type))
+    common = tuple(slice(0, min(pair)) for pair in zip(before.shape, after.shape))
+    after[common] = before[common]
+    return after
 
 
 def make_encoded(writer, shape):

@@ -6,7 +6,7 @@ import numpy as np
 
 import support
 import truth
-from expected import Command, differences
+from expected import Command, differences, mentions
 from random_histograms import compare_counts, counted, random_bins
 from test_reduce import STATISTICS
 
@@ -84,4 +84,6 @@ def several_command(dataset, view, random):
         return None
 
     words = [name, dataset.path, *datasets, "--json", "-", *words, *conditions]
+    if not read:  # what the pattern names cannot be read, or is not there
+        return Command(words, mentions("no dataset of"), code=1)
     return Command(words, check)
