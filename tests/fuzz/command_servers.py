@@ -23,7 +23,7 @@ def server_program():
 class Server:
     """The ranks of one MPI program; without mpirun where `ranks` is 1."""
 
-    def __init__(self, ranks):
+    def __init__(self, ranks, settings=None, preexec_fn=None):
         self._messages = tempfile.TemporaryFile("w+")
         alone = ranks == 1
         self._process = subprocess.Popen(
@@ -36,7 +36,9 @@ class Server:
             env={
                 **(support.ENVIRONMENT_ALONE if alone else support.ENVIRONMENT),
                 "OMPI_MCA_mpi_yield_when_idle": "1",
+                **(settings or {}),
             },
+            preexec_fn=preexec_fn,
             start_new_session=True,
         )
 
