@@ -1,20 +1,21 @@
 """What a run costs, by numbers of ranks.
 
 With p ranks on h hosts, b bytes that each rank moves, K supersteps of a scan (1 for a reduction) and
-L = ceil(log2 p) steps from any rank to any other,
+L = ceil(log2 p) steps of a tree of all ranks,
 
-    streaming   T = s + max(b / r, b (p/h) / R) + K L a
-    exchanging  T = K (c + L a)
+    streaming   T = s + max(b / r, b (p/h) / R) + K (L a + (p-1) d)
+    exchanging  T = K (c + L a + (p-1) d)
 
 s   start of a run: opening, planning, launching; handing a GPU's result to the host
 r   rate of a rank: its kernel or its way from storage, whichever is slower
 R   rate that ranks of a host share, of storage or memory; as if unlimited where none is seen
 c   a call of MPI_Reduce or MPI_Exscan, with what every one costs
-a   a step of it: latency + bytes of a message / bandwidth. A message is one accumulator, always of
-    the same size, which leaves nothing to tell the two apart by
+a   a step of it along a tree: latency + bytes of a message / bandwidth. A message is one accumulator,
+    always of the same size, which leaves nothing to tell the two apart by
+d   the same along a chain from rank to rank, as which Open MPI 4.1 carries out MPI_Exscan
 
 Whole runs and measured kernels stream. `bench combine` exchanges, and so do the stages `combine` and
-`exscan`; their a is what a streaming run pays for a step. No term is negative. A term is taken in
+`exscan`; their a and d are what a streaming run pays. No term is negative. A term is taken in
 only where Schwarz's criterion (BIC) finds it worth having, and a host's rate only where there is a
 measurement more than terms. Fits minimize squares of relative errors.
 
@@ -55,6 +56,10 @@ class Situation:
     def steps(self):
         return self.supersteps * (self.ranks - 1).bit_length()
 
+    @property
+    def links(self):
+        return self.supersteps * (self.ranks - 1)
+
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
@@ -70,9 +75,12 @@ TERMS = {
     "host": lambda at, knee: at.bytes * at.ranks_a_host if at.ranks_a_host > knee else 0.0,
     "call": lambda at, knee: float(at.supersteps),
     "step": lambda at, knee: float(at.steps),
+    "link": lambda at, knee: float(at.links),
 }
 STREAMING = ("rank", "start", "host")
-EXCHANGING = ("call", "step")
+# The earlier of terms that explain as much: Open MPI reduces along trees, and scans along chains.
+REDUCING = ("call", "step", "link")
+SCANNING = ("call", "link", "step")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +122,7 @@ class Fit:
         self.observations, self.design = observations, design
         self.coefficients = design.coefficients([each.seconds for each in observations])
         self.fitted = [self.seconds(each.situation) for each in observations]
-        # Steps alone make nothing of one rank's time.
+        # Steps and links alone make nothing of one rank's time.
         self.residuals = [math.log(each.seconds / value) if value > 0 else math.inf
                           for each, value in zip(observations, self.fitted)]
 
@@ -128,6 +136,10 @@ class Fit:
     def coefficient(self, term):
         """0 where the term was left out."""
         return dict(zip(self.design.terms, self.coefficients)).get(term, 0.0)
+
+    def growth(self, at):
+        """Seconds that more than one rank takes of an exchange."""
+        return self.coefficient("step") * at.steps + self.coefficient("link") * at.links
 
     @property
     def error(self):

@@ -14,16 +14,23 @@ LEAST_RANK_COUNTS = 3
 COMBINE, EXSCAN = "combine", "exscan"
 BENCH_COMBINE = "bench combine"
 COLLECTIVES = "bench collectives"
-# Where a step of a streaming run is measured: on its own, else as a stage of the run.
-STEP_OF = {COMBINE: "MPI_Reduce", EXSCAN: "MPI_Exscan"}
+# Where an exchange of a streaming run is measured: on its own, else as a stage of the run.
+EXCHANGE_OF = {COMBINE: "MPI_Reduce", EXSCAN: "MPI_Exscan"}
 
 
 def is_exchange(workload, quantity):
     return workload == BENCH_COMBINE or quantity in (COMBINE, EXSCAN)
 
 
-def stage_of_steps(workload, quantity):
-    """The stage whose steps a streaming run pays for, if any."""
+def terms_for(workload, quantity):
+    if not is_exchange(workload, quantity):
+        return cost_model.STREAMING
+    scans = quantity == EXSCAN or EXCHANGE_OF[EXSCAN] in quantity
+    return cost_model.SCANNING if scans else cost_model.REDUCING
+
+
+def stage_of_exchange(workload, quantity):
+    """The stage whose exchanges a streaming run pays for, if any."""
     if quantity == WHOLE_RUN:
         return EXSCAN if workload == "scan" else COMBINE
     if workload == COLLECTIVES:
@@ -40,7 +47,7 @@ def is_modelled(row):
 def message_bytes(rows):
     """Of one accumulator; None where the study exchanged none."""
     return min((int(row["stage_bytes"]) for row in rows
-                if row["quantity"] in (COMBINE, *STEP_OF.values())), default=None)
+                if row["quantity"] in (COMBINE, *EXCHANGE_OF.values())), default=None)
 
 
 def supersteps_of(rows):
@@ -61,20 +68,19 @@ class Model:
         self.fits = {}
         kinds = grouped(self.rows, "workload", "quantity")
         for exchanging in (True, False):
-            terms = cost_model.EXCHANGING if exchanging else cost_model.STREAMING
             for kind, members in kinds.items():
                 if is_exchange(*kind) == exchanging:
                     observed = [Observation(self.situation(row), float(row["seconds"]))
                                 for row in members]
-                    self.fits[kind] = cost_model.fit(observed, terms)
+                    self.fits[kind] = cost_model.fit(observed, terms_for(*kind))
 
-    def step_seconds(self, workload, quantity):
-        """What a step costs a streaming run."""
-        stage = stage_of_steps(workload, quantity)
-        for kind in ((BENCH_COMBINE, STEP_OF.get(stage)), (workload, stage)):
+    def exchange(self, workload, quantity):
+        """The fit that tells what ranks' exchanges cost a streaming run, if there is one."""
+        stage = stage_of_exchange(workload, quantity)
+        for kind in ((BENCH_COMBINE, EXCHANGE_OF.get(stage)), (workload, stage)):
             if kind in self.fits:
-                return self.fits[kind].coefficient("step")
-        return 0.0
+                return self.fits[kind]
+        return None
 
     def situation(self, row):
         workload, quantity, ranks = row["workload"], row["quantity"], int(row["ranks"])
@@ -86,10 +92,10 @@ class Model:
                                quantity)
 
     def with_known(self, situation, workload, quantity):
-        known = 0.0
+        exchange = None
         if not is_exchange(workload, quantity):
-            known = situation.steps * self.step_seconds(workload, quantity)
-        return dataclasses.replace(situation, known=known)
+            exchange = self.exchange(workload, quantity)
+        return dataclasses.replace(situation, known=exchange.growth(situation) if exchange else 0.0)
 
     def largest(self, workload, scaling, quantity):
         """The row with the most ranks."""

@@ -9,7 +9,7 @@ from .prediction import is_exchange
 from .summary import aligned
 
 TERMS_HEADER = ("workload", "quantity", "start ms", "GB/s a rank", "GB/s a host", "call us",
-                "step us", "residuals %")  # fmt: skip
+                "step us", "link us", "residuals %")  # fmt: skip
 CHECK_HEADER = ("workload", "scaling", "quantity", "ranks", "measured ms", "predicted ms",
                 "least ms", "most ms", "off %")  # fmt: skip
 PREDICTION_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "predicted ms", "least ms",
@@ -25,11 +25,13 @@ def terms_of(model):
     """What was fitted, as JSON: seconds, and bytes a second."""
     for (workload, quantity), fit in model.fits.items():
         if is_exchange(workload, quantity):
-            terms = {"call": fit.coefficient("call"), "step": fit.coefficient("step")}
+            exchange, terms = fit, {"call": fit.coefficient("call")}
         else:
+            exchange = model.exchange(workload, quantity)
             terms = {"start": fit.coefficient("start"), "rank_rate": rate_of(fit, "rank"),
-                     "host_rate": rate_of(fit, "host"),
-                     "step": model.step_seconds(workload, quantity)}
+                     "host_rate": rate_of(fit, "host")}
+        for term in ("step", "link"):
+            terms[term] = exchange.coefficient(term) if exchange else 0.0
         yield {"workload": workload, "quantity": quantity, **terms, "relative_error": fit.error,
                "observations": len(fit.observations)}
 
@@ -68,7 +70,7 @@ def terms_line(terms):
     return (terms["workload"], terms["quantity"], figure(terms.get("start")),
             figure(terms.get("rank_rate"), 1e-9), figure(terms.get("host_rate"), 1e-9),
             figure(terms.get("call"), 1e6), figure(terms["step"], 1e6),
-            figure(terms["relative_error"], 100))  # fmt: skip
+            figure(terms["link"], 1e6), figure(terms["relative_error"], 100))  # fmt: skip
 
 
 def interval_of(prediction):

@@ -20,7 +20,8 @@ from scaling_study.table import COLUMNS  # noqa: E402
 MESSAGE = 2264
 GIBIBYTE = 1 << 30
 START, RANK_RATE, HOST_RATE = 0.03, 2e9, 5e9
-CALL, STEP = 1.5e-6, 2.5e-6
+CALL, STEP, LINK = 1.5e-6, 2.5e-6, 0.8e-6  # a reduction is a tree, an exclusive scan a chain
+EXCHANGES = {"reduce": {"step": STEP, "link": 0}, "scan": {"step": 0, "link": LINK}}
 SUPERSTEPS = 4
 
 
@@ -36,9 +37,14 @@ def steps(ranks):
     return math.ceil(math.log2(ranks))
 
 
-def streaming_seconds(size, ranks, hosts, supersteps=1):
+def exchange_seconds(ranks, workload):
+    """Beside the call."""
+    return (ranks - 1) * LINK if workload == "scan" else steps(ranks) * STEP
+
+
+def streaming_seconds(size, ranks, hosts, workload="reduce", supersteps=1):
     slower = max(size / ranks / RANK_RATE, size / hosts / HOST_RATE)
-    return START + slower + supersteps * steps(ranks) * STEP
+    return START + slower + supersteps * exchange_seconds(ranks, workload)
 
 
 def study(rank_counts, repeats=3, noise=lambda: 1.0, workloads=("reduce", "scan"), hosts_of=None):
@@ -47,19 +53,20 @@ def study(rank_counts, repeats=3, noise=lambda: 1.0, workloads=("reduce", "scan"
     for repeat in range(1, repeats + 1):
         for ranks in rank_counts:
             common = {"repeat": repeat, "hosts": hosts_of(ranks) if hosts_of else 1}
-            for name in ("MPI_Reduce", "MPI_Exscan"):
-                seconds = (CALL + steps(ranks) * STEP) * noise()
+            for name, workload in (("MPI_Reduce", "reduce"), ("MPI_Exscan", "scan")):
+                seconds = (CALL + exchange_seconds(ranks, workload)) * noise()
                 rows.append(row("bench combine", "weak", ranks, name, seconds,
                                 stage_bytes=MESSAGE, **common))
             for workload in workloads:
                 supersteps = SUPERSTEPS if workload == "scan" else 1
                 for scaling, size in (("strong", GIBIBYTE), ("weak", GIBIBYTE * ranks)):
-                    seconds = noise() * streaming_seconds(size, ranks, common["hosts"], supersteps)
+                    seconds = noise() * streaming_seconds(size, ranks, common["hosts"], workload,
+                                                          supersteps)
                     rows.append(row(workload, scaling, ranks, "whole run", seconds, bytes=size,
                                     **common))
                     rows.append(row(workload, scaling, ranks, "wall", 9, bytes=size, **common))
                     if workload == "scan":
-                        seconds = supersteps * (CALL + steps(ranks) * STEP) * noise()
+                        seconds = supersteps * noise() * (CALL + exchange_seconds(ranks, "scan"))
                         rows.append(row(workload, scaling, ranks, "exscan", seconds, waiting=0,
                                         bytes=size, stage_bytes=supersteps * MESSAGE, **common))
     return rows
@@ -91,11 +98,13 @@ def test_finds_the_terms_that_made_the_times(folder):
     document = json.loads((folder / "model.json").read_text())
     for workload in ("reduce", "scan"):
         found = terms(document, workload, "whole run")
-        expected = {"start": START, "rank_rate": RANK_RATE, "host_rate": HOST_RATE, "step": STEP}
+        expected = {"start": START, "rank_rate": RANK_RATE, "host_rate": HOST_RATE,
+                    **EXCHANGES[workload]}  # fmt: skip
         assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-6)
-    for name in ("MPI_Reduce", "MPI_Exscan"):
+    for name, workload in (("MPI_Reduce", "reduce"), ("MPI_Exscan", "scan")):
         found = terms(document, "bench combine", name)
-        assert (found["call"], found["step"]) == pytest.approx((CALL, STEP), rel=1e-9)
+        expected = {"call": CALL, **EXCHANGES[workload]}
+        assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-9)
     assert document["commit"] == "c0ffee"
 
 
@@ -109,7 +118,7 @@ def test_predicts_what_larger_runs_would_take():
     for (workload, scaling), found in whole_runs.items():
         supersteps = SUPERSTEPS if (workload, scaling) == ("scan", "weak") else 1
         size = GIBIBYTE * (1024 if scaling == "weak" else 1)
-        expected = streaming_seconds(size, 1024, 256, supersteps)
+        expected = streaming_seconds(size, 1024, 256, workload, supersteps)
         assert found.hosts == 256
         assert found.seconds.median == pytest.approx(expected, rel=1e-6)
         assert found.seconds.most - found.seconds.least < 1e-6 * expected
