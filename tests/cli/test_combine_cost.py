@@ -1,0 +1,158 @@
+"""What combining costs as ranks double: MPI calls of a rank, and messages between all of them."""
+
+import collections
+import functools
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import samples
+import support
+
+DOUBLING = (1, 2, 4, 8, 16, 32)
+TILE_ELEMENTS = 4096
+ACCUMULATOR_BYTES = 2264
+MESSAGE_BYTES = ACCUMULATOR_BYTES + 8  # and how many ranks come without contents
+FLAG_BYTES = 4
+# Calls by which ranks tell each other how far they are depend on time.
+WATCH = "MPI_Iallreduce"
+# Devices and times in words.
+TEXTS = "MPI_Allgatherv"
+# Beside those: opening, agreeing on a cut, noticing failures, describing the run.
+MOST_CALLS = 50
+Calls = collections.namedtuple("Calls", "calls bytes")
+
+
+@pytest.fixture(scope="module")
+def library():
+    found = os.environ.get("WARPFOLD_MPI_CALLS_LIBRARY")
+    if found is None:
+        build = pathlib.Path(support.program()).parent
+        found = next(iter(build.rglob("warpfold_mpi_calls.so")), None)
+    if found is None:
+        pytest.skip("WARPFOLD_MPI_CALLS_LIBRARY doesn't name the library that counts calls")
+    return found
+
+
+@functools.cache
+def has_monitoring():
+    """Open MPI's component that counts messages; how many there are is its algorithms' choice."""
+    try:
+        listing = subprocess.run(["ompi_info"], capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return False
+    return "MCA pml: monitoring" in listing and "Open MPI: 4.1." in listing
+
+
+def counted_calls(library, folder, *arguments, ranks):
+    """The outcome of a run and, by rank, functions to Calls."""
+    folder.mkdir()
+    words = support.command_line(*arguments, "--threads", "1", "--json", "-", backend="cpu")
+    counting = ["env", f"LD_PRELOAD={library}", f"WARPFOLD_MPI_CALLS={folder}"]
+    process = subprocess.run(support.launched(*counting, *words, ranks=ranks), capture_output=True,
+                             text=True, env=support.ENVIRONMENT, timeout=120)  # fmt: skip
+    assert process.returncode == 0, process.stderr
+    calls = []
+    for rank in range(ranks):
+        lines = (line.split() for line in (folder / str(rank)).read_text().splitlines())
+        calls.append({name: Calls(int(count), int(size)) for name, count, size in lines})
+    return json.loads(process.stdout), calls
+
+
+def counted_messages(folder, *arguments, ranks):
+    """Messages of an accumulator's size: (from, to) to their number."""
+    folder.mkdir()
+    settings = {
+        "OMPI_MCA_pml_monitoring_enable": "2",
+        "OMPI_MCA_pml_monitoring_enable_output": "3",
+        "OMPI_MCA_pml_monitoring_filename": str(folder / "messages"),
+    }
+    words = support.command_line(*arguments, "--threads", "1", ranks=ranks, backend="cpu")
+    process = subprocess.run(words, capture_output=True, text=True, timeout=120,
+                             env={**support.ENVIRONMENT, **settings})  # fmt: skip
+    assert process.returncode == 0, process.stderr
+    # The first place counts empty messages, place i those of 2^(i-1) bytes and less than 2^i.
+    place = MESSAGE_BYTES.bit_length()
+    messages = collections.Counter()
+    for path in folder.glob("messages.*.prof"):
+        for line in path.read_text().splitlines():
+            fields = line.split("\t")
+            if fields[0] in ("I", "E"):  # among them those of collectives
+                messages[int(fields[1]), int(fields[2])] += int(fields[5].split(",")[place])
+    return messages
+
+
+def expect_as_with_fewer(calls, known):
+    """Other calls of the root, and of all others, are what they were with fewer ranks."""
+    for rank, each in enumerate(calls):
+        others = {name: seen.calls if name == TEXTS else seen
+                  for name, seen in each.items() if name != WATCH}
+        assert others == known.setdefault(rank == 0, others)
+        assert sum(seen.calls for seen in each.values()) - each[WATCH].calls <= MOST_CALLS
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "in.h5"
+    return support.write(path, samples.typed("f64", 8 * TILE_ELEMENTS), "f64")
+
+
+def test_reduce_combines_in_one_call_however_many_ranks(library, folder, data):
+    known = {}
+    for ranks in DOUBLING:
+        _, calls = counted_calls(library, folder / str(ranks), "reduce", data, "values", ranks=ranks)
+        for each in calls:
+            assert each["MPI_Reduce"] == Calls(1, MESSAGE_BYTES)
+            assert each[WATCH].bytes == each[WATCH].calls * FLAG_BYTES
+        expect_as_with_fewer(calls, known)
+
+
+def test_scan_combines_in_two_calls_a_superstep_however_many_ranks(library, folder, data):
+    known = {}
+    for ranks, supersteps in zip(DOUBLING, (4, 4, 2, 1, 1, 1)):
+        words = ("scan", data, "values", "-o", folder / "out.h5", "--force", "--slab", "32K")
+        report, calls = counted_calls(library, folder / str(ranks), *words, ranks=ranks)
+        exchanged = int(report["timings"]["stages"]["exscan"]["bytes"])
+        assert exchanged == supersteps * ACCUMULATOR_BYTES
+        for each in calls:
+            assert each.pop("MPI_Iexscan") == Calls(supersteps, supersteps * MESSAGE_BYTES)
+            flags = each[WATCH].calls - supersteps
+            assert each[WATCH].bytes == supersteps * MESSAGE_BYTES + flags * FLAG_BYTES
+        expect_as_with_fewer(calls, known)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8, 16, 32])
+def test_messages_of_a_reduction_and_an_exclusive_scan(folder, ranks):
+    """Two more rounds of `bench combine` send what two reductions and two exclusive scans send."""
+    if not has_monitoring():
+        pytest.skip("counts messages of Open MPI 4.1 with its monitoring component")
+    few, more = (
+        counted_messages(folder / str(rounds), "bench", "combine", "--backend", "cpu",
+                         "--iterations", rounds, ranks=ranks)
+        for rounds in (1, 3)
+    )  # fmt: skip
+    more.subtract(few)
+    assert sum(more.values()) == 2 * ((ranks - 1) + (ranks - 1))
+    to_root = sum(number for (_, receiver), number in more.items() if receiver == 0)
+    assert 2 <= to_root <= 2 * (ranks - 1).bit_length()
+    chain = {(rank, rank + 1) for rank in range(ranks - 1)}
+    assert all(more[link] >= 2 for link in chain)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_messages_of_a_superstep(folder, ranks):
+    """Two more supersteps send an exclusive scan's and a reduction's to all, twice."""
+    if not has_monitoring():
+        pytest.skip("counts messages of Open MPI 4.1 with its monitoring component")
+    numbers = []
+    for supersteps in (1, 3):
+        path = folder / f"{supersteps}.h5"
+        support.write(path, np.ones(supersteps * ranks * TILE_ELEMENTS), "f64")
+        words = ("scan", path, "values", "-o", folder / "out.h5", "--force", "--slab", "32K")
+        messages = counted_messages(folder / str(supersteps), *words, ranks=ranks)
+        numbers.append(sum(messages.values()))
+    assert numbers[1] - numbers[0] == 2 * ((ranks - 1) + 2 * (ranks - 1))
