@@ -62,6 +62,23 @@ void combine_over_ranks(std::vector<Row>& rows, const mpi::Communicator& communi
   }
 }
 
+Check check_of_ranks(bool right, const mpi::Communicator& communicator) {
+  const double wrong_anywhere = mpi::maximum({right ? 0.0 : 1.0}, communicator).front();
+  return wrong_anywhere > 0 ? Check::wrong : Check::right;
+}
+
+Accumulator merged_ranks(const Accumulator& mine, int ranks,
+                         const mpi::Communicator& communicator) {
+  std::vector<Accumulator> all(static_cast<std::size_t>(communicator.size()));
+  mpi::check(MPI_Allgather(&mine, sizeof(Accumulator), MPI_BYTE, all.data(), sizeof(Accumulator),
+                           MPI_BYTE, communicator.get()),
+             "MPI_Allgather");
+  Accumulator merged = Accumulator::empty();
+  for (int rank = 0; rank < ranks; ++rank) merged.merge(all[static_cast<std::size_t>(rank)]);
+  merged.normalize();
+  return merged;
+}
+
 void compare_with_peers(std::vector<Row>& rows) {
   const auto rate = [&](auto&& is_peer) -> std::optional<double> {
     const auto found = std::find_if(rows.begin(), rows.end(), is_peer);

@@ -13,7 +13,7 @@ namespace warpfold::bench {
 
 /// What to measure. Empty lists mean the usual choice.
 struct Settings {
-  std::vector<std::uint64_t> sizes;     ///< bytes of the larger array, ascending
+  std::vector<std::uint64_t> sizes;     ///< bytes of a rank's larger array, ascending
   std::vector<std::string> types;       ///< "f32"; of scans also "u8:u64"
   std::vector<std::string> operations;  ///< "sum", "inclusive"
   std::vector<std::string> kernels;     ///< "fold", "CUB", "copy"
@@ -46,6 +46,11 @@ Result bench_reduce(MPI_Comm communicator, const Settings& settings);
 
 /// Prefix sums of arrays in device memory beside CUB's and a copy; as bench_reduce().
 Result bench_scan(MPI_Comm communicator, const Settings& settings);
+
+/// Reductions and scans of arrays that lie in the memory of all ranks' GPUs, from the call of
+/// DeviceCollectives to the result on every rank, beside copies on all GPUs. Collective. Throws
+/// Error, where there is no GPU too.
+Result bench_collectives(MPI_Comm communicator, const Settings& settings);
 
 /// Handing results from GPU to host, and combining them over ranks; on the cpu backend, or where
 /// there is no GPU and the choice is free, only the latter. Collective. Throws Error.

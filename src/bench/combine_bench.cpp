@@ -1,26 +1,22 @@
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <exception>
 #include <optional>
 #include <utility>
 
+#include "bench/across_ranks.hpp"
 #include "bench/bench.hpp"
 #include "bench/device_facts.hpp"
 #include "bench/exchange.hpp"
+#include "bench/rank_contest.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/combine.hpp"
-#include "mpi/mpi_error.hpp"
 #include "pipeline/backend_choice.hpp"
 #include "pipeline/collective.hpp"
-#include "pipeline/run_watch.hpp"
+#include "pipeline/device_agreement.hpp"
 
 namespace warpfold::bench {
 namespace {
-
-using HostClock = std::chrono::steady_clock;
-
-constexpr int warm_up_rounds = 3;
 
 /// Of a few numbers over many binary orders that no two ranks share.
 Accumulator sample_of(int rank) {
@@ -53,101 +49,67 @@ std::vector<Exchange> mpi_exchanges(int rank) {
   return exchanges;
 }
 
-/// Runs exchanges on all ranks at once; a rank whose GPU fails goes on communicating until all have
-/// agreed to stop.
-class Exchanges {
- public:
-  Exchanges(std::vector<Exchange> exchanges, const mpi::Communicator& communicator)
-      : exchanges_(std::move(exchanges)),
-        communicator_(communicator),
-        seconds_(exchanges_.size()) {}
+Accumulator combined(Combination combination, const Accumulator& mine,
+                     const mpi::Communicator& communicator) {
+  switch (combination) {
+    case Combination::reduce:
+      return mpi::reduce(mine, communicator);
+    case Combination::exclusive_scan:
+      return mpi::exclusive_scan(mine, communicator);
+    case Combination::none:
+      break;
+  }
+  return mine;
+}
 
-  /// Returns the rows, on every rank.
-  std::vector<Row> run(int iterations, const RunOptions& options) {
-    for (Exchange& exchange : exchanges_) check(exchange);
-    for (int round = 0; round < warm_up_rounds + iterations; ++round) {
-      pipeline::run_on_all(communicator_, [&] {
-        if (failure_) std::rethrow_exception(failure_);
-        pipeline::leave_if_interrupted(options);
-      });
-      if (round == warm_up_rounds)
-        for (auto& samples : seconds_) samples.clear();
-      for (std::size_t i = 0; i < exchanges_.size(); ++i)
-        time((static_cast<std::size_t>(round) + i) % exchanges_.size());
+/// What the combination has to give on this rank, by merging one rank after the other; nothing
+/// where MPI gives nothing.
+std::optional<Accumulator> expected(const Exchange& exchange,
+                                    const mpi::Communicator& communicator) {
+  switch (exchange.combination) {
+    case Combination::reduce: {
+      const Accumulator whole = merged_ranks(exchange.right, communicator.size(), communicator);
+      return communicator.is_root() ? std::optional(whole) : std::nullopt;
     }
-    mpi::settle(failure_, communicator_);
-    std::vector<Row> rows;
-    for (std::size_t i = 0; i < exchanges_.size(); ++i) rows.push_back(finished_row(i));
-    return rows;
+    case Combination::exclusive_scan:
+      return merged_ranks(exchange.right, communicator.rank(), communicator);
+    case Combination::none:
+      break;
   }
+  return exchange.right;
+}
 
- private:
-  Accumulator take(const Exchange& exchange) {
-    try {
-      return exchange.take();
-    } catch (...) {
-      if (!failure_) failure_ = std::current_exception();
-      return Accumulator::empty();
-    }
+/// From this rank's result to the combined one. A rank that has none combines all the same, as the
+/// others wait for it, and fails afterwards.
+Accumulator carry_out(const Exchange& exchange, const mpi::Communicator& communicator) {
+  Accumulator mine = Accumulator::empty();
+  const std::exception_ptr failure = pipeline::caught([&] { mine = exchange.take(); });
+  const Accumulator result = combined(exchange.combination, mine, communicator);
+  if (failure) std::rethrow_exception(failure);
+  return result;
+}
+
+void check(Exchange& exchange, const mpi::Communicator& communicator) {
+  const std::optional<Accumulator> right = expected(exchange, communicator);
+  Accumulator found = Accumulator::empty();
+  const std::exception_ptr failure =
+      pipeline::caught([&] { found = carry_out(exchange, communicator); });
+  mpi::settle(failure, communicator);
+  const bool same = !right || std::memcmp(&*right, &found, sizeof(found)) == 0;
+  exchange.row.check = check_of_ranks(same, communicator);
+}
+
+/// Checks the exchanges and measures them.
+std::vector<Row> measured(std::vector<Exchange> exchanges, const Settings& settings,
+                          const mpi::Communicator& communicator) {
+  std::vector<RankContender> contenders;
+  for (Exchange& exchange : exchanges) {
+    check(exchange, communicator);
+    contenders.push_back({exchange.row, [&] { carry_out(exchange, communicator); }});
   }
-
-  Accumulator combined(const Exchange& exchange, const Accumulator& mine) const {
-    switch (exchange.combination) {
-      case Combination::reduce:
-        return mpi::reduce(mine, communicator_);
-      case Combination::exclusive_scan:
-        return mpi::exclusive_scan(mine, communicator_);
-      case Combination::none:
-        break;
-    }
-    return mine;
-  }
-
-  /// What the combination has to give on this rank, by merging one rank after the other.
-  std::optional<Accumulator> expected(const Exchange& exchange) const {
-    if (exchange.combination == Combination::none) return exchange.right;
-    std::vector<Accumulator> all(static_cast<std::size_t>(communicator_.size()));
-    mpi::check(MPI_Allgather(&exchange.right, sizeof(Accumulator), MPI_BYTE, all.data(),
-                             sizeof(Accumulator), MPI_BYTE, communicator_.get()),
-               "MPI_Allgather");
-    const bool reduces = exchange.combination == Combination::reduce;
-    if (reduces && !communicator_.is_root()) return std::nullopt;
-    const int ranks = reduces ? communicator_.size() : communicator_.rank();
-    Accumulator merged = Accumulator::empty();
-    for (int rank = 0; rank < ranks; ++rank) merged.merge(all[static_cast<std::size_t>(rank)]);
-    merged.normalize();
-    return merged;
-  }
-
-  void check(Exchange& exchange) {
-    const std::optional<Accumulator> right = expected(exchange);
-    const Accumulator mine = combined(exchange, take(exchange));
-    const bool wrong = right && std::memcmp(&*right, &mine, sizeof(mine)) != 0;
-    const double wrong_anywhere = mpi::maximum({wrong ? 1.0 : 0.0}, communicator_).front();
-    exchange.row.check = wrong_anywhere > 0 ? Check::wrong : Check::right;
-  }
-
-  void time(std::size_t number) {
-    mpi::check(MPI_Barrier(communicator_.get()), "MPI_Barrier");
-    const auto start = HostClock::now();
-    combined(exchanges_[number], take(exchanges_[number]));
-    seconds_[number].push_back(std::chrono::duration<double>(HostClock::now() - start).count());
-  }
-
-  /// An exchange takes as long as its slowest rank.
-  Row finished_row(std::size_t number) {
-    Row row = std::move(exchanges_[number].row);
-    row.seconds = spread_of(mpi::maximum(std::move(seconds_[number]), communicator_));
-    const auto bytes = static_cast<double>(row.useful_bytes) * communicator_.size();
-    if (row.useful_bytes != 0) row.gigabytes_per_second = bytes / row.seconds->median * 1e-9;
-    return row;
-  }
-
-  std::vector<Exchange> exchanges_;
-  const mpi::Communicator& communicator_;
-  std::vector<std::vector<double>> seconds_;
-  std::exception_ptr failure_;
-};
+  hold_rank_contest(contenders, settings.iterations, settings.run, communicator);
+  return rows_of(std::move(contenders));
+}
 
 Settings with_usual_sizes(Settings settings) {
   constexpr std::uint64_t kibibyte = 1024;
@@ -169,8 +131,7 @@ Result bench_combine(MPI_Comm parent, const Settings& settings) {
     for (Exchange& exchange : gpu_exchanges(with_usual_sizes(settings), communicator))
       exchanges.push_back(std::move(exchange));
   }
-  result.rows =
-      Exchanges(std::move(exchanges), communicator).run(settings.iterations, settings.run);
+  result.rows = measured(std::move(exchanges), settings, communicator);
   for (const Row& row : result.rows)
     if (row.check == Check::wrong) ++result.wrong;
   return result;

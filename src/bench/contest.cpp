@@ -80,10 +80,4 @@ void hold_contest(std::vector<Contender>& contenders, const Protocol& protocol,
   for (Lane& lane : lanes) lane.contender->row.seconds = spread_of(std::move(lane.seconds));
 }
 
-std::vector<Row> rows_of(std::vector<Contender>&& contenders) {
-  std::vector<Row> rows;
-  for (Contender& contender : contenders) rows.push_back(std::move(contender.row));
-  return rows;
-}
-
 }  // namespace warpfold::bench

@@ -31,7 +31,4 @@ struct Protocol {
 void hold_contest(std::vector<Contender>& contenders, const Protocol& protocol,
                   cudaStream_t stream);
 
-/// The rows of contenders.
-std::vector<Row> rows_of(std::vector<Contender>&& contenders);
-
 }  // namespace warpfold::bench

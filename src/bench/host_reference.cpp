@@ -112,13 +112,13 @@ std::vector<Accumulator> prefix_folds(Backend& host, const void* array, ElementF
 
 ScanReference::ScanReference(Backend& host, const ScanSpec& spec, const void* array,
                              const std::vector<std::uint64_t>& ascending_counts,
-                             cudaStream_t stream)
+                             cudaStream_t stream, const Accumulator& before)
     : output_bytes_(size_of(spec.output)), counts_(ascending_counts), tails_(counts_.size()) {
   const auto* elements = static_cast<const std::byte*>(array);
   const std::uint64_t longest = counts_.empty() ? 0 : counts_.back();
   if (longest == 0) return;
-  head_.prefixes = scan_part(host, spec, elements, {0, std::min(longest, head_elements)},
-                             Accumulator::empty(), stream);
+  head_.prefixes =
+      scan_part(host, spec, elements, {0, std::min(longest, head_elements)}, before, stream);
   std::vector<std::uint64_t> starts;
   for (const std::uint64_t count : counts_)
     if (count > head_elements)
@@ -128,11 +128,15 @@ ScanReference::ScanReference(Backend& host, const ScanSpec& spec, const void* ar
   needs.sum = true;
   const auto befores = prefix_folds(host, array, spec.input, needs, starts, stream);
   const std::size_t without_tail = counts_.size() - starts.size();
-  for (std::size_t i = 0; i < starts.size(); ++i)
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    Accumulator before_tail = before;
+    before_tail.merge(befores[i]);
+    before_tail.normalize();
     tails_[without_tail + i] = {
         starts[i],
         scan_part(host, spec, elements, {starts[i], counts_[without_tail + i] - starts[i]},
-                  befores[i], stream)};
+                  before_tail, stream)};
+  }
 }
 
 bool ScanReference::agrees(std::size_t scan, const void* output, cudaStream_t stream) const {

@@ -21,9 +21,10 @@ std::vector<Accumulator> prefix_folds(Backend& host, const void* array, ElementF
 /// host backend computes from the exact fold of everything before.
 class ScanReference {
  public:
-  /// For scans of ascending_counts[i] elements of `array`.
+  /// For scans of ascending_counts[i] elements of `array`, given what precedes it.
   ScanReference(Backend& host, const ScanSpec& spec, const void* array,
-                const std::vector<std::uint64_t>& ascending_counts, cudaStream_t stream);
+                const std::vector<std::uint64_t>& ascending_counts, cudaStream_t stream,
+                const Accumulator& before = Accumulator::empty());
 
   /// Whether the prefixes at `output`, in device memory, are the reference's; scan number `scan`.
   bool agrees(std::size_t scan, const void* output, cudaStream_t stream) const;

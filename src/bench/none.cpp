@@ -27,6 +27,8 @@ Result bench_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
 
 Result bench_scan(MPI_Comm, const Settings&) { throw no_gpu(); }
 
+Result bench_collectives(MPI_Comm, const Settings&) { throw no_gpu(); }
+
 Result ladder_reduce(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
 
 Result ladder_scan(MPI_Comm, const LadderSettings&) { throw no_gpu(); }

@@ -56,6 +56,15 @@ void Rig::measure(const std::function<std::vector<Contender>()>& prepare) {
   on_every_rank([&] { hold_contest(contenders, protocol_, stream()); });
   std::vector<Row> rows = rows_of(std::move(contenders));
   combine_over_ranks(rows, communicator_);
+  add(std::move(rows));
+}
+
+void Rig::measure_together(std::vector<RankContender> contenders) {
+  hold_rank_contest(contenders, protocol_.iterations, options_, communicator_);
+  add(rows_of(std::move(contenders)));
+}
+
+void Rig::add(std::vector<Row> rows) {
   compare_with_peers(rows);
   for (Row& row : rows) {
     if (row.check == Check::wrong) ++result_.wrong;

@@ -7,6 +7,7 @@
 
 #include "bench/bench.hpp"
 #include "bench/contest.hpp"
+#include "bench/rank_contest.hpp"
 #include "cuda/stream.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/backend_choice.hpp"
@@ -20,6 +21,7 @@ class Rig {
   /// `options` must outlive the rig. Throws Error where a rank has no GPU of its own.
   Rig(MPI_Comm communicator, const RunOptions& options, int iterations);
 
+  const mpi::Communicator& communicator() const { return communicator_; }
   int rank() const { return communicator_.rank(); }
 
   cudaStream_t stream() const { return stream_->get(); }
@@ -36,12 +38,18 @@ class Rig {
   /// Prepares the contenders on each rank, holds the contest everywhere at once and adds its rows.
   void measure(const std::function<std::vector<Contender>()>& prepare);
 
+  /// As measure(), of what all ranks do together; `contenders` were prepared on every rank.
+  void measure_together(std::vector<RankContender> contenders);
+
   /// Adds a row that was not run.
   void add_note(const std::string& group, std::uint64_t bytes, const std::string& note);
 
   Result take_result();
 
  private:
+  /// Adds rows of one size, the same on every rank.
+  void add(std::vector<Row> rows);
+
   mpi::Communicator communicator_;
   const RunOptions& options_;
   Protocol protocol_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/spread.hpp"
@@ -42,5 +43,13 @@ struct Row {
   std::optional<double> error_ulps;  ///< distance from the exact answer
   std::string note;                  ///< why it was not run
 };
+
+/// The rows of contenders of any kind.
+template <class Contender>
+std::vector<Row> rows_of(std::vector<Contender>&& contenders) {
+  std::vector<Row> rows;
+  for (Contender& contender : contenders) rows.push_back(std::move(contender.row));
+  return rows;
+}
 
 }  // namespace warpfold::bench

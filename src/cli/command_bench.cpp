@@ -21,16 +21,17 @@ using Measure = bench::Result (*)(MPI_Comm, const bench::Settings&);
 constexpr Choice<Measure> measurements[] = {{"reduce", bench::bench_reduce},
                                             {"scan", bench::bench_scan},
                                             {"combine", bench::bench_combine},
+                                            {"collectives", bench::bench_collectives},
                                             {"ingest", nullptr}};
 
 class BenchCommand : public Command {
  public:
   explicit BenchCommand(CLI::App& program)
       : Command(program, "bench",
-                "Measure kernels beside CUB and a copy, the ranks' exchange, or the way from file "
-                "to result") {
+                "Measure kernels beside CUB and a copy, the ranks' exchange, reductions and scans "
+                "over all ranks' GPUs, or the way from file to result") {
     application()
-        .add_option("WHAT", what_, "reduce, scan, combine or ingest")
+        .add_option("WHAT", what_, "reduce, scan, combine, collectives or ingest")
         ->required()
         ->type_name("");
     application().add_option("FILE", file_, "ingest: an HDF5 file")->type_name("");
@@ -100,16 +101,18 @@ class BenchCommand : public Command {
       application().add_option_function<std::string>(name, take, help)->type_name(type);
     };
     add("--sizes", "LEAST:GREATEST|SIZE,...",
-        "Bytes of the larger array; the powers of 4 from 1K to 4G if not given",
+        "Bytes of a rank's larger array; the powers of 4 from 1K (collectives: 64K) to 4G if not "
+        "given",
         [this](const std::string& text) { settings_.sizes = parse_sizes("--sizes", text); });
     add("--types", "NAME,...", "Element types: i8 to f64; of scans also u8:u64 and the like",
         [this](const std::string& text) { settings_.types = parse_names("--types", text); });
     add("--ops", "NAME,...",
-        "reduce: sum, statistics, extrema; scan: inclusive, exclusive, min, max",
+        "reduce: sum, statistics, extrema; scan: inclusive, exclusive, min, max; collectives: "
+        "sum, statistics, inclusive, exclusive",
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
     add("--kernels", "NAME,...",
-        "reduce: fold, CUB, read, copy; scan: bulk, registers, reproducible, CUB, copy; ingest: "
-        "H5Dread, warpfold, raw, inflate, cp",
+        "reduce: fold, CUB, read, copy; scan: bulk, registers, reproducible, CUB, copy; "
+        "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, raw, inflate, cp",
         [this](const std::string& text) { settings_.kernels = parse_names("--kernels", text); });
     add("--scan", "FILE", "ingest: scan to this new file too, which is removed afterwards",
         [this](const std::string& text) { output_ = text; });

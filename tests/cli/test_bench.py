@@ -143,7 +143,10 @@ def test_ingest_removes_no_file_of_the_users(folder):
 @pytest.mark.parametrize("ranks", [None, 2])
 @pytest.mark.parametrize(
     "words",
-    [("bench", "reduce"), ("bench", "scan"), ("ladder", "reduce"), ("ladder", "atomics")],
+    [
+        ("bench", "reduce"), ("bench", "scan"), ("bench", "collectives"), ("ladder", "reduce"),
+        ("ladder", "atomics"),
+    ],
     ids=" ".join,
 )
 def test_without_a_gpu_there_is_nothing_to_measure(words, ranks):
@@ -154,7 +157,7 @@ def test_without_a_gpu_there_is_nothing_to_measure(words, ranks):
     "words, mentions",
     [
         (("bench",), ["WHAT"]),
-        (("bench", "nothing"), ["reduce", "scan", "combine", "ingest"]),
+        (("bench", "nothing"), ["reduce", "scan", "combine", "collectives", "ingest"]),
         (("bench", "ingest"), ["FILE", "DATASET"]),
         (("bench", "ingest", "in.h5"), ["FILE", "DATASET"]),
         (("bench", "combine", "in.h5"), ["in.h5"]),
@@ -212,6 +215,34 @@ def test_combine(ranks):
     rows = measured("bench", "combine", "--sizes", "1K,1M", ranks=ranks)
     assert {"MPI", "mapped memory", "copy", "fold"} == kernels(rows)
     assert all(row["check"] == "right" for row in rows)
+
+
+@with_gpu
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_collectives(ranks):
+    rows = measured("bench", "collectives", "--sizes", "64K,40M", "--types", "f32,u8,f64",
+                    ranks=ranks)  # fmt: skip
+    assert kernels(rows) == {"reduce", "scan", "fast", "copy"}
+    assert {row["operation"] for row in rows} == {
+        "sum", "statistics", "inclusive", "exclusive", "copy"
+    }  # fmt: skip
+    for row in rows:
+        assert row["seconds"] is not None
+        assert row["check"] == (None if row["kernel"] == "copy" else "right")
+        passes = {"reduce": 1, "copy": 2}.get(row["kernel"])
+        if row["kernel"] == "scan" and row["group"] != "collectives u8":
+            passes = 3
+        elif passes is None:
+            passes = 3 if ranks else 2
+        assert row["useful_bytes"] == passes * row["bytes"]
+
+
+@with_gpu
+def test_collectives_over_parts_of_tiles():
+    rows = measured("bench", "collectives", "--sizes", "1000", "--types", "f32", ranks=2)
+    notes = {row["kernel"]: row["note"] for row in rows}
+    assert "4096" in notes["scan"]
+    assert notes["fast"] == notes["reduce"] == ""
 
 
 @with_gpu
