@@ -39,7 +39,7 @@ from scaling_study.folder import Folder  # noqa: E402
 from scaling_study.measure import make_runs  # noqa: E402
 from scaling_study.plan import SCALINGS, WORKLOADS, Plan  # noqa: E402
 from scaling_study.problem import Problem  # noqa: E402
-from scaling_study.submit import submit  # noqa: E402
+from scaling_study.submit import refuse_unfit, submit  # noqa: E402
 
 TERMINATED = 128 + signal.SIGTERM
 
@@ -139,16 +139,22 @@ def parse_arguments():
     return arguments
 
 
-def begun(arguments, scratch):
-    """The study's folder, its program, and facts that go with what is measured. Options that are not
-    given are those of a study that was begun, or else the defaults."""
-    known = Folder(arguments.study) if Folder.is_begun(arguments.study) else None
+def plan_of(arguments, known, scratch):
+    """Options not given are those of a study that was begun, or else the defaults."""
     chosen = known.plan.as_json() if known else Plan(scratch=scratch).as_json()
     for name in chosen:
         given = getattr(arguments, name)
         if given is not None:
             chosen[name] = given
-    plan = Plan.from_json(chosen).checked()
+    return Plan.from_json(chosen).checked()
+
+
+def begun(arguments, scratch, refuse_unfit=None):
+    """The study's folder, its program, and facts that go with what is measured."""
+    known = Folder(arguments.study) if Folder.is_begun(arguments.study) else None
+    plan = plan_of(arguments, known, scratch)
+    if refuse_unfit:
+        refuse_unfit(plan)
     name = arguments.program or (known.content["program"]["path"] if known else "warpfold")
     program = provenance.program_at(name)
     facts = {"commit": arguments.commit or provenance.commit(), "machine": provenance.machine()}
@@ -171,7 +177,8 @@ def run(arguments):
 
 
 def submit_runs(arguments):
-    folder, *_ = begun(arguments, str(pathlib.Path(arguments.study).resolve()))
+    scratch = str(pathlib.Path(arguments.study).resolve())
+    folder, *_ = begun(arguments, scratch, refuse_unfit)
     jobs = submit(folder, arguments.ranks_per_node, arguments.site, arguments.sbatch)
     print(f"jobs {', '.join(jobs[:-1]) or 'none'}; job {jobs[-1]} collects what they measured")
 

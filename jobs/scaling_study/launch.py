@@ -30,7 +30,7 @@ class Ending:
         """The line that says why it failed."""
         lines = self.stderr.splitlines() + self.stdout.splitlines()
         errors = [line for line in lines if "error:" in line]
-        told = (errors or [line for line in lines if line.strip()] or ["it said nothing"])[0]
+        told = (errors or [line for line in lines if any(map(str.isalnum, line))] or ["it said nothing"])[0]
         return told.removeprefix("warpfold: error: ")
 
 

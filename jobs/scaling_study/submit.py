@@ -51,6 +51,16 @@ def sbatch(words):
     return ending.stdout.strip().split(";")[0]
 
 
+def refuse_unfit(plan):
+    """What can't be submitted."""
+    if shutil.which("sbatch") is None:
+        raise Problem("there is no sbatch here (Slurm takes the jobs) Use `scaling.py run` on "
+                      "machines without it.")
+    if plan.backend == "auto":
+        raise Problem("--backend auto can't be submitted (Slurm gives GPUs to those who ask for "
+                      "them) Name --backend cuda or cpu.")
+
+
 def ranks_left(folder):
     """Numbers of ranks with runs that have not been made."""
     left = [run.ranks for run in runs_of(folder.plan) if not folder.is_done(run)]
@@ -59,12 +69,6 @@ def ranks_left(folder):
 
 def submit(folder, ranks_per_node, site, more):
     """The numbers of the jobs: for each number of ranks that has something left, then the last."""
-    if shutil.which("sbatch") is None:
-        raise Problem("there is no sbatch here (Slurm takes the jobs) Use `scaling.py run` on "
-                      "machines without it.")
-    if folder.plan.backend == "auto":
-        raise Problem("--backend auto can't be submitted (Slurm gives GPUs to those who ask for "
-                      "them) Name a new folder, and --backend cuda or cpu.")
     path = folder.path.resolve()
     python = os.path.abspath(sys.executable)
     shared = ["--chdir", str(path), *shlex.split(more)]

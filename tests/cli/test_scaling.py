@@ -219,8 +219,8 @@ def test_collect_refuses_answers_that_differ(small):
 
 
 def test_a_killed_study_goes_on_where_it_was(folder):
-    words = study_words(folder, "--workloads", "reduce", "--scaling", "strong", "--repeats", 2,
-                        "--no-plot")
+    words = study_words(folder, "--workloads", "reduce", "--scaling", "strong", "--ranks", 1,
+                        "--repeats", 5, "--no-plot")
     runs = folder / "study" / "runs"
     process = subprocess.Popen(command(*words), env=support.ENVIRONMENT,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -234,7 +234,7 @@ def test_a_killed_study_goes_on_where_it_was(folder):
     outcome = scaling(*words)
     assert outcome.returncode == 0, outcome.stderr
     names = [path.name for path in runs.iterdir()]
-    assert len(names) == 2 * 3 and all(name.endswith(".json") for name in names)
+    assert len(names) == 6 and all(name.endswith(".json") for name in names)
     assert {path: path.read_bytes() for path in kept} == kept
     assert list((folder / "scratch").iterdir()) == []
 
@@ -335,14 +335,16 @@ wc -l < "$SBATCH_LOG"
 """
 
 
-def test_submit_makes_a_job_for_each_number_of_ranks(folder):
+def test_submit_makes_a_job_for_each_number_of_ranks_with_something_left(small, folder):
     script(folder / "sbatch", SBATCH)
     log = folder / "log"
     settings = {**support.ENVIRONMENT, "PATH": f"{folder}:{os.environ['PATH']}",
                 "SBATCH_LOG": str(log)}  # fmt: skip
-    _, *words = study_words(folder, "--workloads", "reduce", "--scaling", "weak",
-                            "--sbatch=--time=7", "--ranks-per-node", 1)
-    outcome = scaling("submit", *words, env=settings)
+    missing = [small / "runs" / f"bench-combine.weak.{ranks:05}-ranks.001.json" for ranks in (1, 2)]
+    for path in missing:
+        path.unlink()
+    words = ("submit", small, "--sbatch=--time=7", "--ranks-per-node", 1)
+    outcome = scaling(*words, env=settings)
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stdout == "jobs 1, 2; job 3 collects what they measured\n"
     jobs = log.read_text().splitlines()
@@ -350,8 +352,9 @@ def test_submit_makes_a_job_for_each_number_of_ranks(folder):
     assert "--nodes=1 --ntasks=1 --ntasks-per-node=1 " in jobs[0]
     assert "--nodes=2 --ntasks=2 --ntasks-per-node=1 " in jobs[1]
     assert "--dependency=afterany:1:2" in jobs[2]
-    assert {row["ranks"] for row in rows_of(folder / "study")} == {"1", "2"}
-    refused(scaling("submit", folder / "study", "--site", "nowhere", env=settings), "'nowhere'")
+    assert all(path.exists() for path in missing)
+    assert (small / "study.csv").stat().st_mtime > max(path.stat().st_mtime for path in missing)
+    assert scaling(*words, env=settings).stdout == "jobs none; job 4 collects what they measured\n"
 
 
 def synthetic(workload, scaling_, quantity, ranks, size, times, stage_bytes=""):
@@ -401,3 +404,16 @@ def test_the_next_smaller_number_of_ranks_computes_a_weak_dataset_too():
     assert [(run.ranks, run.launched_ranks, run.bytes) for run in plan.controls(study)] == [
         (2, 1, 128), (4, 2, 256)
     ]  # fmt: skip
+
+
+def test_submit_refuses_what_slurm_could_not_give(folder):
+    script(folder / "sbatch", "#!/bin/sh\necho 'sbatch: error: too many nodes' >&2\nexit 1\n")
+    there = {**support.ENVIRONMENT, "PATH": f"{folder}:{os.environ['PATH']}"}
+    _, *words = study_words(folder)
+    refused(scaling("submit", *words, env=there), "too many nodes")
+    refused(scaling("submit", *words, "--site", "nowhere", env=there), "'nowhere'")
+    words[0] = folder / "other"
+    refused(scaling("submit", *words, "--backend", "auto", env=there), "--backend auto")
+    nowhere = {**support.ENVIRONMENT, "PATH": str(folder / "scratch")}
+    refused(scaling("submit", *words, env=nowhere), "no sbatch")
+    assert not words[0].exists()
