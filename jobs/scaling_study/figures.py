@@ -19,7 +19,9 @@ import statistics
 from .problem import Problem
 from .table import COLUMNS, WALL, WHOLE_RUN
 
+START = "start and end"
 # Beside what is measured: other programs, ceilings.
+CEILING = "(raw)"
 PEERS = ("(CUB)", "(read)", "(copy)", "(cp)")
 
 
@@ -75,6 +77,22 @@ class Series:
         return whole and self.quantity != WALL and not self.quantity.endswith(PEERS)
 
 
+def with_starts(rows):
+    """The rows, and in front of each run's stages what they leave of the whole run: starting up,
+    opening files and closing them. Stages that waited ran at the same time, others alone."""
+    runs = grouped(rows, "workload", "scaling", "ranks", "repeat")
+    for members in runs.values():
+        stages = [row for row in members if row["waiting"]]
+        whole = next((row for row in members if row["quantity"] == WHOLE_RUN), None)
+        if whole and stages:
+            together = [float(row["seconds"]) + float(row["waiting"]) for row in stages
+                        if float(row["waiting"])]
+            alone = [float(row["seconds"]) for row in stages if not float(row["waiting"])]
+            rest = float(whole["seconds"]) - max(together, default=0.0) - sum(alone)
+            yield {**whole, "quantity": START, "seconds": repr(max(rest, 0.0)), "waiting": "0"}
+        yield from members
+
+
 def read_rows(path):
     try:
         with open(path, newline="") as file:
@@ -119,15 +137,23 @@ def point_of(rows, base):
                  Times.of(waiting) if waiting else None, rate, speedup, efficiency)
 
 
+def of_ceiling(series, all_series):
+    """How a series scales over how its ceiling does, for each point: None where there is none."""
+    ceilings = {point.ranks: point for each in all_series for point in each.points
+                if each.quantity.endswith(CEILING) and each is not series
+                and (each.workload, each.scaling) == (series.workload, series.scaling)}
+    return [point.speedup.median / ceilings[point.ranks].speedup.median
+            if point.ranks in ceilings else None for point in series.points]
+
+
 def series_of(rows):
     """All series of a study's rows, in the order of the rows."""
     found = []
-    for (workload, scaling, quantity), members in grouped(
-        rows, "workload", "scaling", "quantity"
-    ).items():
+    groups = grouped(with_starts(rows), "workload", "scaling", "quantity")
+    for (workload, scaling, quantity), members in groups.items():
         by_ranks = grouped(members, "ranks")
         points = []
-        for (_,) , same in sorted(by_ranks.items(), key=lambda each: int(each[0][0])):
+        for _, same in sorted(by_ranks.items(), key=lambda each: int(each[0][0])):
             base = (points[0].ranks, points[0].rate.median) if points and points[0].rate else None
             points.append(point_of(same, base))
         found.append(Series(workload, scaling, quantity, tuple(points)))

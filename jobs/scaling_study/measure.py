@@ -13,7 +13,7 @@ from .problem import Problem
 from .provenance import hosts_of, launcher_words
 
 BENCHED = {"bench reduce": "sum", "bench scan": "inclusive", "bench collectives": "sum,inclusive"}
-COMBINED_BYTES = "1M"  # of the arrays that `bench combine` folds before it combines
+COMBINED_BYTES = "1K,64M"  # of the arrays that `bench combine` folds before it combines
 
 
 class Study:

@@ -16,11 +16,16 @@ from .table import WHOLE_RUN  # noqa: E402
 
 # Okabe and Ito's, which those who don't see red and green apart tell from each other.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+START = "0.6"  # the grey of the start, of which no thread is busy
 MARKERS = "osD^vP"
 IDEAL = {"color": "0.35", "linestyle": "--", "linewidth": 1.2, "label": "ideal", "zorder": 1}
-PANEL_INCHES = (5.6, 4.0)
+PANEL_INCHES = (5.6, 4.4)
+LEGEND_COLUMNS = 4
 DOTS_PER_INCH = 150
-SIDESTEP = 1.025  # of the number of ranks
+SIDESTEP = 1.01  # of the number of ranks
+NARROW_RANGE = 4
+FEW_TICKS = (1, 2, 5)
+MANY_TICKS = (1, 1.5, 2, 3, 4, 5, 6, 8)
 TIME_UNITS = (("s", 1.0), ("ms", 1e3), ("us", 1e6))
 
 
@@ -38,11 +43,19 @@ def set_ranks_axis(axes, ranks):
     axes.grid(True, which="major", alpha=0.3)
 
 
-def plain_ticks(axis):
-    """Numbers as they are, of logarithmic axes too."""
-    axis.set_major_locator(ticker.LogLocator(base=2))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(ticker.NullLocator())
+def set_log_scale(axes, base=10):
+    """With numbers as they are, more of them where there is less than an order."""
+    axes.set_yscale("log", base=base)
+    lowest, highest = axes.get_ylim()
+    if highest < NARROW_RANGE * lowest:
+        middle = math.sqrt(lowest * highest)
+        lowest, highest = middle / math.sqrt(NARROW_RANGE), middle * math.sqrt(NARROW_RANGE)
+        axes.set_ylim(lowest, highest)
+    if base == 10:
+        between = FEW_TICKS if highest > 10 * lowest else MANY_TICKS
+        axes.yaxis.set_major_locator(ticker.LogLocator(base=10, subs=between))
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_locator(ticker.NullLocator())
 
 
 def draw_spread(axes, points, what, style, scale=1.0):
@@ -70,20 +83,12 @@ def draw_time(axes, all_series, ranks):
     unit, scale = time_unit(min(point.seconds.least for series in all_series
                                 for point in series.points))
     for series, style in styles(all_series):
-        own = [point.ranks for point in series.points]
         draw_spread(axes, series.points, "seconds", style, scale)
-        first = series.points[0]
-        if first.rate is not None:
-            strong = series.scaling == "strong"
-            ideal = [first.seconds.median * scale * (first.ranks / number if strong else 1)
-                     for number in own]
-            axes.plot(own, ideal, **IDEAL)
-    axes.set_yscale("log", base=2)
-    plain_ticks(axes.yaxis)
-    lowest, highest = axes.get_ylim()
-    if highest < 4 * lowest:
-        middle = math.sqrt(lowest * highest)
-        axes.set_ylim(middle / 2.2, middle * 2.2)
+        if series.points[0].rate is not None:
+            axes.plot([point.ranks for point in series.points],
+                      [point.seconds.median * point.efficiency.median * scale
+                       for point in series.points], **IDEAL)
+    set_log_scale(axes)
     axes.set_ylabel(f"time ({unit})")
 
 
@@ -91,8 +96,7 @@ def draw_speedup(axes, all_series, ranks):
     for series, style in styles(all_series):
         draw_spread(axes, series.points, "speedup", style)
     axes.plot(ranks, ranks, **IDEAL)
-    axes.set_yscale("log", base=2)
-    plain_ticks(axes.yaxis)
+    set_log_scale(axes, base=2)
     axes.set_ylabel("speed-up")
 
 
@@ -100,7 +104,9 @@ def draw_efficiency(axes, all_series, ranks):
     for series, style in styles(all_series):
         draw_spread(axes, series.points, "efficiency", style)
     axes.axhline(1, **IDEAL)
-    axes.set_ylim(0, max(1.1, axes.get_ylim()[1]))
+    least, greatest = axes.get_ylim()
+    bottom = next(limit for limit in (0.8, 0.5, 0) if limit <= max(least, 0))
+    axes.set_ylim(bottom, max(1.1 - bottom / 16, greatest))
     axes.set_ylabel("parallel efficiency")
 
 
@@ -110,17 +116,16 @@ def draw_rate(axes, all_series, ranks):
         draw_spread(axes, series.points, "rate", style, 1e-9)
         base = series.points[0]
         axes.plot(own, [base.rate.median * 1e-9 * number / base.ranks for number in own], **IDEAL)
-    axes.set_yscale("log", base=2)
-    plain_ticks(axes.yaxis)
+    set_log_scale(axes)
     axes.set_ylabel("rate of all ranks (GB/s)")
 
 
 def draw_stages(axes, stages, whole, ranks):
-    """For each number of ranks a bar for each stage, busy below and waiting above; stages overlap,
-    and the whole run is a line across."""
+    """For each number of ranks a bar for the start and for each stage, busy below and waiting above;
+    stages overlap, and the whole run is a line across."""
     unit, scale = time_unit(max(point.seconds.median for point in whole.points))
     width = 0.8 / len(stages)
-    for number, (stage, colour) in enumerate(zip(stages, itertools.cycle(COLOURS))):
+    for number, (stage, colour) in enumerate(zip(stages, itertools.cycle((START, *COLOURS)))):
         places = [ranks.index(point.ranks) - 0.4 + width * (number + 0.5) for point in stage.points]
         busy = [point.seconds.median * scale for point in stage.points]
         waiting = [point.waiting.median * scale for point in stage.points]
@@ -133,14 +138,15 @@ def draw_stages(axes, stages, whole, ranks):
     axes.set_xticks(range(len(ranks)), [str(number) for number in ranks])
     axes.set_xlabel("ranks")
     axes.set_ylabel(f"busy, waiting (pale), on the busiest rank ({unit})")
-    axes.set_ylim(0, axes.get_ylim()[1] * 1.3)
     axes.grid(True, axis="y", alpha=0.3)
 
 
-def add_legend(axes, columns=1):
+def add_legend(axes):
+    """Below the panel, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
     unique = dict(zip(labels, handles))
-    axes.legend(unique.values(), unique.keys(), fontsize="small", ncols=columns)
+    axes.legend(unique.values(), unique.keys(), fontsize="small", ncols=LEGEND_COLUMNS,
+                loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
 
 
 def panels_of(all_series):
@@ -191,7 +197,7 @@ def draw(rows, all_series, picture):
             set_ranks_axis(axes, ranks)
         function(axes, ranks)
         axes.set_title(title, fontsize="medium")
-        add_legend(axes, 3 if title == "Stages" else 1)
+        add_legend(axes)
     for axes in list(places.flat)[len(panels):]:
         axes.set_visible(False)
     figure.suptitle(title_of(rows), fontsize="medium")

@@ -5,6 +5,8 @@ import csv
 import io
 import shlex
 
+from measuring import size_text
+
 from .answers import Answers
 from .folder import write_whole
 from .plan import runs_of
@@ -17,8 +19,10 @@ WHOLE_RUN = "whole run"
 WALL = "wall"
 
 
-def quantity_of(row):
+def quantity_of(workload, row):
     """What a row of `warpfold bench` is called."""
+    if workload == "bench combine" and row["elements"]:
+        return f"{row['operation']} of {size_text(row['bytes'])}"
     return row["operation"] if row["kernel"] == "MPI" else f"{row['operation']} ({row['kernel']})"
 
 
@@ -28,7 +32,7 @@ def bench_quantities(run, report):
     for row in report["results"]:
         if row["seconds"] is None:
             continue
-        name = quantity_of(row)
+        name = quantity_of(run["workload"], row)
         names[name] += 1
         if names[name] > 1:
             raise Problem(f"{run['name']} measured '{name}' at several sizes or types (a study "

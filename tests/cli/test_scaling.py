@@ -163,8 +163,8 @@ def test_answers_are_those_of_the_data(finished, folder):
 def test_pictures(finished):
     pytest.importorskip("matplotlib")
     folder, stdout = finished
-    for name, size in (("reduce-strong", (1680, 1290)), ("scan-weak", (1680, 1290)),
-                       ("bench-combine-weak", (1092, 690))):  # fmt: skip
+    for name, size in (("reduce-strong", (1680, 1410)), ("scan-weak", (1680, 1410)),
+                       ("bench-combine-weak", (1092, 750))):  # fmt: skip
         content = (folder / "study" / f"{name}.png").read_bytes()
         assert content[:8] == b"\x89PNG\r\n\x1a\n"
         assert struct.unpack(">II", content[16:24]) == size
@@ -391,6 +391,29 @@ def test_scans_in_memory_are_counted_by_bytes_moved():
     rows = synthetic("bench collectives", "weak", "inclusive (scan)", 1, 64, (2.0,), 128)
     rows += synthetic("bench collectives", "weak", "inclusive (scan)", 2, 128, (3.0,), 192)
     assert efficiencies(rows) == [1.0, 1.0]
+
+
+def test_scaling_is_held_against_that_of_the_ceiling():
+    rows = []
+    for quantity, times in (("sum (warpfold)", (4.0, 2.5)), ("read (raw)", (3.0, 1.6))):
+        for ranks, seconds in zip((1, 2), times):
+            rows += synthetic("bench ingest", "strong", quantity, ranks, 64, (seconds,),
+                              64 // ranks)  # fmt: skip
+    mine, raw = figures.series_of(rows)
+    assert figures.of_ceiling(mine, [mine, raw]) == [1.0, 1.6 / 1.875]
+    assert figures.of_ceiling(raw, [mine, raw]) == [None, None]
+
+
+def test_what_stages_leave_of_a_run_is_its_start():
+    rows = synthetic("scan", "strong", "whole run", 1, 64, (8.0, 9.0))
+    for name, seconds, waiting in (("read", 1.0, 3.0), ("write", 2.0, 2.5), ("combine", 0.5, 0.0)):
+        rows += [{**row, "waiting": repr(waiting)}
+                 for row in synthetic("scan", "strong", name, 1, 64, (seconds, seconds))]
+    starts = [row["seconds"] for row in figures.with_starts(rows)
+              if row["quantity"] == figures.START]
+    assert starts == ["3.0", "4.0"]
+    assert [row for row in figures.with_starts(rows) if row["quantity"] != figures.START] == sorted(
+        rows, key=lambda row: row["repeat"])
 
 
 def test_rounds_begin_with_another_number_of_ranks_each():
