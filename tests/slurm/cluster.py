@@ -78,7 +78,7 @@ def free_ports(count):
 
 
 class Cluster:
-    """Starts on construction; `stop` ends everything that was started, jobs included."""
+    """Starts on construction; `close` ends everything that was started, jobs included."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -91,7 +91,7 @@ class Cluster:
         try:
             self._start()
         except BaseException:
-            self.stop()
+            self.close()
             raise
 
     def _start(self):
@@ -160,12 +160,11 @@ class Cluster:
             timeout=120,
         )  # fmt: skip
 
-    def stop(self):
+    def close(self):
         if len(self.daemons) > len(NODES) and self.daemons[1].poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.run("scancel", "--user=root", "--state=PENDING")
                 self.run("scancel", "--user=root")
-        self._kill_jobs()
         for daemon in reversed(self.daemons):
             daemon.terminate()
         for daemon in self.daemons:
@@ -174,13 +173,13 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        self._kill_jobs()
 
     def _kill_jobs(self):
         """Kills what jobs left running: all that has this cluster in its environment."""
-        daemons = {each.pid for each in self.daemons}
         mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
         for process in pathlib.Path("/proc").iterdir():
             with contextlib.suppress(OSError):
-                if process.name.isdigit() and int(process.name) not in daemons:
+                if process.name.isdigit():
                     if mark in (process / "environ").read_bytes().split(b"\0"):
                         os.kill(int(process.name), signal.SIGKILL)

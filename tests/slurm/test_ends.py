@@ -1,0 +1,129 @@
+"""Jobs that are cancelled, killed, requeued or out of time leave whole outputs, or none."""
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+from jobs import CPU, names_in
+
+CHUNK = 1 << 16
+ELEMENTS = 1 << 27  # f64 to f16: seconds of work, yet only 256 MiB to write
+SCAN = ("scan", "in.h5", "values", "-o", "out.h5", "--output-type", "f16", "--threads", 1, *CPU)
+
+
+@pytest.fixture(scope="module")
+def first_values():
+    """Whose sums f16 holds exactly."""
+    return np.random.default_rng(3).choice([-0.5, 0.5], CHUNK) * (np.arange(CHUNK) < 1000)
+
+
+@pytest.fixture
+def input_file(submit, first_values):
+    """Large to scan, small to store: chunks that were never written read as the fill value."""
+    path = submit.folder / "in.h5"
+    with h5py.File(path, "w") as file:
+        options = {"chunks": (CHUNK,), "compression": "gzip"}
+        file.create_dataset("values", (ELEMENTS,), "f8", **options)[:CHUNK] = first_values
+    return path
+
+
+def assert_scanned(folder, first_values):
+    found = support.read(folder / "out.h5", "f16")
+    prefixes = np.cumsum(first_values).astype("f2")
+    assert np.array_equal(found[:CHUNK], prefixes)
+    assert np.all(found[CHUNK:] == prefixes[-1])
+
+
+def log_of(job):
+    return f"warpfold-scan-{job.number}.out"
+
+
+def test_cancelled(submit, input_file):
+    job = submit(*SCAN).wait_for_writing()
+    job.control("scancel", job.number)
+    assert job.wait().facts("JobState") == ["CANCELLED"]
+    assert "stopped: cancelled or preempted" in job.log
+    assert names_in(submit.folder) == ["in.h5", log_of(job)]
+
+
+def test_time_is_up(submit, input_file):
+    job = submit(*SCAN, asking=["--time=5"]).wait_for_writing()
+    # What --signal has Slurm do a minute before the end.
+    job.control("scancel", "--batch", "--signal=USR1", job.number)
+    assert job.wait().code == 1
+    assert "its time is up" in job.log and "--time" in job.log
+    assert len(job.errors) == 1 and "interrupted" in job.errors[0]
+    assert names_in(submit.folder) == ["in.h5", log_of(job)]
+
+
+def test_slurm_is_asked_for_a_warning(submit, input_file):
+    job = submit(*SCAN, asking=["--hold"])
+    shown = submit.cluster.run("scontrol", "write", "batch_script", job.number, "-").stdout
+    assert "#SBATCH --signal=B:USR1@60" in shown
+    assert job.facts("Requeue") == ["1"]
+    job.control("scancel", job.number)
+
+
+def test_requeued_in_the_middle(submit, input_file, first_values):
+    job = submit(*SCAN).wait_for_writing().requeue().wait()
+    assert job.code == 0, job.log
+    assert job.facts("Restarts") == ["1"]
+    assert_scanned(submit.folder, first_values)
+    assert names_in(submit.folder) == sorted(["in.h5", "out.h5", job.report_path.name, log_of(job)])
+
+
+def test_killed_and_requeued(submit, input_file, first_values):
+    job = submit(*SCAN).wait_for_writing()
+    job.control("scancel", "--full", "--signal=KILL", job.number)
+    job.wait()
+    left = {each.name for each in submit.folder.glob(".*.tmp")}
+    assert left and not (submit.folder / "out.h5").exists()
+    job.requeue().wait()
+    assert job.code == 0, job.log
+    assert_scanned(submit.folder, first_values)
+    assert names_in(submit.folder) == sorted(["in.h5", "out.h5", job.report_path.name, log_of(job)])
+
+
+def test_killed_between_output_and_report(submit):
+    """The output is the first attempt's, so that the second may replace it."""
+    support.write(submit.folder / "in.h5", np.arange(1000), "i32")
+    words = ("scan", "in.h5", "values", "-o", "out.h5", *CPU)
+    job = submit(*words).wait()
+    job.report_path.rename(f"{job.report_path}.begun")
+    assert job.requeue().wait().code == 0, job.log
+    assert job.results["last"] == 499500
+    assert names_in(submit.folder) == sorted(["in.h5", "out.h5", job.report_path.name, log_of(job)])
+    other = submit(*words).wait()
+    assert other.code == 1
+    assert "--force" in other.errors[0]
+
+
+@pytest.mark.parametrize("script", ["reduce", "scan"])
+def test_requeued_when_done(submit, script):
+    path = support.write(submit.folder / "in.h5", np.arange(1000), "i32")
+    output = ["-o", "out.h5"] if script == "scan" else []
+    key = "last" if script == "scan" else "sum"
+    job = submit(script, "in.h5", "values", *output, *CPU).wait()
+    first = job.report_path.stat()
+    assert job.requeue().wait().code == 0
+    assert "done before" in job.log
+    assert job.report_path.stat() == first
+    support.write(path, np.arange(2000), "i32")
+    assert job.requeue().wait().code == 0, job.log
+    assert job.results[key] == 1999000
+
+
+def test_array_task_cancelled(submit, input_file):
+    """The others go on, and the summary tells what is missing."""
+    support.write(submit.folder / "small.h5", np.arange(1000), "i32")
+    (submit.folder / "list").write_text("in.h5\nsmall.h5\n")
+    words = ("list", "values", "--threads", 1, *CPU)
+    job = submit("reduce_array", *words, asking=["--array=1-2"], ranks=1)
+    report = submit.folder / f"warpfold-reduce-array-{job.number}" / "small.h5.json"
+    job.wait_for(report.exists)
+    job.control("scancel", f"{job.number}_1")
+    assert sorted(job.wait().facts("JobState")) == ["CANCELLED", "COMPLETED"]
+    assert "failed: in.h5" in job.log
+    rows = (report.parent / "summary.csv").read_text().splitlines()[1:]
+    assert rows and all(row.startswith("reduce,small.h5,") for row in rows)
