@@ -3,6 +3,7 @@
 #
 # require NEED...          installs what is missing with apt where root or sudo allows it; elsewhere
 #                          names the Debian packages, Spack specs and modules missing, and exits 1
+# want WHAT-FOR NEED...    likewise, but says what is left out where it can't, and goes on
 # configure_and_build FOLDER [CMAKE-OPTION...]
 # find_cuda                puts nvcc on the path if a toolkit is installed, sets cuda_options
 # fetch_cuda12 FOLDER      puts an nvcc of CUDA 12 there if the one here no longer compiles for the
@@ -19,6 +20,7 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
 test_needs=(libgtest-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py python3-matplotlib
   python3-pytest python3-lz4 python3-zstandard liblzf-dev hdf5-tools gmt-gshhg-low netcdf-bin nco
   clang libclang-rt-dev)
+slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
@@ -52,6 +54,10 @@ netcdf-bin          | netcdf-c           | netcdf-c      | has_command ncgen
 nco                 | nco                | nco           | has_command ncks
 clang               | llvm               | llvm          | has_command clang++
 libclang-rt-dev     | llvm               | llvm          | has_command clang++
+slurmctld           | slurm              | slurm         | has_command slurmctld
+slurmd              | slurm              | slurm         | has_command slurmd
+slurm-client        | slurm              | slurm         | has_command sbatch
+munge               | munge              | munge         | has_command munged
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
 '
 
@@ -129,19 +135,41 @@ refuse_missing() {
   exit 1
 }
 
-require() {
-  local package missing=()
+# Sets missing to those of the needs that are not there.
+find_missing() {
+  local package
+  missing=()
   for package in "$@"; do
     is_satisfied "$package" "$(need_column "$package" 4)" || missing+=("$package")
   done
+}
+
+can_install() { is_debian && can_become_root; }
+
+install_packages() {
+  say "installing: $*"
+  become_root apt-get update -qq &&
+    become_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+require() {
+  local missing
+  find_missing "$@"
   ((${#missing[@]} == 0)) && return 0
-  if ! is_debian || ! can_become_root; then
-    refuse_missing "${missing[@]}"
+  can_install || refuse_missing "${missing[@]}"
+  install_packages "${missing[@]}"
+}
+
+want() {
+  local purpose=$1 missing
+  shift
+  find_missing "$@"
+  ((${#missing[@]} == 0)) && return 0
+  if can_install && install_packages "${missing[@]}"; then
+    return 0
   fi
-  say "installing: ${missing[*]}"
-  become_root apt-get update -qq
-  become_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  say "left out: $purpose, as ${missing[*]} can't be installed here"
 }
 
 find_cuda() {

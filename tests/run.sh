@@ -9,6 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source jobs/setup.sh
 
 require "${build_needs[@]}" "${test_needs[@]}"
+want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
 find_cuda
 find_python
 prepare_mpi

@@ -173,13 +173,17 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-        self._kill_jobs()
+        self.kill_processes()
 
-    def _kill_jobs(self):
-        """Kills what jobs left running: all that has this cluster in its environment."""
-        mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
-        for process in pathlib.Path("/proc").iterdir():
+    def kill_processes(self, **variables):
+        """Kills what jobs run: all that has this cluster, and the variables, in its environment.
+
+        Children go before their parents, who would tell them to leave in order.
+        """
+        marks = {"SLURM_CONF": self.environment["SLURM_CONF"], **variables}
+        wanted = {f"{name}={value}".encode() for name, value in marks.items()}
+        for process in sorted(map(int, filter(str.isdigit, os.listdir("/proc"))), reverse=True):
             with contextlib.suppress(OSError):
-                if process.name.isdigit():
-                    if mark in (process / "environ").read_bytes().split(b"\0"):
-                        os.kill(int(process.name), signal.SIGKILL)
+                environment = pathlib.Path(f"/proc/{process}/environ").read_bytes()
+                if wanted <= {*environment.split(b"\0")}:
+                    os.kill(process, signal.SIGKILL)

@@ -57,10 +57,13 @@ class Job:
         return self
 
     def requeue(self):
-        """Lets the job begin again now: Slurm has it wait for two minutes."""
+        """Lets the job begin again soon: Slurm has it wait for two minutes.
+
+        What is begun in the second in which the first attempt was stopped is taken for that.
+        """
         self.control("scontrol", "requeue", self.number)
         wait_until(lambda: self.facts("JobState") == ["PENDING"], lambda: "requeued job")
-        self.control("scontrol", "update", f"JobId={self.number}", "StartTime=now")
+        self.control("scontrol", "update", f"JobId={self.number}", "StartTime=now+2")
         return self
 
     @property

@@ -22,7 +22,6 @@ MISTAKES = {
     "output": (("scan", "in.h5", "values"), {}, ["no output", "-o"]),
     "report": ((*REDUCE, "--json=mine"), {}, ["--json", "WARPFOLD_RESULTS"]),
     "site": (("reduce", "--site", "moon", *REDUCE[1:]), {}, ["moon", "a100 generic h100 v100"]),
-    "site's name": (("reduce", "--site"), {}, ["no site ''"]),
     "modules": (SCAN, {"WARPFOLD_SITE": "h100"}, ["no command module", "sites/h100.sh"]),
     "module": (
         REDUCE,
