@@ -196,9 +196,9 @@ def test_sums_wrap_in_the_type_of_the_output(folder):
     values = np.random.default_rng(12).integers(-128, 128, (300, 7)).astype("i1")
     path = make(folder, values, "i8", "contiguous")
     exact = np.add.reduce(values, 0, dtype="i8")
-    for words, dtype in (((), "i8"), (("--output-type", "i16"), "i2"), (("--output-type", "u8"), "u1"),
-                         (("--output-type", "f32"), "f4")):  # fmt: skip
-        results, _ = reduce_axis(path, folder / "out.h5", [0], "sum", "--overflow", "wrap", *words)
+    for out, dtype in (("i64", "i8"), ("i16", "i2"), ("u8", "u1"), ("f32", "f4")):
+        words = ("--overflow", "wrap", "--output-type", out)
+        results, _ = reduce_axis(path, folder / "out.h5", [0], "sum", *words)
         assert same(results["sum"], exact.astype(dtype))
 
 

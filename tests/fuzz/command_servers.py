@@ -47,6 +47,8 @@ class Server:
         use, where ranks end, get stuck, leave files open or do not agree."""
         with tempfile.TemporaryDirectory(prefix="warpfold-server-") as folder:
             output, errors = (pathlib.Path(folder) / name for name in ("output", "errors"))
+            output.touch()
+            errors.touch()
             words = list(map(str, arguments))
             command = {"arguments": words, "output": str(output), "errors": str(errors)}
             ranks = self._ask(json.dumps(command), timeout, errors)
@@ -64,16 +66,13 @@ class Server:
         if answer:
             return json.loads(answer)
         how = f"no end within {timeout} s" if answer is None else "the ranks ended"
-        told = errors.read_text() if errors.exists() else ""
-        raise AssertionError(f"{how}: {told}{self.kill()}")
+        raise AssertionError(f"{how}: {errors.read_text()}{self.kill()}")
 
     def kill(self):
         """Returns what the launcher, or the ranks between two commands, had to say."""
-        try:
+        if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._process.wait()
+            self._process.wait()
         self._messages.seek(0)
         return self._messages.read()
 

@@ -61,5 +61,7 @@ def compare_arrays(found, expected):
     if np.array_equal(found, expected, equal_nan=found.dtype.kind == "f"):
         return None
     found, expected = found.ravel(), expected.ravel()
-    place = int(np.flatnonzero(~((found == expected) | (found != found) & (expected != expected)))[0])
+    place = int(
+        np.flatnonzero(~((found == expected) | (found != found) & (expected != expected)))[0]
+    )
     return f"at {place} is {found[place]}, expected {expected[place]}"

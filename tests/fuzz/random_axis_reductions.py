@@ -71,7 +71,9 @@ class AxisReduction:
     def lines(self):
         """Of each output the elements that count, and their flat indices along the axes."""
         values, kept = (
-            np.moveaxis(array, self.axes, range(-len(self.axes), 0)).reshape(self.outputs, self.along)
+            np.moveaxis(array, self.axes, range(-len(self.axes), 0)).reshape(
+                self.outputs, self.along
+            )
             for array in (self.view.values, self.view.kept)
         )
         for line, counts in zip(values, kept):

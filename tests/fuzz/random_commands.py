@@ -60,7 +60,9 @@ def reduce_axis_command(dataset, view, random):
 def info_command(dataset, view, random):
     """Of a dataset as it is selected, or of all that a file has."""
     if random.random() < 0.2:
-        return Command(["info", dataset.path, "--json", "-"], lambda outcome: _listed(dataset, outcome))
+        return Command(
+            ["info", dataset.path, "--json", "-"], lambda outcome: _listed(dataset, outcome)
+        )
     selection = [word for word in view.words if word.startswith("--select")]
 
     def check(outcome):

@@ -275,8 +275,8 @@ def make_chunked(writer, shape):
 
 
 def resized(writer, made, before):
-    """The elements after a change of extents. In what is new of a chunk that was there HDF5 does not
-    always have fill values: what it reads there counts."""
+    """The elements after a change of extents. In what is new of a chunk that was there HDF5 does
+    not always have fill values: what it reads there counts."""
     after = np.empty(made.shape, before.dtype)
     if after.size:
         made.read(h5py.h5s.ALL, h5py.h5s.ALL, after, support.file_type(writer.dataset.type))

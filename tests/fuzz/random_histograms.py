@@ -29,7 +29,9 @@ def _equal_edges(least, greatest, bins):
             around = np.nextafter(least, -np.inf).item(), np.nextafter(least, np.inf).item()
         least, greatest = around
     with np.errstate(over="ignore"):
-        return np.linspace(least, greatest, bins + 1).tolist() if greatest - least < np.inf else None
+        return (
+            np.linspace(least, greatest, bins + 1).tolist() if greatest - least < np.inf else None
+        )
 
 
 def _range_of(values):

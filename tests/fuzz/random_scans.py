@@ -62,8 +62,8 @@ class Scan:
         else:
             out, code, check = self._sums_of_integers()
         output = dataset.path.with_name("out.h5")
-        words = ["scan", dataset.path, dataset.name, "-o", f"{output}:scanned", "--json", "-",
-                 *self.words, *_storage_words(self.random, self.shape), *self.view.words]  # fmt: skip
+        words = ["scan", dataset.path, dataset.name, "-o", f"{output}:scanned", "--json", "-"]
+        words += [*self.words, *_storage_words(self.random, self.shape), *self.view.words]
         if code:
             return Command(words, check, output, code)
         return Command(words, lambda outcome: check(stored_numbers(output, "scanned", out)), output)

@@ -63,7 +63,9 @@ def _histograms(values, random):
 def several_command(dataset, view, random):
     """Of whole datasets: a selection seldom suits several."""
     own = truth.numbers(dataset.type, dataset.values)
-    (name, *words), compare = _summaries(random) if random.random() < 0.6 else _histograms(own, random)
+    (name, *words), compare = (
+        _summaries(random) if random.random() < 0.6 else _histograms(own, random)
+    )
     datasets, read, skipped = _chosen(dataset, random)
     conditions = list(CONDITIONS)[random.integers(len(CONDITIONS))]
 

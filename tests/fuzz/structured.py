@@ -4,11 +4,11 @@
     tests/fuzz/structured.py --cases 2000 --seed 5 --jobs 4
     tests/fuzz/structured.py --seed 5 --only 17      # one of its cases, telling what it does
 
-A case is a dataset, some commands, and two runs of each with ranks, threads, slabs and read paths of
-their own: both have to give the true results, and the same bytes. Cases depend on the seed and their
-number alone. The environment variable WARPFOLD names the program, beside which the build puts
-command_server: in its processes most commands run, one after another; in some cases, --fresh percent
-of them, each run starts the program anew.
+A case is a dataset, some commands, and two runs of each with ranks, threads, slabs and read paths
+of their own: both have to give the true results, and the same bytes. Cases depend on the seed and
+their number alone. The environment variable WARPFOLD names the program, beside which the build
+puts command_server: in its processes most commands run, one after another. In some cases, --fresh
+percent of them, each run starts the program anew.
 """
 
 import argparse

@@ -42,7 +42,9 @@ def _nearest(name):
     """reference.nearest() for a floating-point type."""
     if name not in FORMATS or name == "f64":
         return reference.nearest
-    return lambda numerator, denominator=1: rounded(name, fractions.Fraction(numerator, denominator))
+    return lambda numerator, denominator=1: rounded(
+        name, fractions.Fraction(numerator, denominator)
+    )
 
 
 def _special_sum(values):
