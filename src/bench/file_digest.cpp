@@ -22,17 +22,17 @@ std::uint64_t digest_of_words(const std::vector<std::uint64_t>& words, std::uint
 }  // namespace
 
 std::uint64_t digest_of(const std::string& name, std::uint64_t first,
-                        const std::vector<ByteRange>& pieces, int threads) {
+                        const std::vector<io::FileBytes>& pieces, int threads) {
   const InputFile file(name);
   std::vector<std::uint64_t> digests(static_cast<std::size_t>(threads));
   std::vector<std::vector<std::uint64_t>> buffers(digests.size());
   cpu::ThreadPool(threads).parallel_for(pieces.size(), [&](std::size_t task, int worker) {
-    const ByteRange piece = pieces[task];
+    const io::FileBytes piece = pieces[task];
     std::vector<std::uint64_t>& words = buffers[static_cast<std::size_t>(worker)];
-    words.assign(ceil_div(piece.bytes, word_bytes), 0);
-    file.read(piece.offset, std::as_writable_bytes(std::span(words)).first(piece.bytes));
+    words.assign(ceil_div(piece.count, word_bytes), 0);
+    file.read(piece.address, std::as_writable_bytes(std::span(words)).first(piece.count));
     digests[static_cast<std::size_t>(worker)] +=
-        digest_of_words(words, (piece.offset - first) / word_bytes);
+        digest_of_words(words, (piece.address - first) / word_bytes);
   });
   return std::accumulate(digests.begin(), digests.end(), std::uint64_t{0});
 }

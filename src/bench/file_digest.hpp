@@ -12,6 +12,6 @@ namespace warpfold::bench {
 /// all 8-byte words, each times an odd number of its place after `first`. Sums of parts add up
 /// modulo 2^64. Pieces begin a multiple of 8 bytes after `first`. Throws Error.
 std::uint64_t digest_of(const std::string& file, std::uint64_t first,
-                        const std::vector<ByteRange>& pieces, int threads);
+                        const std::vector<io::FileBytes>& pieces, int threads);
 
 }  // namespace warpfold::bench

@@ -101,7 +101,8 @@ IngestContender copying(const IngestRun& run, const ScanOutputs& outputs, Row ro
   const ElementRange mine =
       partition(row.bytes, copy_piece_bytes, static_cast<std::uint64_t>(run.communicator.size()),
                 static_cast<std::uint64_t>(run.communicator.rank()));
-  const std::vector<ByteRange> pieces = cut_into_pieces({mine.first, mine.count}, copy_piece_bytes);
+  const std::vector<io::FileBytes> pieces =
+      cut_into_pieces({mine.first, mine.count}, copy_piece_bytes);
   return {std::move(row),
           [&outputs] {
             outputs.remove();

@@ -33,7 +33,7 @@ class InputFile {
 class RawRead {
  public:
   /// Throws Error.
-  RawRead(const std::string& file, std::vector<ByteRange> pieces,
+  RawRead(const std::string& file, std::vector<io::FileBytes> pieces,
           std::vector<std::unique_ptr<TransferLane>> lanes);
 
   /// Sends every piece through one of the lanes. Throws Error.
@@ -41,7 +41,7 @@ class RawRead {
 
  private:
   InputFile file_;
-  std::vector<ByteRange> pieces_;
+  std::vector<io::FileBytes> pieces_;
   std::vector<std::unique_ptr<TransferLane>> lanes_;
   cpu::ThreadPool threads_;
 };
@@ -49,6 +49,6 @@ class RawRead {
 /// Copies pieces of a file to the same places of another, which exists, and returns once they are
 /// on storage. Throws Error.
 void copy_pieces(const std::string& from, const std::string& to,
-                 const std::vector<ByteRange>& pieces, int threads);
+                 const std::vector<io::FileBytes>& pieces, int threads);
 
 }  // namespace warpfold::bench

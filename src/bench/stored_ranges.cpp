@@ -11,35 +11,36 @@ namespace {
 /// Bytes that a thread reads in the time that one more call takes.
 constexpr std::uint64_t cheap_gap = 64 << 10;
 
-void append_pieces(std::vector<ByteRange>& pieces, ByteRange whole, std::uint64_t piece_bytes) {
-  for (std::uint64_t begin = whole.offset; begin < whole.end(); begin += piece_bytes)
+void append_pieces(std::vector<io::FileBytes>& pieces, io::FileBytes whole,
+                   std::uint64_t piece_bytes) {
+  for (std::uint64_t begin = whole.address; begin < whole.end(); begin += piece_bytes)
     pieces.push_back({begin, std::min(piece_bytes, whole.end() - begin)});
 }
 
 }  // namespace
 
-std::vector<ByteRange> cut_into_pieces(ByteRange whole, std::uint64_t piece_bytes) {
-  std::vector<ByteRange> pieces;
+std::vector<io::FileBytes> cut_into_pieces(io::FileBytes whole, std::uint64_t piece_bytes) {
+  std::vector<io::FileBytes> pieces;
   append_pieces(pieces, whole, piece_bytes);
   return pieces;
 }
 
-std::vector<ByteRange> pieces_of_chunks(const std::vector<io::StoredChunk>& chunks,
-                                        std::uint64_t piece_bytes) {
-  std::vector<ByteRange> written;
+std::vector<io::FileBytes> pieces_of_chunks(const std::vector<io::StoredChunk>& chunks,
+                                            std::uint64_t piece_bytes) {
+  std::vector<io::FileBytes> written;
   for (const io::StoredChunk& chunk : chunks)
     if (chunk.bytes != 0) written.push_back({chunk.address, chunk.bytes});
   std::sort(written.begin(), written.end(),
-            [](const ByteRange& a, const ByteRange& b) { return a.offset < b.offset; });
-  std::vector<ByteRange> pieces;
-  ByteRange together;
-  for (const ByteRange& next : written) {
-    if (together.bytes != 0 && next.offset > together.end() + cheap_gap) {
+            [](const io::FileBytes& a, const io::FileBytes& b) { return a.address < b.address; });
+  std::vector<io::FileBytes> pieces;
+  io::FileBytes together;
+  for (const io::FileBytes& next : written) {
+    if (together.count != 0 && next.address > together.end() + cheap_gap) {
       append_pieces(pieces, together, piece_bytes);
       together = {};
     }
-    if (together.bytes == 0) together.offset = next.offset;
-    together.bytes = next.end() - together.offset;
+    if (together.count == 0) together.address = next.address;
+    together.count = next.end() - together.address;
   }
   append_pieces(pieces, together, piece_bytes);
   return pieces;
@@ -52,8 +53,8 @@ std::vector<io::StoredChunk> chunks_of_rank(const io::DatasetInfo& info, int ran
   return io::read_chunk_index(info, {mine.first, mine.count});
 }
 
-std::optional<std::vector<ByteRange>> stored_pieces(const io::DatasetInfo& info, int ranks,
-                                                    int rank, std::uint64_t piece_bytes) {
+std::optional<std::vector<io::FileBytes>> stored_pieces(const io::DatasetInfo& info, int ranks,
+                                                        int rank, std::uint64_t piece_bytes) {
   if (info.layout == io::Layout::chunked)
     return pieces_of_chunks(chunks_of_rank(info, ranks, rank), piece_bytes);
   if (!info.file_offset) return std::nullopt;

@@ -5,7 +5,7 @@
 namespace warpfold::bench {
 namespace {
 
-using Pieces = std::vector<ByteRange>;
+using Pieces = std::vector<io::FileBytes>;
 using Chunks = std::vector<io::StoredChunk>;
 
 TEST(CutIntoPieces, EndsWithAShortOne) {
