@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
+#include "cli/dataset_arguments.hpp"
 #include "cli/option_values.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
@@ -19,11 +20,7 @@ class CompactCommand : public Command {
  public:
   explicit CompactCommand(CLI::App& program)
       : Command(program, "compact", "Write the elements that meet conditions, in their order") {
-    application().add_option("FILE", file_, "An HDF5 file")->required()->type_name("");
-    application()
-        .add_option("DATASET", dataset_, "The path of a dataset in it")
-        ->required()
-        ->type_name("");
+    add_dataset_arguments(application(), file_, dataset_);
     add_output_options();
     add_view_options(application(), options_.view);
     add_common_options(application(), common_);

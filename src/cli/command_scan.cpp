@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
+#include "cli/dataset_arguments.hpp"
 #include "cli/option_values.hpp"
 #include "cli/report.hpp"
 #include "cli/storage_options.hpp"
@@ -31,11 +32,7 @@ class ScanCommand : public Command {
  public:
   explicit ScanCommand(CLI::App& program)
       : Command(program, "scan", "Write the prefix sums, minima or maxima of a dataset") {
-    application().add_option("FILE", file_, "An HDF5 file")->required()->type_name("");
-    application()
-        .add_option("DATASET", dataset_, "The path of a dataset in it")
-        ->required()
-        ->type_name("");
+    add_dataset_arguments(application(), file_, dataset_);
     add_scan_options();
     add_view_options(application(), options_.view);
     add_common_options(application(), common_);

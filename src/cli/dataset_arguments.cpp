@@ -19,6 +19,13 @@ void add_dataset_arguments(CLI::App& application, DatasetArguments& arguments) {
                        "All datasets of the file; those that can't be read are skipped");
 }
 
+void add_dataset_arguments(CLI::App& application, std::string& file, std::string& dataset) {
+  application.add_option("FILE", file, "An HDF5 file")->required()->type_name("");
+  application.add_option("DATASET", dataset, "The path of a dataset in it")
+      ->required()
+      ->type_name("");
+}
+
 void check(const DatasetArguments& arguments) {
   const bool named = !arguments.datasets.names.empty();
   if (named && arguments.datasets.all)

@@ -22,6 +22,9 @@ struct DatasetArguments {
 /// Lets `application` fill `arguments`, which must outlive its parsing.
 void add_dataset_arguments(CLI::App& application, DatasetArguments& arguments);
 
+/// Likewise the FILE DATASET of a command that takes one dataset.
+void add_dataset_arguments(CLI::App& application, std::string& file, std::string& dataset);
+
 /// Throws a usage Error where no dataset is named, or some are and all are asked for, too.
 void check(const DatasetArguments& arguments);
 
