@@ -71,12 +71,9 @@ class RowWork {
   /// Of all workers and the engine, once they are done.
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> stages = reading_;
-    std::vector<StageTiming> in_engine = stage_timings(job_.engine->timings());
-    // An engine that says nothing has folded in the threads that submitted.
-    if (in_engine.empty()) in_engine = folding_;
-    stages.insert(stages.end(), in_engine.begin(), in_engine.end());
-    stages.insert(stages.end(), combining_.begin(), combining_.end());
-    stages.insert(stages.end(), writing_.begin(), writing_.end());
+    append(stages, engine_stages(job_.engine->timings(), folding_));
+    append(stages, combining_);
+    append(stages, writing_);
     return stages;
   }
 
@@ -130,7 +127,7 @@ class RowWork {
   void keep(const Worker& worker) {
     const std::vector<StageTiming> reading = worker.reader->timings();
     const std::lock_guard lock(mutex_);
-    reading_.insert(reading_.end(), reading.begin(), reading.end());
+    append(reading_, reading);
     folding_.push_back(worker.folding.timing());
     combining_.push_back(worker.combining.timing());
     writing_.push_back(worker.writing.timing());
@@ -182,7 +179,7 @@ std::vector<StageTiming> carry_out(const RowJob& job, AxisTiles& tiles, AxisWrit
   run_on_all(communicator, [&] { sync.time(0, [&] { writer.sync(); }); });
 
   std::vector<StageTiming> stages = work.timings();
-  stages.insert(stages.end(), {combine.timing(), sync.timing()});
+  append(stages, {combine.timing(), sync.timing()});
   return over_threads(stages, seconds_since(start));
 }
 

@@ -88,11 +88,8 @@ class LineWork {
   /// Of all workers and the engine, once they are done.
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> stages = reading_;
-    std::vector<StageTiming> in_engine = stage_timings(job_.engine->timings());
-    // An engine that says nothing has scanned in the threads that called it.
-    if (in_engine.empty()) in_engine = scanning_;
-    stages.insert(stages.end(), in_engine.begin(), in_engine.end());
-    stages.insert(stages.end(), writing_.begin(), writing_.end());
+    append(stages, engine_stages(job_.engine->timings(), scanning_));
+    append(stages, writing_);
     return stages;
   }
 
@@ -150,7 +147,7 @@ class LineWork {
   void keep(const Worker& worker) {
     const std::vector<StageTiming> reading = worker.reader->timings();
     const std::lock_guard lock(mutex_);
-    reading_.insert(reading_.end(), reading.begin(), reading.end());
+    append(reading_, reading);
     scanning_.push_back(worker.scanning.timing());
     writing_.push_back(worker.writing.timing());
   }

@@ -126,7 +126,7 @@ class ChunkedSource final : public BlockSource {
     std::vector<StageTiming> timings;
     for (const io::ChunkSource::Reader& reader : readers_) {
       const auto mine = chunk_timings(info_, reader.times());
-      timings.insert(timings.end(), mine.begin(), mine.end());
+      append(timings, mine);
     }
     return timings;
   }

@@ -107,9 +107,7 @@ class Compaction {
 
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> stages = source_->timings();
-    std::vector<StageTiming> in_engine = pipeline::stage_timings(engine_->timings());
-    if (in_engine.empty()) in_engine.push_back(keep_clock_.timing());
-    stages.insert(stages.end(), in_engine.begin(), in_engine.end());
+    pipeline::append(stages, pipeline::engine_stages(engine_->timings(), {keep_clock_.timing()}));
     for (const StageClock& clock : write_clocks_) stages.push_back(clock.timing());
     stages.push_back(sync_clock_.timing());
     return pipeline::over_threads(stages, pipeline::seconds_since(start_));

@@ -134,8 +134,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
     view.dataset.require_unchanged();
     run.backend.get();
   });
-  const auto packing = staged.commit(options.run, run.place.threads);
-  stages.insert(stages.end(), packing.begin(), packing.end());
+  pipeline::append(stages, staged.commit(options.run, run.place.threads));
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

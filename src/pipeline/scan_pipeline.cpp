@@ -178,18 +178,6 @@ class Supersteps {
   double exchange_seconds_ = 0;
 };
 
-void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {
-  stages.insert(stages.end(), more.begin(), more.end());
-}
-
-/// Engines that compute elsewhere know how long that took.
-std::vector<StageTiming> scan_stages(const ScanEngine& engine, const Supersteps& supersteps) {
-  std::vector<StageTiming> stages = stage_timings(engine.timings());
-  if (stages.empty()) stages.push_back(supersteps.scan_timing());
-  stages.push_back(supersteps.exchange_timing());
-  return stages;
-}
-
 }  // namespace
 
 ScanOutcome scan_blocks(const ScanJob& job, const RunOptions& options,
@@ -211,7 +199,8 @@ ScanOutcome scan_blocks(const ScanJob& job, const RunOptions& options,
   outcome.last_bits = mpi::broadcast(threads->work().last_bits(), communicator,
                                      static_cast<int>(job.blocks.rank_of_last()));
   std::vector<StageTiming> stages = job.source.timings();
-  append(stages, scan_stages(job.engine, supersteps));
+  append(stages, engine_stages(job.engine.timings(), {supersteps.scan_timing()}));
+  append(stages, {supersteps.exchange_timing()});
   append(stages, threads->work().timings());
   append(stages, {sync.timing()});
   outcome.stages = over_threads(stages, seconds_since(start));

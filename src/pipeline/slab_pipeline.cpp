@@ -76,10 +76,7 @@ class SlabWork {
   /// Of all workers and the engine, once they are done.
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> stages = reading_;
-    std::vector<StageTiming> in_engine = stage_timings(setup_.engine->timings());
-    // An engine that says nothing has folded in the threads that submitted.
-    if (in_engine.empty()) in_engine = submitting_;
-    stages.insert(stages.end(), in_engine.begin(), in_engine.end());
+    append(stages, engine_stages(setup_.engine->timings(), submitting_));
     return stages;
   }
 
@@ -103,7 +100,7 @@ class SlabWork {
 
   void keep(const std::vector<StageTiming>& reading, StageTiming submitting) {
     const std::lock_guard lock(mutex_);
-    reading_.insert(reading_.end(), reading.begin(), reading.end());
+    append(reading_, reading);
     submitting_.push_back(std::move(submitting));
   }
 

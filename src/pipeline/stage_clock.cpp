@@ -36,11 +36,17 @@ double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-std::vector<StageTiming> stage_timings(const std::vector<EngineTiming>& engine) {
+std::vector<StageTiming> engine_stages(const std::vector<EngineTiming>& engine,
+                                       const std::vector<StageTiming>& callers) {
+  if (engine.empty()) return callers;
   std::vector<StageTiming> stages;
   for (const EngineTiming& each : engine)
     stages.push_back({each.stage, 1, each.seconds, 0, each.bytes});
   return stages;
+}
+
+void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {
+  stages.insert(stages.end(), more.begin(), more.end());
 }
 
 std::vector<StageTiming> over_threads(const std::vector<StageTiming>& threads, double seconds) {

@@ -65,8 +65,12 @@ class StageClock {
   std::uint64_t bytes_ = 0;
 };
 
-/// An engine's stages, each as one thread's.
-std::vector<StageTiming> stage_timings(const std::vector<EngineTiming>& engine);
+/// The stages of an engine, each as one thread's; where it says nothing, it has worked in the
+/// threads that called it, whose stages are `callers`.
+std::vector<StageTiming> engine_stages(const std::vector<EngineTiming>& engine,
+                                       const std::vector<StageTiming>& callers);
+
+void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more);
 
 /// The threads of one rank together, after `seconds` in which all of them ran: one timing for each
 /// stage, in the order in which the stages first appear. What a stage wasn't busy, it waited.
