@@ -84,25 +84,11 @@ class TypedBinCounter final : public BinCounter {
   alignas(64) std::uint32_t regions_[step];
 };
 
-/// Counts the values that a Decoding gives stored elements.
-class DecodingCounter final : public BinCounter {
+class DecodingCounter final : public DecodingSink<BinCounter> {
  public:
-  DecodingCounter(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
-                  std::unique_ptr<BinCounter> values)
-      : blocks_(kernels, stored, decoding), values_(std::move(values)) {}
+  using DecodingSink::DecodingSink;
 
-  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
-    blocks_.for_each(elements, n, indices,
-                     [&](const std::byte* values, std::size_t kept, const ElementIndices& places) {
-                       values_->fold(values, kept, places);
-                     });
-  }
-
-  HistogramCounts counts() const override { return values_->counts(); }
-
- private:
-  DecodedBlocks blocks_;
-  std::unique_ptr<BinCounter> values_;
+  HistogramCounts counts() const override { return values().counts(); }
 };
 
 class DecodingFactory final : public BinCounterFactory {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "cpu/element_decoder.hpp"
 #include "cpu/element_indices.hpp"
@@ -35,6 +36,29 @@ class DecodedBlocks {
   std::unique_ptr<ElementDecoder> decoder_;
   alignas(64) std::byte values_[block_elements * sizeof(double)];
   alignas(64) std::uint16_t places_[block_elements];
+};
+
+/// Hands the values that a Decoding gives stored elements on to a Sink of values.
+template <class Sink>
+class DecodingSink : public Sink {
+ public:
+  DecodingSink(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
+               std::unique_ptr<Sink> values)
+      : blocks_(kernels, stored, decoding), values_(std::move(values)) {}
+
+  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
+    blocks_.for_each(elements, n, indices,
+                     [&](const std::byte* values, std::size_t kept, const ElementIndices& places) {
+                       values_->fold(values, kept, places);
+                     });
+  }
+
+ protected:
+  Sink& values() const { return *values_; }
+
+ private:
+  DecodedBlocks blocks_;
+  std::unique_ptr<Sink> values_;
 };
 
 }  // namespace warpfold::cpu

@@ -1,7 +1,5 @@
 #include "cpu/range_folder.hpp"
 
-#include <utility>
-
 #include "cpu/decoded_blocks.hpp"
 #include "cpu/float_folder.hpp"
 #include "cpu/integer_folder.hpp"
@@ -9,24 +7,11 @@
 namespace warpfold::cpu {
 namespace {
 
-class DecodingFolder final : public RangeFolder {
+class DecodingFolder final : public DecodingSink<RangeFolder> {
  public:
-  DecodingFolder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
-                 std::unique_ptr<RangeFolder> values)
-      : blocks_(kernels, stored, decoding), values_(std::move(values)) {}
+  using DecodingSink::DecodingSink;
 
-  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
-    blocks_.for_each(elements, n, indices,
-                     [&](const std::byte* values, std::size_t kept, const ElementIndices& places) {
-                       values_->fold(values, kept, places);
-                     });
-  }
-
-  Accumulator take() override { return values_->take(); }
-
- private:
-  DecodedBlocks blocks_;
-  std::unique_ptr<RangeFolder> values_;
+  Accumulator take() override { return values().take(); }
 };
 
 std::unique_ptr<RangeFolder> make_value_folder(const Kernels& kernels, ElementFormat format,
