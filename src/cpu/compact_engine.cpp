@@ -7,31 +7,18 @@
 #include "cpu/block_ranges.hpp"
 
 namespace warpfold::cpu {
-namespace {
-
-constexpr int block_count = 3;  ///< one being read, one being computed, one being written
-
-BlockInputPlan inputs_of(const CompactPlan& plan, std::uint64_t block_elements) {
-  return {plan.format,        block_count,        block_elements,
-          plan.slab_elements, plan.staging_bytes, plan.readers};
-}
-
-}  // namespace
-
-HostCompactEngine::HostCompactEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels,
+HostCompactEngine::HostCompactEngine(std::shared_ptr<ThreadPool> threads, const Kernels& kernels,
                                      const CompactPlan& plan)
-    : pool_(std::move(pool)),
-      block_elements_(
-          round_up(std::max<std::uint64_t>(1, plan.partition_elements), scan_order::tile_elements)),
+    : HostBlockEngine(std::move(threads), plan, plan.format,
+                      [&](const BlockInputPlan& inputs) { return BlockInputs(kernels, inputs); }),
       wants_indices_(plan.indices),
-      inputs_(kernels, inputs_of(plan, block_elements_)),
       value_bytes_(size_of(plan.decoding.value_type(plan.format.type))) {
   const std::size_t index_bytes = plan.indices ? sizeof(std::uint64_t) : 0;
-  for (int block = 0; block < block_count; ++block)
-    blocks_.push_back({PageBuffer(block_elements_ * value_bytes_),
-                       PageBuffer(block_elements_ * index_bytes),
+  for (int block = 0; block < blocks(); ++block)
+    blocks_.push_back({PageBuffer(block_elements() * value_bytes_),
+                       PageBuffer(block_elements() * index_bytes),
                        {}});
-  for (int worker = 0; worker < pool_->threads(); ++worker)
+  for (int worker = 0; worker < pool().threads(); ++worker)
     workers_.push_back({make_element_decoder(kernels, plan.format, plan.decoding),
                         std::vector<std::uint16_t>(warpfold::cpu::block_elements)});
   for (int writer = 0; writer < plan.writers; ++writer) {
@@ -42,10 +29,10 @@ HostCompactEngine::HostCompactEngine(std::shared_ptr<ThreadPool> pool, const Ker
 
 std::uint64_t HostCompactEngine::keep(int block, std::uint64_t first_index,
                                       std::uint64_t elements) {
-  const BlockRanges ranges(elements, pool_->threads());
+  const BlockRanges ranges(elements, pool().threads());
   std::vector<ElementRange>& kept = blocks_[static_cast<std::size_t>(block)].kept;
   kept.assign(ranges.count(), {});
-  pool_->parallel_for(ranges.count(), [&](std::size_t i, int worker) {
+  pool().parallel_for(ranges.count(), [&](std::size_t i, int worker) {
     const ElementRange range = ranges[i];
     kept[i] = {range.first,
                keep_range(workers_[static_cast<std::size_t>(worker)], block, first_index, range)};
@@ -61,8 +48,8 @@ std::uint64_t HostCompactEngine::keep_range(Worker& worker, int block, std::uint
   Block& here = blocks_[static_cast<std::size_t>(block)];
   std::byte* values = here.values.span().data();
   auto* indices = reinterpret_cast<std::uint64_t*>(here.indices.span().data());
-  const std::byte* stored = inputs_.elements(block);
-  const std::size_t stored_bytes = size_of(inputs_.format().type);
+  const std::byte* stored = inputs().elements(block);
+  const std::size_t stored_bytes = size_of(inputs().format().type);
   std::uint64_t end = range.first;
   for (std::uint64_t first = range.first; first < range.end(); first += step) {
     const std::uint64_t n = std::min(step, range.end() - first);

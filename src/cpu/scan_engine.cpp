@@ -11,10 +11,6 @@
 namespace warpfold::cpu {
 namespace {
 
-constexpr int block_count = 3;  ///< one being read, one being computed, one being written
-
-constexpr std::uint64_t tile = scan_order::tile_elements;
-
 FoldNeeds needs_of(ScanOperation operation) {
   FoldNeeds needs;
   needs.sum = operation == ScanOperation::sum;
@@ -45,9 +41,7 @@ Accumulator carry_into(std::size_t range, const Accumulator& before,
 }
 
 BlockInputs make_inputs(const Kernels& kernels, const ScanPlan& plan,
-                        std::uint64_t block_elements) {
-  const BlockInputPlan inputs{plan.spec.input,    block_count,        block_elements,
-                              plan.slab_elements, plan.staging_bytes, plan.readers};
+                        const BlockInputPlan& inputs) {
   if (plan.decoding.trivial()) return {kernels, inputs};
   const ElementType values = plan.decoding.value_type(plan.spec.input.type);
   std::vector<std::unique_ptr<ElementDecoder>> decoders;
@@ -59,18 +53,18 @@ BlockInputs make_inputs(const Kernels& kernels, const ScanPlan& plan,
 
 }  // namespace
 
-HostScanEngine::HostScanEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels,
+HostScanEngine::HostScanEngine(std::shared_ptr<ThreadPool> threads, const Kernels& kernels,
                                const ScanPlan& plan)
-    : pool_(std::move(pool)),
-      block_elements_(round_up(std::max<std::uint64_t>(1, plan.partition_elements), tile)),
-      inputs_(make_inputs(kernels, plan, block_elements_)),
-      input_bytes_(size_of(inputs_.format().type)),
+    : HostBlockEngine(
+          std::move(threads), plan, plan.spec.input,
+          [&](const BlockInputPlan& inputs) { return make_inputs(kernels, plan, inputs); }),
+      input_bytes_(size_of(inputs().format().type)),
       output_bytes_(size_of(plan.spec.output)) {
-  for (int block = 0; block < block_count; ++block)
-    blocks_.push_back({PageBuffer(block_elements_ * output_bytes_), {}});
+  for (int block = 0; block < blocks(); ++block)
+    blocks_.push_back({PageBuffer(block_elements() * output_bytes_), {}});
   ScanSpec spec = plan.spec;
-  spec.input = inputs_.format();
-  for (int worker = 0; worker < pool_->threads(); ++worker) {
+  spec.input = inputs().format();
+  for (int worker = 0; worker < pool().threads(); ++worker) {
     folders_.push_back(make_range_folder(kernels, spec.input, needs_of(spec.operation)));
     scanners_.push_back(make_range_scanner(kernels, spec));
   }
@@ -78,10 +72,10 @@ HostScanEngine::HostScanEngine(std::shared_ptr<ThreadPool> pool, const Kernels& 
 
 Accumulator HostScanEngine::total(int block, std::uint64_t elements) {
   Block& here = block_at(block);
-  const BlockRanges ranges(elements, pool_->threads());
+  const BlockRanges ranges(elements, pool().threads());
   here.range_totals.assign(ranges.count(), Accumulator::empty());
-  const std::byte* in = inputs_.elements(block);
-  pool_->parallel_for(here.range_totals.size(), [&](std::size_t range, int worker) {
+  const std::byte* in = inputs().elements(block);
+  pool().parallel_for(here.range_totals.size(), [&](std::size_t range, int worker) {
     const ElementRange part = ranges[range];
     RangeFolder& folder = *folders_[static_cast<std::size_t>(worker)];
     const BoxIndices indices{.first = part.first};
@@ -98,11 +92,11 @@ std::optional<std::uint64_t> HostScanEngine::scan(int block, std::uint64_t first
                                                   std::uint64_t elements,
                                                   const Accumulator& before) {
   Block& here = block_at(block);
-  const std::byte* in = inputs_.elements(block);
+  const std::byte* in = inputs().elements(block);
   std::byte* out = here.out.span().data();
-  const BlockRanges ranges(elements, pool_->threads());
+  const BlockRanges ranges(elements, pool().threads());
   std::vector<std::optional<std::uint64_t>> unfit(ranges.count());
-  pool_->parallel_for(unfit.size(), [&](std::size_t range, int worker) {
+  pool().parallel_for(unfit.size(), [&](std::size_t range, int worker) {
     const ElementRange part = ranges[range];
     RangeScanner& scanner = *scanners_[static_cast<std::size_t>(worker)];
     unfit[range] = scanner.scan(in + part.first * input_bytes_, part.count,
