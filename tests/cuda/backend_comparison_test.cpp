@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
 #include "core/scan_arithmetic.hpp"
-#include "cpu/backend.hpp"
 #include "cuda/accumulator_equality.hpp"
-#include "cuda/backend.hpp"
+#include "cuda/both_backends.hpp"
 #include "cuda/drive_engines.hpp"
 #include "cuda/gpu_test.hpp"
 #include "cuda/sample_data.hpp"
@@ -27,17 +25,7 @@ std::string type_name(const testing::TestParamInfo<ElementType>& info) {
   return std::string(name_of(info.param));
 }
 
-class CudaBesideCpu : public testing::TestWithParam<ElementType> {
- protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-    cpu_ = cpu::make_backend(2);
-  }
-
-  std::unique_ptr<Backend> gpu_;
-  std::unique_ptr<Backend> cpu_;
-};
+class CudaBesideCpu : public BothBackends {};
 
 std::string description(const std::string& what, Sample kind, std::size_t size, ByteOrder order) {
   return what + " of sample " + std::to_string(static_cast<int>(kind)) + ", size " +

@@ -15,9 +15,8 @@
 
 #include "core/chunk_grid.hpp"
 #include "core/scan_arithmetic.hpp"
-#include "cpu/backend.hpp"
 #include "cuda/accumulator_equality.hpp"
-#include "cuda/backend.hpp"
+#include "cuda/both_backends.hpp"
 #include "cuda/drive_engines.hpp"
 #include "cuda/gpu_test.hpp"
 #include "cuda/sample_chunks.hpp"
@@ -71,17 +70,7 @@ const std::vector<std::vector<std::uint64_t>> shapes[] = {{{20011}, {777}},
                                                           {{17, 40, 31}, {5, 7, 31}},
                                                           {{9, 8, 11, 13}, {2, 8, 3, 5}}};
 
-class CudaChunks : public testing::TestWithParam<ElementType> {
- protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-    cpu_ = cpu::make_backend(2);
-  }
-
-  std::unique_ptr<Backend> gpu_;
-  std::unique_ptr<Backend> cpu_;
-};
+class CudaChunks : public BothBackends {};
 
 /// Folds the dataset box by box, by several threads with two slots each; unwritten chunks become
 /// fill values in it.

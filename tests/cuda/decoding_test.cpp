@@ -4,12 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
 #include "core/scan_arithmetic.hpp"
 #include "core/scan_identity.hpp"
-#include "cpu/backend.hpp"
 #include "cuda/accumulator_equality.hpp"
-#include "cuda/backend.hpp"
+#include "cuda/both_backends.hpp"
 #include "cuda/drive_engines.hpp"
 #include "cuda/gpu_test.hpp"
 #include "cuda/sample_decodings.hpp"
@@ -21,14 +19,8 @@ constexpr std::uint64_t tile = scan_order::tile_elements;
 constexpr FoldNeeds everything{true, true, true, true};
 constexpr std::size_t sizes[] = {0, 1, 31, 32, 33, 4096, 4097, 3 * 4096 + 5, 300007};
 
-class CudaDecoding : public testing::TestWithParam<ElementType> {
+class CudaDecoding : public BothBackends {
  protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-    cpu_ = cpu::make_backend(2);
-  }
-
   /// test(sample decoding) of the parameter's type.
   template <class Test>
   static void with_filters(Test&& test) {
@@ -44,9 +36,6 @@ class CudaDecoding : public testing::TestWithParam<ElementType> {
       test(unpacking<decltype(element), double>());
     });
   }
-
-  std::unique_ptr<Backend> gpu_;
-  std::unique_ptr<Backend> cpu_;
 };
 
 /// Places in what was kept become indices of the elements.
