@@ -1,0 +1,121 @@
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/host/benches.hpp"
+#include "bench/host/rows.hpp"
+#include "bench/host/sample_data.hpp"
+#include "core/backend.hpp"
+#include "cpu/host_backend.hpp"
+#include "cpu/thread_pool.hpp"
+
+namespace warpfold::bench::host {
+namespace {
+
+/// All of the engine's buffers, one a thread, its results combined by addition.
+template <class T, class Reduce>
+T in_parallel(cpu::ThreadPool& pool, FoldEngine& engine, const Reduce& reduce) {
+  std::vector<T> parts(static_cast<std::size_t>(engine.slots()));
+  pool.parallel_for(parts.size(), [&](std::size_t slot, int) {
+    parts[slot] = reduce(engine.buffer(static_cast<int>(slot)));
+  });
+  T total{};
+  for (const T part : parts) total = static_cast<T>(total + part);
+  return total;
+}
+
+std::uint64_t sum_of_words(std::span<const std::byte> bytes) {
+  constexpr std::size_t lanes = 32;
+  std::uint64_t sums[lanes] = {};
+  const auto* words = reinterpret_cast<const std::uint64_t*>(bytes.data());
+  const std::size_t n = bytes.size() / sizeof(std::uint64_t);
+  for (std::size_t i = 0; i + lanes <= n; i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += words[i + lane];
+  std::uint64_t total = 0;
+  for (const std::uint64_t sum : sums) total += sum;
+  return total;
+}
+
+template <class T>
+double plain_sum(std::span<const std::byte> bytes) {
+  constexpr std::size_t lanes = 32;
+  T sums[lanes] = {};
+  const auto* x = reinterpret_cast<const T*>(bytes.data());
+  const std::size_t n = bytes.size() / sizeof(T);
+  for (std::size_t i = 0; i + lanes <= n; i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[i + lane];
+  double total = 0.0;
+  for (const T sum : sums) total += static_cast<double>(sum);
+  return total;
+}
+
+class HostSumBench {
+ public:
+  explicit HostSumBench(const Means& means)
+      : bytes_(means.bytes),
+        bytes_a_thread_(means.bytes / static_cast<std::uint64_t>(means.threads)),
+        runs_(means.runs),
+        pool_(means.threads),
+        backend_(cpu::make_backend(means.threads, means.kernels)) {}
+
+  void run() {
+    print_heading("read");
+    for (const Data data : {Data::uniform, Data::normal, Data::wide, Data::sprinkled})
+      run_type<double>(ElementType::f64, data);
+    for (const Data data : {Data::uniform, Data::normal, Data::wide, Data::sprinkled})
+      run_type<float>(ElementType::f32, data);
+  }
+
+ private:
+  template <class T>
+  void run_type(ElementType type, Data data) {
+    constexpr FoldNeeds sum_only{true, false, false, false};
+    constexpr FoldNeeds everything{true, true, true, true};
+    const std::uint64_t elements = bytes_a_thread_ / sizeof(T);
+    const auto engine =
+        backend_->make_fold_engine({{type}, sum_only, elements, 0, false, pool_.threads()});
+    const auto all =
+        backend_->make_fold_engine({{type}, everything, elements, 0, false, pool_.threads()});
+    for (int slot = 0; slot < pool_.threads(); ++slot) {
+      fill<T>(engine->buffer(slot), data);
+      fill<T>(all->buffer(slot), data);
+    }
+    const std::string label = std::string(warpfold::name_of(type)) + ' ' + name_of(data);
+    std::vector<Row> rows{
+        {label + ": read", [&] { keep(in_parallel<std::uint64_t>(pool_, *engine, sum_of_words)); }},
+        {label + ": plain sum", [&] { keep(in_parallel<double>(pool_, *engine, plain_sum<T>)); }},
+        {label + ": exact sum", [&] { fold(*engine, elements); }},
+        {label + ": all statistics", [&] { fold(*all, elements); }}};
+    measure(rows, runs_);
+    print(rows, bytes_);
+  }
+
+  void fold(FoldEngine& engine, std::uint64_t elements) {
+    pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
+      engine.submit(static_cast<int>(slot), 0, slot * elements, elements);
+    });
+    keep(engine.finish().sum.rounded());
+  }
+
+  template <class T>
+  void keep(T value) {
+    sink_ = std::bit_cast<std::uint64_t>(value);
+  }
+
+  std::uint64_t bytes_;
+  std::uint64_t bytes_a_thread_;
+  int runs_;
+  cpu::ThreadPool pool_;
+  std::unique_ptr<Backend> backend_;
+  std::atomic<std::uint64_t> sink_ = 0;
+};
+
+}  // namespace
+
+void bench_sums(const Means& means) { HostSumBench(means).run(); }
+
+}  // namespace warpfold::bench::host
