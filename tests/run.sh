@@ -23,6 +23,6 @@ tests/sanitize_host.sh address build/test-sanitize -DHDF5_PREFER_PARALLEL=ON \
 
 say "== all tests =="
 configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}"
-# Most tests start ranks and threads of their own: two at a time fill the machine.
+# Tests wait for mpirun and the disk half of their time: four at a time fill two cores.
 # shellcheck disable=SC2086
-ctest --test-dir build/test --output-on-failure --no-tests=error -j 2 ${CTEST_OPTIONS:-}
+ctest --test-dir build/test --output-on-failure --no-tests=error -j 4 ${CTEST_OPTIONS:-}

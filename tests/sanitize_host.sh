@@ -32,4 +32,4 @@ esac
 
 cmake --preset "$preset" -S "$root" -B "$build" "$@"
 cmake --build "$build" --target warpfold_cli warpfold_faults "${targets[@]}"
-ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 -R "${SANITIZED_TESTS:-$tests}"
+ctest --test-dir "$build" --output-on-failure --no-tests=error -j 4 -R "${SANITIZED_TESTS:-$tests}"

@@ -113,8 +113,7 @@ class ReduceCommand : public Command {
 
   Report make_report(const Outcomes& outcomes) const {
     Report report =
-        several_report("reduce", arguments_.file, outcomes, options_.view,
-                       [this](const ReduceResult& result) { return results_json(result); });
+        several_report("reduce", arguments_.file, outcomes, options_.view, results_json);
     report.csv = {csv_columns()};
     for (const auto& outcome : outcomes)
       if (outcome.skipped.empty())

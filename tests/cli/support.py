@@ -29,6 +29,7 @@ def _environment():
         OMPI_MCA_rmaps_base_oversubscribe="1",
         OMPI_MCA_hwloc_base_binding_policy="none",
         OMPI_MCA_btl_vader_single_copy_mechanism="none",
+        OMPI_MCA_mpi_yield_when_idle="1",
     )
     return settings
 
