@@ -9,7 +9,7 @@ import support
 
 SCRIPTS = support.ROOT / "jobs"
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
-SECONDS_TO_END = 60
+SECONDS_TO_END = 120
 CPU = ("--backend", "cpu")
 
 
