@@ -59,8 +59,9 @@ class Inputs:
             self.make(size)
 
     def refuse_too_large(self, sizes, scans):
-        widest = max(ITEM_BYTES.values()) // ITEM_BYTES[self.plan.type]
-        needed = sum(sizes) + (max(sizes, default=0) * widest if scans else 0)
+        of_integers = self.plan.type.startswith(("i", "u"))
+        widened = ITEM_BYTES["i64"] // ITEM_BYTES[self.plan.type] if of_integers else 1
+        needed = sum(sizes) + (max(sizes, default=0) * widened if scans else 0)
         free = shutil.disk_usage(self.path).free
         if needed > free:
             raise Problem(f"'{self.plan.scratch}' has {free / 1e9:.1f} GB free (datasets and "

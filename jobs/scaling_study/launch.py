@@ -30,8 +30,8 @@ class Ending:
         """The line that says why it failed."""
         lines = self.stderr.splitlines() + self.stdout.splitlines()
         errors = [line for line in lines if "error:" in line]
-        told = (errors or [line for line in lines if any(map(str.isalnum, line))] or ["it said nothing"])[0]
-        return told.removeprefix("warpfold: error: ")
+        texts = [line for line in lines if any(map(str.isalnum, line))]
+        return [*errors, *texts, "it said nothing"][0].removeprefix("warpfold: error: ")
 
 
 def end_with_parent():

@@ -121,8 +121,8 @@ def draw_rate(axes, all_series, ranks):
 
 
 def draw_stages(axes, stages, whole, ranks):
-    """For each number of ranks a bar for the start and for each stage, busy below and waiting above;
-    stages overlap, and the whole run is a line across."""
+    """For each number of ranks a bar for the start and for each stage, busy below and waiting
+    above; stages overlap, and the whole run is a line across."""
     unit, scale = time_unit(max(point.seconds.median for point in whole.points))
     width = 0.8 / len(stages)
     for number, (stage, colour) in enumerate(zip(stages, itertools.cycle((START, *COLOURS)))):

@@ -5,7 +5,7 @@ import csv
 import io
 import shlex
 
-from measuring import size_text
+from measuring import ranks_text, size_text
 
 from .answers import Answers
 from .folder import write_whole
@@ -17,13 +17,16 @@ COLUMNS = ("workload", "scaling", "ranks", "hosts", "gpus", "repeat", "bytes", "
            "mpi", "devices", "host_names", "started", "command")  # fmt: skip
 WHOLE_RUN = "whole run"
 WALL = "wall"
+# What tells groups of `warpfold bench` apart that measure the same.
+VARIANTS = ("wide", "to a value on the host")
 
 
 def quantity_of(workload, row):
     """What a row of `warpfold bench` is called."""
     if workload == "bench combine" and row["elements"]:
         return f"{row['operation']} of {size_text(row['bytes'])}"
-    return row["operation"] if row["kernel"] == "MPI" else f"{row['operation']} ({row['kernel']})"
+    name = row["operation"] if row["kernel"] == "MPI" else f"{row['operation']} ({row['kernel']})"
+    return ", ".join([name, *(variant for variant in VARIANTS if variant in row["group"])])
 
 
 def bench_quantities(run, report):
@@ -86,13 +89,19 @@ def rows_of(content, plan):
                "waiting": waiting, "stage_bytes": stage_bytes}
 
 
+def devices_of(content):
+    """The models of a run's GPUs, or that it used cores: as many as it has a rank."""
+    report = content["report"]
+    return " and ".join(sorted(set(report["devices"]))) if report["backend"] == "cuda" else "cores"
+
+
 def refuse_mixed(contents, what, of_content):
     """One study compares like with like."""
     found = {}
     for content in contents:
         found.setdefault(of_content(content), content["run"])
     if len(found) > 1:
-        kinds = ", ".join(f"{kind} with {run['ranks']} ranks" for kind, run in found.items())
+        kinds = ", ".join(f"{kind} with {ranks_text(run['ranks'])}" for kind, run in found.items())
         raise Problem(f"the study mixes {what} ({kinds}) Make one study of each.")
 
 
@@ -106,8 +115,8 @@ def collect(folder):
         raise Problem(f"nothing that counts was measured yet in {folder.path} Run the study with "
                       "`scaling.py run`.")
     refuse_mixed(contents, "builds", lambda content: content["program"]["digest"][:12])
-    refuse_mixed(contents, "backends", lambda content: content["report"]["backend"]
-                 or ("a GPU" if content["report"].get("gpu") else "no GPU"))
+    refuse_mixed(contents, "MPI libraries", lambda content: content["report"]["build"]["mpi"])
+    refuse_mixed(contents, "devices", devices_of)
     answers = Answers()
     for run, content in zip(done, contents):
         answers.add(run, content["answer"])

@@ -211,6 +211,12 @@ def test_collect_refuses_runs_of_several_builds(small):
     refused(scaling("collect", small), "mixes builds", "another with 2 ranks")
 
 
+def test_collect_refuses_runs_on_several_machines(small):
+    name = "scan.weak.00002-ranks.001.json"
+    changed(small, name, lambda run: run["report"].update(backend="cuda", devices=["H", "A", "H"]))
+    refused(scaling("collect", small), "mixes devices", "cores with 1 rank", "A and H with 2")
+
+
 def test_collect_refuses_answers_that_differ(small):
     name = "reduce.weak.00002-ranks.001.json"
     changed(small, name, lambda run: run["answer"].update(max=2))
@@ -218,7 +224,8 @@ def test_collect_refuses_answers_that_differ(small):
             "reduce.weak.00002-ranks.001", "max")
 
 
-def test_a_killed_study_goes_on_where_it_was(folder):
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_a_study_that_was_ended_goes_on_where_it_was(folder, ending):
     words = study_words(folder, "--workloads", "reduce", "--scaling", "strong", "--ranks", 1,
                         "--repeats", 5, "--no-plot")
     runs = folder / "study" / "runs"
@@ -227,8 +234,10 @@ def test_a_killed_study_goes_on_where_it_was(folder):
     deadline = time.monotonic() + 60
     while len(list(runs.glob("[!.]*.json"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.send_signal(ending)
+    assert process.wait(60) == {signal.SIGKILL: -9, signal.SIGTERM: 143}[ending]
+    if ending == signal.SIGTERM:
+        assert list((folder / "scratch").iterdir()) == []
     kept = {path: path.read_bytes() for path in runs.glob("[!.]*[!0].json")}
     assert kept
     outcome = scaling(*words)
@@ -391,6 +400,36 @@ def test_scans_in_memory_are_counted_by_bytes_moved():
     rows = synthetic("bench collectives", "weak", "inclusive (scan)", 1, 64, (2.0,), 128)
     rows += synthetic("bench collectives", "weak", "inclusive (scan)", 2, 128, (3.0,), 192)
     assert efficiencies(rows) == [1.0, 1.0]
+
+
+def bench_report(*rows):
+    keys = ("group", "operation", "kernel", "elements", "bytes", "useful_bytes", "median")
+    return {"results": [{**dict(zip(keys, row)), "seconds": row[-1] and {"median": row[-1]}}
+                        for row in rows]}  # fmt: skip
+
+
+def test_rows_of_a_bench_are_told_apart():
+    reduce = bench_report(("reduce f32 uniform", "sum", "fold", 8, 32, 32, 1.0),
+                          ("reduce f32 wide", "sum", "fold", 8, 32, 32, 2.0),
+                          ("reduce f32 wide, to a value on the host", "sum", "fold", 8, 32, 32, 3.0),
+                          ("reduce f32 uniform", "sum", "CUB", 8, 32, 32, None))  # fmt: skip
+    run = {"workload": "bench reduce", "ranks": 2, "name": "it"}
+    assert list(table.bench_quantities(run, reduce)) == [
+        ("sum (fold)", "", 1.0, "", 32), ("sum (fold), wide", "", 2.0, "", 32),
+        ("sum (fold), wide, to a value on the host", "", 3.0, "", 32),
+    ]  # fmt: skip
+    combine = bench_report(("combine", "MPI_Reduce", "MPI", 0, 2264, 0, 1.0),
+                           ("combine", "fold, MPI_Reduce", "fold", 128, 1024, 1024, 2.0))
+    run = {"workload": "bench combine", "ranks": 2, "name": "it"}
+    assert list(table.bench_quantities(run, combine)) == [
+        ("MPI_Reduce", "", 1.0, "", 2264), ("fold, MPI_Reduce of 1 KiB", "", 2.0, "", 1024),
+    ]  # fmt: skip
+    ingest = bench_report(("", "sum", "warpfold", 8, 64, 64, 1.0))
+    run = {"workload": "bench ingest", "ranks": 4, "name": "it"}
+    assert list(table.bench_quantities(run, ingest)) == [("sum (warpfold)", "", 1.0, "", 16)]
+    twice = bench_report(*2 * [("reduce f32", "sum", "fold", 8, 32, 32, 1.0)])
+    with pytest.raises(table.Problem, match="several sizes or types"):
+        list(table.bench_quantities(run, twice))
 
 
 def test_scaling_is_held_against_that_of_the_ceiling():
