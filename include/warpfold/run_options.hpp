@@ -51,6 +51,7 @@ struct RunReport {
   std::string backend;               ///< "cpu", "cuda", or "cpu+cuda" where ranks differ
   std::vector<std::string> devices;  ///< by rank
   std::string fallback;              ///< why an automatic choice took the cpu, or empty
+  std::string binding_note;          ///< how the cores that ranks are bound to slow it, or empty
   double seconds = 0;
   std::vector<StageTiming> stages;
 };

@@ -58,7 +58,7 @@ Result bench_ingest(MPI_Comm parent, const IngestSettings& asked) {
                 plan.threads,   on_gpu};
   add_rows(reduce_contenders(run, kernels), run, result);
   if (!settings.output.empty()) {
-    run.threads = chosen.threads;
+    run.threads = chosen.place.threads;
     const ScanOutputs outputs(run);
     add_rows(scan_contenders(run, outputs, kernels), run, result);
   }

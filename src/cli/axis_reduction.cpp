@@ -115,7 +115,7 @@ void AxisReduction::run(const Session& session, const Request& request,
   outputs.publish([&] {
     return Report{text_of(request, options_, result) + timings_text(result.report, common.timings),
                   json_of(request, options_, result), csv_of(request, options_, result),
-                  fallback_note(result.report)};
+                  run_note(result.report)};
   });
 }
 

@@ -216,7 +216,7 @@ Table csv(const std::vector<Row>& rows) {
 Report bench_report(const std::string& command, const std::string& what,
                     const bench::Result& result) {
   Report report;
-  report.note = fallback_note(result.run);
+  report.note = run_note(result.run);
   report.text = fmt::format("{} {}: {}{}\n", command, what, run_text(result.run),
                             device_text(result.device)) +
                 tables(result.rows);

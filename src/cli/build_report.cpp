@@ -12,6 +12,7 @@
 #include "cpu/backend.hpp"
 #include "cuda/backend.hpp"
 #include "io/filter_step.hpp"
+#include "mpi/environment.hpp"
 #include "warpfold/core/version.hpp"
 
 namespace warpfold::cli {
@@ -39,7 +40,9 @@ std::string mpi_library() {
   int major = 0;
   int minor = 0;
   MPI_Get_version(&major, &minor);
-  return fmt::format("{}, MPI {}.{}", name, major, minor);
+  const std::string_view awareness = mpi::cuda_awareness();
+  return fmt::format("{}, MPI {}.{}{}{}", name, major, minor, awareness.empty() ? "" : ", ",
+                     awareness);
 }
 
 std::string hdf5_library() {

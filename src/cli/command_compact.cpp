@@ -63,7 +63,7 @@ class CompactCommand : public Command {
 
   Report make_report(const CompactResult& result) const {
     Report report;
-    report.note = fallback_note(result.report);
+    report.note = run_note(result.report);
     report.text = text(result);
     report.json = json(result);
     report.csv = {csv_columns()};

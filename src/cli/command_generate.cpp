@@ -92,7 +92,7 @@ class GenerateCommand : public Command {
 
   Report make_report(const pipeline::GenerateResult& result) const {
     Report report;
-    report.note = fallback_note(result.report);
+    report.note = run_note(result.report);
     report.text = text(result);
     report.json = json(result);
     report.csv = {csv_columns()};

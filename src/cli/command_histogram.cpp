@@ -115,7 +115,7 @@ class HistogramCommand : public Command {
 
   Report make_report(const HistogramResult& result) const {
     Report report;
-    report.note = fallback_note(result.report);
+    report.note = run_note(result.report);
     report.text = fmt::format("{} {}: {}, {}, {}\n", arguments_.file, arguments_.dataset(),
                               format_text(result.format), extent_text(result.shape),
                               run_text(result.report)) +

@@ -92,7 +92,7 @@ class InfoCommand : public Command {
 
   Report description_report(const io::DatasetInfo& info, const pipeline::Plan& plan) const {
     Report report;
-    report.note = fallback_note(plan.run);
+    report.note = run_note(plan.run);
     Table properties = properties_table(info);
     append_plan(properties, plan, size_of(info.format.type));
     report.text = file_ + " " + dataset_ + "\n" + aligned_text(properties);

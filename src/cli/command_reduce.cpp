@@ -103,7 +103,7 @@ class ReduceCommand : public Command {
 
   Report make_report(const ReduceResult& result) const {
     Report report;
-    report.note = fallback_note(result.report);
+    report.note = run_note(result.report);
     report.text = text(result);
     report.json = json(result);
     report.csv = {csv_columns()};

@@ -85,7 +85,7 @@ class ScanCommand : public Command {
 
   Report make_report(const ScanResult& result) const {
     Report report;
-    report.note = fallback_note(result.report);
+    report.note = run_note(result.report);
     report.text = text(result);
     report.json = json(result);
     report.csv = {csv_columns()};

@@ -106,8 +106,11 @@ std::string run_text(const RunReport& run) {
                      devices_text(run.devices));
 }
 
-std::string fallback_note(const RunReport& run) {
-  return run.fallback.empty() ? "" : "the cpu backend is used: " + run.fallback;
+std::string run_note(const RunReport& run) {
+  std::string note;
+  if (!run.fallback.empty()) note = "the cpu backend is used: " + run.fallback;
+  if (!run.binding_note.empty()) note += (note.empty() ? "" : "; ") + run.binding_note;
+  return note;
 }
 
 std::vector<std::string> csv_columns() {

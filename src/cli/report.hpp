@@ -48,8 +48,8 @@ std::string timings_text(const RunReport& run, bool wanted);
 /// "4 ranks on 1 host, cuda: 4 x NVIDIA H200".
 std::string run_text(const RunReport& run);
 
-/// The note on a backend that was not the first choice.
-std::string fallback_note(const RunReport& run);
+/// The note on a backend that was not the first choice, and on a binding that slows the run.
+std::string run_note(const RunReport& run);
 
 /// The columns of a run's CSV.
 std::vector<std::string> csv_columns();

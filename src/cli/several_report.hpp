@@ -56,7 +56,7 @@ Report several_report(const std::string& command, const std::string& file,
                       const ResultsJson& results_json) {
   Report report;
   const RunReport& run = run_of(outcomes);
-  report.note = fallback_note(run);
+  report.note = run_note(run);
   report.json = json_head(command, run, file);
   Json& datasets = report.json["datasets"] = Json::array();
   for (const auto& outcome : outcomes) {

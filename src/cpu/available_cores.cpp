@@ -25,4 +25,10 @@ int available_cores() {
   return std::max(1, set ? cores_that_meet(machine, set.get()) : otherwise);
 }
 
+int host_cores() {
+  const hwloc_topology_t machine = this_machine();
+  if (machine == nullptr) return available_cores();
+  return std::max(1, cores_that_meet(machine, hwloc_topology_get_allowed_cpuset(machine)));
+}
+
 }  // namespace warpfold::cpu

@@ -11,6 +11,9 @@ namespace warpfold::cpu {
 /// once).
 int available_cores();
 
+/// Cores that the host lets the job use, whichever of them this process is bound to.
+int host_cores();
+
 /// The CPUs this process may run on, as a list in text: equal for processes that share them.
 std::string cpu_set();
 

@@ -26,6 +26,10 @@ bool bind_this_thread(const std::vector<int>& hardware_threads) {
   return hwloc_set_cpubind(this_machine(), set.get(), HWLOC_CPUBIND_THREAD) == 0;
 }
 
+bool has_several_nodes(hwloc_topology_t machine) {
+  return machine != nullptr && hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE) > 1;
+}
+
 /// The whole discovery of PCI devices takes longer than a small run.
 Bitmap local_threads(std::string pci_bus_id) {
   Bitmap set(hwloc_bitmap_alloc());
@@ -42,10 +46,18 @@ Bitmap local_threads(std::string pci_bus_id) {
 
 std::vector<int> hardware_threads_near(const std::string& pci_bus_id) {
   const hwloc_topology_t machine = this_machine();
-  if (machine == nullptr || hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE) <= 1) return {};
+  if (!has_several_nodes(machine)) return {};
   const Bitmap near = local_threads(pci_bus_id);
   hwloc_bitmap_and(near.get(), near.get(), usable_threads(machine).get());
   return numbers_in(near.get());
+}
+
+bool is_far_from(const std::string& pci_bus_id) {
+  const hwloc_topology_t machine = this_machine();
+  if (!has_several_nodes(machine)) return false;
+  const Bitmap near = local_threads(pci_bus_id);
+  return !hwloc_bitmap_iszero(near.get()) &&
+         !hwloc_bitmap_intersects(near.get(), usable_threads(machine).get());
 }
 
 ThreadBinding::ThreadBinding(const std::vector<int>& hardware_threads, int wanted) {

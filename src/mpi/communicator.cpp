@@ -39,6 +39,13 @@ Communicator Communicator::on_this_host() const {
   return {host, Adopt{}};
 }
 
+std::string host_name() {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  check(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
+  return {name, static_cast<std::size_t>(length)};
+}
+
 int count_hosts(const Communicator& communicator) {
   const int leads_its_host = communicator.on_this_host().is_root() ? 1 : 0;
   int hosts = 0;

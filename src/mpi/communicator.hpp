@@ -37,6 +37,9 @@ class Communicator {
   int size_ = 1;
 };
 
+/// What MPI calls this host.
+std::string host_name();
+
 /// The number of hosts the ranks run on; collective.
 int count_hosts(const Communicator& communicator);
 

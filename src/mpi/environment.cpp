@@ -1,5 +1,13 @@
 #include "mpi/environment.hpp"
 
+#include <mpi.h>
+
+#include <cstdlib>
+
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
 #include "mpi/mpi_error.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -14,5 +22,20 @@ Environment::Environment(int& argc, char**& argv) {
 }
 
 Environment::~Environment() { MPI_Finalize(); }
+
+std::string_view cuda_awareness() {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() != 0 ? "CUDA-aware" : "not CUDA-aware";
+#else
+  return "";
+#endif
+}
+
+bool started_by_launcher(const Communicator& communicator) {
+  if (communicator.size() > 1) return true;
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (std::getenv(variable) != nullptr) return true;
+  return false;
+}
 
 }  // namespace warpfold::mpi

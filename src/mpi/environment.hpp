@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string_view>
+
+#include "mpi/communicator.hpp"
+
 namespace warpfold::mpi {
 
 /// MPI, from construction to destruction. MPI is called from the constructing thread alone.
@@ -10,5 +14,12 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 };
+
+/// Whether a launcher started this process, which may have bound it to some cores, or a user did.
+bool started_by_launcher(const Communicator& communicator);
+
+/// Whether this MPI takes addresses in GPU memory: "CUDA-aware", "not CUDA-aware", or "" where it
+/// doesn't tell.
+std::string_view cuda_awareness();
 
 }  // namespace warpfold::mpi

@@ -8,47 +8,20 @@
 #include "cpu/backend.hpp"
 #include "cpu/thread_binding.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/environment.hpp"
 #include "pipeline/collective.hpp"
+#include "pipeline/core_binding.hpp"
+#include "pipeline/gpu_placement.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-/// A rank's GPU, and how the ranks of its host meet on theirs.
-struct PlaceOnHost {
-  int device = 0;
-  int sharing_processes = 1;       ///< on this GPU
-  std::size_t ranks_with_gpu = 0;  ///< on this host
-  std::size_t distinct_gpus = 0;
-};
-
-Error more_ranks_than_gpus(const PlaceOnHost& place, int ranks) {
-  const std::string gpus = std::to_string(place.distinct_gpus);
-  return Error("more ranks than GPUs on a host",
-               std::to_string(place.ranks_with_gpu) + " ranks meet on " + gpus + " GPU" +
-                   (place.distinct_gpus == 1 ? "" : "s"),
-               "Run 'mpirun -np " + gpus + "' (or --ntasks-per-node=" + gpus +
-                   "), or let ranks share a GPU with --share-gpu, or use --backend cpu; " +
-                   std::to_string(ranks) + " ranks are on this host.");
-}
-
-/// With several devices visible a rank takes the one of its place on the host; with one (narrowed
-/// by a scheduler, perhaps) that one. Collective over the host's ranks.
-PlaceOnHost place_on_host(const std::vector<cuda::DeviceInfo>& devices,
-                          const mpi::Communicator& host) {
-  PlaceOnHost place;
-  std::string mine;
-  if (!devices.empty()) {
-    place.device = host.rank() % static_cast<int>(devices.size());
-    mine = devices[static_cast<std::size_t>(place.device)].identity;
-  }
-  std::vector<std::string> taken = mpi::gather_everywhere(mine, host);
-  std::erase(taken, std::string());
-  const std::set<std::string> distinct(taken.begin(), taken.end());
-  place.sharing_processes = static_cast<int>(std::count(taken.begin(), taken.end(), mine));
-  place.ranks_with_gpu = taken.size();
-  place.distinct_gpus = distinct.size();
-  return place;
+GpuPlacement placement_on(const mpi::Communicator& host, const GpuView& mine) {
+  std::vector<GpuView> views;
+  for (const std::string& text : mpi::gather_everywhere(to_text(mine), host))
+    views.push_back(gpu_view(text));
+  return GpuPlacement(std::move(views));
 }
 
 /// A rank's share of the cores it may use: ranks bound to the same set divide it. Collective over
@@ -58,6 +31,13 @@ int share_of_cores(const mpi::Communicator& host) {
   const std::vector<std::string> sets = mpi::gather_everywhere(mine, host);
   const auto sharing = static_cast<int>(std::count(sets.begin(), sets.end(), mine));
   return std::max(1, cpu::available_cores() / sharing);
+}
+
+/// The text of the lowest rank that has one. Collective.
+std::string first_told(const std::string& text, const mpi::Communicator& communicator) {
+  const std::vector<std::string> texts = mpi::gather_everywhere(text, communicator);
+  const auto told = std::ranges::find_if_not(texts, &std::string::empty);
+  return told == texts.end() ? "" : *told;
 }
 
 }  // namespace
@@ -71,20 +51,23 @@ BackendPlace choose_place(const RunOptions& options, const mpi::Communicator& co
       throw Error("no GPU to run on", cuda::unavailable_reason(),
                   "Use --backend cpu, or a host and a build with CUDA.");
   });
-  const PlaceOnHost on_host = place_on_host(devices, host);
+  const GpuPlacement placement = placement_on(host, view_of(communicator.rank(), devices));
   run_on_all(communicator, [&] {
-    if (on_host.distinct_gpus < on_host.ranks_with_gpu && !options.share_gpu)
-      throw more_ranks_than_gpus(on_host, host.size());
+    if (!options.share_gpu) placement.refuse_sharing(mpi::host_name(), installed_gpus());
   });
   BackendPlace place;
-  place.threads = options.threads > 0 ? options.threads : share_of_cores(host);
-  if (!devices.empty()) {
-    place.gpu = {on_host.device, options.device_memory_bytes, on_host.sharing_processes};
-    const cuda::DeviceInfo& mine = devices[static_cast<std::size_t>(on_host.device)];
-    place.near_gpu = cpu::hardware_threads_near(mine.pci_bus_id);
+  CoreBinding binding{host.size(), cpu::host_cores(), share_of_cores(host), options.threads};
+  place.threads = options.threads > 0 ? options.threads : binding.cores;
+  const auto host_rank = static_cast<std::size_t>(host.rank());
+  if (const std::optional<int> device = placement.device(host_rank)) {
+    place.gpu = {*device, options.device_memory_bytes, placement.sharing(host_rank)};
+    const std::string& bus_id = devices[static_cast<std::size_t>(*device)].pci_bus_id;
+    place.near_gpu = cpu::hardware_threads_near(bus_id);
+    binding.far_from_gpu = cpu::is_far_from(bus_id);
   } else if (options.backend == BackendChoice::automatic) {
     place.fallback = cuda::unavailable_reason();
   }
+  if (mpi::started_by_launcher(communicator)) place.binding_note = binding_note(binding);
   return place;
 }
 
@@ -102,22 +85,23 @@ Backend& StartingBackend::get() {
 
 ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator) {
   const BackendPlace place = choose_place(options, communicator);
-  ChosenBackend chosen{nullptr, place.fallback, place.threads};
+  ChosenBackend chosen{nullptr, place};
   run_on_all(communicator, [&] { chosen.backend = make_backend(place); });
   return chosen;
 }
 
 RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& communicator) {
-  return describe_run(*chosen.backend, chosen.fallback, communicator);
+  return describe_run(*chosen.backend, chosen.place, communicator);
 }
 
-RunReport describe_run(const Backend& backend, const std::string& fallback,
+RunReport describe_run(const Backend& backend, const BackendPlace& place,
                        const mpi::Communicator& communicator) {
   RunReport report;
   report.ranks = communicator.size();
   report.hosts = mpi::count_hosts(communicator);
   report.devices = mpi::gather_everywhere(backend.device(), communicator);
-  report.fallback = fallback;
+  report.fallback = place.fallback;
+  report.binding_note = first_told(place.binding_note, communicator);
   const auto names = mpi::gather_everywhere(backend.name(), communicator);
   const std::set<std::string> distinct(names.begin(), names.end());
   for (const std::string& name : distinct)

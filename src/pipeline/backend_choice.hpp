@@ -19,12 +19,13 @@ struct BackendPlace {
   std::optional<cuda::DeviceOptions> gpu;  ///< none: the cpu backend
   int threads = 1;                         ///< as asked for, or this rank's share of the cores
   std::string fallback;                    ///< why an automatic choice took the cpu, or empty
+  std::string binding_note;                ///< how the cores it is bound to slow it, or empty
   std::vector<int> near_gpu;  ///< hardware threads on its NUMA node; none where there is one
 };
 
-/// This rank's place: its GPU by its place on the host among the visible devices, and its share of
-/// the host's cores. Collective. Throws on every rank where a GPU is asked for and missing, and
-/// where several ranks would meet on one GPU without `share_gpu`.
+/// This rank's place: its GPU (GpuPlacement), and its share of the host's cores. Collective. Throws
+/// on every rank where a GPU is asked for and missing, and where several ranks would meet on one
+/// GPU without `share_gpu`.
 BackendPlace choose_place(const RunOptions& options, const mpi::Communicator& communicator);
 
 /// A GPU's takes a quarter of a second. Throws Error.
@@ -45,15 +46,14 @@ class StartingBackend {
 
 struct ChosenBackend {
   std::unique_ptr<Backend> backend;
-  std::string fallback;  ///< why an automatic choice took the cpu, or empty
-  int threads = 1;       ///< as asked for, or this rank's share of the cores
+  BackendPlace place;
 };
 
 /// The backend of this rank's place. Collective; throws the same Error on every rank.
 ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator);
 
 /// Names, hosts and devices of a run; `seconds` and `stages` are left for the caller. Collective.
-RunReport describe_run(const Backend& backend, const std::string& fallback,
+RunReport describe_run(const Backend& backend, const BackendPlace& place,
                        const mpi::Communicator& communicator);
 RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& communicator);
 

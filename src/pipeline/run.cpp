@@ -22,7 +22,7 @@ Run::Run(MPI_Comm parent, const RunOptions& run_options)
 
 RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start) {
-  RunReport report = describe_run(run.backend.get(), run.place.fallback, run.communicator);
+  RunReport report = describe_run(run.backend.get(), run.place, run.communicator);
   report.stages = busiest(stages, run.communicator);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -65,3 +65,10 @@ def test_more_ranks_than_gpus_are_refused_with_the_way_out(folder):
     support.fail(*words, code=1, mentions=["--share-gpu"], ranks=GPUS + 1, backend=None)
     shared = support.run(*words, "--share-gpu", ranks=GPUS + 1, backend=None)
     assert shared.result_bytes == support.run(*words, backend=None).result_bytes
+
+
+def test_gpus_that_were_hidden_from_ranks_are_named(folder):
+    path = support.write(folder / "in.h5", samples.typed("f64", SHAPE), "f64")
+    support.fail("reduce", path, "values", "--backend", "cuda", code=1, ranks=2, backend=None,
+                 prefix=["env", "CUDA_VISIBLE_DEVICES=0"],
+                 mentions=["ranks 0 to 1 see 0", "CUDA_VISIBLE_DEVICES=0"])  # fmt: skip

@@ -7,6 +7,7 @@ import errno
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -317,6 +318,30 @@ def test_killed_rank(folder, fault, words_to_write, stage):
     assert "out.h5" not in names_in(folder)
     support.run(*words)
     assert names_in(folder) == ["in.h5", "out.h5"]
+
+
+# Name | what is run | call, file and byte at which the rank loses its GPU
+LOSSES = {
+    "reading": (["reduce", "in.h5", "values", "--slab", "64K"], "pread", "in.h5", 600_000),
+    "scanning": (["scan", "in.h5", "values", "-o", "out.h5"], "pread", "in.h5", 600_000),
+    "writing": (["scan", "in.h5", "values", "-o", "out.h5"], "pwrite", ".tmp", 5_500_000),
+    "keeping": (
+        ["compact", "in.h5", "values", "-o", "out.h5", "--where", ">0"], "pread", "in.h5", 600_000
+    ),
+    "counting": (["histogram", "in.h5", "values", "--bins", 9], "pread", "in.h5", 600_000),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(support.BACKEND != "cuda", reason="loses GPUs")
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("stage", LOSSES)
+def test_lost_gpu(folder, fault, make_input, stage, ranks):
+    make_input("contiguous")
+    words, call, file, byte = LOSSES[stage]
+    words = [folder / word if str(word).endswith(".h5") else word for word in words]
+    prefix = fault(call, file, "lose-gpu", byte=byte)
+    mentions = [f" of {socket.gethostname()} was lost", "GPU 0", "cudaError", "nvidia-smi -q"]
+    expect_error(fault, words, prefix, folder, mentions, ranks)
 
 
 @pytest.mark.parametrize("command, damage", [("reduce", "deflate"), ("scan", "fletcher32")])

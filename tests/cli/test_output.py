@@ -118,6 +118,8 @@ def test_version_is_a_number():
 
 def test_config_names_what_it_was_built_with():
     config = support.run("--config").stdout
+    mpi = next(line for line in config.splitlines() if line.startswith("MPI"))
+    assert "Open MPI" not in mpi or "CUDA-aware" in mpi
     for word in ("compiler", "CUDA", "MPI", "HDF5"):
         assert word in config
     assert re.search("HDF5.*(serial|parallel)", config)

@@ -85,7 +85,7 @@ class SlabPipeline : public testing::Test {
       engine_ = engine.get();
       return engine;
     };
-    return set_up_slabs(view, make, {std::nullopt, 2, "", {}}, *backend_, options, world_);
+    return set_up_slabs(view, make, {std::nullopt, 2, "", "", {}}, *backend_, options, world_);
   }
 
   void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {

@@ -1,15 +1,22 @@
+/* clang-format off */
 /* Preloaded into a program under test, makes system calls on some files go wrong.
  *
  * WARPFOLD_FAULT_FILE    the files: those whose path contains this
  * WARPFOLD_FAULT_CALL    the call: pread, pwrite, fsync, fallocate or open
- * WARPFOLD_FAULT_BYTE    the place of the fault in the file, of pread and pwrite; unset: every
- * place WARPFOLD_FAULT_RANK    the MPI rank; unset: all WARPFOLD_FAULT_ACTION  error ERRNO     it
- * fails there, after the bytes before short BYTES     it never moves more than so many bytes kill
- * the process is killed as it begins truncate BYTES  the file is cut to so many bytes as it begins
+ * WARPFOLD_FAULT_BYTE    the place of the fault in the file, of pread and pwrite; unset: every place
+ * WARPFOLD_FAULT_RANK    the MPI rank; unset: all
+ * WARPFOLD_FAULT_ACTION  error ERRNO     it fails there, after the bytes before
+ *                        short BYTES     it never moves more than so many bytes
+ *                        kill            the process is killed as it begins
+ *                        truncate BYTES  the file is cut to so many bytes as it begins
  *                        modify BYTE     that byte of the file is inverted as it begins
+ *                        lose-gpu        a kernel traps on every GPU that the process works on, and
+ *                                        leaves it without them, as it begins
  * WARPFOLD_FAULT_LOG     a file that grows by a byte with every fault
  */
+/* clang-format on */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -69,6 +76,55 @@ static void invert_byte(const char* path, off_t place) {
   close(file);
 }
 
+/* What is called of the CUDA driver, whose headers a test may not have. */
+static struct {
+  int (*device_count)(int*);
+  int (*context_state)(int, unsigned*, int*);
+  int (*retain)(void**, int);
+  int (*push)(void*);
+  int (*pop)(void**);
+  int (*load)(void**, const void*);
+  int (*find)(void**, void*, const char*);
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
+                void**, void**);
+} cuda;
+
+static void find_driver(void) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == NULL) abort();
+  *(void**)&cuda.device_count = dlsym(driver, "cuDeviceGetCount");
+  *(void**)&cuda.context_state = dlsym(driver, "cuDevicePrimaryCtxGetState");
+  *(void**)&cuda.retain = dlsym(driver, "cuDevicePrimaryCtxRetain");
+  *(void**)&cuda.push = dlsym(driver, "cuCtxPushCurrent_v2");
+  *(void**)&cuda.pop = dlsym(driver, "cuCtxPopCurrent_v2");
+  *(void**)&cuda.load = dlsym(driver, "cuModuleLoadData");
+  *(void**)&cuda.find = dlsym(driver, "cuModuleGetFunction");
+  *(void**)&cuda.launch = dlsym(driver, "cuLaunchKernel");
+}
+
+static void trap_on(int device) {
+  static const char code[] =
+      ".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry lose() { trap; }\n";
+  void* context = NULL;
+  void* module = NULL;
+  void* kernel = NULL;
+  if (cuda.retain(&context, device) != 0 || cuda.push(context) != 0) abort();
+  if (cuda.load(&module, code) != 0 || cuda.find(&kernel, module, "lose") != 0) abort();
+  if (cuda.launch(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) != 0) abort();
+  cuda.pop(&context);
+}
+
+static void lose_gpus(void) {
+  int devices = 0;
+  find_driver();
+  if (cuda.device_count(&devices) != 0) abort();
+  for (int device = 0; device < devices; ++device) {
+    unsigned flags = 0;
+    int active = 0;
+    if (cuda.context_state(device, &flags, &active) == 0 && active) trap_on(device);
+  }
+}
+
 /* How many of `bytes` bytes from `offset` on a call may move; -1 and errno where it fails. */
 static ssize_t allowed(const char* path, size_t bytes, off_t offset) {
   const off_t end = offset + (off_t)bytes;
@@ -86,6 +142,7 @@ static ssize_t allowed(const char* path, size_t bytes, off_t offset) {
   }
   if (acts("kill")) raise(SIGKILL);
   if (acts("truncate") && truncate(path, fault.value) != 0) abort();
+  if (acts("lose-gpu")) lose_gpus();
   if (acts("modify")) invert_byte(path, fault.value);
   return (ssize_t)bytes;
 }
