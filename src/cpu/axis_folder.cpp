@@ -7,13 +7,14 @@
 #include "cpu/chunk_rows.hpp"
 #include "cpu/chunk_values.hpp"
 #include "cpu/column_folder.hpp"
+#include "cpu/line_folder.hpp"
 
 namespace warpfold::cpu {
 namespace {
 
-/// Runs that belong to one output are folded where they lie from this length on; shorter ones are
-/// transposed, side by side.
-constexpr std::uint64_t long_run = 512;
+/// Lines that belong to one output each are folded one by one from this length on, shorter ones
+/// several at a time.
+constexpr std::uint64_t long_line = 4096;
 
 /// Rows of outputs up to this length are packed, side by side.
 constexpr std::uint64_t short_row = 64;
@@ -21,9 +22,6 @@ constexpr std::uint64_t short_row = 64;
 /// From one row of a packed tile to the next: no multiple of the memory's pages, which would
 /// have a column's elements displace one another in the cache.
 constexpr std::size_t packed_stride = column_tile + 16;
-
-/// The side of the squares that a transposition goes by.
-constexpr std::size_t square = 16;
 
 template <class Stored, class Value>
 class ChunkedAxisFolder final : public AxisFolder {
@@ -33,14 +31,13 @@ class ChunkedAxisFolder final : public AxisFolder {
       : kernels_(kernels),
         counts_all_(decoding.keeps_all()),
         values_(kernels, order, decoding),
-        folder_(kernels, needs) {}
+        outputs_(kernels, needs),
+        folder_(kernels, outputs_),
+        line_folder_(kernels, outputs_, folder_) {}
 
-  void begin(std::uint64_t outputs) override {
-    outputs_ = outputs;
-    folder_.begin(outputs);
-  }
+  void begin(std::uint64_t outputs) override { outputs_.begin(outputs); }
 
-  AxisParts finish() override { return folder_.finish(); }
+  AxisParts finish() override { return outputs_.finish(); }
 
   void fold(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
     rows_ = &rows;
@@ -85,11 +82,13 @@ class ChunkedAxisFolder final : public AxisFolder {
     if (inner < 0) return folder_.fold_run(x + axes.first_source(), 1, axes.first_target(), *rows_);
     if (axes[inner].source != 1) return fold_axes_one_by_one(x, axes);
     if (axes[inner].target == 1) return fold_side_by_side(x, axes, inner);
-    if (axes[inner].target % outputs_ != 0) return fold_axes_one_by_one(x, axes);
+    if (!is_reduced(axes[inner])) return fold_axes_one_by_one(x, axes);
     const int column = axis_of_target(axes, 1);
-    if (axes[inner].count >= long_run || column < 0) return fold_long_runs(x, axes, inner);
-    fold_transposed(x, axes, inner, column);
+    if (axes[inner].count >= long_line || column < 0) return fold_long_lines(x, axes, inner);
+    fold_lines(x, axes, inner, column);
   }
+
+  bool is_reduced(const ChunkAxis& axis) const { return axis.target % outputs_.outputs() == 0; }
 
   void fold_axes_one_by_one(const Value* x, const ChunkAxes& axes) {
     axes.for_each_beside({}, [&](std::uint64_t source, std::uint64_t target) {
@@ -100,7 +99,7 @@ class ChunkedAxisFolder final : public AxisFolder {
   /// The axis of kept dimensions whose outputs are `target` apart; -1 where there is none.
   int axis_of_target(const ChunkAxes& axes, std::uint64_t target) const {
     for (int i = axes.size() - 1; i >= 0; --i)
-      if (axes[i].target == target && target < outputs_) return i;
+      if (axes[i].target == target && target < outputs_.outputs()) return i;
     return -1;
   }
 
@@ -108,21 +107,42 @@ class ChunkedAxisFolder final : public AxisFolder {
   int row_axis(const ChunkAxes& axes) const {
     int longest = -1;
     for (int i = 0; i < axes.size(); ++i)
-      if (axes[i].target % outputs_ == 0 && (longest < 0 || axes[i].count > axes[longest].count))
-        longest = i;
+      if (is_reduced(axes[i]) && (longest < 0 || axes[i].count > axes[longest].count)) longest = i;
     return longest;
   }
 
   /// Elements side by side in the chunk go to places side by side.
   void fold_side_by_side(const Value* x, const ChunkAxes& axes, int inner) {
     const std::uint64_t n = axes[inner].count;
-    const int row = n < outputs_ ? row_axis(axes) : -1;
+    const int row = n < outputs_.outputs() ? row_axis(axes) : -1;
+    if (row >= 0 && follow_one_another(axes[row], n)) return fold_groups(x, axes, row);
     const int group = row < 0 || n > short_row ? -1 : axis_of_target(axes, n);
     if (group >= 0) return fold_packed(x, axes, row, group);
     axes.for_each_beside({row, inner}, [&](std::uint64_t source, std::uint64_t target) {
       if (row < 0) return folder_.fold_run(x + source, n, target, *rows_);
-      folder_.fold(x + source, {axes[row].count, n, axes[row].source, target, axes[row].target, 1},
+      folder_.fold(x + source, {axes[row].count, n, axes[row].source, target, axes[row].target},
                    *rows_);
+    });
+  }
+
+  /// Whether rows of `n` are short, without gaps, and enough to make columns in groups.
+  static bool follow_one_another(const ChunkAxis& row, std::uint64_t n) {
+    return row.source == n && n <= short_row && row.count * n >= 4 * columns_of_groups(n);
+  }
+
+  /// Short rows one behind another: several make up a row of a matrix.
+  void fold_groups(const Value* x, const ChunkAxes& axes, int row) {
+    const int inner = axes.size() - 1;
+    const std::uint64_t n = axes[inner].count;
+    const std::uint64_t columns = columns_of_groups(n);
+    const std::uint64_t rows = axes[row].count * n / columns;
+    const std::uint64_t step = axes[row].target;
+    const std::uint64_t rest = axes[row].count * n % columns;
+    axes.for_each_beside({row, inner}, [&](std::uint64_t source, std::uint64_t target) {
+      const Value* const first = x + source;
+      folder_.fold(first, {rows, columns, columns, target, columns / n * step, n, step}, *rows_);
+      folder_.fold(first + rows * columns,
+                   {1, rest, rest, target + rows * columns / n * step, 0, n, step}, *rows_);
     });
   }
 
@@ -137,11 +157,8 @@ class ChunkedAxisFolder final : public AxisFolder {
         for (std::uint64_t g = 0; g < axes[group].count; g += most) {
           const std::uint64_t groups = std::min(most, axes[group].count - g);
           const PlacedMatrix tile = {std::min<std::size_t>(row_tile, axes[row].count - r),
-                                     groups * n,
-                                     packed_stride,
-                                     target + r * axes[row].target + g * n,
-                                     axes[row].target,
-                                     1};
+                                     groups * n, packed_stride,
+                                     target + r * axes[row].target + g * n, axes[row].target};
           pack(x + source + r * axes[row].source + g * axes[group].source, axes[row].source,
                axes[group].source, n, tile);
           folder_.fold(packed_.data(), tile, *rows_);
@@ -159,56 +176,35 @@ class ChunkedAxisFolder final : public AxisFolder {
   }
 
   /// Elements side by side in the chunk go to one output.
-  void fold_long_runs(const Value* x, const ChunkAxes& axes, int inner) {
+  void fold_long_lines(const Value* x, const ChunkAxes& axes, int inner) {
     const std::uint64_t step = axes[inner].target;
-    const std::uint64_t rows = axes[inner].count / run_columns;
-    const std::uint64_t rest = axes[inner].count % run_columns;
+    const std::uint64_t columns = columns_of_groups(1);
+    const std::uint64_t rows = axes[inner].count / columns;
+    const std::uint64_t rest = axes[inner].count % columns;
     axes.for_each_beside({inner}, [&](std::uint64_t source, std::uint64_t target) {
-      const Value* run = x + source;
-      folder_.fold(run, {rows, run_columns, run_columns, target, run_columns * step, step}, *rows_);
-      folder_.fold(run + rows * run_columns,
-                   {1, rest, rest, target + rows * run_columns * step, outputs_, step}, *rows_);
+      const Value* const line = x + source;
+      folder_.fold(line, {rows, columns, columns, target, columns * step, 1, step}, *rows_);
+      folder_.fold(line + rows * columns,
+                   {1, rest, rest, target + rows * columns * step, 0, 1, step}, *rows_);
     });
   }
 
-  /// As before, but short: tiles are turned over, so that they are columns.
-  void fold_transposed(const Value* x, const ChunkAxes& axes, int row, int column) {
-    packed_.resize(row_tile * packed_stride);
+  /// As before, but to the outputs of `column` side by side.
+  void fold_lines(const Value* x, const ChunkAxes& axes, int row, int column) {
     axes.for_each_beside({row, column}, [&](std::uint64_t source, std::uint64_t target) {
-      for (std::uint64_t r = 0; r < axes[row].count; r += row_tile) {
-        for (std::uint64_t c = 0; c < axes[column].count; c += column_tile) {
-          const PlacedMatrix tile = {std::min<std::size_t>(row_tile, axes[row].count - r),
-                                     std::min<std::size_t>(column_tile, axes[column].count - c),
-                                     packed_stride,
-                                     target + r * axes[row].target + c,
-                                     axes[row].target,
-                                     1};
-          transpose(x + source + r + c * axes[column].source, axes[column].source, tile);
-          folder_.fold(packed_.data(), tile, *rows_);
-        }
-      }
+      line_folder_.fold(
+          x + source,
+          {axes[column].count, axes[row].count, axes[column].source, target, axes[row].target},
+          *rows_);
     });
-  }
-
-  void transpose(const Value* x, std::size_t stride, const PlacedMatrix& tile) {
-    for (std::size_t c = 0; c < tile.columns; c += square)
-      for (std::size_t r = 0; r < tile.rows; r += square)
-        transpose_square(x + c * stride + r, stride, std::min(square, tile.rows - r),
-                         std::min(square, tile.columns - c),
-                         packed_.data() + r * packed_stride + c);
-  }
-
-  static void transpose_square(const Value* from, std::size_t stride, std::size_t rows,
-                               std::size_t columns, Value* to) {
-    for (std::size_t c = 0; c < columns; ++c)
-      for (std::size_t r = 0; r < rows; ++r) to[r * packed_stride + c] = from[c * stride + r];
   }
 
   const Kernels& kernels_;
   bool counts_all_;
   ChunkValues<Stored, Value> values_;
+  AxisOutputs outputs_;
   ColumnFolder<Value> folder_;
-  std::uint64_t outputs_ = 1;
+  LineFolder<Value> line_folder_;
   const BoxIndices* rows_ = nullptr;  ///< of the slab
   std::vector<Value> packed_;         ///< row_tile rows
 };

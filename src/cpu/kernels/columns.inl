@@ -6,9 +6,17 @@ constexpr std::size_t vector_columns = width;
 template <class T>
 static inline Doubles load_columns(const T* row, std::size_t first, std::size_t columns) {
   if (first + vector_columns <= columns) return load(row + first);
+#if defined(__AVX512F__)
+  const auto present = static_cast<__mmask8>((1u << (columns - first)) - 1);
+  if constexpr (sizeof(T) == sizeof(double))
+    return (Doubles)_mm512_maskz_loadu_pd(present, row + first);
+  else
+    return (Doubles)_mm512_maskz_cvtps_pd(present, _mm256_maskz_loadu_ps(present, row + first));
+#else
   T some[vector_columns] = {};
   for (std::size_t i = first; i < columns; ++i) some[i - first] = row[i];
   return load(some);
+#endif
 }
 
 /// As two_sum_lanes, where rounds_unflagged without raising the inexact flag.
@@ -33,6 +41,12 @@ static inline Integers add_exactly(Doubles (&sum)[levels], Doubles addend) {
   if constexpr (!flags_last) return bits_of(addend) & magnitude_bits;
   sum[levels - 1] += addend;
   return Integers{};
+}
+
+static inline bool any(Integers bits) {
+  std::int64_t together = 0;
+  for (int lane = 0; lane < width; ++lane) together |= bits[lane];
+  return together != 0;
 }
 
 /// Adds the terms of some elements; returns bits that are set where a sum is not exact.
@@ -63,9 +77,7 @@ static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::s
       for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + c, sum[l]);
     }
   }
-  std::int64_t any = 0;
-  for (int lane = 0; lane < width; ++lane) any |= left[lane];
-  return any == 0;
+  return !any(left);
 }
 
 /// Adds vectors to expansions; what these have no room for stays.
@@ -77,13 +89,12 @@ static bool add_columns(double* sums, std::size_t columns, double* const (&parts
       const PairLanes taken = two_sum_lanes(load(part + c), addend);
       store(part + c, taken.high);
       addend = taken.low;
+      if (!any(bits_of(addend) & magnitude_bits)) break;
     }
     store(sums + c, addend);
     left |= bits_of(addend) & magnitude_bits;
   }
-  std::int64_t any = 0;
-  for (int lane = 0; lane < width; ++lane) any |= left[lane];
-  return any == 0;
+  return !any(left);
 }
 
 template <class T>

@@ -87,6 +87,12 @@ template <class T>
 using ColumnSums = bool (*)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
                             double* sums);
 
+/// Likewise the sums of `lines` lines of `n` elements that begin `stride` elements apart: that of
+/// line i is the sum of sums[l * column_tile + i]. At most column_tile lines.
+template <class T>
+using LineSums = bool (*)(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
+                          double* sums);
+
 /// Lowers `least` and raises `greatest` to the columns' extrema, NaN left out.
 template <class T>
 using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
@@ -139,6 +145,7 @@ struct FloatKernels {
 
   /// [term][levels - 1]; squares of doubles come with their errors.
   ColumnSums<T> column_sums[column_terms][max_levels];
+  LineSums<T> line_sums[column_terms][max_levels];
   ColumnExtrema<T> column_extrema;
 
   /// Whether a matrix's elements are.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -27,6 +28,7 @@ namespace {
 #include "cpu/kernels/tile_scan.inl"
 
 #include "cpu/kernels/columns.inl"
+#include "cpu/kernels/lines.inl"
 
 }  // namespace
 
@@ -43,16 +45,17 @@ namespace {
         extract<T, term, 4>                                                            \
   }
 
-#define WARPFOLD_COLUMN_SUMS(T, term)                                          \
-  {                                                                            \
-    column_sums<T, term, 1>, column_sums<T, term, 2>, column_sums<T, term, 3>, \
-        column_sums<T, term, 4>                                                \
+#define WARPFOLD_SUMS_OF(sums, T, term) \
+  { sums<T, term, 1>, sums<T, term, 2>, sums<T, term, 3>, sums<T, term, 4> }
+
+#define WARPFOLD_SUMS(sums, T)                                                          \
+  {                                                                                     \
+    WARPFOLD_SUMS_OF(sums, T, Term::value), WARPFOLD_SUMS_OF(sums, T, Term::magnitude), \
+        WARPFOLD_SUMS_OF(sums, T, Term::square)                                         \
   }
 
-#define WARPFOLD_COLUMNS(T)                                                        \
-  {WARPFOLD_COLUMN_SUMS(T, Term::value), WARPFOLD_COLUMN_SUMS(T, Term::magnitude), \
-   WARPFOLD_COLUMN_SUMS(T, Term::square)},                                         \
-      column_extrema<T>, all_finite<T>
+#define WARPFOLD_COLUMNS(T) \
+  WARPFOLD_SUMS(column_sums, T), WARPFOLD_SUMS(line_sums, T), column_extrema<T>, all_finite<T>
 
 const Kernels WARPFOLD_KERNEL_TABLE = {
     WARPFOLD_KERNEL_NAME,

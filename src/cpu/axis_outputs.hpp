@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/axis_parts.hpp"
+#include "cpu/kernels/kernels.hpp"
+
+namespace warpfold::cpu {
+
+/// What one thread has folded into outputs side by side.
+class AxisOutputs {
+ public:
+  AxisOutputs(const Kernels& kernels, FoldNeeds needs) : kernels_(kernels), needs_(needs) {}
+
+  /// Forgets what was folded.
+  void begin(std::uint64_t outputs) {
+    outputs_ = outputs;
+    parts_ = AxisParts({.extrema = needs_.extrema}, outputs);
+    for (const Term term : terms)
+      if (needs(term)) sums_of(term).clear(outputs);
+  }
+
+  AxisParts finish() {
+    if (needs_.sum) parts_.sum = sums_of(Term::value).expansions(outputs_);
+    if (needs_.absolute) parts_.absolute = sums_of(Term::magnitude).expansions(outputs_);
+    if (needs_.squares) parts_.squares = sums_of(Term::square).expansions(outputs_);
+    return std::exchange(parts_, {});
+  }
+
+  static constexpr Term terms[column_terms] = {Term::value, Term::magnitude, Term::square};
+
+  std::uint64_t outputs() const { return outputs_; }
+  const FoldNeeds& needs() const { return needs_; }
+  bool needs(Term term) const {
+    if (term == Term::value) return needs_.sum;
+    return term == Term::magnitude ? needs_.absolute : needs_.squares;
+  }
+
+  /// Counts and extrema; sums are added below.
+  AxisParts& parts() { return parts_; }
+
+  /// Adds an addend within bounds to an output's sum.
+  void add(std::uint64_t output, double addend, Term term) {
+    if (addend != 0.0) spill(output, sums_of(term).add(output, addend), term);
+  }
+
+  /// Adds `n` <= column_tile of them to the sums of consecutive outputs. There is room up to the
+  /// next multiple of 8, of zeros; the addends are lost.
+  void add_side_by_side(std::uint64_t first_output, double* addends, std::size_t n, Term term) {
+    OutputSums& sums = sums_of(term);
+    double* const parts[4] = {
+        sums.part[0].data() + first_output, sums.part[1].data() + first_output,
+        sums.part[2].data() + first_output, sums.part[3].data() + first_output};
+    if (kernels_.add_columns(addends, n, parts)) return;
+    for (std::size_t i = 0; i < n; ++i) spill(first_output + i, addends[i], term);
+  }
+
+  /// Adds the term of a finite element, of any size.
+  void add_term(std::uint64_t output, double x, Term term) {
+    if (term == Term::square) {
+      if (!is_root(x)) return parts_.spills.add({output, x, AxisTerm::root});
+      const DoublePair square = square_of(x);
+      add(output, square.high, term);
+      add(output, square.low, term);
+      return;
+    }
+    const double addend = term == Term::magnitude ? std::fabs(x) : x;
+    if (is_addend(addend)) return add(output, addend, term);
+    spill(output, addend, term);
+  }
+
+ private:
+  /// An expansion for each output, its parts in an array each, for the kernels.
+  struct OutputSums {
+    std::vector<double> part[4];
+
+    void clear(std::uint64_t outputs) {
+      for (std::vector<double>& parts : part) parts.assign(outputs + 8, 0.0);
+    }
+
+    /// Returns what there is no room for.
+    double add(std::uint64_t output, double addend) {
+      for (std::vector<double>& parts : part) {
+        const DoublePair taken = two_sum(parts[output], addend);
+        parts[output] = taken.high;
+        addend = taken.low;
+        if (addend == 0.0) break;
+      }
+      return addend;
+    }
+
+    std::vector<Expansion> expansions(std::uint64_t outputs) const {
+      std::vector<Expansion> sums(outputs);
+      for (std::uint64_t i = 0; i < outputs; ++i)
+        sums[i] = {{part[0][i], part[1][i], part[2][i], part[3][i]}};
+      return sums;
+    }
+  };
+
+  OutputSums& sums_of(Term term) { return sums_[static_cast<std::size_t>(term)]; }
+
+  void spill(std::uint64_t output, double rest, Term term) {
+    if (rest != 0.0) parts_.spills.add({output, rest, static_cast<AxisTerm>(term)});
+  }
+
+  const Kernels& kernels_;
+  FoldNeeds needs_;
+  std::uint64_t outputs_ = 1;
+  AxisParts parts_;
+  OutputSums sums_[column_terms];
+};
+
+}  // namespace warpfold::cpu

@@ -1,0 +1,54 @@
+/// Lines of consecutive elements: sums run along vectors, and then, turned over, over their lanes.
+
+/// {a[0], b[0], a[1], b[1], ...} of the halves of two vectors that begin at lane `first`.
+template <std::size_t first, std::size_t... pair>
+static inline Doubles riffled(Doubles a, Doubles b, std::index_sequence<pair...>) {
+  return __builtin_shufflevector(a, b, (first + pair / 2 + pair % 2 * vector_columns)...);
+}
+
+/// Turns a square of vectors over: each round rotates the bits of (vector, lane) by one.
+static inline void turn_over(Doubles (&square)[width]) {
+  constexpr std::size_t half = vector_columns / 2;
+  constexpr auto every_lane = std::make_index_sequence<vector_columns>();
+  for (std::size_t round = 1; round < vector_columns; round *= 2) {
+    Doubles before[width];
+    for (std::size_t i = 0; i < vector_columns; ++i) before[i] = square[i];
+    for (std::size_t i = 0; i < half; ++i) {
+      square[2 * i] = riffled<0>(before[i], before[i + half], every_lane);
+      square[2 * i + 1] = riffled<half>(before[i], before[i + half], every_lane);
+    }
+  }
+}
+
+/// Adds the terms of a line; returns bits that are set where a sum is not exact.
+template <class T, Term term, std::size_t levels>
+static inline Integers add_line(Doubles (&sum)[levels], const T* line, std::size_t n) {
+  Integers left = {};
+  std::size_t i = 0;
+  for (; i + vector_columns <= n; i += vector_columns)
+    left |= add_terms<T, term>(sum, load(line + i));
+  if (i < n) left |= add_terms<T, term>(sum, load_columns(line, i, n));
+  return left;
+}
+
+template <class T, Term term, std::size_t levels>
+static bool line_sums(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
+                      double* sums) {
+  Integers left = {};
+  for (std::size_t first = 0; first < lines; first += vector_columns) {
+    Doubles of_line[levels][width] = {};
+    const std::size_t some = lines - first < vector_columns ? lines - first : vector_columns;
+    for (std::size_t i = 0; i < some; ++i) {
+      Doubles sum[levels] = {};
+      left |= add_line<T, term>(sum, x + (first + i) * stride, n);
+      for (std::size_t l = 0; l < levels; ++l) of_line[l][i] = sum[l];
+    }
+    Doubles total[levels] = {};
+    for (std::size_t l = 0; l < levels; ++l) {
+      turn_over(of_line[l]);
+      for (const Doubles& lane : of_line[l]) left |= add_exactly(total, lane);
+    }
+    for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + first, total[l]);
+  }
+  return !any(left);
+}
