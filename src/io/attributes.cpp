@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "io/hdf5_error.hpp"
 #include "io/hdf5_handle.hpp"
+#include "io/memory_ceiling.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -17,13 +21,36 @@ namespace {
 constexpr std::array<std::string_view, 5> file_bound_names{
     "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"};
 
+/// What HDF5 may allocate for the variable-length strings of an attribute, whose lengths it takes
+/// from the file.
+constexpr std::size_t most_string_bytes = std::size_t{1} << 28;
+
+/// Bytes in memory of an attribute's values, strings of variable length aside. HDF5 multiplies the
+/// elements that a file claims without a check, but holds no more bytes than there are.
+std::size_t bytes_of_values(hid_t attribute, const std::string& name, hid_t type, hid_t space,
+                            const std::string& problem) {
+  const auto elements =
+      static_cast<std::uint64_t>(require(H5Sget_simple_extent_npoints(space), problem));
+  const std::uint64_t stored = H5Aget_storage_size(attribute);
+  const std::size_t element_bytes = H5Tget_size(type);
+  if (elements > stored / element_bytes)
+    throw Error(problem,
+                "the input's attribute " + name + " has " + std::to_string(elements) +
+                    " elements in " + std::to_string(stored) + " bytes",
+                "Copy the input again, or delete the attribute.");
+  return elements * element_bytes;
+}
+
 /// The values of an attribute in memory; gives back what HDF5 allocated for variable-length ones.
 class AttributeValues {
  public:
-  AttributeValues(hid_t type, hid_t space, const std::string& problem)
-      : type_(type), space_(space) {
-    const auto points = require(H5Sget_simple_extent_npoints(space), problem);
-    bytes_.resize(static_cast<std::size_t>(points) * H5Tget_size(type));
+  AttributeValues(hid_t attribute, const std::string& name, hid_t type, hid_t space,
+                  const std::string& problem)
+      : type_(type), space_(space), bytes_(bytes_of_values(attribute, name, type, space, problem)) {
+    if (bytes_.empty()) return;
+    std::optional<MemoryCeiling> ceiling;
+    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0) ceiling.emplace(most_string_bytes);
+    require(H5Aread(attribute, type, bytes_.data()), problem);
   }
   ~AttributeValues() {
     if (bytes_.empty()) return;
@@ -37,7 +64,10 @@ class AttributeValues {
   AttributeValues& operator=(const AttributeValues&) = delete;
 
   bool empty() const { return bytes_.empty(); }
-  std::byte* data() { return bytes_.data(); }
+  const std::byte* data() const { return bytes_.data(); }
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
+  }
 
  private:
   hid_t type_;
@@ -78,10 +108,9 @@ bool is_dimension_scale(hid_t dataset, const std::string& problem) {
   const TypeHandle type(require(H5Aget_type(attribute.get()), problem));
   if (H5Tget_class(type.get()) != H5T_STRING) return false;
   if (require(H5Tis_variable_str(type.get()), problem) > 0) return false;
-  std::string text(static_cast<std::size_t>(H5Aget_storage_size(attribute.get())), '\0');
-  if (text.empty()) return false;
-  require(H5Aread(attribute.get(), type.get(), text.data()), problem);
-  return text.starts_with("DIMENSION_SCALE");
+  const SpaceHandle space(require(H5Aget_space(attribute.get()), problem));
+  const AttributeValues values(attribute.get(), "CLASS", type.get(), space.get(), problem);
+  return values.text().starts_with("DIMENSION_SCALE");
 }
 
 bool is_wanted(const std::string& name, hid_t type, hid_t target, const std::string& problem) {
@@ -102,13 +131,12 @@ void copy_attribute(hid_t source, hid_t target, const std::string& name,
   // A copy, because a type that is named in the source's file has no place in the target's.
   const TypeHandle type(require(H5Tcopy(own_type.get()), problem));
   const SpaceHandle space(require(H5Aget_space(original.get()), problem));
+  const AttributeValues values(original.get(), name, type.get(), space.get(), problem);
   const PropertiesHandle creation(require(H5Aget_create_plist(original.get()), problem));
   const AttributeHandle copy(require(
       H5Acreate2(target, name.c_str(), type.get(), space.get(), creation.get(), H5P_DEFAULT),
       problem));
-  AttributeValues values(type.get(), space.get(), problem);
   if (values.empty()) return;
-  require(H5Aread(original.get(), type.get(), values.data()), problem);
   require(H5Awrite(copy.get(), type.get(), values.data()), problem);
 }
 

@@ -2,9 +2,12 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "io/chunk_coordinates.hpp"
 #include "io/chunk_index.hpp"
 
 /// Whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search from
@@ -17,5 +20,14 @@ namespace warpfold::io {
 /// Throws an Error beginning with `problem`. Call within a LibraryScope.
 std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
                                         ChunkRun run, const std::string& problem);
+
+/// A chunk that the index lists; none where it lists one of no bytes, as only those that were never
+/// written have, or of more than any chunk has.
+std::optional<StoredChunk> listed_chunk(std::uint64_t address, std::uint64_t bytes,
+                                        std::uint32_t skipped_filters);
+
+/// Throws an Error on chunk `number`, of which the index says that it has `bytes` bytes.
+[[noreturn]] void throw_impossible_size(const ChunkCoordinates& coordinates, std::uint64_t number,
+                                        std::uint64_t bytes, const std::string& problem);
 
 }  // namespace warpfold::io

@@ -2,9 +2,6 @@
 
 #if WARPFOLD_HDF5_ITERATES_CHUNKS
 
-#include <limits>
-
-#include "io/chunk_coordinates.hpp"
 #include "io/hdf5_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -21,24 +18,35 @@ hsize_t bytes_before_addresses(hid_t file, const std::string& problem) {
   return user_block;
 }
 
+/// What the index says of a chunk by its number.
+struct StoredSize {
+  std::uint64_t number;
+  std::uint64_t bytes;
+};
+
 struct Collection {
   const ChunkCoordinates& coordinates;
   const ChunkGrid& grid;
   ChunkRun run;
   hsize_t base;
   std::vector<StoredChunk>& chunks;
+  std::optional<StoredSize> impossible;
 };
 
 int collect(const hsize_t* element, unsigned skipped_filters, haddr_t address, hsize_t bytes,
             void* collection_pointer) {
-  const auto& collection = *static_cast<Collection*>(collection_pointer);
-  const auto position = collection.grid.position_of(collection.coordinates.number(element));
+  auto& collection = *static_cast<Collection*>(collection_pointer);
+  const std::uint64_t number = collection.coordinates.number(element);
+  const auto position = collection.grid.position_of(number);
   const bool wanted =
       position && *position >= collection.run.first && *position < collection.run.end();
   if (!wanted) return H5_ITER_CONT;
-  if (bytes == 0 || bytes > std::numeric_limits<std::uint32_t>::max()) return H5_ITER_ERROR;
-  collection.chunks[*position - collection.run.first] = {
-      collection.base + address, static_cast<std::uint32_t>(bytes), skipped_filters};
+  const auto chunk = listed_chunk(collection.base + address, bytes, skipped_filters);
+  if (!chunk) {
+    collection.impossible = {number, bytes};
+    return H5_ITER_STOP;
+  }
+  collection.chunks[*position - collection.run.first] = *chunk;
   return H5_ITER_CONT;
 }
 
@@ -52,8 +60,10 @@ std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid
   const ChunkCoordinates coordinates(info);
   std::vector<StoredChunk> chunks(run.count);
   Collection collection{coordinates, grid, run, bytes_before_addresses(file.get(), problem),
-                        chunks};
+                        chunks,      {}};
   require(H5Dchunk_iter(dataset.get(), H5P_DEFAULT, collect, &collection), problem);
+  if (const auto& wrong = collection.impossible)
+    throw_impossible_size(coordinates, wrong->number, wrong->bytes, problem);
   return chunks;
 }
 

@@ -2,11 +2,9 @@
 
 #if !WARPFOLD_HDF5_ITERATES_CHUNKS
 
-#include <limits>
 #include <optional>
 
 #include "io/address_recorder.hpp"
-#include "io/chunk_coordinates.hpp"
 #include "io/hdf5_error.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -32,11 +30,14 @@ bool failed_for_want_of_a_chunk() {
 class ChunkQuery {
  public:
   ChunkQuery(const DatasetInfo& info, const std::string& problem)
-      : recorder_(info.file, problem),
+      : problem_(problem),
+        coordinates_(info),
+        chunk_shape_(info.chunk_shape),
+        recorder_(info.file, problem),
         dataset_(require(H5Dopen2(recorder_.file(), info.name.c_str(), H5P_DEFAULT), problem)) {}
 
-  /// The chunk whose first element has these coordinates; none where HDF5 can't tell.
-  std::optional<StoredChunk> find(const std::vector<hsize_t>& element) {
+  StoredChunk find(std::uint64_t number) {
+    const std::vector<hsize_t> element = first_element_of(number);
     std::uint32_t skipped_filters = 0;
     std::byte untouched{};
     herr_t status = 0;
@@ -45,14 +46,28 @@ class ChunkQuery {
           H5Dread_chunk(dataset_.get(), H5P_DEFAULT, element.data(), &skipped_filters, &untouched);
     });
     if (status < 0 && failed_for_want_of_a_chunk()) return StoredChunk{};
-    // No bytes would be those of a chunk that was never written; a parallel HDF5 reads even these.
-    if (status < 0 || !bytes || bytes->count == 0 || bytes->count > most_bytes) return std::nullopt;
-    return StoredChunk{bytes->address, static_cast<std::uint32_t>(bytes->count), skipped_filters};
+    if (status < 0) {
+      throw Error(problem_, coordinates_.name(number) + ": " + take_library_causes(),
+                  "Check the file with h5ls or h5dump.");
+    }
+    // A parallel HDF5 reads even no bytes.
+    const FileBytes read = bytes.value_or(FileBytes{});
+    const auto chunk = listed_chunk(read.address, read.count, skipped_filters);
+    if (!chunk) throw_impossible_size(coordinates_, number, read.count, problem_);
+    return *chunk;
   }
 
  private:
-  static constexpr std::uint64_t most_bytes = std::numeric_limits<std::uint32_t>::max();
+  std::vector<hsize_t> first_element_of(std::uint64_t number) const {
+    std::vector<hsize_t> element;
+    for (const std::uint64_t place : coordinates_.of(number))
+      element.push_back(place * chunk_shape_[element.size()]);
+    return element;
+  }
 
+  const std::string& problem_;
+  ChunkCoordinates coordinates_;
+  const std::vector<std::uint64_t>& chunk_shape_;
   AddressRecorder recorder_;
   DatasetHandle dataset_;
 };
@@ -62,23 +77,10 @@ class ChunkQuery {
 std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
                                         ChunkRun run, const std::string& problem) {
   ChunkQuery query(info, problem);
-  const ChunkCoordinates coordinates(info);
-  std::vector<hsize_t> element(info.chunk_shape.size());
   std::vector<StoredChunk> chunks;
   chunks.reserve(run.count);
-  for (std::uint64_t position = run.first; position < run.end(); ++position) {
-    const std::uint64_t number = grid.number_at(position);
-    const std::vector<std::uint64_t> chunk_place = coordinates.of(number);
-    for (std::size_t d = 0; d < element.size(); ++d) {
-      element[d] = chunk_place[d] * info.chunk_shape[d];
-    }
-    const std::optional<StoredChunk> chunk = query.find(element);
-    if (!chunk) {
-      throw Error(problem, coordinates.name(number) + ": " + take_library_causes(),
-                  "Check the file with h5ls or h5dump.");
-    }
-    chunks.push_back(*chunk);
-  }
+  for (std::uint64_t position = run.first; position < run.end(); ++position)
+    chunks.push_back(query.find(grid.number_at(position)));
   return chunks;
 }
 

@@ -2,6 +2,7 @@
 else."""
 
 import os
+import resource
 import struct
 import zlib
 
@@ -91,7 +92,7 @@ def test_stored_size_of_a_chunk(folder, filters, size):
     key = struct.pack("<IIQQ", bytes_stored, 0, 250, 0)
     patched(path, key, struct.pack("<IIQQ", size, 0, 250, 0))
     if size or filters:
-        refused(path)
+        refused(path, mentions="chunk [1] has 0 bytes" if size == 0 else "")
     else:
         survives(path)
 
@@ -165,6 +166,56 @@ def test_extent_of_an_attribute(folder, points):
         file["values"].attrs["weights"] = np.ones(777, "f4")
     patched(path, struct.pack("<Q", 777), struct.pack("<Q", points))
     survives(path, "-o", folder / "out.h5", command="scan")
+
+
+# HDF5 multiplies elements by bytes modulo 2^64: these claim no more bytes than there are.
+OVERFLOWING = [("f4", (1 << 62) + 3), ("f8", (1 << 61) + 1), ("words", (1 << 60) + 1),
+               ("words", (1 << 61) + 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, points", OVERFLOWING)
+def test_extent_of_an_attribute_whose_bytes_overflow(folder, kind, points):
+    path = support.write(folder / "in.h5", np.ones(10), "f64")
+    with h5py.File(path, "a") as file:
+        attributes = file["values"].attrs
+        if kind == "words":
+            attributes.create("weights", np.array(777 * ["abc"], object), dtype=h5py.string_dtype())
+        else:
+            attributes["weights"] = np.ones(777, kind)
+    patched(path, struct.pack("<Q", 777), struct.pack("<Q", points))
+    refused(
+        path, "-o", folder / "out.h5", command="scan",
+        mentions=f"the input's attribute weights has {points} elements in "
+    )  # fmt: skip
+    assert not (folder / "out.h5").exists()
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer ends the program where malloc would fail")
+@pytest.mark.parametrize("strings, length", [(1, (1 << 31) - 1), (1, (1 << 32) - 1), (20, 10**8)])
+def test_length_of_an_attributes_strings(folder, strings, length):
+    path = support.write(folder / "in.h5", np.ones(10), "f64")
+    with h5py.File(path, "a") as file:
+        words = np.array(strings * ["abcdefg"], object)
+        file["values"].attrs.create("words", words, dtype=h5py.string_dtype())
+    collection = path.read_bytes().find(b"GCOL")
+    old = struct.pack("<IQ", len("abcdefg"), collection)
+    for _ in range(strings):
+        patched(path, old, struct.pack("<IQ", length, collection))
+    refused(path, "-o", folder / "out.h5", command="scan", mentions="memory allocation failed")
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1 << 20, "KiB"
+
+
+@pytest.mark.parametrize("version", ["earliest", "latest"])
+def test_thousands_of_attributes(folder, version):
+    names = [f"attribute {number}" for number in range(3000)]
+    with h5py.File(folder / "in.h5", "w", libver=version) as file:
+        file["values"] = np.ones(10)
+        for number, name in enumerate(names):
+            file["values"].attrs[name] = number
+    support.run("scan", folder / "in.h5", "values", "-o", folder / "out.h5", timeout=30)
+    with h5py.File(folder / "out.h5") as file:
+        kept = file["values"].attrs
+        assert [kept[name] for name in names] == list(range(3000))
 
 
 def test_virtual_datasets_that_multiply(folder):
