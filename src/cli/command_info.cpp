@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,13 +8,20 @@
 
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
+#include "cli/dataset_arguments.hpp"
 #include "cli/dataset_description.hpp"
 #include "cli/report.hpp"
+#include "cli/several_report.hpp"
 #include "cli/text.hpp"
 #include "cli/view_options.hpp"
+#include "core/decoding.hpp"
 #include "io/dataset.hpp"
+#include "io/open_file.hpp"
+#include "mpi/communicator.hpp"
 #include "pipeline/collective.hpp"
+#include "pipeline/each_dataset.hpp"
 #include "pipeline/plan.hpp"
+#include "pipeline/view_decoding.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -29,42 +37,84 @@ Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
           {"expected_bottleneck", plan.bottleneck}};
 }
 
+/// What is known of a dataset before it is read.
+struct Description {
+  io::DatasetInfo info;
+  Decoding decoding;
+  pipeline::Plan plan;
+  RunReport report;  ///< the plan's
+};
+
 class InfoCommand : public Command {
  public:
   explicit InfoCommand(CLI::App& program)
-      : Command(program, "info", "List a file's datasets, or describe one and the way it is read") {
-    application().add_option("FILE", file_, "An HDF5 file")->required()->type_name("");
-    application()
-        .add_option("DATASET", dataset_, "One of its datasets; all of them if not given")
-        ->type_name("");
-    add_selection_option(application(), selection_);
+      : Command(program, "info", "List a file's datasets, or describe some and how they are read") {
+    add_dataset_arguments(application(), arguments_);
+    add_view_options(application(), view_);
     add_common_options(application(), common_);
   }
 
   void run(const Session& session) override {
-    if (dataset_.empty() && !selection_.empty())
-      throw usage_error("--select goes with a dataset", "none is named", "Name it behind FILE.");
-    ReportOutputs outputs(session, common_, {file_});
-    if (dataset_.empty())
-      list(session, outputs);
+    const bool listing = arguments_.datasets.names.empty() && !arguments_.datasets.all;
+    if (listing)
+      require_no_view_options();
     else
-      describe(session, outputs);
+      check(arguments_);
+    ReportOutputs outputs(session, common_, {arguments_.file});
+    if (listing)
+      list(session, outputs);
+    else if (arguments_.several())
+      describe_several(session, outputs);
+    else
+      describe_one(session, outputs);
   }
 
  private:
-  void list(const Session& session, ReportOutputs& outputs) const {
-    outputs.publish([&] { return listing_report(session, io::list_datasets(file_)); });
+  using Descriptions = std::vector<DatasetOutcome<Description>>;
+
+  void require_no_view_options() {
+    for (const std::string option : {"--select", "--where", "--fill-value", "--cf"})
+      if (application().count(option) > 0)
+        throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
   }
 
-  void describe(const Session& session, ReportOutputs& outputs) const {
-    io::DatasetInfo info;
-    pipeline::run_on_root(session.communicator, [&] {
-      io::Dataset dataset(file_, dataset_, common_.run.read_path);
-      dataset.select(parse_selection(selection_, dataset.info().stored_shape));
-      info = dataset.info();
+  void list(const Session& session, ReportOutputs& outputs) const {
+    outputs.publish([&] { return listing_report(session, io::list_datasets(arguments_.file)); });
+  }
+
+  void describe_one(const Session& session, ReportOutputs& outputs) const {
+    const mpi::Communicator communicator(session.communicator);
+    const Description description = with_plan(session, look_at(arguments_.dataset(), communicator));
+    outputs.publish([&] { return report_on(description); });
+  }
+
+  void describe_several(const Session& session, ReportOutputs& outputs) const {
+    const mpi::Communicator communicator(session.communicator);
+    std::optional<io::OpenFile> open_file;
+    pipeline::run_on_root(communicator, [&] { open_file.emplace(arguments_.file); });
+    const Descriptions descriptions = pipeline::for_each_chosen<Description>(
+        arguments_.file, arguments_.datasets, communicator,
+        [&](const std::string& name) { return look_at(name, communicator); },
+        [&](Description& seen) { return with_plan(session, std::move(seen)); });
+    outputs.publish([&] { return report_on(descriptions); });
+  }
+
+  /// On the root; without a plan.
+  Description look_at(const std::string& name, const mpi::Communicator& communicator) const {
+    Description description;
+    pipeline::run_on_root(communicator, [&] {
+      io::Dataset dataset(arguments_.file, name, common_.run.read_path);
+      dataset.select(parse_selection(view_.select, dataset.info().stored_shape));
+      description.info = dataset.info();
+      description.decoding = pipeline::view_decoding(description.info, view_);
     });
-    const pipeline::Plan plan = pipeline::plan_reduce(session.communicator, info, common_.run);
-    outputs.publish([&] { return description_report(info, plan); });
+    return description;
+  }
+
+  Description with_plan(const Session& session, Description description) const {
+    description.plan = pipeline::plan_reduce(session.communicator, description.info, common_.run);
+    description.report = description.plan.run;
+    return description;
   }
 
   Report listing_report(const Session& session,
@@ -76,34 +126,82 @@ class InfoCommand : public Command {
     for (const io::DatasetListing& each : listings) {
       const std::string shape = shape_text(each.shape);
       lines.push_back({each.name, each.stored_type, shape, each.unsupported});
-      report.csv.push_back({file_, each.name, each.stored_type, shape, each.unsupported});
+      report.csv.push_back({arguments_.file, each.name, each.stored_type, shape, each.unsupported});
       datasets.push_back({{"name", each.name},
                           {"stored_type", each.stored_type},
                           {"shape", each.shape},
                           {"unsupported", each.unsupported}});
     }
-    report.text = listings.empty() ? file_ + " has no datasets\n" : aligned_text(lines);
+    report.text = listings.empty() ? arguments_.file + " has no datasets\n" : aligned_text(lines);
     report.json = json_head("info");
     report.json["ranks"] = session.ranks;
-    report.json["file"] = file_;
+    report.json["file"] = arguments_.file;
     report.json["results"] = {{"datasets", std::move(datasets)}};
     return report;
   }
 
-  Report description_report(const io::DatasetInfo& info, const pipeline::Plan& plan) const {
+  Report report_on(const Description& description) const {
     Report report;
-    report.note = run_note(plan.run);
-    Table properties = properties_table(info);
-    append_plan(properties, plan, size_of(info.format.type));
-    report.text = file_ + " " + dataset_ + "\n" + aligned_text(properties);
-    report.csv = {{"file", "dataset", "property", "value"}};
-    for (const auto& property : properties)
-      report.csv.push_back({file_, dataset_, property[0], property[1]});
-    report.json = json_head("info", plan.run, file_, dataset_, info.shape, info.format);
-    if (!selection_.empty()) report.json["select"] = selection_;
-    report.json["results"] = properties_json(info);
-    report.json["results"]["plan"] = plan_json(plan, size_of(info.format.type));
+    report.note = run_note(description.report);
+    report.text = text(arguments_.dataset(), description);
+    report.csv = csv_header();
+    add_rows(report.csv, arguments_.dataset(), description);
+    report.json = json_head("info", description.report, arguments_.file, arguments_.dataset(),
+                            description.info.shape, description.info.format);
+    add_results(report.json, description);
     return report;
+  }
+
+  Report report_on(const Descriptions& descriptions) const {
+    Report report;
+    report.note = run_note(run_of(descriptions));
+    report.csv = csv_header();
+    report.json = json_head("info", run_of(descriptions), arguments_.file);
+    Json& datasets = report.json["datasets"] = Json::array();
+    for (const auto& [dataset, skipped, description] : descriptions) {
+      Json member;
+      member["dataset"] = dataset;
+      if (skipped.empty()) {
+        report.text += text(dataset, description) + "\n";
+        add_rows(report.csv, dataset, description);
+        add_shape(member, description.info.shape, description.info.format);
+        add_results(member, description);
+      } else {
+        report.csv.push_back({arguments_.file, dataset, "skipped", skipped});
+        member["skipped"] = skipped;
+      }
+      datasets.push_back(std::move(member));
+    }
+    report.text += skipped_text(descriptions);
+    return report;
+  }
+
+  std::string text(const std::string& dataset, const Description& description) const {
+    return arguments_.file + " " + dataset + "\n" + aligned_text(rows_of(description));
+  }
+
+  static Table csv_header() { return {{"file", "dataset", "property", "value"}}; }
+
+  void add_rows(Table& csv, const std::string& dataset, const Description& description) const {
+    for (const auto& property : rows_of(description))
+      csv.push_back({arguments_.file, dataset, property[0], property[1]});
+  }
+
+  Table rows_of(const Description& description) const {
+    const auto& [info, decoding, plan, report] = description;
+    Table rows = properties_table(info);
+    for (auto& row : view_table(view_, decoding, info.format.type)) rows.push_back(std::move(row));
+    append_plan(rows, plan, size_of(info.format.type));
+    return rows;
+  }
+
+  void add_results(Json& document, const Description& description) const {
+    const auto& [info, decoding, plan, report] = description;
+    const ElementType stored = info.format.type;
+    describe_view(document, view_, stored, decoding.value_type(stored));
+    document["results"] = properties_json(info);
+    add_view(document["results"], view_, decoding, stored);
+    document["results"]["plan"] = plan_json(plan, size_of(stored));
   }
 
   void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {
@@ -123,9 +221,8 @@ class InfoCommand : public Command {
     if (!plan.bottleneck.empty()) properties.push_back({"expected bottleneck", plan.bottleneck});
   }
 
-  std::string file_;
-  std::string dataset_;
-  std::string selection_;
+  DatasetArguments arguments_;
+  ViewOptions view_;
   CommonOptions common_;
 };
 

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "cli/text.hpp"
+#include "core/value_filters.hpp"
+#include "warpfold/core/summary.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -44,6 +47,22 @@ std::string stored_text(const io::DatasetInfo& info) {
   for (const std::uint64_t extent : info.stored_shape) bytes *= static_cast<double>(extent);
   return fmt::format("{}, ratio {:.2f}", bytes_text(info.stored_bytes),
                      bytes / static_cast<double>(info.stored_bytes));
+}
+
+std::string values_text(const Decoding& decoding, ElementType stored) {
+  const Unpacking& unpacking = decoding.unpacking;
+  const std::string_view type = name_of(decoding.value_type(stored));
+  if (!unpacking.active)
+    return fmt::format("{}, as stored: there is no scale_factor and no add_offset", type);
+  return fmt::format("{}, stored * {} {} {}", type, to_text(unpacking.scale),
+                     std::signbit(unpacking.offset) ? '-' : '+',
+                     to_text(std::abs(unpacking.offset)));
+}
+
+std::string fill_values_text(const std::vector<Value>& fills) {
+  std::vector<std::string> texts;
+  for (const Value& fill : fills) texts.push_back(to_text(fill));
+  return fills.empty() ? "none that an element can have" : joined(texts, ", ");
 }
 
 }  // namespace
@@ -96,6 +115,29 @@ Json properties_json(const io::DatasetInfo& info) {
   properties["read_path"] = read_path_name(info.path);
   properties["read_path_reason"] = info.path_reason;
   return properties;
+}
+
+Table view_table(const ViewOptions& options, const Decoding& decoding, ElementType stored) {
+  Table table;
+  if (options.cf) table.push_back({"values", values_text(decoding, stored)});
+  if (options.fill_value != "none")
+    table.push_back({"fill values", fill_values_text(values_left_out(decoding.stored, stored))});
+  if (!options.where.empty())
+    table.push_back({"counted", "values " + joined(options.where, " and ")});
+  return table;
+}
+
+void add_view(Json& properties, const ViewOptions& options, const Decoding& decoding,
+              ElementType stored) {
+  if (options.fill_value != "none") {
+    Json& fills = properties["fill_values"] = Json::array();
+    for (const Value& fill : values_left_out(decoding.stored, stored))
+      fills.push_back(json_value(fill));
+  }
+  if (decoding.unpacking.active) {
+    properties["scale_factor"] = decoding.unpacking.scale;
+    properties["add_offset"] = decoding.unpacking.offset;
+  }
 }
 
 }  // namespace warpfold::cli

@@ -4,7 +4,10 @@
 
 #include "cli/json_writer.hpp"
 #include "cli/table.hpp"
+#include "core/decoding.hpp"
 #include "io/dataset.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/view_options.hpp"
 
 namespace warpfold::cli {
 
@@ -16,5 +19,13 @@ Table properties_table(const io::DatasetInfo& info);
 
 /// The same for programs.
 Json properties_json(const io::DatasetInfo& info);
+
+/// Rows of what --cf, --fill-value and --where make of elements; none for options not given.
+Table view_table(const ViewOptions& options, const Decoding& decoding, ElementType stored);
+
+/// Adds the numbers behind them to a dataset's properties: the values that are left out, the factor
+/// and the offset.
+void add_view(Json& properties, const ViewOptions& options, const Decoding& decoding,
+              ElementType stored);
 
 }  // namespace warpfold::cli

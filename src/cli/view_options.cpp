@@ -5,21 +5,15 @@
 
 namespace warpfold::cli {
 
-void add_selection_option(CLI::App& application, std::string& selection) {
-  application
-      .add_option(
-          "--select", selection,
-          "A part of the dataset in NumPy's notation, as '10:20, ::2, -1'; everything if not given")
-      ->type_name("SLICE,...")
-      ->group("Elements");
-}
-
 void add_view_options(CLI::App& application, ViewOptions& options) {
-  add_selection_option(application, options.select);
   const auto add_text = [&](const char* name, const char* type, const char* help,
                             std::string& text) {
     application.add_option(name, text, help)->type_name(type)->group("Elements");
   };
+  add_text(
+      "--select", "SLICE,...",
+      "A part of the dataset in NumPy's notation, as '10:20, ::2, -1'; everything if not given",
+      options.select);
   application
       .add_option_function<std::vector<std::string>>(
           "--where", [&options](const std::vector<std::string>& texts) { options.where = texts; },

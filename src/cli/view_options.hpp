@@ -9,9 +9,6 @@
 
 namespace warpfold::cli {
 
-/// Adds --select to a command.
-void add_selection_option(CLI::App& application, std::string& selection);
-
 /// Adds --select, --where, --fill-value and --cf to a command.
 void add_view_options(CLI::App& application, ViewOptions& options);
 

@@ -378,4 +378,19 @@ ValueFilter filter_without_fill_values(std::span<const Value> fills, ElementType
   return values.filter();
 }
 
+std::vector<Value> values_left_out(const ValueFilter& filter, ElementType type) {
+  std::vector<Value> values;
+  for (int i = 0; i < filter.excluded_count; ++i) {
+    const std::uint64_t key = filter.excluded[i];
+    if (is_floating(type))
+      values.emplace_back(double_of_key(key));
+    else
+      values.emplace_back(is_signed_integer(type)
+                              ? int128{static_cast<std::int64_t>(key ^ sign_bit)}
+                              : int128{key});
+  }
+  if (!filter.nan) values.emplace_back(std::numeric_limits<double>::quiet_NaN());
+  return values;
+}
+
 }  // namespace warpfold

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/decoding.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -26,5 +27,9 @@ ValueFilter filter_without_fill_value(std::string_view text, ElementType type);
 /// values nearest to them; those that no value of the type equals are none. Throws an Error for
 /// more different ones than a filter can leave out.
 ValueFilter filter_without_fill_values(std::span<const Value> fills, ElementType type);
+
+/// The values that a filter without ranges leaves out: those of filter_without_fill_value() and
+/// filter_without_fill_values(), NaN the last.
+std::vector<Value> values_left_out(const ValueFilter& filter, ElementType type);
 
 }  // namespace warpfold

@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "io/open_file.hpp"
+#include "mpi/communicator.hpp"
 #include "pipeline/chosen_datasets.hpp"
 #include "pipeline/collective.hpp"
 #include "pipeline/dataset_view.hpp"
@@ -20,9 +22,38 @@ namespace warpfold::pipeline {
 DatasetView open_for_run(const std::string& file, const std::string& dataset,
                          const ViewOptions& options, Run& run);
 
-/// What use(view) makes of each chosen dataset of a file, which is opened once. Those that were not
-/// chosen by their own name and can't be opened are skipped. Collective; throws the same Error on
-/// every rank, also where all are skipped.
+/// What use(open(name)) makes of each chosen dataset of a file. Those that were not chosen by their
+/// own name and can't be opened are skipped. Collective; throws the same Error on every rank, also
+/// where all are skipped.
+template <class Result, class Open, class Use>
+std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
+                                                    const DatasetChoice& choice,
+                                                    const mpi::Communicator& communicator,
+                                                    const Open& open, const Use& use) {
+  std::vector<DatasetOutcome<Result>> outcomes;
+  bool any = false;
+  for (const ChosenDataset& each : chosen_datasets(file, choice, communicator)) {
+    std::optional<std::invoke_result_t<Open, const std::string&>> opened;
+    outcomes.push_back({each.name, "", {}});
+    try {
+      opened.emplace(open(each.name));
+    } catch (const Error& error) {
+      if (each.by_name || error.exit_code() == ExitCode::usage) throw;
+      outcomes.back().skipped = error.why();
+      continue;
+    }
+    outcomes.back().result = use(*opened);
+    any = true;
+  }
+  if (!any)
+    throw Error("no dataset of '" + file + "' can be read",
+                outcomes.front().dataset + ": " + outcomes.front().skipped,
+                "'warpfold info " + file + "' lists them.");
+  return outcomes;
+}
+
+/// What use(view) makes of each chosen dataset of a file, which is opened once; otherwise as
+/// for_each_chosen().
 template <class Result, class Use>
 std::vector<DatasetOutcome<Result>> for_each_dataset(const std::string& file,
                                                      const DatasetChoice& choice,
@@ -33,26 +64,8 @@ std::vector<DatasetOutcome<Result>> for_each_dataset(const std::string& file,
   run_on_all(run.communicator, [&] {
     if (!open_file) open_file.emplace(file);
   });
-  std::vector<DatasetOutcome<Result>> outcomes;
-  bool any = false;
-  for (const ChosenDataset& each : chosen_datasets(file, choice, run.communicator)) {
-    std::optional<DatasetView> view;
-    outcomes.push_back({each.name, "", {}});
-    try {
-      view.emplace(open_for_run(file, each.name, options, run));
-    } catch (const Error& error) {
-      if (each.by_name || error.exit_code() == ExitCode::usage) throw;
-      outcomes.back().skipped = error.why();
-      continue;
-    }
-    outcomes.back().result = use(*view);
-    any = true;
-  }
-  if (!any)
-    throw Error("no dataset of '" + file + "' can be read",
-                outcomes.front().dataset + ": " + outcomes.front().skipped,
-                "'warpfold info " + file + "' lists them.");
-  return outcomes;
+  const auto open = [&](const std::string& name) { return open_for_run(file, name, options, run); };
+  return for_each_chosen<Result>(file, choice, run.communicator, open, use);
 }
 
 }  // namespace warpfold::pipeline

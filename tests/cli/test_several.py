@@ -74,6 +74,30 @@ def test_a_name_that_looks_like_a_pattern_is_a_name(folder):
 
 
 @pytest.mark.parametrize("ranks", [None, 2])
+def test_info_describes_several(path, ranks):
+    def info(*words):
+        return support.run("info", path, *words, "--json", "-", ranks=ranks).report
+
+    words = ("--where", ">3", "--fill-value", "7")
+    report = info("run*/temp", "other", *words)
+    assert report["schema"] == "warpfold.info/1" and "dataset" not in report
+    for each, name in zip(report["datasets"], ["run1/temp", "run2/temp", "other"], strict=True):
+        one = info(name, *words)
+        assert each.pop("dataset") == one["dataset"] == name
+        assert each == {key: one[key] for key in each}
+        assert {"shape", "dtype", "where", "fill_value", "results"} <= set(each)
+    everything = info("--all")["datasets"]
+    skipped = [each["dataset"] for each in everything if "skipped" in each]
+    assert skipped == ["run2/name", "run2/z"] and len(everything) == 7
+    text = support.run("info", path, "--all", "--csv", path.parent / "out.csv").stdout
+    assert "skipped run2/name: " in text and f"{path} run1/wind\n" in text
+    rows = list(csv.reader(io.StringIO((path.parent / "out.csv").read_text())))
+    assert [str(path), "other", "elements", "1003"] in rows
+    assert {row[1] for row in rows if row[2] == "skipped"} == {"run2/name", "run2/z"}
+    support.fail("info", path, "other", "--all", code=2, mentions=["--all"], ranks=ranks)
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
 def test_all_names_what_it_skips(path, ranks):
     report = reduce(path, "--all", ranks=ranks)
     skipped = {each["dataset"]: each["skipped"] for each in report["datasets"] if "skipped" in each}

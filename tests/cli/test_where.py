@@ -198,6 +198,41 @@ def test_fill_values_are_of_stored_elements(folder):
     assert support.reduce(plain, "values", "--fill-value", "auto", "--cf").results["count"] == 5
 
 
+def test_info_tells_what_values_count(folder):
+    path = cf_dataset(folder / "in.h5", np.int16([[-999, 4], [7, 1]]), {
+        "_FillValue": np.int16([-999]), "missing_value": np.float64([32767, 1e9]),
+        "scale_factor": np.float32(0.5), "add_offset": np.float32(-20),
+    })  # fmt: skip
+    words = ["--cf", "--fill-value", "auto", "--where", ">-18", "--where", "finite"]
+    report = support.run("info", path, "values", *words, "--json", "-", ranks=2).report
+    assert (report["dtype"], report["value_type"]) == ("i16", "f32")
+    assert report["where"] == [">-18", "finite"]
+    results = report["results"]
+    assert results["fill_values"] == [-999, 32767]
+    assert (results["scale_factor"], results["add_offset"]) == (0.5, -20)
+    text = " ".join(support.run("info", path, "values", *words).stdout.split())
+    for row in ("values f32, stored * 0.5 - 20", "counted values >-18 and finite",
+                "fill values -999, 32767"):  # fmt: skip
+        assert row in text
+    plain = support.write(folder / "plain.h5", np.arange(5.0), "f64")
+    text = support.run("info", plain, "values", "--cf", "--fill-value", "nan").stdout
+    assert "f64, as stored" in text and re.search("fill values +nan\n", text)
+
+
+@pytest.mark.parametrize(
+    "words, code, mentions",
+    [
+        (["--where", ">x"], 2, [">x"]),
+        (["--fill-value", "0.5"], 2, ["0.5", "i16"]),
+        (["--cf"], 1, ["scale_factor"]),
+    ],
+)
+def test_info_refuses_what_reduce_does(folder, words, code, mentions):
+    path = cf_dataset(folder / "in.h5", np.arange(5, dtype="i2"), {"scale_factor": 2})
+    support.fail("info", path, "values", *words, code=code, mentions=mentions, ranks=2)
+    support.fail("info", path, *words, code=2, mentions=[words[0], "none is named"])
+
+
 @pytest.mark.parametrize("text", ["=5", "", "big", "<five", "<nan", "5"])
 def test_what_is_no_condition_is_refused(folder, text):
     path = support.write(folder / "in.h5", np.arange(5), "i64")

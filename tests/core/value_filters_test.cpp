@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -184,6 +185,22 @@ TEST(ValueFilters, AttributesFillValuesAreConverted) {
                     std::numeric_limits<float>::infinity()));
   EXPECT_FALSE(keeps(filter_without_fill_values(std::vector<Value>{-infinity}, ElementType::f32),
                      -std::numeric_limits<float>::infinity()));
+}
+
+TEST(ValueFilters, TellWhichFillValuesTheyLeaveOut) {
+  const std::vector<Value> fills{int128{-5}, 1e20, 0.5, int128{200}, -0.0};
+  const auto left_out = [&](ElementType type) {
+    return values_left_out(filter_without_fill_values(fills, type), type);
+  };
+  EXPECT_EQ(left_out(ElementType::i8), (std::vector<Value>{int128{-5}, int128{0}}));
+  EXPECT_EQ(left_out(ElementType::u8), (std::vector<Value>{int128{200}, int128{0}}));
+  EXPECT_EQ(left_out(ElementType::f32), (std::vector<Value>{-5.0, double{1e20f}, 0.5, 200.0, 0.0}));
+  const std::vector<Value> with_nan = values_left_out(
+      filter_without_fill_values(std::vector<Value>{nan, 7.0}, ElementType::f64), ElementType::f64);
+  ASSERT_EQ(with_nan.size(), 2U);
+  EXPECT_EQ(with_nan[0], Value{7.0});
+  EXPECT_TRUE(std::isnan(std::get<double>(with_nan[1])));
+  EXPECT_TRUE(values_left_out({}, ElementType::u64).empty());
 }
 
 }  // namespace
