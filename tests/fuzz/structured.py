@@ -139,6 +139,8 @@ def run_share(arguments, first):
     failed = 0
     servers = command_servers.Servers()
     for number in range(first, arguments.cases, arguments.jobs):
+        if number and number % 100 == 0:
+            print(f"at case {number}", file=sys.stderr, flush=True)
         try:
             problem = run_case(arguments, number, servers)
         except Exception as error:  # a case that could not be made or judged
