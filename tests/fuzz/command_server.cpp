@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -53,13 +54,16 @@ class Redirection {
   int original_;
 };
 
-/// Waits for all ranks without keeping a core busy, as MPI's own waiting does.
+/// Waits for all ranks, less and less often: MPI's own waiting keeps a core busy.
 void meet(const mpi::Communicator& communicator) {
-  using namespace std::chrono_literals;
+  constexpr std::chrono::microseconds longest(4000);
+  std::chrono::microseconds pause(50);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(communicator.get(), &request);
-  for (int met = 0; !met; MPI_Test(&request, &met, MPI_STATUS_IGNORE))
-    std::this_thread::sleep_for(500us);
+  for (int met = 0; !met; MPI_Test(&request, &met, MPI_STATUS_IGNORE)) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, longest);
+  }
 }
 
 /// The root's next line of standard input, on every rank; empty at the end.
