@@ -25,6 +25,10 @@ CEILING = "(raw)"
 PEERS = ("(CUB)", "(read)", "(copy)", "(cp)")
 
 
+def is_peer(quantity):
+    return any(peer in quantity for peer in PEERS)
+
+
 @dataclasses.dataclass(frozen=True)
 class Times:
     """Median, least and greatest."""
@@ -74,7 +78,7 @@ class Series:
     def is_headline(self):
         """Whether it is what the workload is about."""
         whole = self.quantity == WHOLE_RUN or self.workload.startswith("bench")
-        return whole and self.quantity != WALL and not any(peer in self.quantity for peer in PEERS)
+        return whole and self.quantity != WALL and not is_peer(self.quantity)
 
 
 def with_starts(rows):

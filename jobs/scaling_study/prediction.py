@@ -6,7 +6,7 @@ import statistics
 
 from . import cost_model
 from .cost_model import Estimate, Observation, Situation
-from .figures import PEERS, grouped, moved_bytes
+from .figures import grouped, is_peer, moved_bytes
 from .problem import Problem
 from .table import WALL, WHOLE_RUN
 
@@ -39,7 +39,7 @@ def stage_of_exchange(workload, quantity):
 
 
 def is_modelled(row):
-    if row["quantity"] == WALL or row["quantity"].endswith(PEERS) or float(row["seconds"]) <= 0:
+    if row["quantity"] == WALL or is_peer(row["quantity"]) or float(row["seconds"]) <= 0:
         return False
     return row["quantity"] == WHOLE_RUN or int(row["stage_bytes"] or 0) > 0
 
