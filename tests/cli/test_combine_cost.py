@@ -125,7 +125,7 @@ def test_scan_combines_in_two_calls_a_superstep_however_many_ranks(library, fold
         expect_as_with_fewer(calls, known)
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 8, 16, 32])
+@pytest.mark.parametrize("ranks", [2, 4, 8, 16])
 def test_messages_of_a_reduction_and_an_exclusive_scan(folder, ranks):
     """Two more rounds of `bench combine` send what two reductions and two exclusive scans send."""
     if not has_monitoring():
