@@ -110,10 +110,26 @@ constexpr Kind kinds[] = {Kind::uniform,   Kind::wide,      Kind::cancelling,
                           Kind::subnormal, Kind::sprinkled, Kind::only_nan,
                           Kind::constant,  Kind::zeros,     Kind::all_bits};
 
-const ChunkedShape large_shapes[] = {{{20011}, {9000}},          {{20011}, {20011}},
-                                     {{150, 201}, {150, 201}},   {{3, 9000}, {2, 9000}},
-                                     {{9000, 3}, {5000, 3}},     {{7, 900, 3}, {7, 450, 3}},
-                                     {{900, 7, 3}, {900, 7, 3}}, {{3, 7, 900}, {2, 7, 900}}};
+/// A dataset, and which dimensions of it are reduced: bit d stands for dimension d.
+struct Reduction {
+  ChunkedShape shape;
+  std::uint64_t reduced;
+};
+
+const Reduction large_reductions[] = {{{{20011}, {9000}}, 0},
+                                      {{{20011}, {20011}}, 1},
+                                      {{{150, 201}, {150, 201}}, 2},
+                                      {{{3, 9000}, {2, 9000}}, 3},
+                                      {{{9000, 3}, {5000, 3}}, 0},
+                                      {{{7, 900, 3}, {7, 450, 3}}, 0},
+                                      {{{900, 7, 3}, {900, 7, 3}}, 1},
+                                      {{{3, 7, 900}, {2, 7, 900}}, 2},
+                                      {{{20, 1500}, {20, 1500}}, 2},
+                                      {{{300, 64}, {300, 64}}, 2},
+                                      {{{3, 400, 10}, {3, 400, 10}}, 2},
+                                      {{{2, 1000, 3}, {2, 1000, 3}}, 2},
+                                      {{{3000, 5}, {3000, 5}}, 1},
+                                      {{{3, 5000}, {3, 5000}}, 2}};
 
 class EveryAxis : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
 
@@ -124,9 +140,11 @@ TEST_P(EveryAxis, IsFoldedAsItsColumnsAre) {
   visit_element_type(type, [&, type = type](auto element) {
     using T = decltype(element);
     for (std::size_t i = 0; i < 60; ++i) {
-      const ChunkedShape shape =
-          i < std::size(large_shapes) ? large_shapes[i] : random_shape(random);
-      const AxisGeometry geometry(shape.shape, i < std::size(large_shapes) ? i % 5 : random());
+      const Reduction reduction = i < std::size(large_reductions)
+                                      ? large_reductions[i]
+                                      : Reduction{random_shape(random), random()};
+      const ChunkedShape& shape = reduction.shape;
+      const AxisGeometry geometry(shape.shape, reduction.reduced);
       const Kind kind = kinds[(i + i / std::size(kinds)) % std::size(kinds)];
       SCOPED_TRACE("dataset " + std::to_string(i));
       const ElementFormat format{type, i % 3 == 1 ? ByteOrder::big : ByteOrder::little};
