@@ -39,7 +39,7 @@ LIBRARIES = {
 LIBRARY_HEADERS = [
     (r"hdf5(_hl)?\.h|H5\w*\.h", "HDF5"),
     (r"(libdeflate|lz4|zstd|lzf)\.h", "compressors"),
-    (r"mpi\.h", "MPI"),
+    (r"mpi(-ext)?\.h", "MPI"),
     (r"hwloc(/.*|\.h)", "hwloc"),
     (r"(cuda|cub|thrust|cooperative_groups|nv)/.*", "CUDA"),
     (r"(cuda|cooperative_groups|nvtx3|nvml|math_constants|device_)\w*\.(h|hpp)", "CUDA"),
