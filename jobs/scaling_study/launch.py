@@ -1,5 +1,6 @@
 """Starting a program and seeing that it ends."""
 
+import contextlib
 import ctypes
 import dataclasses
 import os
@@ -14,6 +15,7 @@ from .problem import Problem
 
 PR_SET_PDEATHSIG = 1
 SECONDS_TO_END = 10
+ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +39,17 @@ class Ending:
 def end_with_parent():
     """A killed study leaves no run behind that would disturb the next."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
+@contextlib.contextmanager
+def ending_later():
+    """Signals that end this wait: Python drops what their handlers raise while it forks."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
 def stop(process):
@@ -54,22 +67,23 @@ def stop(process):
 def launch(words, timeout):
     """Runs a command to its end, or stops it with whatever interrupts this."""
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        process = None
         start = time.perf_counter()
         try:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout,
-                                       stderr=stderr, env=environment(), start_new_session=True,
-                                       preexec_fn=end_with_parent)
+            with ending_later():
+                process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout,
+                                           stderr=stderr, env=environment(),
+                                           start_new_session=True, preexec_fn=end_with_parent)
+            status = process.wait(timeout)
+            seconds = time.perf_counter() - start
         except OSError as failure:
             raise Problem(f"can't start {words[0]} ({failure.strerror}) Name a program that is "
                           "there: --program, --launcher.") from failure
-        try:
-            status = process.wait(timeout)
-            seconds = time.perf_counter() - start
         except subprocess.TimeoutExpired as failure:
             raise Problem(f"no end of '{' '.join(words)}' within {timeout:g} s Look into it, or "
                           "allow more with --timeout.") from failure
         finally:
-            if process.poll() is None:
+            if process is not None and process.poll() is None:
                 stop(process)
         stdout.seek(0)
         stderr.seek(0)

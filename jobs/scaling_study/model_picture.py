@@ -6,7 +6,8 @@ import matplotlib.pyplot as pyplot
 
 from .figures import grouped
 from .pictures import (
-    COLOURS, DOTS_PER_INCH, PANEL_INCHES, add_legend, plain_ticks, set_ranks_axis, time_unit,
+    COLOURS, DOTS_PER_INCH, PANEL_INCHES, add_legend, set_log_scale, set_ranks_axis,
+    time_unit,
 )  # fmt: skip
 
 COLUMNS = 2
@@ -39,12 +40,7 @@ def draw_panel(axes, curve, rows, check):
         axes.plot(check.ranks, check.seconds.median * scale, "D", color=HELD_OUT, fillstyle="none",
                   markersize=9, label=f"from fewer ranks ({check.off_percent:+.1f} %)")
     set_ranks_axis(axes, ranks)
-    axes.set_yscale("log", base=2)
-    plain_ticks(axes.yaxis)
-    lowest, highest = axes.get_ylim()
-    if highest < 4 * lowest:
-        middle = math.sqrt(lowest * highest)
-        axes.set_ylim(middle / 2.2, middle * 2.2)
+    set_log_scale(axes)
     axes.set_ylabel(f"time ({unit})")
     add_legend(axes)
 
