@@ -28,17 +28,24 @@ class Matching {
   const std::map<std::string, std::size_t>& ranks() const { return ranks_; }
 
  private:
+  /// Takes a free GPU if there is one, else the GPU of a rank that can go to another.
   bool place(std::size_t rank, std::set<std::string>& asked) {
-    const std::vector<SeenGpu>& gpus = views_[rank].gpus;
-    for (std::size_t i = 0; i < gpus.size(); ++i) {
-      const std::string& gpu = gpus[(rank + i) % gpus.size()].identity;
-      if (!asked.insert(gpu).second) continue;
-      const auto holder = ranks_.find(gpu);
-      if (holder != ranks_.end() && !place(holder->second, asked)) continue;
-      ranks_[gpu] = rank;
-      return true;
-    }
+    for (const bool free : {true, false})
+      for (std::size_t i = 0; i < views_[rank].gpus.size(); ++i) {
+        const std::string& gpu = in_turn(rank, i);
+        const auto holder = ranks_.find(gpu);
+        if ((holder == ranks_.end()) != free || !asked.insert(gpu).second) continue;
+        if (!free && !place(holder->second, asked)) continue;
+        ranks_[gpu] = rank;
+        return true;
+      }
     return false;
+  }
+
+  /// From the rank's place on the host on.
+  const std::string& in_turn(std::size_t rank, std::size_t i) const {
+    const std::vector<SeenGpu>& gpus = views_[rank].gpus;
+    return gpus[(rank + i) % gpus.size()].identity;
   }
 
   const std::vector<GpuView>& views_;

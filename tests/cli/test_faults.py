@@ -6,6 +6,7 @@ The faults are made by faults/faults.c, preloaded into the program.
 import errno
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -314,6 +315,9 @@ def test_killed_rank(folder, fault, words_to_write, stage):
     assert time.monotonic() - began < SECONDS_TO_END
     assert fault.count() == 1
     assert outcome.code != 0
+    assert outcome.errors == []
+    if "Open MPI" in support.run("--config").stdout:
+        assert re.search(r"signal 9|Killed", outcome.stderr), outcome.stderr
     assert not processes_naming(str(folder))
     assert "out.h5" not in names_in(folder)
     support.run(*words)
