@@ -99,19 +99,24 @@ def test_killed_between_output_and_report(submit):
     assert "--force" in other.errors[0]
 
 
-@pytest.mark.parametrize("script", ["reduce", "scan"])
-def test_requeued_when_done(submit, script):
+def test_requeued_when_done(submit):
     path = support.write(submit.folder / "in.h5", np.arange(1000), "i32")
-    output = ["-o", "out.h5"] if script == "scan" else []
-    key = "last" if script == "scan" else "sum"
-    job = submit(script, "in.h5", "values", *output, *CPU).wait()
-    first = job.report_path.stat()
-    assert job.requeue().wait().code == 0
-    assert "done before" in job.log
-    assert job.report_path.stat() == first
+    reduced = submit("reduce", "in.h5", "values", *CPU)
+    scanned = submit("scan", "in.h5", "values", "-o", "out.h5", *CPU)
+    jobs = [reduced, scanned]
+    before = [job.wait().report_path.stat() for job in jobs]
+    for job in jobs:
+        job.requeue()
+    for job, report in zip(jobs, before):
+        assert job.wait().code == 0, job.log
+        assert "done before" in job.log
+        assert job.report_path.stat() == report
     support.write(path, np.arange(2000), "i32")
-    assert job.requeue().wait().code == 0, job.log
-    assert job.results[key] == 1999000
+    for job in jobs:
+        job.requeue()
+    for job in jobs:
+        assert job.wait().code == 0, job.log
+    assert reduced.results["sum"] == scanned.results["last"] == 1999000
 
 
 def test_array_task_cancelled(submit, input_file):
