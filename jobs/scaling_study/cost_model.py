@@ -1,7 +1,7 @@
 """What a run costs, by numbers of ranks.
 
-With p ranks on h hosts, b bytes that each rank moves, K supersteps of a scan (1 for a reduction) and
-L = ceil(log2 p) steps of a tree of all ranks,
+With p ranks on h hosts, b bytes that each rank moves, K supersteps of a scan (1 for a reduction)
+and L = ceil(log2 p) steps of a tree of all ranks,
 
     streaming   T = s + max(b / r, b (p/h) / R) + K (L a + (p-1) d)
     exchanging  T = K (c + L a + (p-1) d)
@@ -10,18 +10,18 @@ s   start of a run: opening, planning, launching; handing a GPU's result to the 
 r   rate of a rank: its kernel or its way from storage, whichever is slower
 R   rate that ranks of a host share, of storage or memory; as if unlimited where none is seen
 c   a call of MPI_Reduce or MPI_Exscan, with what every one costs
-a   a step of it along a tree: latency + bytes of a message / bandwidth. A message is one accumulator,
-    always of the same size, which leaves nothing to tell the two apart by
+a   a step of it along a tree: latency + bytes of a message / bandwidth. A message is one
+    accumulator, always of the same size, which leaves nothing to tell the two apart by
 d   the same along a chain from rank to rank, as which Open MPI 4.1 carries out MPI_Exscan
 
-Whole runs and measured kernels stream. `bench combine` exchanges, and so do the stages `combine` and
-`exscan`; their a and d are what a streaming run pays. No term is negative. A term is taken in
+Whole runs and measured kernels stream. `bench combine` exchanges, and so do the stages `combine`
+and `exscan`; their a and d are what a streaming run pays. No term is negative. A term is taken in
 only where Schwarz's criterion (BIC) finds it worth having, and a host's rate only where there is a
 measurement more than terms. Fits minimize squares of relative errors.
 
-The interval comes from resampling the residuals (Efron's bootstrap, of log measured / fitted), widened
-by what the terms took out of them, for the terms and again for the predicted run: 90 % of single runs
-are expected in it if the machine goes on as measured. What no measurement shows, such as a slower
+The interval comes from resampling the residuals (Efron's bootstrap, of log measured / fitted),
+widened by what the terms took out of them, for the terms and again for the predicted run: 90 % of
+single runs are expected in it if the machine goes on as measured. What no measurement shows, such as a slower
 network between more hosts, it can't contain.
 """
 
@@ -67,8 +67,8 @@ class Observation:
     seconds: float
 
 
-# Terms by name: what is multiplied by the fitted coefficient. Data is a rank's own up to `knee` ranks
-# a host, and the host's beyond.
+# Terms by name: what is multiplied by the fitted coefficient. Data is a rank's own up to `knee`
+# ranks a host, and the host's beyond.
 TERMS = {
     "rank": lambda at, knee: at.bytes if at.ranks_a_host <= knee else 0.0,
     "start": lambda at, knee: 1.0,
@@ -155,7 +155,7 @@ class Fit:
 
     @property
     def is_continuous(self):
-        """Whether data costs the greater of a rank's and a host's time, on both sides of the knee."""
+        """Whether data costs the greater of a rank's and a host's time, on both sides of it."""
         own, shared = self.coefficient("rank"), self.coefficient("host")
         if shared == 0 or own == 0:
             return True

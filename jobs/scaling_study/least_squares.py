@@ -12,8 +12,8 @@ def dot(left, right):
 
 
 def orthonormal(columns):
-    """The columns as an orthonormal basis (Gram-Schmidt, twice) and the triangle of what each column
-    is in it; None where one depends on the others."""
+    """The columns as an orthonormal basis (Gram-Schmidt, twice) and the triangle of what each is in
+    it; None where one depends on the others."""
     basis, triangle = [], []
     for column in columns:
         length = math.sqrt(dot(column, column))

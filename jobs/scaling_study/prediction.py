@@ -184,15 +184,16 @@ def predictions(model, rank_counts, ranks_a_host):
     for workload, scaling, quantity in grouped(model.rows, "workload", "scaling", "quantity"):
         row = model.largest(workload, scaling, quantity)
         situations = [model.situation_at(ranks, ranks_a_host, row) for ranks in rank_counts]
-        estimates = model.fits[workload, quantity].estimates(situations, seed_of(workload, quantity))
+        estimates = model.fits[workload, quantity].estimates(situations,
+                                                             seed_of(workload, quantity))
         found += [Prediction(workload, scaling, quantity, at.ranks, at.hosts, estimate)
                   for at, estimate in zip(situations, estimates)]
     return found
 
 
 def model_of(rows, rank_counts, ranks_a_host=None):
-    """The model of all rows, how it did on the largest number of ranks that it was not told, and what
-    it predicts; with as many ranks on a host as measured, or as given."""
+    """The model of all rows, how it did on the largest number of ranks that it was not told, and
+    what it predicts; with as many ranks on a host as measured, or as given."""
     check_rank_counts(rows)
     modelled = [row for row in rows if is_modelled(row)]
     model = Model(modelled, supersteps_of(modelled))

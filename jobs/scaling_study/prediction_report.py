@@ -12,8 +12,8 @@ TERMS_HEADER = ("workload", "quantity", "start ms", "GB/s a rank", "GB/s a host"
                 "step us", "link us", "residuals %")  # fmt: skip
 CHECK_HEADER = ("workload", "scaling", "quantity", "ranks", "measured ms", "predicted ms",
                 "least ms", "most ms", "off %")  # fmt: skip
-PREDICTION_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "predicted ms", "least ms",
-                     "most ms")  # fmt: skip
+PREDICTION_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "predicted ms",
+                     "least ms", "most ms")  # fmt: skip
 
 
 def rate_of(fit, term):

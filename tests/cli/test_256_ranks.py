@@ -84,7 +84,8 @@ def test_scan(attempt, inputs, folder):
 
 def test_compact(attempt, inputs, integers, folder):
     condition = f">{np.quantile(integers, 0.9):.0f}"
-    attempt("compact", inputs, "integers", "-o", folder / "out.h5", "--where", condition, "--indices")
+    attempt("compact", inputs, "integers", "-o", folder / "out.h5", "--where", condition,
+            "--indices")  # fmt: skip
     kept = integers.ravel() > int(condition[1:])
     assert np.array_equal(read(folder / "out.h5", "integers"), integers.ravel()[kept])
     assert np.array_equal(read(folder / "out.h5", "integers_indices"), np.flatnonzero(kept))

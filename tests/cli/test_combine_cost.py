@@ -104,7 +104,8 @@ def data(tmp_path_factory):
 def test_reduce_combines_in_one_call_however_many_ranks(library, folder, data):
     known = {}
     for ranks in DOUBLING:
-        _, calls = counted_calls(library, folder / str(ranks), "reduce", data, "values", ranks=ranks)
+        words = ("reduce", data, "values")
+        _, calls = counted_calls(library, folder / str(ranks), *words, ranks=ranks)
         for each in calls:
             assert each["MPI_Reduce"] == Calls(1, MESSAGE_BYTES)
             assert each[WATCH].bytes == each[WATCH].calls * FLAG_BYTES
