@@ -30,8 +30,8 @@ def _chosen(dataset, random):
         pattern = dataset.name[:-1] + "?"
         return [*names, pattern], [members[name] for name in {*names, dataset.name}], []
     pattern = str(random.choice(["more/*", "more/[fs]*", "*/*"]))
-    matched = lambda names: [name for name in names if _matches(name, pattern)]  # noqa: E731
-    return [pattern], [members[name] for name in matched(members)], matched(dataset.unreadable)
+    read = [each for name, each in members.items() if _matches(name, pattern)]
+    return [pattern], read, [name for name in dataset.unreadable if _matches(name, pattern)]
 
 
 def _matches(name, pattern):
@@ -52,11 +52,12 @@ def _summaries(random):
 
 
 def _histograms(values, random):
-    words, edges_of = random_bins(values, random)
-    while edges_of(values) is None or "--bins" in words and len(words) == 2:
-        words, edges_of = random_bins(values, random)  # of each dataset other edges
+    edges = None
+    while edges is None:
+        words, edges_of = random_bins(values, random, kinds=("edges", "range"))
+        edges = edges_of(values)
     return ["histogram", *words], lambda results, values, indices: compare_counts(
-        results, counted(values, edges_of(values))
+        results, counted(values, edges)
     )
 
 
