@@ -1,15 +1,16 @@
 # shellcheck shell=bash disable=SC2034
 # What the batch scripts in this folder share. Sourced by them, not run.
 #
-# WARPFOLD          the program; if not set, build/PRESET/warpfold (PRESET is the site's, or release),
-#                   or the one on PATH
+# WARPFOLD          the program; if not set, build/PRESET/warpfold (PRESET is the site's, or
+#                   release), or the one on PATH
 # WARPFOLD_SITE     a site's name (jobs/sites/NAME.sh) or the path of a file like those; generic if
 #                   not set. The argument --site NAME in front of all others says the same
 # WARPFOLD_RESULTS  the folder of reports; where sbatch was called if not set
 #
-# begin_job NAME USAGE ARGUMENT...  sets site, launcher, program, results, input and arguments (those
-#                                   left, the input being the first); exits 1 where anything is missing
-# option_value NAME NAME            the value that the arguments give an option, by either of its names
+# begin_job NAME USAGE ARGUMENT...  sets site, launcher, program, results, input and arguments
+#                                   (those left, the input being the first); exits 1 where anything
+#                                   is missing
+# option_value NAME NAME            the value that the arguments give an option of these names
 # require_input FILE                exits 1 unless the file can be read
 # is_finished REPORT INPUT          whether there is a report that is not older than the input
 # leave_if_finished REPORT INPUT    exits 0 where an earlier attempt of the job has done it
@@ -46,7 +47,10 @@ choose_launcher() {
     launcher=(mpirun --bind-to none)
   fi
   command -v "${launcher[0]}" >/dev/null ||
-    fail "no ${launcher[0]} (it is not on PATH) Name MPI's module in site_modules of the site's file"
+    fail "no ${launcher[0]} (it is not on PATH) Name its module in site_modules of the site's file"
+  if [[ ${launcher[0]##*/} == srun ]]; then
+    export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # which steps don't take from their job
+  fi
   if [[ ${launcher[0]##*/} == mpirun && -n ${SLURM_GPUS_PER_TASK:-} ]]; then
     fail "--gpus-per-task doesn't work with mpirun (all ranks of a host would get one GPU)" \
       "Ask for --gpus-per-node and --ntasks-per-node"
@@ -89,7 +93,8 @@ require_gpus() {
 begin_job() {
   local word script=$1 usage="sbatch $1 [--site NAME] $2"
   shift 2
-  [[ -n ${SLURM_JOB_ID:-} ]] || fail "this is a batch script (not started by Slurm) Submit it: $usage"
+  [[ -n ${SLURM_JOB_ID:-} ]] ||
+    fail "this is a batch script (not started by Slurm) Submit it: $usage"
   site=${WARPFOLD_SITE:-generic}
   case ${1:-} in
     --site) site=${2:-} && shift $(($# > 1 ? 2 : 1)) ;;
@@ -107,7 +112,8 @@ begin_job() {
       fail "no $word here (reports are named by the job) Name their folder in WARPFOLD_RESULTS"
   done
   results=${WARPFOLD_RESULTS:-$SLURM_SUBMIT_DIR}
-  mkdir -p "$results" || fail "no folder for reports ($results can't be made) Name one in WARPFOLD_RESULTS"
+  mkdir -p "$results" 2>/dev/null ||
+    fail "no folder for reports ($results can't be made) Name one in WARPFOLD_RESULTS"
   say "$script: job $SLURM_JOB_ID on $SLURM_JOB_NODELIST, site $site, $program"
 }
 
@@ -127,7 +133,7 @@ stopped=false
 
 # Has the ranks remove what they were writing and leave.
 stop_ranks() {
-  say "job $SLURM_JOB_ID stopped: $1"
+  say "job $SLURM_JOB_ID stopped: $1; nothing is half-written"
   stopped=true
   if [[ ${launcher[0]##*/} == srun ]]; then
     scancel --signal=TERM "$SLURM_JOB_ID"
@@ -138,8 +144,8 @@ stop_ranks() {
 
 run_program() {
   local status interrupted=true
-  trap 'interrupted=true; stop_ranks "its time is up; nothing is half-written. Ask for more: --time"' USR1
-  trap 'interrupted=true; stop_ranks "cancelled or preempted; nothing is half-written"' TERM
+  trap 'interrupted=true; stop_ranks "its time is up, submit it with more (--time)"' USR1
+  trap 'interrupted=true; stop_ranks "cancelled or preempted"' TERM
   "${launcher[@]}" "$program" "$@" </dev/null &
   launched=$!
   while $interrupted; do  # a signal ends the wait, but not yet the ranks

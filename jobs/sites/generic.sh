@@ -9,8 +9,8 @@ site_modules=()
 site_preset=release
 
 # What starts the ranks, with its options. Empty is (mpirun --bind-to none), which takes hosts and
-# ranks from Slurm. An MPI built for Slurm's PMIx can have (srun --mpi=pmix --cpu-bind=none). Bind no
-# GPU to a rank: each sees all of its host and takes the one of its place there.
+# ranks from Slurm. An MPI built for Slurm's PMIx can have (srun --mpi=pmix --cpu-bind=none). Bind
+# no GPU to a rank: each sees all of its host and takes the one of its place there.
 site_launcher=()
 
 # Settings of the MPI library are variables to export, for instance the network Open MPI may use:

@@ -96,8 +96,8 @@ class Cluster:
 
     def _start(self):
         self._configure()
-        munge = [f"--{name}={self.folder}/munge.{name.split('-')[0]}"
-                 for name in ("key-file", "socket", "pid-file", "log-file", "seed-file")]  # fmt: skip
+        files = ("key-file", "socket", "pid-file", "log-file", "seed-file")
+        munge = [f"--{name}={self.folder}/munge.{name.split('-')[0]}" for name in files]
         self._start_daemon("munged", "--foreground", *munge)
         self._wait_until((self.folder / "munge.socket").exists, "munged to open its socket")
         self._start_daemon("slurmctld", "-D", "-i", "-c")
@@ -115,9 +115,8 @@ class Cluster:
         key.chmod(0o400)
         # Slurm hands out GPUs by their device files: ones that exist, and are character devices.
         for gpu in range(GPUS):
-            made = subprocess.run(
-                ["mknod", self.folder / f"nvidia{gpu}", "c", "1", "3"], capture_output=True, text=True
-            )
+            words = ["mknod", self.folder / f"nvidia{gpu}", "c", "1", "3"]
+            made = subprocess.run(words, capture_output=True, text=True)
             if made.returncode != 0:
                 raise CannotStart(made.stderr.strip())
         settings = {"folder": self.folder, "gpus": GPUS, "last": GPUS - 1, "ports": free_ports(3)}
@@ -153,11 +152,11 @@ class Cluster:
 
     def run(self, *words, cwd=None, **variables):
         """A command of Slurm's, with the cluster's environment."""
-        environment = {**self.environment, **{name: str(value) for name, value in variables.items()}}
+        given = {name: str(value) for name, value in variables.items()}
         return subprocess.run(
             [str(word) for word in words],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, cwd=cwd,
-            timeout=120,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            env={**self.environment, **given}, cwd=cwd, timeout=120,
         )  # fmt: skip
 
     def close(self):

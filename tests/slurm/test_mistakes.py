@@ -1,6 +1,4 @@
-"""What is missing costs one line, at submission where Slurm can tell and in the job's log otherwise."""
-
-import subprocess
+"""What is missing costs one line, where Slurm can tell at submission, otherwise in the job's log."""
 
 import numpy as np
 import pytest
@@ -94,10 +92,8 @@ def test_request_refused_at_submission(submit, input_file, asked):
 
 
 @pytest.mark.parametrize("script", ["reduce", "scan", "reduce_array"])
-def test_not_submitted(script):
-    done = subprocess.run(
-        ["bash", SCRIPTS / f"{script}.sbatch", "in.h5", "values"], capture_output=True, text=True
-    )
+def test_not_submitted(cluster, script):
+    done = cluster.run("bash", SCRIPTS / f"{script}.sbatch", "in.h5", "values")
     assert done.returncode == 1
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1

@@ -61,8 +61,8 @@ def test_reduce_and_scan(submit, input_file, values):
     assert scanned.wait().code == 0, scanned.log
     assert np.array_equal(support.read(submit.folder / "sums.h5", "i64", "whole"), whole.cumsum())
     assert scanned.results["last"] == whole.sum()
-    names = [f"warpfold-{job}.{end}" for job in (f"reduce-{reduced.number}", f"scan-{scanned.number}")
-             for end in ("json", "out")]  # fmt: skip
+    stems = (f"warpfold-reduce-{reduced.number}", f"warpfold-scan-{scanned.number}")
+    names = [f"{stem}.{ending}" for stem in stems for ending in ("json", "out")]
     assert names_in(submit.folder) == sorted(["in.h5", "sums.h5", *names])
 
 
