@@ -20,7 +20,7 @@ START = "0.6"  # the grey of the start, of which no thread is busy
 MARKERS = "osD^vP"
 IDEAL = {"color": "0.35", "linestyle": "--", "linewidth": 1.2, "label": "ideal", "zorder": 1}
 PANEL_INCHES = (5.6, 4.4)
-LEGEND_COLUMNS = 4
+LEGEND_LETTERS, MARKER_LETTERS = 76, 8  # that fit in a panel's width
 DOTS_PER_INCH = 150
 SIDESTEP = 1.01  # of the number of ranks
 NARROW_RANGE = 4
@@ -145,7 +145,8 @@ def add_legend(axes):
     """Below the panel, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
     unique = dict(zip(labels, handles))
-    axes.legend(unique.values(), unique.keys(), fontsize="small", ncols=LEGEND_COLUMNS,
+    columns = max(1, LEGEND_LETTERS // (max(map(len, labels)) + MARKER_LETTERS))
+    axes.legend(unique.values(), unique.keys(), fontsize="small", ncols=columns,
                 loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
 
 
@@ -175,11 +176,11 @@ def title_of(rows):
         each = size // int(first["ranks"]) if first["scaling"] == "weak" else size
         data = f", {size_text(each)} {'a rank' if first['scaling'] == 'weak' else 'in all'}"
     repeats = max(int(row["repeat"]) for row in rows)
+    spread = f"median, least and greatest of {repeats} runs" if repeats > 1 else "single runs"
     scaling = f"{first['scaling']} scaling" if size else "over ranks"
     hosts = int(last["hosts"])
     return (f"warpfold {first['workload']}, {scaling}{data}\n"
-            f"up to {last['devices']} on {hosts} host{'s' if hosts > 1 else ''}; median, least and "
-            f"greatest of {repeats} runs")
+            f"up to {last['devices']} on {hosts} host{'s' if hosts > 1 else ''}; {spread}")
 
 
 def draw(rows, all_series, picture):
