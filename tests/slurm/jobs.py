@@ -9,7 +9,7 @@ import support
 
 SCRIPTS = support.ROOT / "jobs"
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
-SECONDS_TO_END = 120
+SECONDS_TO_END = 180
 CPU = ("--backend", "cpu")
 
 
@@ -107,7 +107,7 @@ class Submission:
 
     def attempt(self, script, *arguments, asking=(), ranks=2, **variables):
         """What sbatch did; `asking` are options for it."""
-        words = [f"--ntasks-per-node={ranks}", "--cpus-per-task=1", "--time=2", *asking]
+        words = [f"--ntasks-per-node={ranks}", "--cpus-per-task=1", "--time=20", *asking]
         path = script if isinstance(script, pathlib.Path) else SCRIPTS / f"{script}.sbatch"
         variables = {**support.ENVIRONMENT, "WARPFOLD": support.program(), **variables}
         return self.cluster.run(

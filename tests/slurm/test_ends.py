@@ -48,7 +48,7 @@ def test_cancelled(submit, input_file):
 
 
 def test_time_is_up(submit, input_file):
-    job = submit(*SCAN, asking=["--time=5"]).wait_for_writing()
+    job = submit(*SCAN).wait_for_writing()
     # What --signal has Slurm do a minute before the end.
     job.control("scancel", "--batch", "--signal=USR1", job.number)
     assert job.wait().code == 1

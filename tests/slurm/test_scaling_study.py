@@ -17,7 +17,7 @@ def test_study_submitted(cluster, tmp_path):
     words = (
         "--program", support.program(), "--workloads", "reduce", "--scaling", "strong",
         "--ranks", "1,2", "--repeats", 1, "--bytes", BYTES, "--type", "f64", "--backend", "cpu",
-        "--site", "generic", "--sbatch=--time=5",
+        "--site", "generic", "--sbatch=--time=20",
     )  # fmt: skip
     done = cluster.run(
         sys.executable, support.ROOT / "jobs" / "scaling.py", "submit", study, *words,
