@@ -53,7 +53,8 @@ def test_time_is_up(submit, input_file):
     job.control("scancel", "--batch", "--signal=USR1", job.number)
     assert job.wait().code == 1
     assert "its time is up" in job.log and "--time" in job.log
-    assert len(job.errors) == 1 and "interrupted" in job.errors[0]
+    # mpirun may leave before it has passed on the program's line.
+    assert all("interrupted" in error for error in job.errors)
     assert names_in(submit.folder) == ["in.h5", log_of(job)]
 
 
