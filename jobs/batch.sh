@@ -48,6 +48,8 @@ choose_launcher() {
   fi
   command -v "${launcher[0]}" >/dev/null ||
     fail "no ${launcher[0]} (it is not on PATH) Name its module in site_modules of the site's file"
+  # Seconds for ranks to remove what they were writing before Open MPI kills them: it has one.
+  export OMPI_MCA_odls_base_sigkill_timeout=${OMPI_MCA_odls_base_sigkill_timeout:-5}
   if [[ ${launcher[0]##*/} == srun ]]; then
     export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # which steps don't take from their job
   fi
