@@ -163,7 +163,8 @@ TEST(ValueFilters, FillValuesOfIntegersAreExact) {
                                                         {"inf", ElementType::i8},
                                                         {"1e39", ElementType::f32},
                                                         {"65520", ElementType::f16}}) {
-    const Error error = usage_error_of([&] { filter_without_fill_value(text, type); });
+    const Error error =
+        usage_error_of([text = text, type = type] { filter_without_fill_value(text, type); });
     EXPECT_EQ(error.problem(), "bad fill value '" + text + "'");
     EXPECT_NE(error.why().find(name_of(type)), std::string::npos);
   }
