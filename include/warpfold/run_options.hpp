@@ -1,21 +1,19 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "warpfold/core/read_path.hpp"
+#include "warpfold/core/stage_timing.hpp"
+#include "warpfold/run_progress.hpp"
 
 namespace warpfold {
 
 enum class BackendChoice : std::uint8_t { automatic, cuda, cpu };
-
-/// Bytes of its share that this rank is done with, and all it has; called every few milliseconds by
-/// one thread at a time.
-using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// How to run, without influence on any result.
 struct RunOptions {
@@ -30,18 +28,9 @@ struct RunOptions {
   bool share_gpu = false;  ///< allow several ranks on one GPU
 
   ProgressCallback progress;
+  std::chrono::milliseconds progress_interval{200};  ///< between its calls
   /// Set (by a signal handler, say) to make all ranks leave with an Error at the next slab.
   const std::atomic<bool>* interrupted = nullptr;
-};
-
-/// One stage of a run, of the rank whose threads were busiest in it. bytes / seconds is the rate at
-/// which the stage would run if it never had to wait for another.
-struct StageTiming {
-  std::string stage;
-  int threads = 1;          ///< working in it; a GPU counts as one
-  double seconds = 0;       ///< busy, on average over the threads
-  double waiting = 0;       ///< for other stages, on average over the threads
-  std::uint64_t bytes = 0;  ///< taken through it, by all threads
 };
 
 /// What ran, and how: filled on rank 0 alone.

@@ -106,12 +106,12 @@ void AxisReduction::run(const Session& session, const Request& request,
   options_.summary = request.summary;
   options_.view = request.view;
   options_.history = shell_quoted(session.words);
-  AxisReduceResult result;
-  {
-    const WatchedRun watched("reduce", session, common);
-    options_.run = watched.options();
-    result = reduce_axes(session.communicator, request.file, request.dataset, options_);
-  }
+  const RunSubject subject{"reduce", request.file, request.dataset};
+  const AxisReduceResult result =
+      run_watched(subject, session, common, outputs, [&](const RunOptions& run) {
+        options_.run = run;
+        return reduce_axes(session.communicator, request.file, request.dataset, options_);
+      });
   outputs.publish([&] {
     return Report{text_of(request, options_, result) + timings_text(result.report, common.timings),
                   json_of(request, options_, result), csv_of(request, options_, result),

@@ -45,12 +45,12 @@ class BenchCommand : public Command {
     const bool of_file = measure == nullptr;
     check_arguments(of_file);
     ReportOutputs outputs(session, common_, files());
-    bench::Result result;
-    {
-      const WatchedRun watched("bench", session, common_);
-      result = of_file ? bench_ingest(session.communicator, ingest_settings(watched.options()))
-                       : measure(session.communicator, kernel_settings(watched.options()));
-    }
+    const RunSubject subject{"bench", file_, dataset_};
+    const bench::Result result =
+        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+          return of_file ? bench_ingest(session.communicator, ingest_settings(run))
+                         : measure(session.communicator, kernel_settings(run));
+        });
     outputs.publish([&] { return bench_report("bench", what_, result); });
     refuse_wrong_results(result);
   }

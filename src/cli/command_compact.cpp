@@ -23,7 +23,7 @@ class CompactCommand : public Command {
     add_dataset_arguments(application(), file_, dataset_);
     add_output_options();
     add_view_options(application(), options_.view);
-    add_common_options(application(), common_);
+    add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
@@ -34,12 +34,12 @@ class CompactCommand : public Command {
                         "Give --where CONDITION, such as --where '>0', or --fill-value.");
     ReportOutputs outputs(session, common_, {file_, options_.output});
     options_.history = shell_quoted(session.words);
-    CompactResult result;
-    {
-      const WatchedRun watched("compact", session, common_);
-      options_.run = watched.options();
-      result = compact(session.communicator, file_, dataset_, options_);
-    }
+    const RunSubject subject{"compact", file_, dataset_};
+    const CompactResult result =
+        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+          options_.run = run;
+          return compact(session.communicator, file_, dataset_, options_);
+        });
     outputs.publish([&] { return make_report(result); });
   }
 

@@ -35,7 +35,7 @@ class GenerateCommand : public Command {
         ->type_name("");
     add_value_options();
     add_storage_options(application(), options_.storage);
-    add_common_options(application(), common_);
+    add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
@@ -43,12 +43,12 @@ class GenerateCommand : public Command {
     check_options();
     ReportOutputs outputs(session, common_, {file_});
     options_.history = shell_quoted(session.words);
-    pipeline::GenerateResult result;
-    {
-      const WatchedRun watched("generate", session, common_);
-      options_.run = watched.options();
-      result = pipeline::generate(session.communicator, file_, dataset_, options_);
-    }
+    const RunSubject subject{"generate", file_, dataset_};
+    const pipeline::GenerateResult result =
+        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+          options_.run = run;
+          return pipeline::generate(session.communicator, file_, dataset_, options_);
+        });
     outputs.publish([&] { return make_report(result); });
   }
 

@@ -74,7 +74,7 @@ class HistogramCommand : public Command {
         "Where N bins begin and end; the least and the greatest finite value if not given",
         [this](const std::string& text) { take_range(text); });
     add_view_options(application(), options_.view);
-    add_common_options(application(), common_);
+    add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
@@ -83,15 +83,19 @@ class HistogramCommand : public Command {
       throw usage_error("both --range and the edges of bins are given", "",
                         "Leave out --range, or give --bins a number.");
     ReportOutputs outputs(session, common_, {arguments_.file});
-    const WatchedRun watched("histogram", session, common_);
-    options_.run = watched.options();
+    const std::string& file = arguments_.file;
+    const auto watched = [&](const std::string& dataset, const auto& datasets) {
+      return run_watched({"histogram", file, dataset}, session, common_, outputs,
+                         [&](const RunOptions& run) {
+                           options_.run = run;
+                           return histogram(session.communicator, file, datasets, options_);
+                         });
+    };
     if (arguments_.several()) {
-      const Outcomes outcomes =
-          histogram(session.communicator, arguments_.file, arguments_.datasets, options_);
+      const Outcomes outcomes = watched("", arguments_.datasets);
       outputs.publish([&] { return make_report(outcomes); });
     } else {
-      const HistogramResult result =
-          histogram(session.communicator, arguments_.file, arguments_.dataset(), options_);
+      const HistogramResult result = watched(arguments_.dataset(), arguments_.dataset());
       outputs.publish([&] { return make_report(result); });
     }
   }

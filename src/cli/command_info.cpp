@@ -93,7 +93,8 @@ class InfoCommand : public Command {
     std::optional<io::OpenFile> open_file;
     pipeline::run_on_root(communicator, [&] { open_file.emplace(arguments_.file); });
     const Descriptions descriptions = pipeline::for_each_chosen<Description>(
-        arguments_.file, arguments_.datasets, communicator,
+        arguments_.file,
+        pipeline::chosen_datasets(arguments_.file, arguments_.datasets, communicator),
         [&](const std::string& name) { return look_at(name, communicator); },
         [&](Description& seen) { return with_plan(session, std::move(seen)); });
     outputs.publish([&] { return report_on(descriptions); });

@@ -33,12 +33,11 @@ class LadderCommand : public Command {
     const Measure measure = parse_choice("ladder", what_, ladders);
     refuse_cpu_backend(common_, "ladder " + what_);
     ReportOutputs outputs(session, common_, {});
-    bench::Result result;
-    {
-      const WatchedRun watched("ladder", session, common_);
-      settings_.run = watched.options();
-      result = measure(session.communicator, settings_);
-    }
+    const bench::Result result =
+        run_watched({"ladder", "", ""}, session, common_, outputs, [&](const RunOptions& run) {
+          settings_.run = run;
+          return measure(session.communicator, settings_);
+        });
     outputs.publish([&] { return bench_report("ladder", what_, result); });
     refuse_wrong_results(result);
   }

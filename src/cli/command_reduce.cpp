@@ -31,7 +31,7 @@ class ReduceCommand : public Command {
     add_statistics_options();
     axis_.emplace(application());
     add_view_options(application(), options_.view);
-    add_common_options(application(), common_);
+    add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
@@ -59,22 +59,22 @@ class ReduceCommand : public Command {
   }
 
   void run_one(const Session& session, ReportOutputs& outputs) {
-    ReduceResult result;
-    {
-      const WatchedRun watched("reduce", session, common_);
-      options_.run = watched.options();
-      result = reduce(session.communicator, arguments_.file, arguments_.dataset(), options_);
-    }
+    const RunSubject subject{"reduce", arguments_.file, arguments_.dataset()};
+    const ReduceResult result =
+        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+          options_.run = run;
+          return reduce(session.communicator, arguments_.file, arguments_.dataset(), options_);
+        });
     outputs.publish([&] { return make_report(result); });
   }
 
   void run_several(const Session& session, ReportOutputs& outputs) {
-    Outcomes outcomes;
-    {
-      const WatchedRun watched("reduce", session, common_);
-      options_.run = watched.options();
-      outcomes = reduce(session.communicator, arguments_.file, arguments_.datasets, options_);
-    }
+    const RunSubject subject{"reduce", arguments_.file, ""};
+    const Outcomes outcomes =
+        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+          options_.run = run;
+          return reduce(session.communicator, arguments_.file, arguments_.datasets, options_);
+        });
     outputs.publish([&] { return make_report(outcomes); });
   }
 

@@ -35,7 +35,7 @@ class ScanCommand : public Command {
     add_dataset_arguments(application(), file_, dataset_);
     add_scan_options();
     add_view_options(application(), options_.view);
-    add_common_options(application(), common_);
+    add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
@@ -44,12 +44,12 @@ class ScanCommand : public Command {
     check_storage_options(options_.storage);
     ReportOutputs outputs(session, common_, {file_, options_.output});
     options_.history = shell_quoted(session.words);
-    ScanResult result;
-    {
-      const WatchedRun watched("scan", session, common_);
-      options_.run = watched.options();
-      result = scan(session.communicator, file_, dataset_, options_);
-    }
+    const RunSubject subject{"scan", file_, dataset_};
+    const ScanResult result =
+        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+          options_.run = run;
+          return scan(session.communicator, file_, dataset_, options_);
+        });
     outputs.publish([&] { return make_report(result); });
   }
 

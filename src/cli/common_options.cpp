@@ -65,17 +65,19 @@ void add_run_options(CLI::App& application, CommonOptions& options) {
       ->group("Running");
 }
 
+void add_target(CLI::App& application, const std::string& name, const char* help,
+                std::string& target) {
+  application
+      .add_option_function<std::string>(
+          name, [name, &target](const std::string& text) { target = report_target(name, text); },
+          help)
+      ->type_name("FILE")
+      ->group("Reporting");
+}
+
 void add_report_options(CLI::App& application, CommonOptions& options) {
-  const auto add_target = [&](const std::string& name, const char* help, std::string& target) {
-    application
-        .add_option_function<std::string>(
-            name, [name, &target](const std::string& text) { target = report_target(name, text); },
-            help)
-        ->type_name("FILE")
-        ->group("Reporting");
-  };
-  add_target("--json", "Write a JSON report; - is standard output", options.json);
-  add_target("--csv", "Write a CSV report; - is standard output", options.csv);
+  add_target(application, "--json", "Write a JSON report; - is standard output", options.json);
+  add_target(application, "--csv", "Write a CSV report; - is standard output", options.csv);
   application.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
   application.add_flag("--timings", options.timings, "Show each stage's time and rate")
       ->group("Reporting");
@@ -85,7 +87,9 @@ void add_report_options(CLI::App& application, CommonOptions& options) {
           [&options](const std::string& text) {
             options.progress = parse_choice("--progress", text, progress_choices);
           },
-          "A progress bar on standard error; auto: on a terminal, after two seconds")
+          "A progress bar on standard error, with the stages' rates; auto: on a terminal, after "
+          "two "
+          "seconds")
       ->type_name("auto|always|never")
       ->group("Reporting");
 }
@@ -95,6 +99,14 @@ void add_report_options(CLI::App& application, CommonOptions& options) {
 void add_common_options(CLI::App& application, CommonOptions& options) {
   add_run_options(application, options);
   add_report_options(application, options);
+}
+
+void add_data_options(CLI::App& application, CommonOptions& options) {
+  add_common_options(application, options);
+  add_target(application, "--metrics",
+             "Write a JSON line a second while it runs: how far, how fast, how long yet; - is "
+             "standard output",
+             options.metrics);
 }
 
 }  // namespace warpfold::cli

@@ -10,6 +10,7 @@
 
 #include "core/axis_parts.hpp"
 #include "core/decoding.hpp"
+#include "core/stage_board.hpp"
 #include "core/staged_chunks.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -35,6 +36,7 @@ struct FoldPlan {
   bool chunked = false;  ///< slabs come as chunks
   int slots = 3;         ///< wanted: two for each thread that fills them
   Decoding decoding = {};
+  StageBoard* stages = nullptr;  ///< that shows the engine's, if any; so in all plans
 };
 
 /// Takes slabs, in any order. Threads may work on different slots at once: fill a slot's buffer,
@@ -108,6 +110,7 @@ struct ScanPlan {
   int writers = 1;  ///< threads that take pieces
   /// Elements that are left out count as the operation's identity.
   Decoding decoding = {};
+  StageBoard* stages = nullptr;
 };
 
 /// Takes blocks: runs of consecutive elements that start at a tile boundary of the dataset and stay
@@ -172,6 +175,7 @@ struct CompactPlan {
   std::uint64_t staging_bytes = 0;       ///< as a ScanPlan's
   int readers = 1;
   int writers = 1;
+  StageBoard* stages = nullptr;
 };
 
 /// Keeps those elements of blocks that a Decoding does not leave out, in their order. On a block
@@ -203,6 +207,7 @@ struct AxisFoldPlan {
   std::uint64_t slab_elements = 0;  ///< the most that a submit() brings
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in a lane's buffer
   int lanes = 1;                    ///< wanted: one for each thread
+  StageBoard* stages = nullptr;
 };
 
 /// Folds the columns of matrices, in lanes that share nothing, each the work of one thread: slabs
@@ -239,6 +244,7 @@ struct AxisScanPlan {
   std::uint64_t slab_elements = 0;  ///< the most that a scan() brings
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in a lane's buffer
   int lanes = 1;                    ///< wanted: one for each thread
+  StageBoard* stages = nullptr;
 };
 
 /// A slab seen as [outer][along][inner], row-major: the element at (o, a, i) is one of line

@@ -212,6 +212,14 @@ class CudaAxisFoldEngine final : public AxisFoldEngine {
     start_timing(epoch_);
     for (int lane = 0; lane < lanes; ++lane)
       lanes_.push_back(std::make_unique<AxisFoldLane>(plan, epoch_));
+    std::vector<SpanTimer*> copies;
+    std::vector<SpanTimer*> folds;
+    for (const auto& lane : lanes_) {
+      lane->append_copies(copies);
+      folds.push_back(&lane->folds());
+    }
+    stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, plan.stages));
+    stages_.push_back(std::make_unique<TimedStage>(stage::fold, folds, plan.stages));
   }
 
   int lanes() const override { return static_cast<int>(lanes_.size()); }
@@ -238,13 +246,7 @@ class CudaAxisFoldEngine final : public AxisFoldEngine {
 
   std::vector<EngineTiming> timings() const override {
     device_.activate();
-    std::vector<SpanTimer*> copies;
-    std::vector<SpanTimer*> folds;
-    for (const auto& lane : lanes_) {
-      lane->append_copies(copies);
-      folds.push_back(&lane->folds());
-    }
-    return {timing_of("copy to GPU", copies), timing_of("fold", folds)};
+    return timings_of(stages_);
   }
 
  private:
@@ -253,6 +255,7 @@ class CudaAxisFoldEngine final : public AxisFoldEngine {
   Device device_;
   TimedEvent epoch_;
   std::vector<std::unique_ptr<AxisFoldLane>> lanes_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
 };
 
 }  // namespace

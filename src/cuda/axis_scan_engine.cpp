@@ -247,6 +247,20 @@ class CudaAxisScanEngine final : public AxisScanEngine {
     start_timing(epoch_);
     for (int lane = 0; lane < lanes; ++lane)
       lanes_.push_back(std::make_unique<AxisScanLane>(plan, epoch_));
+    std::vector<SpanTimer*> copies;
+    std::vector<SpanTimer*> scans;
+    std::vector<SpanTimer*> outputs;
+    for (const auto& lane : lanes_) {
+      lane->append_copies(copies);
+      scans.push_back(&lane->scans());
+      outputs.push_back(&lane->outputs());
+    }
+    const auto add = [&](const char* name, const std::vector<SpanTimer*>& timers) {
+      stages_.push_back(std::make_unique<TimedStage>(name, timers, plan.stages));
+    };
+    add(stage::copy_to_gpu, copies);
+    add(stage::scan, scans);
+    add(stage::copy_from_gpu, outputs);
   }
 
   int lanes() const override { return static_cast<int>(lanes_.size()); }
@@ -271,16 +285,7 @@ class CudaAxisScanEngine final : public AxisScanEngine {
 
   std::vector<EngineTiming> timings() const override {
     device_.activate();
-    std::vector<SpanTimer*> copies;
-    std::vector<SpanTimer*> scans;
-    std::vector<SpanTimer*> outputs;
-    for (const auto& lane : lanes_) {
-      lane->append_copies(copies);
-      scans.push_back(&lane->scans());
-      outputs.push_back(&lane->outputs());
-    }
-    return {timing_of("copy to GPU", copies), timing_of("scan", scans),
-            timing_of("copy from GPU", outputs)};
+    return timings_of(stages_);
   }
 
  private:
@@ -289,6 +294,7 @@ class CudaAxisScanEngine final : public AxisScanEngine {
   Device device_;
   TimedEvent epoch_;
   std::vector<std::unique_ptr<AxisScanLane>> lanes_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
 };
 
 }  // namespace

@@ -56,12 +56,7 @@ class BlockEngineOf : public Engine {
 
   std::vector<EngineTiming> timings() const final {
     device_.activate();
-    std::vector<SpanTimer*> work;
-    std::vector<SpanTimer*> outputs;
-    for (const auto& block : blocks_) work.push_back(&block->work());
-    for (const auto& writer : writers_) outputs.push_back(&writer->copies());
-    return {timing_of("copy to GPU", loads_.timers()), timing_of(plan_.purpose, work),
-            timing_of("copy from GPU", outputs)};
+    return timings_of(stages_);
   }
 
  protected:
@@ -81,6 +76,16 @@ class BlockEngineOf : public Engine {
       blocks_.push_back(make_block(layout_.tiles, loads, epoch_));
     for (int writer = 0; writer < std::max(plan_.writers, 1); ++writer)
       writers_.push_back(std::make_unique<BlockWriter>(piece_elements_ * output_bytes, epoch_));
+    std::vector<SpanTimer*> work;
+    std::vector<SpanTimer*> outputs;
+    for (const auto& block : blocks_) work.push_back(&block->work());
+    for (const auto& writer : writers_) outputs.push_back(&writer->copies());
+    const auto add = [&](const std::string& name, const std::vector<SpanTimer*>& timers) {
+      stages_.push_back(std::make_unique<TimedStage>(name, timers, plan_.stages));
+    };
+    add(stage::copy_to_gpu, loads_.timers());
+    add(plan_.purpose, work);
+    add(stage::copy_from_gpu, outputs);
   }
 
   const Device& device() const { return device_; }
@@ -114,6 +119,7 @@ class BlockEngineOf : public Engine {
   std::vector<std::unique_ptr<Block>> blocks_;
   BlockLoads loads_;
   std::vector<std::unique_ptr<BlockWriter>> writers_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
 };
 
 }  // namespace warpfold::cuda

@@ -5,6 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "core/stage_board.hpp"
+
 namespace warpfold::cuda {
 
 /// What a ScanPlan and a CompactPlan have in common.
@@ -16,6 +18,7 @@ struct BlockPlan {
   std::uint64_t staging_bytes;
   int readers;
   int writers;
+  StageBoard* stages = nullptr;  ///< as in those
 };
 
 struct BlockLayout {

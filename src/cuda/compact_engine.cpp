@@ -66,7 +66,7 @@ BlockPlan block_plan(const CompactPlan& plan) {
   return {"compact",          size_of(plan.format.type),
           plan.slab_elements, plan.partition_elements,
           plan.staging_bytes, plan.readers,
-          plan.writers};
+          plan.writers,       plan.stages};
 }
 
 BlockLayout layout_of(const CompactPlan& plan, std::uint64_t limit) {

@@ -137,7 +137,8 @@ BlockPlan block_plan(const ScanPlan& plan) {
           plan.partition_elements,
           plan.staging_bytes,
           plan.readers,
-          plan.writers};
+          plan.writers,
+          plan.stages};
 }
 
 BlockLayout layout_of(const ScanPlan& plan, std::uint64_t limit) {

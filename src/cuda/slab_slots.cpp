@@ -56,8 +56,16 @@ SlabSlots::SlabSlots(const Device& device, const FoldPlan& plan, const SlabPurpo
                      const SlabLayout& layout, const std::vector<SlabStage*>& stages)
     : device_(device), element_bytes_(size_of(plan.format.type)), layout_(layout.slot) {
   start_timing(epoch_);
-  for (SlabStage* stage : stages)
-    slots_.push_back(std::make_unique<SlabSlot>(plan, purpose, layout_, *stage, epoch_));
+  for (SlabStage* slot_stage : stages)
+    slots_.push_back(std::make_unique<SlabSlot>(plan, purpose, layout_, *slot_stage, epoch_));
+  std::vector<SpanTimer*> copies;
+  std::vector<SpanTimer*> work;
+  for (const auto& slot : slots_) {
+    copies.push_back(&slot->staging().copies());
+    work.push_back(&slot->work());
+  }
+  stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, plan.stages));
+  stages_.push_back(std::make_unique<TimedStage>(stage::fold, work, plan.stages));
 }
 
 std::span<std::byte> SlabSlots::buffer(int slot) {
@@ -87,13 +95,7 @@ void SlabSlots::wait(int slot) {
 
 std::vector<EngineTiming> SlabSlots::timings() const {
   device_.activate();
-  std::vector<SpanTimer*> copies;
-  std::vector<SpanTimer*> work;
-  for (const auto& slot : slots_) {
-    copies.push_back(&slot->staging().copies());
-    work.push_back(&slot->work());
-  }
-  return {timing_of("copy to GPU", copies), timing_of("fold", work)};
+  return timings_of(stages_);
 }
 
 void SlabSlots::check_fits(std::uint64_t elements, std::uint64_t bytes) const {

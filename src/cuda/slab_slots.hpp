@@ -96,6 +96,7 @@ class SlabSlots {
   SlotLayout layout_;
   TimedEvent epoch_;
   std::vector<std::unique_ptr<SlabSlot>> slots_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
 };
 
 /// A SlabEngine whose slots each have a Stage (a SlabStage).

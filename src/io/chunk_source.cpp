@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <optional>
 
+#include "core/stage_clock.hpp"
 #include "io/chunk_coordinates.hpp"
 #include "io/chunk_decoder.hpp"
 #include "io/chunk_index.hpp"
@@ -26,21 +26,6 @@ constexpr std::uint64_t most_scratch_bytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
 std::uint64_t aligned(std::uint64_t bytes) { return round_up(bytes, staging_alignment); }
-
-/// Adds the time it lives to `seconds`.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-  ~Stopwatch() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// Memory that grows and is not initialized.
 class Scratch {
@@ -123,8 +108,10 @@ class ChunkSource::Implementation {
 
 class ChunkSource::Reader::Implementation {
  public:
-  explicit Implementation(const ChunkSource::Implementation& source) : source_(source) {
+  Implementation(const ChunkSource::Implementation& source, StageBoard& board)
+      : source_(source), reading_(board, stage::read) {
     if (source.filtered()) {
+      decoding_.emplace(board, stage::decompress);
       const DatasetInfo& info = source.info();
       decoder_.emplace(info.filters, size_of(info.format.type), source.chunk_bytes());
     }
@@ -146,7 +133,11 @@ class ChunkSource::Reader::Implementation {
     return staged_;
   }
 
-  const ChunkReadTimes& times() const { return times_; }
+  std::vector<StageTiming> timings() const {
+    std::vector<StageTiming> timings{reading_.timing()};
+    if (decoding_) timings.push_back(decoding_->timing());
+    return timings;
+  }
 
  private:
   void list_wanted(const ChunkGrid& grid, ChunkRun run) {
@@ -163,9 +154,8 @@ class ChunkSource::Reader::Implementation {
   }
 
   void read(const CoalescedRead& read, std::span<std::byte> out) {
-    const Stopwatch stopwatch(times_.read_seconds);
-    const TransferResult result = source_.read(read.bytes, out);
-    times_.read_bytes += result.bytes;
+    const TransferResult result =
+        reading_.time(read.bytes.count, [&] { return source_.read(read.bytes, out); });
     if (result.bytes < read.bytes.count) refuse_short(read, result);
   }
 
@@ -190,7 +180,6 @@ class ChunkSource::Reader::Implementation {
       }
       begin += aligned(each.bytes.count);
     }
-    times_.decoded_bytes += wanted_.size() * source_.chunk_bytes();
   }
 
   void read_and_decode(std::span<std::byte> staging) {
@@ -199,17 +188,23 @@ class ChunkSource::Reader::Implementation {
     for (const CoalescedRead& each : reads_) {
       const std::span<std::byte> stored = scratch_.take(each.bytes.count);
       read(each, stored);
-      const Stopwatch stopwatch(times_.decode_seconds);
-      for (const Wanted& part : each.parts) {
-        StagedChunk& chunk = staged_[part.owner];
-        chunk.source = begin;
-        chunk.shuffled =
-            decode(stored.subspan(part.bytes.address - each.bytes.address, part.bytes.count),
-                   chunk.number, staging.subspan(begin, source_.chunk_bytes()));
-        begin += aligned(source_.chunk_bytes());
-      }
+      decoding_->time(each.parts.size() * source_.chunk_bytes(),
+                      [&] { begin = decode_all(each, stored, begin, staging); });
     }
-    times_.decoded_bytes += wanted_.size() * source_.chunk_bytes();
+  }
+
+  /// Decodes what was read at once to `begin` and behind; returns where that ends.
+  std::uint64_t decode_all(const CoalescedRead& read, std::span<const std::byte> stored,
+                           std::uint64_t begin, std::span<std::byte> staging) {
+    for (const Wanted& part : read.parts) {
+      StagedChunk& chunk = staged_[part.owner];
+      chunk.source = begin;
+      chunk.shuffled =
+          decode(stored.subspan(part.bytes.address - read.bytes.address, part.bytes.count),
+                 chunk.number, staging.subspan(begin, source_.chunk_bytes()));
+      begin += aligned(source_.chunk_bytes());
+    }
+    return begin;
   }
 
   bool decode(std::span<const std::byte> stored, std::uint64_t number, std::span<std::byte> out) {
@@ -226,7 +221,8 @@ class ChunkSource::Reader::Implementation {
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;
-  ChunkReadTimes times_;
+  StageClock reading_;
+  std::optional<StageClock> decoding_;  ///< where there are filters
 };
 
 ChunkSource::ChunkSource(const DatasetInfo& info, ChunkRun mine)
@@ -240,8 +236,8 @@ std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks) const {
   return implementation_->staging_bytes(chunks);
 }
 
-ChunkSource::Reader::Reader(const ChunkSource& source)
-    : implementation_(std::make_unique<Implementation>(*source.implementation_)) {}
+ChunkSource::Reader::Reader(const ChunkSource& source, StageBoard& board)
+    : implementation_(std::make_unique<Implementation>(*source.implementation_, board)) {}
 
 ChunkSource::Reader::~Reader() = default;
 
@@ -256,6 +252,6 @@ std::span<const StagedChunk> ChunkSource::Reader::read_part(const ChunkGrid& par
   return implementation_->read(part, {0, part.chunks()}, staging);
 }
 
-const ChunkReadTimes& ChunkSource::Reader::times() const { return implementation_->times(); }
+std::vector<StageTiming> ChunkSource::Reader::timings() const { return implementation_->timings(); }
 
 }  // namespace warpfold::io

@@ -7,18 +7,11 @@
 #include <vector>
 
 #include "core/chunk_grid.hpp"
+#include "core/stage_board.hpp"
 #include "core/staged_chunks.hpp"
 #include "io/dataset.hpp"
 
 namespace warpfold::io {
-
-/// What reading chunks took.
-struct ChunkReadTimes {
-  double read_seconds = 0;
-  std::uint64_t read_bytes = 0;  ///< as stored
-  double decode_seconds = 0;
-  std::uint64_t decoded_bytes = 0;  ///< without filters
-};
 
 /// Those chunks of a chunked dataset that a rank will read.
 class ChunkSource {
@@ -35,7 +28,8 @@ class ChunkSource {
   /// One thread's way to the chunks: threads read at once, each with its own.
   class Reader {
    public:
-    explicit Reader(const ChunkSource& source);
+    /// Its stages are seen on `board`, which outlives it.
+    Reader(const ChunkSource& source, StageBoard& board);
     ~Reader();
     Reader(Reader&&) noexcept;
 
@@ -47,8 +41,9 @@ class ChunkSource {
     /// Likewise all chunks of `part`: the same grid, less selected.
     std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging);
 
-    /// Since construction.
-    const ChunkReadTimes& times() const;
+    /// Since construction: of reading bytes as stored and, where there are filters, of undoing
+    /// them, which is counted in the bytes that come of it.
+    std::vector<StageTiming> timings() const;
 
    private:
     class Implementation;

@@ -61,16 +61,22 @@ WorkWatch::~WorkWatch() {
   if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
-std::optional<WorkState> WorkWatch::exchange(WorkState mine) {
+std::optional<WorkProgress> WorkWatch::exchange(WorkProgress mine) {
   if (request_ == MPI_REQUEST_NULL) {
-    mine_ = static_cast<int>(mine);
-    check(MPI_Iallreduce(&mine_, &whole_, 1, MPI_INT, MPI_MAX, communicator_.get(), &request_),
+    mine_ = {mine.state == WorkState::failed ? 1U : 0U, mine.state == WorkState::working ? 1U : 0U,
+             mine.done};
+    check(MPI_Iallreduce(mine_.data(), whole_.data(), static_cast<int>(mine_.size()), MPI_UINT64_T,
+                         MPI_SUM, communicator_.get(), &request_),
           "MPI_Iallreduce");
   }
   int ended = 0;
   check(MPI_Test(&request_, &ended, MPI_STATUS_IGNORE), "MPI_Test");
   if (ended == 0) return std::nullopt;
-  return static_cast<WorkState>(whole_);
+  const auto [failed, working, done] = whole_;
+  return WorkProgress{failed > 0    ? WorkState::failed
+                      : working > 0 ? WorkState::working
+                                    : WorkState::done,
+                      done};
 }
 
 }  // namespace warpfold::mpi

@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstdint>
 #include <exception>
 #include <optional>
 
@@ -35,8 +37,13 @@ class FailureWatch {
   int any_ = 0;
 };
 
-/// How far a rank's work has come. The greatest of all ranks' states is that of the whole.
-enum class WorkState : int { done, working, failed };
+enum class WorkState : std::uint8_t { done, working, failed };
+
+/// How far a rank's work has come, or that of all: failed where one has, else working where one is.
+struct WorkProgress {
+  WorkState state = WorkState::working;
+  std::uint64_t done = 0;  ///< bytes
+};
 
 /// Lets ranks whose threads work on their own learn how far all of them are, without waiting.
 class WorkWatch {
@@ -46,15 +53,18 @@ class WorkWatch {
   WorkWatch(const WorkWatch&) = delete;
   WorkWatch& operator=(const WorkWatch&) = delete;
 
-  /// Tells this rank's state, and returns that of the whole where an exchange came to its end.
+  /// Tells this rank's progress, and returns that of the whole where an exchange came to its end.
   /// Every rank must call this until it has returned `done` or `failed`, which it does on all.
-  std::optional<WorkState> exchange(WorkState mine);
+  std::optional<WorkProgress> exchange(WorkProgress mine);
 
  private:
+  /// Of one rank or the sums of all: those that failed, those at work, bytes done.
+  using Counts = std::array<std::uint64_t, 3>;
+
   const Communicator& communicator_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  int mine_ = 0;
-  int whole_ = 0;
+  Counts mine_{};
+  Counts whole_{};
 };
 
 }  // namespace warpfold::mpi

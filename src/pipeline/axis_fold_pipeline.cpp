@@ -14,7 +14,7 @@
 #include "pipeline/box_source.hpp"
 #include "pipeline/collective.hpp"
 #include "pipeline/run_watch.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/worker_threads.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -45,13 +45,22 @@ struct RowJob {
 /// The work of the threads that share a rank's groups, and what they say of it.
 class RowWork {
  public:
-  RowWork(const RowJob& job, AxisTiles& tiles, AxisWriter& writer)
-      : job_(job), tiles_(tiles), writer_(writer), next_(job.mine.first) {}
+  RowWork(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageBoard& stages)
+      : job_(job),
+        tiles_(tiles),
+        writer_(writer),
+        stages_(stages),
+        fold_board_(board_of_callers(*job.engine, stages)),
+        next_(job.mine.first) {}
 
   /// Folds group after group, in the lane of the worker's number. Groups of one tile that follow
   /// one another are folded as one.
   void run(int worker, const std::stop_token& stop) {
-    Worker state{worker, job_.source->make_reader()};
+    Worker state{worker,
+                 job_.source->make_reader(),
+                 {fold_board_, stage::fold},
+                 {stages_, stage::combine},
+                 {stages_, stage::write}};
     for (std::uint64_t group = next_++; group < job_.mine.end(); group = next_++) {
       const std::uint64_t tile = job_.groups.tile(group);
       if (writer_.failed_before(job_.cut.outputs(tile))) continue;
@@ -81,11 +90,11 @@ class RowWork {
   struct Worker {
     int lane;
     std::unique_ptr<BoxReader> reader;
+    StageClock folding;
+    StageClock combining;
+    StageClock writing;
     std::optional<std::uint64_t> tile = std::nullopt;  ///< that the lane folds
     std::uint64_t groups = 0;                          ///< of it that the lane has
-    StageClock folding{stage::fold};
-    StageClock combining{stage::combine};
-    StageClock writing{stage::write};
   };
 
   void open_tile(Worker& worker, std::uint64_t tile) {
@@ -136,6 +145,8 @@ class RowWork {
   const RowJob& job_;
   AxisTiles& tiles_;
   AxisWriter& writer_;
+  StageBoard& stages_;
+  StageBoard* fold_board_;
   std::atomic<std::uint64_t> next_;
   std::atomic<std::uint64_t> groups_done_ = 0;
   std::mutex mutex_;
@@ -145,37 +156,39 @@ class RowWork {
   std::vector<StageTiming> writing_;
 };
 
+std::uint64_t all_bytes(const RowJob& job) {
+  return product(job.cut.array().shape) * job.element_bytes;
+}
+
 /// Groups as bytes of elements, all groups being alike.
-void report(const RowWork& work, const RowJob& job, const RunOptions& options) {
-  const double bytes = static_cast<double>(product(job.cut.array().shape) * job.element_bytes) *
-                       static_cast<double>(job.mine.count) / static_cast<double>(job.groups.all());
-  report_progress(options, static_cast<std::uint64_t>(bytes * work.share_done()),
-                  static_cast<std::uint64_t>(bytes));
+std::uint64_t bytes_done(const RowWork& work, const RowJob& job) {
+  const double share = static_cast<double>(job.mine.count) / static_cast<double>(job.groups.all());
+  return static_cast<std::uint64_t>(static_cast<double>(all_bytes(job)) * share *
+                                    work.share_done());
 }
 
 /// Collective.
 std::vector<StageTiming> carry_out(const RowJob& job, AxisTiles& tiles, AxisWriter& writer,
-                                   const Run& run) {
+                                   Run& run) {
   const mpi::Communicator& communicator = run.communicator;
+  StageBoard& board = run.watch.stages();
   const auto start = SteadyClock::now();
-  RowWork work(job, tiles, writer);
+  run.watch.start_pass(all_bytes(job));
+  RowWork work(job, tiles, writer, board);
   std::optional<WorkerThreads> workers;
   run_on_all(communicator, [&] {
     workers.emplace(job.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
   });
-  see_through(*workers, communicator, [&] {
-    leave_if_interrupted(run.options);
-    report(work, job, run.options);
-  });
+  see_through(*workers, communicator, run.watch, [&] { return bytes_done(work, job); });
   writer.failure().settle(communicator);
 
-  StageClock combine(stage::combine);
+  StageClock combine(board, stage::combine);
   const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
   run_on_all(communicator, [&] {
     if (shared) writer.write(job.cut.outputs(shared->first), shared->second);
   });
   writer.failure().settle(communicator);
-  StageClock sync(stage::sync);
+  StageClock sync(board, stage::sync);
   run_on_all(communicator, [&] { sync.time(0, [&] { writer.sync(); }); });
 
   std::vector<StageTiming> stages = work.timings();
@@ -195,7 +208,7 @@ std::vector<StageTiming> fold_rows(DatasetView& view, const AxisShape& array,
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] {
     view.dataset.choose_cache(run.options.file_cache);
-    source = make_box_source(view.dataset);
+    source = make_box_source(view.dataset, run.watch.stages());
   });
   const AxisCut cut = cut_for_axis_fold(array, source->granule(), means);
   const AxisGroups groups(cut, means);
@@ -206,7 +219,7 @@ std::vector<StageTiming> fold_rows(DatasetView& view, const AxisShape& array,
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_fold_engine(
         {view.info().format, view.decoding, needs, cut.most_outputs(), cut.most_elements(),
-         job.source->staging_bytes(cut.box_extents()), lanes});
+         job.source->staging_bytes(cut.box_extents()), lanes, &run.watch.stages()});
   });
   job.threads = std::min(lanes, job.engine->lanes());
   AxisTiles tiles(job.groups, view.value_type(), needs);
@@ -214,14 +227,14 @@ std::vector<StageTiming> fold_rows(DatasetView& view, const AxisShape& array,
 }
 
 void write_outputs_of_nothing(ElementType values, const FoldNeeds& needs, AxisWriter& writer,
-                              const Run& run) {
+                              Run& run) {
   constexpr std::uint64_t most_outputs = std::uint64_t{1} << 16;
   const std::uint64_t outputs = product(writer.output_shape());
   const auto ranks = static_cast<std::uint64_t>(run.communicator.size());
   const auto rank = static_cast<std::uint64_t>(run.communicator.rank());
   run_on_all(run.communicator, [&] {
     for (std::uint64_t block = rank; block * most_outputs < outputs; block += ranks) {
-      leave_if_interrupted(run.options);
+      run.watch.attend();
       const ElementRange range = block_range(outputs, most_outputs, block);
       writer.write(range, AxisTotals(values, needs, range.count));
     }

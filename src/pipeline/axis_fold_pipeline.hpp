@@ -19,6 +19,6 @@ std::vector<StageTiming> fold_rows(DatasetView& view, const AxisShape& array,
 
 /// Writes what comes of outputs that have no rows. As fold_rows().
 void write_outputs_of_nothing(ElementType values, const FoldNeeds& needs, AxisWriter& writer,
-                              const Run& run);
+                              Run& run);
 
 }  // namespace warpfold::pipeline

@@ -16,7 +16,7 @@
 #include "pipeline/collective.hpp"
 #include "pipeline/run_watch.hpp"
 #include "pipeline/scan_results.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/worker_threads.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -48,21 +48,18 @@ struct LineJob {
 /// The work of the threads that share a rank's tiles, and what they say of it.
 class LineWork {
  public:
-  explicit LineWork(const LineJob& job)
+  LineWork(const LineJob& job, StageBoard& stages)
       : job_(job),
+        stages_(stages),
+        scan_board_(board_of_callers(*job.engine, stages)),
         stride_(row_major_strides(job.cut.array().shape)),
         next_(job.tiles.first),
-        elements_(product(job.cut.array().shape)) {
-    const double share =
-        static_cast<double>(job.tiles.count) / static_cast<double>(job.cut.tiles());
-    bytes_to_write_ = static_cast<std::uint64_t>(
-        share * static_cast<double>(elements_ * size_of(job.spec.output)));
-  }
+        elements_(product(job.cut.array().shape)) {}
 
   /// Scans tile after tile in the lane of the worker's number.
   void run(int worker, const std::stop_token& stop) {
-    Worker state{worker, job_.source->make_reader(), StageClock(stage::scan),
-                 StageClock(stage::write)};
+    Worker state{worker, job_.source->make_reader(), StageClock(scan_board_, stage::scan),
+                 StageClock(stages_, stage::write)};
     for (std::uint64_t tile = next_++; tile < job_.tiles.end(); tile = next_++) {
       job_.engine->begin(worker, product(job_.cut.outputs(tile).count));
       for (std::uint64_t number = 0; number < job_.cut.boxes_of_tile(); ++number) {
@@ -81,9 +78,8 @@ class LineWork {
   /// value_bits() of the output's last element, or `elsewhere`.
   std::uint64_t last_bits() const { return last_bits_; }
 
-  void report(const RunOptions& options) const {
-    report_progress(options, bytes_written_, bytes_to_write_);
-  }
+  std::uint64_t bytes_written() const { return bytes_written_; }
+  std::uint64_t bytes_of_all_ranks() const { return elements_ * size_of(job_.spec.output); }
 
   /// Of all workers and the engine, once they are done.
   std::vector<StageTiming> timings() const {
@@ -153,10 +149,11 @@ class LineWork {
   }
 
   const LineJob& job_;
+  StageBoard& stages_;
+  StageBoard* scan_board_;
   std::vector<std::uint64_t> stride_;
   std::atomic<std::uint64_t> next_;
   std::uint64_t elements_;
-  std::uint64_t bytes_to_write_ = 0;  ///< about
   std::atomic<std::uint64_t> bytes_written_ = 0;
   std::atomic<std::uint64_t> overflow_ = no_index;
   std::uint64_t last_bits_ = elsewhere;
@@ -167,20 +164,17 @@ class LineWork {
 };
 
 /// Collective.
-ScanOutcome carry_out(const LineJob& job, const RunOptions& options,
-                      const mpi::Communicator& communicator) {
+ScanOutcome carry_out(const LineJob& job, RunWatch& watch, const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
-  LineWork work(job);
+  LineWork work(job, watch.stages());
+  watch.start_pass(work.bytes_of_all_ranks());
   std::optional<WorkerThreads> workers;
   run_on_all(communicator, [&] {
     workers.emplace(job.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
   });
-  see_through(*workers, communicator, [&] {
-    leave_if_interrupted(options);
-    work.report(options);
-  });
+  see_through(*workers, communicator, watch, [&] { return work.bytes_written(); });
   settle_overflow(work.overflow(), job.spec, communicator);
-  StageClock sync(stage::sync);
+  StageClock sync(watch.stages(), stage::sync);
   run_on_all(communicator, [&] { sync.time(0, [&] { job.writer.sync(); }); });
 
   ScanOutcome outcome;
@@ -203,7 +197,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] {
     view.dataset.choose_cache(run.options.file_cache);
-    source = make_box_source(view.dataset);
+    source = make_box_source(view.dataset, run.watch.stages());
   });
   const AxisCut cut = cut_for_axis_scan(lines, source->granule(), means);
   LineJob job{
@@ -212,10 +206,10 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_scan_engine(
         {spec, view.decoding, cut.most_outputs(), cut.most_elements(),
-         job.source->staging_bytes(cut.box_extents()), means.threads});
+         job.source->staging_bytes(cut.box_extents()), means.threads, &run.watch.stages()});
   });
   job.threads = std::min(job.threads, job.engine->lanes());
-  return carry_out(job, run.options, communicator);
+  return carry_out(job, run.watch, communicator);
 }
 
 }  // namespace warpfold::pipeline

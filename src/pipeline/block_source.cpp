@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/chunk_grid.hpp"
+#include "core/stage_clock.hpp"
 #include "core/staged_chunks.hpp"
 #include "io/chunk_source.hpp"
-#include "pipeline/chunk_timings.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
@@ -15,11 +15,11 @@ namespace {
 /// Runs of elements.
 class RangeSource : public BlockSource {
  public:
-  RangeSource(io::Dataset& dataset, std::uint64_t piece_elements, int readers)
+  RangeSource(io::Dataset& dataset, std::uint64_t piece_elements, int readers, StageBoard& board)
       : dataset_(dataset),
         piece_elements_(piece_elements),
         element_bytes_(size_of(dataset.info().format.type)),
-        clocks_(static_cast<std::size_t>(readers), StageClock(stage::read)) {}
+        clocks_(board, stage::read, readers) {}
 
   int most_loading(int threads) const override {
     return dataset_.info().path == ReadPath::library ? 1 : threads;
@@ -29,17 +29,13 @@ class RangeSource : public BlockSource {
     return ceil_div(range.count, piece_elements_);
   }
 
-  std::vector<StageTiming> timings() const override {
-    std::vector<StageTiming> timings;
-    for (const StageClock& clock : clocks_) timings.push_back(clock.timing());
-    return timings;
-  }
+  std::vector<StageTiming> timings() const override { return clocks_.timings(); }
 
  protected:
   /// Calls read(range of the dataset) for a part of a block.
   template <class Read>
   decltype(auto) timed(int reader, const BlockTask& task, ElementRange part, Read&& read) {
-    return clocks_[static_cast<std::size_t>(reader)].time(part.count * element_bytes_, [&] {
+    return clocks_[reader].time(part.count * element_bytes_, [&] {
       return read(ElementRange{task.range.first + part.first, part.count});
     });
   }
@@ -53,7 +49,7 @@ class RangeSource : public BlockSource {
   std::size_t element_bytes_;
 
  private:
-  std::vector<StageClock> clocks_;
+  StageClocks clocks_;
 };
 
 /// Read into the engine's input.
@@ -96,12 +92,13 @@ class UncachedSource final : public RangeSource {
 /// Runs of whole chunks, taken apart by the engine. One that two blocks share is read for both.
 class ChunkedSource final : public BlockSource {
  public:
-  ChunkedSource(const io::DatasetInfo& info, std::uint64_t piece_elements, int readers)
+  ChunkedSource(const io::DatasetInfo& info, std::uint64_t piece_elements, int readers,
+                StageBoard& board)
       : info_(info),
         source_(info, {0, io::grid_of(info).chunks()}),
         chunks_per_piece_(
             std::max<std::uint64_t>(1, piece_elements / source_.grid().chunk_elements())) {
-    for (int reader = 0; reader < readers; ++reader) readers_.emplace_back(source_);
+    for (int reader = 0; reader < readers; ++reader) readers_.emplace_back(source_, board);
   }
 
   std::uint64_t staging_bytes() const override { return source_.staging_bytes(chunks_per_piece_); }
@@ -125,8 +122,7 @@ class ChunkedSource final : public BlockSource {
   std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> timings;
     for (const io::ChunkSource::Reader& reader : readers_) {
-      const auto mine = chunk_timings(info_, reader.times());
-      append(timings, mine);
+      append(timings, reader.timings());
     }
     return timings;
   }
@@ -141,13 +137,13 @@ class ChunkedSource final : public BlockSource {
 }  // namespace
 
 std::unique_ptr<BlockSource> make_block_source(io::Dataset& dataset, std::uint64_t piece_elements,
-                                               int readers) {
+                                               int readers, StageBoard& board) {
   const io::DatasetInfo& info = dataset.info();
   if (info.layout == io::Layout::chunked && info.path != ReadPath::library)
-    return std::make_unique<ChunkedSource>(info, piece_elements, readers);
+    return std::make_unique<ChunkedSource>(info, piece_elements, readers, board);
   if (dataset.may_read_past_cache())
-    return std::make_unique<UncachedSource>(dataset, piece_elements, readers);
-  return std::make_unique<CachedSource>(dataset, piece_elements, readers);
+    return std::make_unique<UncachedSource>(dataset, piece_elements, readers, board);
+  return std::make_unique<CachedSource>(dataset, piece_elements, readers, board);
 }
 
 }  // namespace warpfold::pipeline

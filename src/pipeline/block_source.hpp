@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/backend.hpp"
+#include "core/stage_board.hpp"
 #include "io/dataset.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/run_options.hpp"
@@ -39,8 +40,9 @@ class BlockSource {
 };
 
 /// In pieces of `piece_elements` elements or, where the dataset's chunks are read without the HDF5
-/// library, as many whole chunks as have about as many elements. Throws Error.
+/// library, as many whole chunks as have about as many elements. Its stages are seen on `board`.
+/// Throws Error.
 std::unique_ptr<BlockSource> make_block_source(io::Dataset& dataset, std::uint64_t piece_elements,
-                                               int readers);
+                                               int readers, StageBoard& board);
 
 }  // namespace warpfold::pipeline

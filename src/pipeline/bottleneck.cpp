@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 
 namespace warpfold::pipeline {
 namespace {

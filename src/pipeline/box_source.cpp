@@ -4,9 +4,8 @@
 #include <functional>
 #include <numeric>
 
+#include "core/stage_clock.hpp"
 #include "io/chunk_source.hpp"
-#include "pipeline/chunk_timings.hpp"
-#include "pipeline/stage_clock.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
@@ -55,7 +54,8 @@ std::uint64_t most_chunks(const Slice& slice, std::uint64_t chunk_extent, std::u
 /// Reads a box as one chunk of its own.
 class PackedBoxReader final : public BoxReader {
  public:
-  explicit PackedBoxReader(io::Dataset& dataset) : dataset_(dataset) {}
+  PackedBoxReader(io::Dataset& dataset, StageBoard& board)
+      : dataset_(dataset), clock_(board, stage::read) {}
 
   StagedChunks read(const Box& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
@@ -76,12 +76,12 @@ class PackedBoxReader final : public BoxReader {
  private:
   io::Dataset& dataset_;
   StagedChunk chunk_;
-  StageClock clock_{stage::read};
+  StageClock clock_;
 };
 
 class PackedBoxSource final : public BoxSource {
  public:
-  explicit PackedBoxSource(io::Dataset& dataset) : dataset_(dataset) {}
+  PackedBoxSource(io::Dataset& dataset, StageBoard& board) : dataset_(dataset), board_(board) {}
 
   std::uint64_t staging_bytes(std::span<const std::uint64_t> count) const override {
     return product(count) * size_of(dataset_.info().format.type);
@@ -90,18 +90,19 @@ class PackedBoxSource final : public BoxSource {
   std::vector<std::uint64_t> granule() const override { return granule_of(dataset_.info()); }
 
   std::unique_ptr<BoxReader> make_reader() override {
-    return std::make_unique<PackedBoxReader>(dataset_);
+    return std::make_unique<PackedBoxReader>(dataset_, board_);
   }
 
  private:
   io::Dataset& dataset_;
+  StageBoard& board_;
 };
 
 /// Reads the chunks that hold a box's elements.
 class ChunkedBoxReader final : public BoxReader {
  public:
-  ChunkedBoxReader(const io::DatasetInfo& info, const io::ChunkSource& source)
-      : info_(info), reader_(source) {}
+  ChunkedBoxReader(const io::DatasetInfo& info, const io::ChunkSource& source, StageBoard& board)
+      : info_(info), reader_(source, board) {}
 
   StagedChunks read(const Box& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
@@ -110,9 +111,7 @@ class ChunkedBoxReader final : public BoxReader {
     return {grid, target_of(part, stride), reader_.read_part(grid, staging), info_.fill};
   }
 
-  std::vector<StageTiming> timings() const override {
-    return chunk_timings(info_, reader_.times());
-  }
+  std::vector<StageTiming> timings() const override { return reader_.timings(); }
 
  private:
   const io::DatasetInfo& info_;
@@ -121,8 +120,8 @@ class ChunkedBoxReader final : public BoxReader {
 
 class ChunkedBoxSource final : public BoxSource {
  public:
-  explicit ChunkedBoxSource(const io::DatasetInfo& info)
-      : info_(info), chunks_(info, {0, io::grid_of(info).chunks()}) {}
+  ChunkedBoxSource(const io::DatasetInfo& info, StageBoard& board)
+      : info_(info), chunks_(info, {0, io::grid_of(info).chunks()}), board_(board) {}
 
   std::uint64_t staging_bytes(std::span<const std::uint64_t> count) const override {
     std::size_t kept = 0;
@@ -136,12 +135,13 @@ class ChunkedBoxSource final : public BoxSource {
   std::vector<std::uint64_t> granule() const override { return granule_of(info_); }
 
   std::unique_ptr<BoxReader> make_reader() override {
-    return std::make_unique<ChunkedBoxReader>(info_, chunks_);
+    return std::make_unique<ChunkedBoxReader>(info_, chunks_, board_);
   }
 
  private:
   const io::DatasetInfo& info_;
   io::ChunkSource chunks_;
+  StageBoard& board_;
 };
 
 }  // namespace
@@ -152,11 +152,11 @@ std::uint64_t product(std::span<const std::uint64_t> extents) {
 
 std::uint64_t Box::elements() const { return product(count); }
 
-std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset) {
+std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset, StageBoard& board) {
   const io::DatasetInfo& info = dataset.info();
   if (info.layout == io::Layout::chunked && info.path != ReadPath::library && info.elements > 0)
-    return std::make_unique<ChunkedBoxSource>(info);
-  return std::make_unique<PackedBoxSource>(dataset);
+    return std::make_unique<ChunkedBoxSource>(info, board);
+  return std::make_unique<PackedBoxSource>(dataset, board);
 }
 
 }  // namespace warpfold::pipeline

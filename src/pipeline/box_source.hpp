@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/stage_board.hpp"
 #include "core/staged_chunks.hpp"
 #include "io/dataset.hpp"
 #include "warpfold/run_options.hpp"
@@ -55,7 +56,7 @@ class BoxSource {
   virtual std::unique_ptr<BoxReader> make_reader() = 0;
 };
 
-/// Borrows the dataset. Throws Error.
-std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset);
+/// Borrows the dataset; its stages are seen on `board`. Throws Error.
+std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset, StageBoard& board);
 
 }  // namespace warpfold::pipeline

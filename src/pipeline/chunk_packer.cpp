@@ -12,7 +12,7 @@
 #include "pipeline/chunk_window.hpp"
 #include "pipeline/collective.hpp"
 #include "pipeline/run_watch.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/worker_threads.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -59,19 +59,21 @@ struct ChunkShare {
 /// The threads that make this rank's chunks.
 class ChunkMakers {
  public:
-  ChunkMakers(const PackJob& job, const ChunkGrid& grid, const ChunkShare& share, int threads)
+  ChunkMakers(const PackJob& job, const ChunkGrid& grid, const ChunkShare& share, int threads,
+              StageBoard& stages)
       : job_(job),
         grid_(grid),
         share_(share),
+        stages_(stages),
         window_(share.count(), slots_per_thread * static_cast<std::size_t>(threads)),
         timings_(static_cast<std::size_t>(threads)),
         workers_(threads, [this](int worker, const std::stop_token& stop) { make(worker, stop); }) {
   }
 
   /// The rank's next chunk, until release(). Throws what a thread threw.
-  io::EncodedChunk take(const RunOptions& run) {
+  io::EncodedChunk take(RunWatch& watch) {
     for (;;) {
-      leave_if_interrupted(run);
+      watch.attend();
       if (const auto chunk = window_.take(patience)) return *chunk;
       workers_.wait_for(std::chrono::microseconds(0));
     }
@@ -89,8 +91,8 @@ class ChunkMakers {
 
  private:
   void make(int worker, const std::stop_token& stop) {
-    StageClock filling(job_.source_stage);
-    StageClock encoding(stage::compress);
+    StageClock filling(stages_, job_.source_stage);
+    StageClock encoding(stages_, stage::compress);
     const ElementSource source = job_.make_source();
     io::ChunkEncoder encoder(job_.storage, job_.element_bytes);
     std::vector<std::byte> chunk(grid_.chunk_elements() * job_.element_bytes);
@@ -106,6 +108,7 @@ class ChunkMakers {
   const PackJob& job_;
   const ChunkGrid& grid_;
   ChunkShare share_;
+  StageBoard& stages_;
   ChunkWindow window_;
   std::vector<std::vector<StageTiming>> timings_;
   WorkerThreads workers_;
@@ -115,17 +118,20 @@ class ChunkMakers {
 /// rank keeps to the rounds, also after a failure, until all know of it.
 class ChunkCollection {
  public:
-  ChunkCollection(const PackJob& job, const RunOptions& run, const mpi::Communicator& communicator)
+  ChunkCollection(const PackJob& job, RunWatch& watch, const mpi::Communicator& communicator)
       : job_(job),
-        run_(run),
+        watch_(watch),
         communicator_(communicator),
         grid_(grid_of(job)),
         share_{grid_.chunks(), static_cast<std::uint64_t>(communicator.size()),
                static_cast<std::uint64_t>(communicator.rank())},
-        chunk_bytes_(grid_.chunk_elements() * job.element_bytes) {
+        chunk_bytes_(grid_.chunk_elements() * job.element_bytes),
+        writing_(watch.stages(), stage::write) {
     run_on_root(communicator, [&] { writer_.emplace(job.path, job.dataset, job.output); });
-    run_on_all(communicator,
-               [&] { makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_)); });
+    run_on_all(communicator, [&] {
+      makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_), watch.stages());
+    });
+    watch.start_pass(share_.chunks * chunk_bytes_);
   }
 
   void collect() {
@@ -141,6 +147,7 @@ class ChunkCollection {
     }
     mpi::settle(failure, communicator_);
     run_on_root(communicator_, [&] { writer_->close(); });
+    watch_.finish_pass();
   }
 
   std::vector<StageTiming> timings(double seconds) {
@@ -155,7 +162,7 @@ class ChunkCollection {
     if (round >= share_.count()) return;
     std::optional<io::EncodedChunk> chunk;
     try {
-      if (!failure) chunk = makers_->take(run_);
+      if (!failure) chunk = makers_->take(watch_);
       if (chunk && communicator_.is_root()) write(share_.number(round), *chunk);
     } catch (...) {
       failure = std::current_exception();
@@ -167,7 +174,7 @@ class ChunkCollection {
         mpi::send(failed_label, {}, communicator_, 0);
     }
     if (chunk) makers_->release();
-    report_progress(run_, (round + 1) * chunk_bytes_, share_.count() * chunk_bytes_);
+    watch_.advance((round + 1) * share_.ranks * chunk_bytes_);
   }
 
   void receive_others(std::uint64_t round, std::exception_ptr& failure) {
@@ -189,7 +196,7 @@ class ChunkCollection {
   }
 
   const PackJob& job_;
-  const RunOptions& run_;
+  RunWatch& watch_;
   const mpi::Communicator& communicator_;
   ChunkGrid grid_;
   ChunkShare share_;
@@ -197,15 +204,15 @@ class ChunkCollection {
   std::optional<io::ChunkWriter> writer_;
   std::optional<ChunkMakers> makers_;
   std::vector<std::byte> received_;
-  StageClock writing_{stage::write};
+  StageClock writing_;
 };
 
 }  // namespace
 
-std::vector<StageTiming> pack_chunks(const PackJob& job, const RunOptions& run,
+std::vector<StageTiming> pack_chunks(const PackJob& job, RunWatch& watch,
                                      const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
-  ChunkCollection collection(job, run, communicator);
+  ChunkCollection collection(job, watch, communicator);
   collection.collect();
   return collection.timings(seconds_since(start));
 }

@@ -8,6 +8,7 @@
 
 #include "mpi/communicator.hpp"
 #include "pipeline/chunk_elements.hpp"
+#include "pipeline/run_watch.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -29,7 +30,7 @@ struct PackJob {
 /// All ranks' threads make and compress the chunks; the root writes them, in the order of their
 /// numbers whatever the ranks and threads. Collective; returns this rank's timings. Throws the same
 /// Error on every rank.
-std::vector<StageTiming> pack_chunks(const PackJob& job, const RunOptions& run,
+std::vector<StageTiming> pack_chunks(const PackJob& job, RunWatch& watch,
                                      const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

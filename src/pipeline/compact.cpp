@@ -14,7 +14,7 @@
 #include "pipeline/run.hpp"
 #include "pipeline/run_watch.hpp"
 #include "pipeline/scan_cut.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/staged_dataset.hpp"
 #include "pipeline/view_decoding.hpp"
 #include "warpfold/core/error.hpp"
@@ -25,7 +25,6 @@ namespace warpfold {
 namespace {
 
 using pipeline::DatasetView;
-using pipeline::StageClock;
 
 constexpr ElementType index_type = ElementType::u64;
 
@@ -63,10 +62,11 @@ class Compaction {
         indices_(indices),
         run_(run),
         binding_(run.place.near_gpu, run.place.threads),
-        write_clocks_(static_cast<std::size_t>(run.place.threads),
-                      StageClock(pipeline::stage::write)) {
+        sync_clock_(run.watch.stages(), stage::sync),
+        write_clocks_(run.watch.stages(), stage::write, run.place.threads) {
     const pipeline::ScanCut wanted = wanted_cut();
     pipeline::run_on_all(run.communicator, [&] { prepare(wanted); });
+    keep_clock_.emplace(pipeline::board_of_callers(*engine_, run.watch.stages()), stage::compact);
     cut_ = pipeline::agree_on_cut(wanted, engine_->block_elements(), run.communicator);
     const std::uint64_t blocks = ceil_div(view.info().elements, cut_.block_elements);
     const ElementRange mine =
@@ -82,38 +82,59 @@ class Compaction {
   std::uint64_t count() {
     std::uint64_t mine = 0;
     const auto keep = [&](std::uint64_t block) { mine += kept_[block] = keep_block(block); };
-    pass(std::vector<pipeline::BlockPass>(job_->blocks.size()), keep, {});
+    std::uint64_t elements = 0;
+    for (const ElementRange& block : job_->blocks) elements += block.count;
+    run_.watch.start_pass(view_.info().elements * stored_bytes());
+    pass(std::vector<pipeline::BlockPass>(job_->blocks.size()), keep, {},
+         {elements * stored_bytes(), passed_});
     return mine;
   }
 
-  /// Writes what the blocks keep from place `first` of the outputs on. Collective.
-  void write(std::uint64_t first, pipeline::StagedDataset& output) {
+  /// Writes what the blocks keep from place `first` of the outputs on, which have `kept_of_all`
+  /// elements. Collective.
+  void write(std::uint64_t first, std::uint64_t kept_of_all, pipeline::StagedDataset& output) {
     std::vector<pipeline::BlockPass> passes;
     firsts_.clear();
+    std::uint64_t here = 0;
     for (const std::uint64_t kept : kept_) {
-      firsts_.push_back(first);
-      first += kept;
+      firsts_.push_back(first + here);
+      here += kept;
       passes.push_back({kept > 0 && !resident(), ceil_div(kept, cut_.piece_elements)});
     }
     const auto keep = [&](std::uint64_t block) {
       if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
         throw_changed(view_.info());
     };
-    pass(passes, keep, [&](int worker, std::uint64_t block, std::uint64_t piece) {
-      store(worker, block, piece, output);
-    });
+    run_.watch.start_pass(kept_of_all * written_bytes());
+    pass(passes, keep,
+         [&](int worker, std::uint64_t block, std::uint64_t piece) {
+           store(worker, block, piece, output);
+         },
+         {here * written_bytes(), written_});
     pipeline::run_on_all(run_.communicator, [&] { sync_clock_.time(0, [&] { sync(output); }); });
   }
 
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> stages = source_->timings();
-    pipeline::append(stages, pipeline::engine_stages(engine_->timings(), {keep_clock_.timing()}));
-    for (const StageClock& clock : write_clocks_) stages.push_back(clock.timing());
+    pipeline::append(stages, pipeline::engine_stages(engine_->timings(), {keep_clock_->timing()}));
+    pipeline::append(stages, write_clocks_.timings());
     stages.push_back(sync_clock_.timing());
     return pipeline::over_threads(stages, pipeline::seconds_since(start_));
   }
 
  private:
+  /// Bytes of a pass: of this rank, and those of them that are done.
+  struct PassBytes {
+    std::uint64_t share;
+    const std::atomic<std::uint64_t>& done;
+  };
+
+  /// Of one element, as it is read and as it is written.
+  std::uint64_t stored_bytes() const { return size_of(view_.info().format.type); }
+  std::uint64_t written_bytes() const {
+    return size_of(view_.value_type()) + (indices_ ? size_of(index_type) : 0);
+  }
+
   pipeline::ScanCut wanted_cut() const {
     ScanSpec widths;
     widths.input = view_.info().format;
@@ -126,10 +147,11 @@ class Compaction {
   void prepare(const pipeline::ScanCut& wanted) {
     view_.dataset.choose_cache(run_.options.file_cache);
     const int threads = run_.place.threads;
-    source_ = pipeline::make_block_source(view_.dataset, wanted.piece_elements, threads);
-    engine_ = run_.backend.get().make_compact_engine({view_.info().format, view_.decoding, indices_,
-                                                      wanted.piece_elements, wanted.block_elements,
-                                                      source_->staging_bytes(), threads, threads});
+    StageBoard& stages = run_.watch.stages();
+    source_ = pipeline::make_block_source(view_.dataset, wanted.piece_elements, threads, stages);
+    engine_ = run_.backend.get().make_compact_engine(
+        {view_.info().format, view_.decoding, indices_, wanted.piece_elements,
+         wanted.block_elements, source_->staging_bytes(), threads, threads, &stages});
   }
 
   /// Whether the engine still holds all blocks after the first pass.
@@ -139,10 +161,12 @@ class Compaction {
 
   std::uint64_t keep_block(std::uint64_t block) {
     const ElementRange range = job_->blocks[block];
-    passed_ += range.count;
-    return keep_clock_.time(range.count * size_of(view_.info().format.type), [&] {
+    const std::uint64_t bytes = range.count * stored_bytes();
+    const std::uint64_t kept = keep_clock_->time(bytes, [&] {
       return engine_->keep(pipeline::engine_block(*job_, block), range.first, range.count);
     });
+    passed_ += bytes;
+    return kept;
   }
 
   void store(int worker, std::uint64_t block, std::uint64_t piece,
@@ -151,9 +175,10 @@ class Compaction {
     const std::uint64_t place = firsts_[block] + part.first;
     const int here = pipeline::engine_block(*job_, block);
     const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
-      write_clocks_[static_cast<std::size_t>(worker)].time(bytes.size(), [&] {
+      write_clocks_[worker].time(bytes.size(), [&] {
         output.writer(dataset)->write(place * (bytes.size() / part.count), bytes);
       });
+      written_ += bytes.size();
     };
     write(0, engine_->values(worker, here, part.first, part.count));
     if (indices_) write(1, std::as_bytes(engine_->indices(worker, here, part.first, part.count)));
@@ -166,18 +191,10 @@ class Compaction {
 
   void pass(const std::vector<pipeline::BlockPass>& passes,
             const std::function<void(std::uint64_t)>& keep,
-            const std::function<void(int, std::uint64_t, std::uint64_t)>& store) {
-    pipeline::pass_blocks(*job_, passes, {keep, store, [this] { attend(); }}, run_.communicator);
-  }
-
-  /// Progress is of the elements read, all of which may be read twice.
-  void attend() const {
-    pipeline::leave_if_interrupted(run_.options);
-    std::uint64_t all = 0;
-    for (const ElementRange& block : job_->blocks) all += block.count;
-    const std::size_t element_bytes = size_of(view_.info().format.type);
-    pipeline::report_progress(run_.options, passed_ * element_bytes,
-                              all * element_bytes * (resident() ? 1 : 2));
+            const std::function<void(int, std::uint64_t, std::uint64_t)>& store,
+            const PassBytes& bytes) {
+    const pipeline::CompactSteps steps{keep, store, [&] { return bytes.done.load(); }};
+    pipeline::pass_blocks(*job_, passes, steps, bytes.share, run_.watch, run_.communicator);
   }
 
   DatasetView& view_;
@@ -189,13 +206,14 @@ class Compaction {
   std::unique_ptr<CompactEngine> engine_;
   pipeline::ScanCut cut_;
   std::optional<pipeline::CompactJob> job_;
-  std::vector<std::uint64_t> kept_;    ///< of each block
-  std::vector<std::uint64_t> firsts_;  ///< of each block: its place in the output
-  std::uint64_t passed_ = 0;           ///< elements
+  std::vector<std::uint64_t> kept_;         ///< of each block
+  std::vector<std::uint64_t> firsts_;       ///< of each block: its place in the output
+  std::atomic<std::uint64_t> passed_ = 0;   ///< bytes, by the first pass
+  std::atomic<std::uint64_t> written_ = 0;  ///< bytes
   pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
-  StageClock keep_clock_{pipeline::stage::compact};
-  StageClock sync_clock_{pipeline::stage::sync};
-  std::vector<StageClock> write_clocks_;
+  std::optional<StageClock> keep_clock_;
+  StageClock sync_clock_;
+  StageClocks write_clocks_;
 };
 
 /// The whole number of elements kept, given where this rank's begin and how many it has.
@@ -227,7 +245,7 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
   output.shape = {result.kept};
   for (io::OutputDataset& other : output.others) other.shape = output.shape;
   pipeline::StagedDataset staged(output, run.communicator);
-  if (result.kept > 0) compaction->write(first, staged);
+  if (result.kept > 0) compaction->write(first, result.kept, staged);
   pipeline::run_on_all(run.communicator, [&] {
     view.dataset.require_unchanged();
     run.backend.get();

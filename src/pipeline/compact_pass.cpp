@@ -33,12 +33,13 @@ class PassThreads {
         workers_(job.threads,
                  [this](int worker, const std::stop_token& stop) { run(worker, stop); }) {}
 
-  /// Keeps block after block as they are loaded. Throws what a thread threw.
-  void keep_all() {
+  /// Keeps block after block as they are loaded; calls attend() meanwhile, which may throw. Throws
+  /// what a thread threw.
+  void keep_all(const std::function<void()>& attend) {
     for (std::uint64_t block = 0; block < job_.blocks.size(); ++block) {
       while (!flow_.wait_until_loaded(block, watch_patience)) {
         if (flow_.stopped()) workers_.wait_for(watch_patience);
-        steps_.attend();
+        attend();
       }
       steps_.keep(block);
       flow_.scanned();
@@ -74,18 +75,22 @@ int engine_block(const CompactJob& job, std::uint64_t block) {
 }
 
 void pass_blocks(const CompactJob& job, const std::vector<BlockPass>& passes,
-                 const CompactSteps& steps, const mpi::Communicator& communicator) {
+                 const CompactSteps& steps, std::uint64_t share, RunWatch& watch,
+                 const mpi::Communicator& communicator) {
   std::optional<PassThreads> threads;
   run_on_all(communicator, [&] { threads.emplace(job, passes, steps); });
   std::exception_ptr failure;
   try {
-    threads->keep_all();
+    threads->keep_all([&] {
+      watch.attend();
+      watch.advance_share(steps.done(), share);
+    });
   } catch (...) {
     failure = std::current_exception();
   }
-  see_through(threads->workers(), communicator, [&] {
+  see_through(threads->workers(), communicator, watch, [&] {
     if (failure) std::rethrow_exception(failure);
-    steps.attend();
+    return steps.done();
   });
 }
 

@@ -7,6 +7,7 @@
 #include "core/backend.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/block_source.hpp"
+#include "pipeline/run_watch.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -26,18 +27,20 @@ struct BlockPass {
   std::uint64_t pieces_to_store = 0;
 };
 
-/// What a pass does at each step; each returns or throws Error.
+/// What a pass does at each step; those but done() may throw Error.
 struct CompactSteps {
   std::function<void(std::uint64_t block)> keep;  ///< of a loaded block, in order
   std::function<void(int worker, std::uint64_t block, std::uint64_t piece)> store;
-  std::function<void()> attend;  ///< now and then
+  std::function<std::uint64_t()> done;  ///< bytes of the pass, here
 };
 
 /// The engine's place of block number `block`.
 int engine_block(const CompactJob& job, std::uint64_t block);
 
-/// Loads blocks, keeps and stores by all threads. Collective; throws the same Error on every rank.
+/// Loads blocks, keeps and stores by all threads: a pass of which this rank has `share` bytes.
+/// Collective; throws the same Error on every rank.
 void pass_blocks(const CompactJob& job, const std::vector<BlockPass>& passes,
-                 const CompactSteps& steps, const mpi::Communicator& communicator);
+                 const CompactSteps& steps, std::uint64_t share, RunWatch& watch,
+                 const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -22,17 +23,16 @@ namespace warpfold::pipeline {
 DatasetView open_for_run(const std::string& file, const std::string& dataset,
                          const ViewOptions& options, Run& run);
 
-/// What use(open(name)) makes of each chosen dataset of a file. Those that were not chosen by their
-/// own name and can't be opened are skipped. Collective; throws the same Error on every rank, also
-/// where all are skipped.
+/// What use(open(name)) makes of each of a file's chosen datasets. Those that were not chosen by
+/// their own name and can't be opened are skipped. Collective; throws the same Error on every rank,
+/// also where all are skipped.
 template <class Result, class Open, class Use>
 std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
-                                                    const DatasetChoice& choice,
-                                                    const mpi::Communicator& communicator,
+                                                    const std::vector<ChosenDataset>& chosen,
                                                     const Open& open, const Use& use) {
   std::vector<DatasetOutcome<Result>> outcomes;
   bool any = false;
-  for (const ChosenDataset& each : chosen_datasets(file, choice, communicator)) {
+  for (const ChosenDataset& each : chosen) {
     std::optional<std::invoke_result_t<Open, const std::string&>> opened;
     outcomes.push_back({each.name, "", {}});
     try {
@@ -64,8 +64,13 @@ std::vector<DatasetOutcome<Result>> for_each_dataset(const std::string& file,
   run_on_all(run.communicator, [&] {
     if (!open_file) open_file.emplace(file);
   });
-  const auto open = [&](const std::string& name) { return open_for_run(file, name, options, run); };
-  return for_each_chosen<Result>(file, choice, run.communicator, open, use);
+  const std::vector<ChosenDataset> chosen = chosen_datasets(file, choice, run.communicator);
+  std::size_t number = 0;
+  const auto open = [&](const std::string& name) {
+    run.watch.start_dataset(name, ++number, chosen.size());
+    return open_for_run(file, name, options, run);
+  };
+  return for_each_chosen<Result>(file, chosen, open, use);
 }
 
 }  // namespace warpfold::pipeline

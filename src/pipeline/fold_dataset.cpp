@@ -2,7 +2,7 @@
 
 #include "mpi/combine.hpp"
 #include "pipeline/dataset_pass.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 
 namespace warpfold::pipeline {
 
@@ -13,7 +13,7 @@ FoldOutcome fold_dataset(DatasetView& view, const FoldNeeds& needs, Run& run) {
     return backend.make_fold_engine(plan);
   };
   const Accumulator share = pass_dataset(view, run, make, outcome.stages);
-  StageClock combine(stage::combine);
+  StageClock combine(run.watch.stages(), stage::combine);
   outcome.whole =
       combine.time(sizeof(Accumulator), [&] { return mpi::reduce(share, run.communicator); });
   outcome.stages.push_back(combine.timing());

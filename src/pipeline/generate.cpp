@@ -13,7 +13,7 @@
 #include "pipeline/collective.hpp"
 #include "pipeline/run_watch.hpp"
 #include "pipeline/slab_plan.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/staged_dataset.hpp"
 #include "pipeline/worker_threads.hpp"
 #include "warpfold/core/error.hpp"
@@ -73,10 +73,11 @@ class SlabQueue {
 /// Makes elements and writes them, by all threads of all ranks; its calls are collective.
 class Generation {
  public:
-  Generation(const GeneratorSpec& spec, const RunOptions& run, int threads,
+  Generation(const GeneratorSpec& spec, const RunOptions& run, RunWatch& watch, int threads,
              const mpi::Communicator& communicator)
       : spec_(spec),
         run_(run),
+        watch_(watch),
         communicator_(communicator),
         threads_(threads),
         size_(size_of(spec.format.type)) {}
@@ -89,16 +90,14 @@ class Generation {
     SlabQueue slabs(mine, std::max<std::uint64_t>(1, slab_bytes_of(run_) / size_));
     std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(threads_));
     std::atomic<std::uint64_t> done = 0;
+    watch_.start_pass(spec_.elements * size_);
     {
       WorkerThreads workers(threads_, [&](int worker, const std::stop_token& stop) {
         timings[static_cast<std::size_t>(worker)] = write_slabs(slabs, writer, done, stop);
       });
-      see_through(workers, communicator_, [&] {
-        leave_if_interrupted(run_);
-        report_progress(run_, done, mine.count * size_);
-      });
+      see_through(workers, communicator_, watch_, [&] { return done.load(); });
     }
-    StageClock syncing(stage::sync);
+    StageClock syncing(watch_.stages(), stage::sync);
     run_on_all(communicator_, [&] { syncing.time(0, [&] { writer.sync(); }); });
     std::vector<StageTiming> all{syncing.timing()};
     for (const auto& each : timings) all.insert(all.begin(), each.begin(), each.end());
@@ -112,15 +111,15 @@ class Generation {
     };
     return pack_chunks({path, output.path, output.dataset, output.shape, output.storage, size_,
                         make_source, stage::generate, threads_},
-                       run_, communicator_);
+                       watch_, communicator_);
   }
 
  private:
   std::vector<StageTiming> write_slabs(SlabQueue& slabs, io::ContiguousWriter& writer,
                                        std::atomic<std::uint64_t>& done,
                                        const std::stop_token& stop) const {
-    StageClock making(stage::generate);
-    StageClock writing(stage::write);
+    StageClock making(watch_.stages(), stage::generate);
+    StageClock writing(watch_.stages(), stage::write);
     const std::unique_ptr<Generator> generator = make_generator(spec_);
     std::vector<std::byte> buffer;
     while (!stop.stop_requested()) {
@@ -136,6 +135,7 @@ class Generation {
 
   const GeneratorSpec& spec_;
   const RunOptions& run_;
+  RunWatch& watch_;
   const mpi::Communicator& communicator_;
   int threads_;
   std::size_t size_;
@@ -151,6 +151,7 @@ int choose_host_threads(RunOptions run, const mpi::Communicator& communicator) {
 GenerateResult generate(MPI_Comm parent, const std::string& file, const std::string& dataset,
                         const GenerateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  RunWatch watch(options.run);
   const mpi::Communicator communicator(parent);
   GeneratorSpec spec{options.kind, options.format, 0, options.seed, options.value};
   run_on_all(communicator, [&] {
@@ -161,7 +162,7 @@ GenerateResult generate(MPI_Comm parent, const std::string& file, const std::str
   const io::OutputSpec output = output_of(file, dataset, options);
   const int threads = choose_host_threads(options.run, communicator);
   StagedDataset staged(output, communicator);
-  Generation generation(spec, options.run, threads, communicator);
+  Generation generation(spec, options.run, watch, threads, communicator);
   std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer())
     stages = generation.write_contiguous(*writer);

@@ -9,7 +9,7 @@
 #include "pipeline/dataset_pass.hpp"
 #include "pipeline/each_dataset.hpp"
 #include "pipeline/run.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/value_range.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -49,7 +49,7 @@ HistogramCounts count(pipeline::DatasetView& view, const HistogramBins& bins, pi
     return backend.make_histogram_engine({plan, bins.keys()});
   };
   const HistogramCounts share = pipeline::pass_dataset(view, run, make, stages);
-  pipeline::StageClock combine(pipeline::stage::combine);
+  StageClock combine(run.watch.stages(), stage::combine);
   HistogramCounts whole = combine.time(share.bins.size() * sizeof(std::uint64_t), [&] {
     return bins.by_edges(whole_of(share, run.communicator));
   });

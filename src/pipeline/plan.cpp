@@ -25,7 +25,8 @@ Plan plan_reduce(MPI_Comm parent, const io::DatasetInfo& info, const RunOptions&
   const io::DatasetInfo shared = share_from_root(info, communicator);
   const ChosenBackend chosen = choose_backend(options, communicator);
   const bool gpu = chosen.backend->name() == "cuda";
-  const SlabPlan mine = plan_slabs(shared, options, {chosen.place.threads, gpu}, communicator.size());
+  const SlabPlan mine =
+      plan_slabs(shared, options, {chosen.place.threads, gpu}, communicator.size());
   const SlabCut cut(shared, mpi::minimum({mine.slab_elements}, communicator).front());
 
   Plan plan;

@@ -2,7 +2,7 @@
 
 #include "pipeline/collective.hpp"
 #include "pipeline/slab_plan.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -16,6 +16,7 @@ BackendPlace checked_place(const RunOptions& options, const mpi::Communicator& c
 
 Run::Run(MPI_Comm parent, const RunOptions& run_options)
     : options(run_options),
+      watch(options),
       communicator(parent),
       place(checked_place(options, communicator)),
       backend([this] { return make_backend(place); }) {}

@@ -7,12 +7,13 @@
 
 #include "mpi/communicator.hpp"
 #include "pipeline/backend_choice.hpp"
+#include "pipeline/run_watch.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
 
-/// What the datasets of one run share: its ranks, and this rank's backend, which starts in a thread
-/// of its own.
+/// What the datasets of one run share: who watches, its ranks, and this rank's backend, which
+/// starts in a thread of its own.
 struct Run {
   /// Collective over `parent`. Throws the same Error on every rank, a usage Error for options that
   /// can't be.
@@ -21,6 +22,7 @@ struct Run {
   Run& operator=(const Run&) = delete;
 
   const RunOptions& options;
+  RunWatch watch;
   mpi::Communicator communicator;
   BackendPlace place;
   StartingBackend backend;

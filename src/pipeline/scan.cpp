@@ -82,10 +82,11 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
   std::unique_ptr<ScanEngine> engine;
   pipeline::run_on_all(communicator, [&] {
     view.dataset.choose_cache(run.options.file_cache);
-    source = pipeline::make_block_source(view.dataset, wanted.piece_elements, place.threads);
-    engine = run.backend.get().make_scan_engine({spec, wanted.piece_elements, wanted.block_elements,
-                                                 source->staging_bytes(), place.threads,
-                                                 place.threads, view.decoding});
+    source = pipeline::make_block_source(view.dataset, wanted.piece_elements, place.threads,
+                                         run.watch.stages());
+    engine = run.backend.get().make_scan_engine(
+        {spec, wanted.piece_elements, wanted.block_elements, source->staging_bytes(), place.threads,
+         place.threads, view.decoding, &run.watch.stages()});
   });
   const pipeline::ScanCut cut =
       pipeline::agree_on_cut(wanted, engine->block_elements(), communicator);
@@ -93,7 +94,7 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
                                       static_cast<std::uint64_t>(communicator.size()),
                                       static_cast<std::uint64_t>(communicator.rank())};
   return pipeline::scan_blocks(
-      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run.options,
+      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run.watch,
       communicator);
 }
 
@@ -134,7 +135,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
     view.dataset.require_unchanged();
     run.backend.get();
   });
-  pipeline::append(stages, staged.commit(options.run, run.place.threads));
+  pipeline::append(stages, staged.commit(run.watch, run.place.threads));
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

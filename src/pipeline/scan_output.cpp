@@ -4,7 +4,7 @@
 #include <span>
 
 #include "pipeline/chunk_packer.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -34,18 +34,18 @@ ScanOutput::ScanOutput(const io::OutputSpec& spec, const mpi::Communicator& comm
       chunked_(stage_if_chunked(spec, communicator)),
       contiguous_(contiguous(spec), communicator) {}
 
-std::vector<StageTiming> ScanOutput::commit(const RunOptions& run, int threads) {
+std::vector<StageTiming> ScanOutput::commit(RunWatch& watch, int threads) {
   if (!chunked_) {
     contiguous_.commit();
     return {};
   }
   std::vector<StageTiming> timings;
-  if (writer() != nullptr) timings = pack(run, threads);
+  if (writer() != nullptr) timings = pack(watch, threads);
   chunked_->commit();
   return timings;
 }
 
-std::vector<StageTiming> ScanOutput::pack(const RunOptions& run, int threads) {
+std::vector<StageTiming> ScanOutput::pack(RunWatch& watch, int threads) {
   const std::size_t element_bytes = size_of(spec_.format.type);
   const auto make_source = [&]() -> ElementSource {
     const auto reader = std::make_shared<io::ContiguousReader>(
@@ -56,7 +56,7 @@ std::vector<StageTiming> ScanOutput::pack(const RunOptions& run, int threads) {
   };
   return pack_chunks({chunked_->temporary_path(), spec_.path, spec_.dataset, spec_.shape,
                       spec_.storage, element_bytes, make_source, stage::read_back, threads},
-                     run, communicator_);
+                     watch, communicator_);
 }
 
 }  // namespace warpfold::pipeline

@@ -6,6 +6,7 @@
 
 #include "io/output.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/run_watch.hpp"
 #include "pipeline/staged_dataset.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -24,10 +25,10 @@ class ScanOutput {
 
   /// Once all is written and synced. Packs by `threads` threads of this rank; returns their
   /// timings.
-  std::vector<StageTiming> commit(const RunOptions& run, int threads);
+  std::vector<StageTiming> commit(RunWatch& watch, int threads);
 
  private:
-  std::vector<StageTiming> pack(const RunOptions& run, int threads);
+  std::vector<StageTiming> pack(RunWatch& watch, int threads);
 
   const mpi::Communicator& communicator_;
   io::OutputSpec spec_;

@@ -11,7 +11,7 @@
 #include "pipeline/collective.hpp"
 #include "pipeline/run_watch.hpp"
 #include "pipeline/scan_results.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/worker_threads.hpp"
 
 namespace warpfold::pipeline {
@@ -28,10 +28,10 @@ constexpr microseconds watch_patience{20'000};
 /// What threads do to blocks, as the thread that scans them sees it.
 class BlockThreads {
  public:
-  BlockThreads(const ScanJob& job, const RunOptions& options)
-      : options_(options),
+  BlockThreads(const ScanJob& job, RunWatch& watch)
+      : watch_(watch),
         flow_(piece_counts(job), job.engine.blocks(), job.source.most_loading(job.threads)),
-        work_(job, flow_),
+        work_(job, flow_, watch.stages()),
         threads_(job.threads,
                  [this](int worker, const std::stop_token& stop) { work_.run(worker, stop); }) {}
 
@@ -47,15 +47,15 @@ class BlockThreads {
 
   /// Tells how far writing has come. Throws where the run is interrupted.
   void attend() {
-    leave_if_interrupted(options_);
-    report_progress(options_, work_.bytes_written(), work_.bytes_to_write());
+    watch_.attend();
+    watch_.advance_share(work_.bytes_written(), work_.bytes_to_write());
   }
 
   WorkerThreads& threads() { return threads_; }
   const BlockWork& work() const { return work_; }
 
  private:
-  const RunOptions& options_;
+  RunWatch& watch_;
   BlockFlow flow_;
   BlockWork work_;
   WorkerThreads threads_;
@@ -65,8 +65,12 @@ class BlockThreads {
 /// still exchange this one's.
 class Supersteps {
  public:
-  Supersteps(const ScanJob& job, BlockThreads& threads, const mpi::Communicator& communicator)
-      : job_(job), threads_(threads), exchange_(communicator) {}
+  Supersteps(const ScanJob& job, BlockThreads& threads, StageBoard& stages,
+             const mpi::Communicator& communicator)
+      : job_(job),
+        threads_(threads),
+        exchange_(communicator),
+        scan_clock_(board_of_callers(job.engine, stages), stage::scan) {}
 
   /// Returns on all ranks at the same superstep: the last, or the first that a rank came to with a
   /// failure.
@@ -173,26 +177,27 @@ class Supersteps {
   bool missing_ = false;
   std::uint64_t overflow_ = no_index;
   std::exception_ptr failure_;
-  StageClock scan_clock_{stage::scan};
+  StageClock scan_clock_;
   SteadyClock::time_point exchange_start_;
   double exchange_seconds_ = 0;
 };
 
 }  // namespace
 
-ScanOutcome scan_blocks(const ScanJob& job, const RunOptions& options,
+ScanOutcome scan_blocks(const ScanJob& job, RunWatch& watch,
                         const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
+  watch.start_pass(job.blocks.elements * size_of(job.spec.output));
   std::optional<BlockThreads> threads;
-  run_on_all(communicator, [&] { threads.emplace(job, options); });
-  Supersteps supersteps(job, *threads, communicator);
+  run_on_all(communicator, [&] { threads.emplace(job, watch); });
+  Supersteps supersteps(job, *threads, watch.stages(), communicator);
   supersteps.run();
   settle_overflow(supersteps.overflow(), job.spec, communicator);
-  see_through(threads->threads(), communicator, [&] {
+  see_through(threads->threads(), communicator, watch, [&] {
     if (supersteps.failure()) std::rethrow_exception(supersteps.failure());
-    threads->attend();
+    return threads->work().bytes_written();
   });
-  StageClock sync(stage::sync);
+  StageClock sync(watch.stages(), stage::sync);
   run_on_all(communicator, [&] { sync.time(0, [&] { job.writer.sync(); }); });
 
   ScanOutcome outcome;

@@ -5,7 +5,7 @@
 
 #include "mpi/communicator.hpp"
 #include "pipeline/block_work.hpp"
-#include "warpfold/run_options.hpp"
+#include "pipeline/run_watch.hpp"
 
 namespace warpfold::pipeline {
 
@@ -16,7 +16,6 @@ struct ScanOutcome {
 
 /// Reads, scans and writes all blocks of this rank, at least one in all. Collective; throws the
 /// same Error on every rank.
-ScanOutcome scan_blocks(const ScanJob& job, const RunOptions& options,
-                        const mpi::Communicator& communicator);
+ScanOutcome scan_blocks(const ScanJob& job, RunWatch& watch, const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

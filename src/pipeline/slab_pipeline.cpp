@@ -9,7 +9,7 @@
 #include "pipeline/dataset_info_exchange.hpp"
 #include "pipeline/run_watch.hpp"
 #include "pipeline/slab_plan.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "pipeline/worker_threads.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -18,12 +18,12 @@ namespace {
 
 SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
                     StartingBackend& backend, const SlabPlan& plan, const SlabCut& cut,
-                    const mpi::Communicator& communicator) {
+                    StageBoard& stages, const mpi::Communicator& communicator) {
   SlabSetup setup{cut, cut.share(communicator.size(), communicator.rank()), 0, {}, {}, {}};
   setup.threads = threads_for(plan, setup.mine.count);
   setup.binding = std::make_unique<cpu::ThreadBinding>(place.near_gpu, std::max(1, setup.threads));
   run_on_all(communicator, [&] {
-    setup.source = make_slab_source(view.dataset, cut, setup.mine);
+    setup.source = make_slab_source(view.dataset, cut, setup.mine, stages);
     FoldPlan engine;
     engine.format = view.info().format;
     engine.decoding = view.decoding;
@@ -31,6 +31,7 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPla
     engine.staging_bytes = setup.source->staging_bytes();
     engine.chunked = cut.in_chunks();
     engine.slots = slots_for(plan, setup.threads);
+    engine.stages = &stages;
     setup.engine = make(backend.get(), engine);
   });
   setup.threads = std::min(setup.threads, setup.engine->slots());
@@ -51,14 +52,17 @@ void read_through_library(io::Dataset& dataset, const RunOptions& options,
 /// The work of the threads that share a rank's slabs, and what they say of it.
 class SlabWork {
  public:
-  SlabWork(const SlabSetup& setup, std::size_t element_bytes)
-      : setup_(setup), element_bytes_(element_bytes), next_(setup.mine.first) {}
+  SlabWork(const SlabSetup& setup, std::size_t element_bytes, StageBoard& stages)
+      : setup_(setup),
+        element_bytes_(element_bytes),
+        fold_board_(board_of_callers(*setup.engine, stages)),
+        next_(setup.mine.first) {}
 
   /// Passes slab after slab, in slots that no other worker uses.
   void run(int worker, const std::stop_token& stop) {
     SlabEngine& engine = *setup_.engine;
     const std::unique_ptr<SlabReader> reader = setup_.source->make_reader();
-    StageClock folding(stage::fold);
+    StageClock folding(fold_board_, stage::fold);
     int slot = worker;
     for (std::uint64_t slab = next_++; slab < setup_.mine.end(); slab = next_++) {
       if (stop.stop_requested()) return;
@@ -106,6 +110,7 @@ class SlabWork {
 
   const SlabSetup& setup_;
   std::size_t element_bytes_;
+  StageBoard* fold_board_;
   std::atomic<std::uint64_t> next_;
   std::atomic<std::uint64_t> slabs_done_ = 0;
   std::mutex mutex_;
@@ -121,9 +126,8 @@ class SlabProgress {
         bytes_(static_cast<double>(info.elements * size_of(info.format.type)) * slabs_ /
                static_cast<double>(std::max<std::uint64_t>(1, setup.cut.slabs()))) {}
 
-  void report(const RunOptions& options, std::uint64_t slabs_done) const {
-    const double done = bytes_ * static_cast<double>(slabs_done) / slabs_;
-    report_progress(options, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(bytes_));
+  std::uint64_t bytes(std::uint64_t slabs_done) const {
+    return static_cast<std::uint64_t>(bytes_ * static_cast<double>(slabs_done) / slabs_);
   }
 
  private:
@@ -134,7 +138,7 @@ class SlabProgress {
 }  // namespace
 
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
-                       StartingBackend& backend, const RunOptions& options,
+                       StartingBackend& backend, const RunOptions& options, RunWatch& watch,
                        const mpi::Communicator& communicator) {
   const RankMeans means{place.threads, place.gpu.has_value()};
   SlabPlan plan = plan_slabs(view.info(), options, means, communicator.size());
@@ -142,7 +146,8 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const Backend
   while (true) {
     const SlabCut cut(view.info(), slab_elements);
     {
-      SlabSetup setup = try_setup(view, make, place, backend, plan, cut, communicator);
+      SlabSetup setup =
+          try_setup(view, make, place, backend, plan, cut, watch.stages(), communicator);
       slab_elements = mpi::minimum({setup.engine->slab_elements()}, communicator).front();
       if (cut.most_elements() <= slab_elements) return setup;
     }
@@ -154,19 +159,17 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const Backend
 }
 
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
-                                    const io::DatasetInfo& info, const RunOptions& options,
+                                    const io::DatasetInfo& info, RunWatch& watch,
                                     const mpi::Communicator& communicator) {
-  SlabWork work(setup, size_of(info.format.type));
+  SlabWork work(setup, size_of(info.format.type), watch.stages());
   const SlabProgress progress(setup, info);
+  watch.start_pass(info.elements * size_of(info.format.type));
   const auto start = SteadyClock::now();
   std::optional<WorkerThreads> workers;
   run_on_all(communicator, [&] {
     workers.emplace(setup.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
   });
-  see_through(*workers, communicator, [&] {
-    leave_if_interrupted(options);
-    progress.report(options, work.slabs_done());
-  });
+  see_through(*workers, communicator, watch, [&] { return progress.bytes(work.slabs_done()); });
   run_on_all(communicator, finish);
   return over_threads(work.timings(), seconds_since(start));
 }

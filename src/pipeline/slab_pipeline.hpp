@@ -10,6 +10,7 @@
 #include "mpi/communicator.hpp"
 #include "pipeline/backend_choice.hpp"
 #include "pipeline/dataset_view.hpp"
+#include "pipeline/run_watch.hpp"
 #include "pipeline/slab_cut.hpp"
 #include "pipeline/slab_source.hpp"
 #include "warpfold/core/element_range.hpp"
@@ -35,14 +36,14 @@ using EngineMaker = std::function<std::unique_ptr<SlabEngine>(Backend& backend, 
 /// of its chunks fits, to read it through the HDF5 library. Calls `make` once or more; the last
 /// engine is the setup's. Collective; throws the same Error on every rank.
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
-                       StartingBackend& backend, const RunOptions& options,
+                       StartingBackend& backend, const RunOptions& options, RunWatch& watch,
                        const mpi::Communicator& communicator);
 
 /// Reads this rank's slabs, passes them to its engine and calls `finish` once that has taken all.
 /// Returns the stages' times. Collective; throws the same Error on every rank, soon after the first
 /// one fails.
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
-                                    const io::DatasetInfo& info, const RunOptions& options,
+                                    const io::DatasetInfo& info, RunWatch& watch,
                                     const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

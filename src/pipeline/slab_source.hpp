@@ -11,7 +11,7 @@
 #include "core/staged_chunks.hpp"
 #include "io/dataset.hpp"
 #include "pipeline/slab_cut.hpp"
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 #include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
@@ -53,8 +53,9 @@ class SlabSource {
   virtual std::unique_ptr<SlabReader> make_reader() = 0;
 };
 
-/// The source of the slabs `mine` of a cut. Borrows the dataset. Throws Error.
+/// The source of the slabs `mine` of a cut. Borrows the dataset; its stages are seen on `board`.
+/// Throws Error.
 std::unique_ptr<SlabSource> make_slab_source(io::Dataset& dataset, const SlabCut& cut,
-                                             ElementRange mine);
+                                             ElementRange mine, StageBoard& board);
 
 }  // namespace warpfold::pipeline

@@ -10,6 +10,7 @@
 namespace warpfold::pipeline {
 namespace {
 
+using mpi::WorkProgress;
 using mpi::WorkState;
 
 /// How long a failure elsewhere may stay unnoticed.
@@ -59,26 +60,34 @@ bool WorkerThreads::wait_for(std::chrono::microseconds patience) {
   return true;
 }
 
-void see_through(WorkerThreads& workers, const mpi::Communicator& communicator,
-                 const std::function<void()>& attend) {
-  mpi::WorkWatch watch(communicator);
-  WorkState mine = WorkState::working;
+void see_through(WorkerThreads& workers, const mpi::Communicator& communicator, RunWatch& watch,
+                 const std::function<std::uint64_t()>& done) {
+  mpi::WorkWatch ranks(communicator);
+  WorkProgress mine;
   std::exception_ptr failure;
-  std::optional<WorkState> all;
-  while (all.value_or(WorkState::working) == WorkState::working) {
-    if (mine != WorkState::working) std::this_thread::sleep_for(finished_patience);
+  WorkState all = WorkState::working;
+  while (all == WorkState::working) {
+    if (mine.state != WorkState::working) std::this_thread::sleep_for(finished_patience);
     try {
-      if (mine == WorkState::working && workers.wait_for(working_patience)) mine = WorkState::done;
-      if (mine != WorkState::failed) attend();
+      if (mine.state == WorkState::working && workers.wait_for(working_patience))
+        mine.state = WorkState::done;
+      if (mine.state != WorkState::failed) {
+        watch.attend();
+        mine.done = done();
+      }
     } catch (...) {
       failure = std::current_exception();
-      mine = WorkState::failed;
+      mine.state = WorkState::failed;
       workers.stop();
     }
-    all = watch.exchange(mine);
+    if (const auto whole = ranks.exchange(mine)) {
+      all = whole->state;
+      watch.advance(whole->done);
+    }
   }
   workers.stop();
   mpi::settle(failure, communicator);
+  watch.finish_pass();
 }
 
 }  // namespace warpfold::pipeline

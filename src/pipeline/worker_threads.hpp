@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
+#include "pipeline/run_watch.hpp"
 
 namespace warpfold::pipeline {
 
@@ -43,10 +45,11 @@ class WorkerThreads {
   std::vector<std::jthread> threads_;
 };
 
-/// Waits for the workers of all ranks, which each rank passes; meanwhile calls attend() every few
-/// milliseconds, which may throw to end the work. Where a rank fails, all ranks stop their workers
-/// and throw its Error. Workers must not communicate. Collective.
-void see_through(WorkerThreads& workers, const mpi::Communicator& communicator,
-                 const std::function<void()>& attend);
+/// Waits for the workers of all ranks, which each rank passes; meanwhile attends to the watch every
+/// few milliseconds, and advances it by what done() says on each rank: bytes of the pass, or it
+/// throws to end the work. Where a rank fails, all ranks stop their workers and throw its Error.
+/// Workers must not communicate. Collective.
+void see_through(WorkerThreads& workers, const mpi::Communicator& communicator, RunWatch& watch,
+                 const std::function<std::uint64_t()>& done);
 
 }  // namespace warpfold::pipeline

@@ -1,5 +1,6 @@
 """Shared set-up of whole-program tests."""
 
+import os
 import pathlib
 import sys
 
@@ -27,3 +28,36 @@ def folder(tmp_path):
     yield tmp_path
     for path in sorted(tmp_path.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
+
+
+@pytest.fixture(scope="session")
+def fault_library():
+    beside = pathlib.Path(support.program()).parent / "tests" / "warpfold_faults.so"
+    path = pathlib.Path(os.environ.get("WARPFOLD_FAULTS", beside))
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return path
+
+
+class Fault:
+    """One fault, to be passed as a run's `prefix`."""
+
+    def __init__(self, library, folder):
+        self.library = library
+        self.log = folder.parent / f"{folder.name}.faults"
+
+    def __call__(self, call, file, action, **where):
+        self.log.unlink(missing_ok=True)
+        settings = {"call": call, "file": file, "action": action, "log": self.log, **where}
+        variables = [f"WARPFOLD_FAULT_{name.upper()}={value}" for name, value in settings.items()]
+        return ["env", f"LD_PRELOAD={self.library}", *variables]
+
+    def count(self):
+        return self.log.stat().st_size if self.log.exists() else 0
+
+
+@pytest.fixture
+def fault(fault_library, folder):
+    made = Fault(fault_library, folder)
+    yield made
+    made.log.unlink(missing_ok=True)

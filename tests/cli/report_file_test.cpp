@@ -1,42 +1,18 @@
 #include "cli/report_file.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
+#include "cli/report_test.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 namespace {
 
-class ReportFileTest : public testing::Test {
- protected:
-  ReportFileTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "warpfold-test.XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~ReportFileTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_),
-                                                  std::filesystem::directory_iterator()));
-  }
-
-  static std::string contents(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-  }
-
- private:
-  std::filesystem::path folder_;
-};
+class ReportFileTest : public ReportTest {};
 
 TEST_F(ReportFileTest, GetsItsNameOnceComplete) {
   ReportFile report(path("a.json"));

@@ -17,8 +17,8 @@ DOUBLING = (1, 2, 4, 8, 16, 32)
 TILE_ELEMENTS = 4096
 ACCUMULATOR_BYTES = 2264
 MESSAGE_BYTES = ACCUMULATOR_BYTES + 8  # and how many ranks come without contents
-FLAG_BYTES = 4
-# Calls by which ranks tell each other how far they are depend on time.
+WATCH_BYTES = 24
+# Calls by which ranks tell each other how far they are, as often as time has it.
 WATCH = "MPI_Iallreduce"
 # Devices and times in words.
 TEXTS = "MPI_Allgatherv"
@@ -108,7 +108,7 @@ def test_reduce_combines_in_one_call_however_many_ranks(library, folder, data):
         _, calls = counted_calls(library, folder / str(ranks), *words, ranks=ranks)
         for each in calls:
             assert each["MPI_Reduce"] == Calls(1, MESSAGE_BYTES)
-            assert each[WATCH].bytes == each[WATCH].calls * FLAG_BYTES
+            assert each[WATCH].bytes == each[WATCH].calls * WATCH_BYTES
         expect_as_with_fewer(calls, known)
 
 
@@ -121,8 +121,8 @@ def test_scan_combines_in_two_calls_a_superstep_however_many_ranks(library, fold
         assert exchanged == supersteps * ACCUMULATOR_BYTES
         for each in calls:
             assert each.pop("MPI_Iexscan") == Calls(supersteps, supersteps * MESSAGE_BYTES)
-            flags = each[WATCH].calls - supersteps
-            assert each[WATCH].bytes == supersteps * MESSAGE_BYTES + flags * FLAG_BYTES
+            watched = each[WATCH].calls - supersteps
+            assert each[WATCH].bytes == supersteps * MESSAGE_BYTES + watched * WATCH_BYTES
         expect_as_with_fewer(calls, known)
 
 

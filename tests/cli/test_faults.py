@@ -36,15 +36,6 @@ by_command = pytest.mark.parametrize("command", COMMANDS)
 by_storage = pytest.mark.parametrize("storage", STORAGES)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def library():
-    beside = pathlib.Path(support.program()).parent / "tests" / "warpfold_faults.so"
-    path = pathlib.Path(os.environ.get("WARPFOLD_FAULTS", beside))
-    if not path.exists():
-        pytest.skip(f"{path} is not built")
-    return path
-
-
 @pytest.fixture(scope="module")
 def values():
     return np.random.default_rng(11).integers(-1000, 1000, ELEMENTS, "i4")
@@ -53,30 +44,6 @@ def values():
 @pytest.fixture
 def make_input(folder, values):
     return lambda storage: support.write(folder / "in.h5", values, "i32", **STORAGES[storage][0])
-
-
-class Fault:
-    """One fault, to be passed as a run's `prefix`."""
-
-    def __init__(self, library, folder):
-        self.library = library
-        self.log = folder.parent / f"{folder.name}.faults"
-
-    def __call__(self, call, file, action, **where):
-        self.log.unlink(missing_ok=True)
-        settings = {"call": call, "file": file, "action": action, "log": self.log, **where}
-        variables = [f"WARPFOLD_FAULT_{name.upper()}={value}" for name, value in settings.items()]
-        return ["env", f"LD_PRELOAD={self.library}", *variables]
-
-    def count(self):
-        return self.log.stat().st_size if self.log.exists() else 0
-
-
-@pytest.fixture
-def fault(library, folder):
-    made = Fault(library, folder)
-    yield made
-    made.log.unlink(missing_ok=True)
 
 
 def place_in(path):
@@ -341,8 +308,8 @@ LOSSES = {
 @pytest.mark.skipif(support.BACKEND != "cuda", reason="loses GPUs")
 @pytest.mark.parametrize("ranks", [None, 3])
 @pytest.mark.parametrize("stage", LOSSES)
-def test_lost_gpu(folder, fault, make_input, stage, ranks):
-    make_input("contiguous")
+def test_lost_gpu(folder, fault, values, stage, ranks):
+    support.write(folder / "in.h5", np.tile(values, 16), "i32")
     words, call, file, byte = LOSSES[stage]
     words = [folder / word if str(word).endswith(".h5") else word for word in words]
     prefix = fault(call, file, "lose-gpu", byte=byte)

@@ -132,7 +132,8 @@ def test_help_names_every_command_and_option():
     reduce_text = support.run("reduce", "--help").stdout
     for option in (
         "--ops", "--nan", "--overflow", "--ddof", "--backend", "--threads", "--slab",
-        "--read-path", "--file-cache", "--device-memory", "--json", "--csv", "--quiet", "--progress", "--timings",
+        "--read-path", "--file-cache", "--device-memory", "--json", "--csv", "--quiet", "--progress",
+        "--timings", "--metrics",
     ):  # fmt: skip
         assert option in reduce_text
     for measurement in ("bench", "ladder"):

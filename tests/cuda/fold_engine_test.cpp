@@ -297,6 +297,8 @@ TEST_F(CudaFold, ThreadsFillTheirSlotsAtOnce) {
   constexpr std::uint64_t slabs = 50;
   const auto backend = make_backend({});
   FoldPlan plan{{ElementType::i64, native_byte_order}, everything, slab, slab * 8};
+  StageBoard board;
+  plan.stages = &board;
   plan.slots = 2 * threads;
   const auto engine = backend->make_fold_engine(plan);
   ASSERT_EQ(engine->slots(), 2 * threads);
@@ -329,6 +331,15 @@ TEST_F(CudaFold, ThreadsFillTheirSlotsAtOnce) {
   }
   EXPECT_EQ(timings[0].stage, "copy to GPU");
   EXPECT_EQ(timings[1].stage, "fold");
+  const auto shown = board.progress();
+  ASSERT_EQ(shown.size(), 2u);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    EXPECT_EQ(shown[i].stage, timings[i].stage);
+    EXPECT_EQ(shown[i].threads, 1);
+    EXPECT_TRUE(shown[i].running);
+    EXPECT_EQ(shown[i].bytes, timings[i].bytes);
+    EXPECT_DOUBLE_EQ(shown[i].busy, timings[i].seconds);
+  }
 }
 
 }  // namespace

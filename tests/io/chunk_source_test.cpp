@@ -265,11 +265,12 @@ TEST_F(ChunkSourceTest, ThreadsReadTheirPartsAtOnce) {
   const DatasetInfo described = info();
   const ChunkSource source(described, {100, 200});
   std::vector<std::vector<std::int32_t>> results(4);
+  StageBoard board;
   {
     std::vector<std::jthread> threads;
     for (std::uint64_t i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
-        ChunkSource::Reader reader(source);
+        ChunkSource::Reader reader(source, board);
         std::vector<std::byte> staging(source.staging_bytes(5));
         for (std::uint64_t first = 100 + 50 * i; first < 150 + 50 * i; first += 5) {
           for (const StagedChunk& each : reader.read({first, 5}, staging)) {
@@ -286,22 +287,28 @@ TEST_F(ChunkSourceTest, ThreadsReadTheirPartsAtOnce) {
   EXPECT_EQ(all, std::vector<std::int32_t>(expected.begin() + 1000, expected.begin() + 3000));
 }
 
-TEST_F(ChunkSourceTest, TimesCountStoredAndDecodedBytes) {
+TEST_F(ChunkSourceTest, TimingsCountStoredAndDecodedBytes) {
   make({.shape = {4000}, .chunk = {100}, .filters = all_filters});
   const ChunkSource source(info(), {0, 40});
-  ChunkSource::Reader reader(source);
+  StageBoard board;
+  ChunkSource::Reader reader(source, board);
   std::vector<std::byte> staging(source.staging_bytes(40));
   reader.read({0, 40}, staging);
-  EXPECT_GE(reader.times().read_bytes, info().stored_bytes);
-  EXPECT_EQ(reader.times().decoded_bytes, 16000U);
-  EXPECT_GT(reader.times().read_seconds, 0);
-  EXPECT_GT(reader.times().decode_seconds, 0);
+  const std::vector<StageTiming> timings = reader.timings();
+  ASSERT_EQ(timings.size(), 2U);
+  EXPECT_EQ(timings[0].stage, "read");
+  EXPECT_GE(timings[0].bytes, info().stored_bytes);
+  EXPECT_GT(timings[0].seconds, 0);
+  EXPECT_EQ(timings[1].stage, "decompress");
+  EXPECT_EQ(timings[1].bytes, 16000U);
+  EXPECT_GT(timings[1].seconds, 0);
 }
 
 TEST_F(ChunkSourceTest, RunsAndStagingMemoryMustFit) {
   make({.shape = {4000}, .chunk = {100}});
   const ChunkSource source(info(), {10, 10});
-  ChunkSource::Reader reader(source);
+  StageBoard board;
+  ChunkSource::Reader reader(source, board);
   std::vector<std::byte> staging(source.staging_bytes(5));
   EXPECT_THROW(reader.read({9, 2}, staging), Error);
   EXPECT_THROW(reader.read({18, 3}, staging), Error);
@@ -354,7 +361,8 @@ TEST_F(ChunkSourceTest, AFileThatGotShorterIsNamed) {
   const ChunkSource source(info(), {0, 100});
   const std::uint64_t end = chunk(50).address + 100;
   std::filesystem::resize_file(path("x.h5"), end);
-  ChunkSource::Reader reader(source);
+  StageBoard board;
+  ChunkSource::Reader reader(source, board);
   std::vector<std::byte> staging(source.staging_bytes(100));
   const std::string message = error_of([&] { reader.read({0, 100}, staging); }).what();
   EXPECT_TRUE(contains(message, "chunk [50] at byte ")) << message;

@@ -55,27 +55,31 @@ TEST(FailureWatch, AllRanksLearnOfOneFailureInTheNextRound) {
   EXPECT_TRUE(watch.round(communicator.is_last()));
 }
 
-/// What an exchange of the ranks' states comes to.
-WorkState exchanged(WorkWatch& watch, WorkState mine) {
-  std::optional<WorkState> whole;
-  while (!whole) whole = watch.exchange(mine);
-  return *whole;
+/// What an exchange of the ranks' states comes to; rank r has done 10^10 + r bytes.
+WorkState exchanged(WorkWatch& watch, const Communicator& communicator, WorkState mine) {
+  constexpr std::uint64_t many = 10'000'000'000;
+  std::optional<WorkProgress> whole;
+  while (!whole)
+    whole = watch.exchange({mine, many + static_cast<std::uint64_t>(communicator.rank())});
+  const auto ranks = static_cast<std::uint64_t>(communicator.size());
+  EXPECT_EQ(whole->done, ranks * many + ranks * (ranks - 1) / 2);
+  return whole->state;
 }
 
 TEST(WorkWatch, TheWholeIsDoneOnceEveryRankIs) {
   const Communicator communicator(MPI_COMM_WORLD);
   WorkWatch watch(communicator);
   const WorkState last = communicator.is_last() ? WorkState::working : WorkState::done;
-  EXPECT_EQ(exchanged(watch, last), WorkState::working);
-  EXPECT_EQ(exchanged(watch, WorkState::done), WorkState::done);
+  EXPECT_EQ(exchanged(watch, communicator, last), WorkState::working);
+  EXPECT_EQ(exchanged(watch, communicator, WorkState::done), WorkState::done);
 }
 
 TEST(WorkWatch, OneFailureIsThatOfTheWhole) {
   const Communicator communicator(MPI_COMM_WORLD);
   WorkWatch watch(communicator);
-  EXPECT_EQ(exchanged(watch, WorkState::working), WorkState::working);
+  EXPECT_EQ(exchanged(watch, communicator, WorkState::working), WorkState::working);
   const WorkState last = communicator.is_last() ? WorkState::failed : WorkState::working;
-  EXPECT_EQ(exchanged(watch, last), WorkState::failed);
+  EXPECT_EQ(exchanged(watch, communicator, last), WorkState::failed);
 }
 
 }  // namespace

@@ -85,13 +85,14 @@ class SlabPipeline : public testing::Test {
       engine_ = engine.get();
       return engine;
     };
-    return set_up_slabs(view, make, {std::nullopt, 2, "", "", {}}, *backend_, options, world_);
+    return set_up_slabs(view, make, {std::nullopt, 2, "", "", {}}, *backend_, options, watch_,
+                        world_);
   }
 
   void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {
     Accumulator mine;
     pass_slabs(
-        setup, [&] { mine = engine_->finish(); }, view.info(), {}, world_);
+        setup, [&] { mine = engine_->finish(); }, view.info(), watch_, world_);
     const Accumulator whole = mpi::reduce(mine, world_);
     if (!world_.is_root()) return;
     const Summary summary = summarize(whole, ElementType::i64, {Statistic::sum}, {});
@@ -101,6 +102,8 @@ class SlabPipeline : public testing::Test {
   mpi::Communicator world_{MPI_COMM_WORLD};
   std::string file_ = testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
   Value expected_sum_;
+  RunOptions options_;
+  RunWatch watch_{options_};
   std::optional<StartingBackend> backend_;
   FoldEngine* engine_ = nullptr;
 };

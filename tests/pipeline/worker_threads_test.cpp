@@ -60,10 +60,12 @@ TEST(SeeThrough, ReturnsWhenTheSlowestRankIsDone) {
     std::this_thread::sleep_for(milliseconds(10 * world.rank()));
     ++done;
   });
-  int attended = 0;
-  see_through(threads, world, [&] { ++attended; });
+  int asked = 0;
+  const RunOptions options;
+  RunWatch watch(options);
+  see_through(threads, world, watch, [&] { return std::uint64_t(++asked); });
   EXPECT_EQ(done, 2);
-  EXPECT_GT(attended, 0);
+  EXPECT_GT(asked, 0);
 }
 
 TEST(SeeThrough, AWorkersFailureEndsAllRanks) {
@@ -72,17 +74,19 @@ TEST(SeeThrough, AWorkersFailureEndsAllRanks) {
     if (world.is_last() && worker == 0) throw Error("disk on fire", "", "");
     until_stopped(stop);
   });
-  EXPECT_THROW(see_through(threads, world, [] {}), Error);
+  const RunOptions options;
+  RunWatch watch(options);
+  EXPECT_THROW(see_through(threads, world, watch, [] { return std::uint64_t{0}; }), Error);
 }
 
-TEST(SeeThrough, AFailureOfTheAttendantEndsAllRanks) {
+TEST(SeeThrough, AnInterruptOfOneRankEndsAll) {
   const mpi::Communicator world(MPI_COMM_WORLD);
   WorkerThreads threads(2, [](int, const std::stop_token& stop) { until_stopped(stop); });
-  EXPECT_THROW(see_through(threads, world,
-                           [&] {
-                             if (world.is_root()) throw Error("interrupted", "", "");
-                           }),
-               Error);
+  const std::atomic<bool> interrupted = world.is_root();
+  RunOptions options;
+  options.interrupted = &interrupted;
+  RunWatch watch(options);
+  EXPECT_THROW(see_through(threads, world, watch, [] { return std::uint64_t{0}; }), Error);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
  *                        kill            the process is killed as it begins
  *                        truncate BYTES  the file is cut to so many bytes as it begins
  *                        modify BYTE     that byte of the file is inverted as it begins
+ *                        delay MS        it begins so many milliseconds later
  *                        lose-gpu        a kernel traps on every GPU that the process works on, and
  *                                        leaves it without them, as it begins
  * WARPFOLD_FAULT_LOG     a file that grows by a byte with every fault
@@ -144,6 +145,7 @@ static ssize_t allowed(const char* path, size_t bytes, off_t offset) {
   if (acts("truncate") && truncate(path, fault.value) != 0) abort();
   if (acts("lose-gpu")) lose_gpus();
   if (acts("modify")) invert_byte(path, fault.value);
+  if (acts("delay")) usleep((useconds_t)fault.value * 1000);
   return (ssize_t)bytes;
 }
 

@@ -1,20 +1,9 @@
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 
 #include <gtest/gtest.h>
 
 namespace warpfold::pipeline {
 namespace {
-
-TEST(StageClock, AddsUpBytesAndReturnsWhatTheBodyReturns) {
-  StageClock clock("read");
-  EXPECT_EQ(clock.time(5, [] { return 42; }), 42);
-  clock.time(7, [] {});
-  const StageTiming timing = clock.timing();
-  EXPECT_EQ(timing.stage, "read");
-  EXPECT_EQ(timing.threads, 1);
-  EXPECT_EQ(timing.bytes, 12u);
-  EXPECT_GE(timing.seconds, 0);
-}
 
 TEST(OverThreads, ThreadsOfAStageAreAveragedAndTheirBytesAdded) {
   const auto stages = over_threads(

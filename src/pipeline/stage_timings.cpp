@@ -1,4 +1,4 @@
-#include "pipeline/stage_clock.hpp"
+#include "pipeline/stage_timings.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warpfold/run_progress.hpp"
+
+namespace warpfold::cli {
+
+/// What a stage of one rank did in some time.
+struct StageRate {
+  std::string stage;
+  int threads = 0;
+  double busy = 0;  ///< the share of the time, on average over the threads: 0 to 1
+  std::optional<double> gigabytes_per_second;  ///< of busy time; none where it was not busy
+  std::uint64_t bytes = 0;                     ///< taken through it since the run's start
+};
+
+/// What happened between two looks at a run.
+struct RunRates {
+  double gigabytes_per_second = 0;  ///< of all ranks
+  std::vector<StageRate> stages;    ///< those under way at the second look
+};
+
+/// The rates from `before` to `now`, of the same run.
+RunRates rates_between(const RunProgress& before, const RunProgress& now);
+
+/// Of the pass in hand, of all ranks; 0 where no time has passed.
+double gigabytes_per_second(const RunProgress& progress);
+
+/// What is left of the pass at its rate so far; none where that is not known.
+std::optional<double> seconds_left(const RunProgress& progress);
+
+}  // namespace warpfold::cli
