@@ -21,8 +21,8 @@ case $kind in
     tests='^(io_tests|rank_tests\.3|program\.(filters|security))'
     ;;
   threads)
-    preset=sanitize-threads targets=(cpu_tests rank_tests)
-    tests='^(cpu_tests\.(Thread|Chunk|Fold)|rank_tests\.2|program\.(paths|scan_blocks))'
+    preset=sanitize-threads targets=(core_tests cpu_tests rank_tests command_server)
+    tests='^(core_tests\.Stage|cpu_tests|rank_tests\.[23]$|program\.(paths|metrics)|fuzz\.structured)'
     ;;
   *)
     echo "choose address or threads" >&2
