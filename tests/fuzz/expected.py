@@ -54,6 +54,19 @@ def stored_numbers(output, name, out):
     return truth.numbers(out, values).reshape(values.shape)
 
 
+def compare_bits(found, expected):
+    """Of elements as in memory: NaN and zeros of either sign are told apart, too."""
+    if found.shape != expected.shape:
+        return f"shape {found.shape}, expected {expected.shape}"
+    unsigned = f"u{found.dtype.itemsize}"
+    found, expected = (np.ascontiguousarray(each).view(unsigned) for each in (found, expected))
+    wrong = np.flatnonzero(found != expected)
+    if wrong.size == 0:
+        return None
+    place = wrong[0]
+    return f"bits at {place} are {found[place]:x}, expected {expected[place]:x}"
+
+
 def compare_arrays(found, expected):
     """Of numbers; zeros are equal whatever their signs."""
     if found.shape != expected.shape:

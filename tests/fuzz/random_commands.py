@@ -1,10 +1,16 @@
 """Random commands over a dataset, each with what has to come of it."""
 
+import csv
+import re
+
 import h5py
 import numpy as np
 
 import random_views
-from expected import Command, compare_arrays, differences, integer_type, stored_numbers
+import support
+from expected import (
+    Command, compare_arrays, compare_bits, differences, integer_type, stored_numbers,
+)  # fmt: skip
 from random_axis_reductions import axis_reduction
 from random_histograms import histogram_command
 from random_scans import scan_command
@@ -23,12 +29,26 @@ def reduce_command(dataset, view, random):
                "overflow": str(random.choice(["error", "wrap"])),
                "ddof": int(random.choice([0, 1, 1000]))}  # fmt: skip
     chosen = [str(each) for each in _some(STATISTICS, random)]
-    words = ["reduce", dataset.path, dataset.name, "--json", "-", "--ops", ",".join(chosen)]
+    words = ["reduce", dataset.path, dataset.name, "--ops", ",".join(chosen), *view.words]
     for option, value in options.items():
         words += [f"--{option}", value]
     results = truth.statistics(*view.flat(), **options)
     expected = {each: results[each] for each in chosen}
-    return Command([*words, *view.words], lambda outcome: differences(outcome.results, expected))
+    if random.random() < 0.2:
+        return Command([*words, "--csv", "-"], lambda outcome: differences(_cells(outcome), expected))
+    return Command([*words, "--json", "-"], lambda outcome: differences(outcome.results, expected))
+
+
+def _cells(outcome):
+    """The results in a CSV report, as Outcome.results of JSON."""
+    rows = csv.DictReader(outcome.stdout.splitlines())
+    return {row["statistic"]: _number_of_cell(row["value"]) for row in rows}
+
+
+def _number_of_cell(text):
+    if not text:
+        return None
+    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
 def compact_command(dataset, view, random):
@@ -41,9 +61,12 @@ def compact_command(dataset, view, random):
         view.kept = np.isfinite(view.values)
     kept, places = view.flat()
     out = integer_type(view.type)
+    packed = "--cf" not in view.words
 
     def check(outcome):
         problem = compare_arrays(stored_numbers(output, "kept", out), kept)
+        if not problem and packed:
+            problem = compare_bits(support.read(output, out, "kept"), view.raw.ravel()[places])
         if problem or not indices:
             return problem
         with h5py.File(output, "r") as file:
@@ -104,9 +127,10 @@ def random_run(dataset, random):
     """Options that must not change a result, and ranks: None is without mpirun."""
     words = []
     if random.random() < 0.7:
-        words += ["--slab", str(random.choice(["4K", "8K", "64K", "1M"]))]
+        odd = int(random.integers(4096, 40_000))
+        words += ["--slab", str(random.choice(["4K", "8K", "64K", "1M", odd]))]
     if random.random() < 0.7:
-        words += ["--threads", int(random.integers(1, 5))]
+        words += ["--threads", int(random.choice([1, 2, 3, 4, 9]))]
     if dataset.library_reads and random.random() < 0.3:
         words += ["--read-path", "library"]
     if random.random() < 0.2:

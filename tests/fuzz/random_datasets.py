@@ -1,6 +1,7 @@
 """Random datasets in every way that HDF5 stores them."""
 
 import dataclasses
+import itertools
 import pathlib
 
 import h5py
@@ -13,6 +14,7 @@ from random_values import values_of
 
 MOST_ELEMENTS = 20_000
 MOST_CHUNKS = 1500
+MOST_DIMENSIONS = 32  # of HDF5
 MOST_COMPACT_BYTES = 60_000
 NAMES = ("values", "group/deep er/values", "Größe", "a:b")
 LIBRARY_VERSIONS = ("earliest", ("earliest", "v110"), ("v108", "v110"), ("v110", "v110"))
@@ -42,10 +44,16 @@ def chance(random, probability):
     return random.random() < probability
 
 
+def random_rank(random):
+    if chance(random, 0.06):
+        return int(random.choice([7, 8, 9, MOST_DIMENSIONS]))
+    return int(random.choice([1, 2, 3, 4, 5, 6], p=[0.3, 0.3, 0.2, 0.1, 0.05, 0.05]))
+
+
 def random_shape(random):
     if chance(random, 0.04):
         return ()
-    rank = int(random.choice([1, 2, 3, 4, 5, 6], p=[0.3, 0.3, 0.2, 0.1, 0.05, 0.05]))
+    rank = random_rank(random)
     most = int(random.choice([100, 1500, 6000, MOST_ELEMENTS], p=[0.2, 0.5, 0.2, 0.1]))
     along = max(2, int(most ** (1 / rank)))
     shape = [int(random.integers(1, 2 * along)) for _ in range(rank)]
@@ -302,14 +310,14 @@ def make_encoded(writer, shape):
     made = writer.create(shape)
     stored = writer.filled(shape)
     grid = [range(0, extent, chunk) for extent, chunk in zip(shape, chunks)]
-    for corner in np.stack(np.meshgrid(*grid, indexing="ij"), -1).reshape(-1, len(shape)):
+    for corner in itertools.product(*grid):
         if chance(random, 0.05):
             continue
         values = values_of(data.type, chunks, random)
         raw = in_file_order(writer, values)
         skipped = chance(random, 0.2)
         made.write_direct_chunk(
-            tuple(map(int, corner)), raw if skipped else encode(raw, writer.size), int(skipped)
+            corner, raw if skipped else encode(raw, writer.size), int(skipped)
         )
         place = tuple(slice(at, min(at + chunk, extent))
                       for at, chunk, extent in zip(corner, chunks, shape))  # fmt: skip

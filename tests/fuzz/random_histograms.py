@@ -13,11 +13,13 @@ def _finite(values):
 
 
 def _chosen_edges(values, random):
-    """Rising edges among the values, in exact doubles."""
-    exact = [each for each in _finite(values).tolist()
-             if abs(each) <= 2**53 or isinstance(each, float)]  # fmt: skip
-    chosen = set(random.choice(exact, 5).tolist()) if exact else {0.0, 1.0}
-    return sorted({float(each) for each in chosen} | {-1.5, 7.25})
+    """Rising doubles: values, or of integers the doubles near them, and their neighbours."""
+    finite = _finite(values)
+    chosen = {float(each) for each in random.choice(finite, 5)} if len(finite) else {0.0, 1.0}
+    chosen |= {float(np.nextafter(each, random.choice([-np.inf, np.inf])))
+               for each in chosen if random.random() < 0.3}  # fmt: skip
+    chosen |= {each for each in (-np.inf, -1.5, -0.1, 7.25, np.inf) if random.random() < 0.4}
+    return sorted(chosen | {1e-300, 7.5})
 
 
 def _equal_edges(least, greatest, bins):

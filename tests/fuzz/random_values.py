@@ -7,12 +7,45 @@ import samples
 import support
 
 
+def chance(random, probability):
+    return random.random() < probability
+
+
 def _floats(name, count, random):
-    kind = random.choice([*samples.HARD, "random_walk", "special"])
+    kind = random.choice([*samples.HARD, "random_walk", "special", "extreme"])
     if kind == "special":
         return _with_specials(name, samples.uniform(name, count, random), random)
+    if kind == "extreme":
+        return _extreme_floats(name, count, random)
     values = getattr(samples, kind)(name, count, random)[:count]
     return _with_specials(name, values, random) if random.random() < 0.2 else values
+
+
+# Bits of a type's values.
+BITS = {"f16": "u2", "bf16": "u2", "f32": "u4", "f64": "u8"}
+MANTISSA_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
+
+
+def _extreme_floats(name, count, random):
+    """Finite values beside infinity, beside 1, and around the least normal one."""
+    bits = np.dtype(BITS[name])
+    sign, unit = 1 << (8 * bits.itemsize - 1), 1 << MANTISSA_BITS[name]
+    infinity = (sign - 1) // unit * unit
+    one = (infinity // 2) // unit * unit
+    magnitudes = [0, 1, unit - 1, unit, one - 1, one, one + 1, infinity - 1]
+    chosen = random.choice(magnitudes, random.integers(1, 5), replace=False)
+    values = random.choice(chosen.astype(bits), count)
+    values |= random.choice(np.array([0, sign], bits), count)
+    return values if name == "bf16" else values.view(support.NUMPY_TYPES[name])
+
+
+def _nans(name, count, random):
+    """Quiet ones, of any sign and payload."""
+    bits = np.dtype(BITS[name])
+    quiet = (1 << (8 * bits.itemsize - 1)) - (1 << (MANTISSA_BITS[name] - 1))
+    values = random.integers(0, np.iinfo(bits).max, count, endpoint=True, dtype=bits)
+    values |= bits.type(quiet)
+    return values if name == "bf16" else values.view(support.NUMPY_TYPES[name])
 
 
 def _with_specials(name, values, random):
@@ -20,6 +53,8 @@ def _with_specials(name, values, random):
     choices = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0])
     chosen = choices[random.random(len(choices)) < 0.4]
     places = random.random(len(values)) < random.choice([0.001, 0.02, 0.3])
+    if chance(random, 0.2):
+        return np.where(places, _nans(name, len(values), random), values)
     if len(chosen) == 0:
         return values
     specials = random.choice(chosen, len(values))

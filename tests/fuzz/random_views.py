@@ -14,7 +14,8 @@ class View:
     """The elements that a command sees."""
 
     type: str
-    stored: np.ndarray  # as truth.numbers() gives them, in the selected shape
+    raw: np.ndarray  # as in the file, bfloat16 as its bits, in the selected shape
+    stored: np.ndarray  # their truth.numbers()
     values: np.ndarray  # unpacked
     kept: np.ndarray  # whether an element counts
     words: list
@@ -40,7 +41,8 @@ def _random_slice(extent, random):
     begin, end = (int(each) for each in random.integers(-extent - 2, extent + 3, 2))
     first = None if chance(random, 0.3) else begin
     last = None if chance(random, 0.3) else end
-    step = int(random.integers(1, 5)) if kind == "step" else None
+    most = 5 if chance(random, 0.7) else extent + 3
+    step = int(random.integers(1, most)) if kind == "step" else None
     text = f"{'' if first is None else first}:{'' if last is None else last}"
     return text + ("" if step is None else f":{step}"), slice(first, last, step)
 
@@ -57,6 +59,7 @@ def select(view, dataset, random):
         place = int(random.integers(len(slices)))
         slices[place] = ("...", Ellipsis)
     texts, index = zip(*slices)
+    view.raw = np.asarray(view.raw[index])
     view.stored = np.asarray(view.stored[index])
     view.values = np.asarray(view.values[index])
     view.kept = np.asarray(view.kept[index])
@@ -90,13 +93,19 @@ def fill_value(view, dataset, random):
 
 def cf(view, dataset, random):
     """--cf: unpacks by the attributes, in their type, rounding at each step."""
-    if "scale_factor" not in dataset.attributes:
+    scale = dataset.attributes.get("scale_factor")
+    offset = dataset.attributes.get("add_offset")
+    if scale is None and offset is None:
         return
-    scale, offset = dataset.attributes["scale_factor"], dataset.attributes["add_offset"]
+    packing = (offset if scale is None else scale).dtype
     with np.errstate(all="ignore"):
-        unpacked = view.values.astype(scale.dtype) * scale + offset
-    view.type = {4: "f32", 8: "f64"}[scale.dtype.itemsize]
-    view.values = np.asarray(unpacked, "f8")
+        unpacked = view.values.astype(packing)
+        if scale is not None:
+            unpacked = unpacked * scale
+        if offset is not None:
+            unpacked = unpacked + offset
+    view.type = {4: "f32", 8: "f64"}[packing.itemsize]
+    view.values = np.asarray(unpacked, "f8").reshape(view.values.shape)
     view.words.append("--cf")
 
 
@@ -137,12 +146,19 @@ def fill_attributes(dataset, random):
 
 
 def packing_attributes(dataset, random):
-    """scale_factor and add_offset, in one type."""
+    """scale_factor and add_offset, or one of them, in one type; a number or an array of one."""
     if chance(random, 0.6):
         return {}
     dtype = np.dtype(str(random.choice(["f4", "f8"])))
-    scale = random.choice([0.1, 2.0, -0.25, 1e-3])
-    return {"scale_factor": dtype.type(scale), "add_offset": dtype.type(random.normal() * 10)}
+    limits = np.finfo(dtype)
+    scale = random.choice([0.1, 2.0, -0.25, 1e-3, 0.0, limits.tiny, limits.max])
+    offset = random.choice([random.normal() * 10, 273.15, -0.0, limits.max])
+    numbers = {"scale_factor": dtype.type(scale), "add_offset": dtype.type(offset)}
+    if chance(random, 0.3):
+        del numbers[str(random.choice(list(numbers)))]
+    if chance(random, 0.5):
+        return numbers
+    return {name: number.reshape(1) for name, number in numbers.items()}
 
 
 # Each takes a Dataset and a random generator, and gives attributes for the dataset.
@@ -152,7 +168,7 @@ ATTRIBUTES = [fill_attributes, packing_attributes]
 def random_view(dataset, random, options):
     """`options` are names among OPTIONS."""
     stored = truth.numbers(dataset.type, dataset.values).reshape(dataset.values.shape)
-    view = View(dataset.type, stored, stored, np.ones(stored.shape, bool), [])
+    view = View(dataset.type, dataset.values, stored, stored, np.ones(stored.shape, bool), [])
     for option, probability in OPTIONS.items():
         if chance(random, probability) and option.__name__ in options:
             option(view, dataset, random)
