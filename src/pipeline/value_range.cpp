@@ -52,13 +52,14 @@ std::optional<Range> extrema(DatasetView& view, Run& run) {
   return shared(range_of(folded.whole, view.value_type()), run.communicator);
 }
 
-/// Keeps no infinities any more. Returns whether anything is left.
-bool drop_infinities(ValueFilter& filter) {
+/// The same but infinities; nothing where it keeps nothing else.
+std::optional<ValueFilter> without_infinities(ValueFilter filter) {
   // A range that goes round is the two infinities.
-  if (filter.least > filter.greatest) return false;
+  if (filter.least > filter.greatest) return std::nullopt;
   filter.least = std::max(filter.least, ordered_key(Limits::lowest()));
   filter.greatest = std::min(filter.greatest, ordered_key(Limits::max()));
-  return filter.least <= filter.greatest;
+  if (filter.least > filter.greatest) return std::nullopt;
+  return filter;
 }
 
 }  // namespace
@@ -68,8 +69,10 @@ std::pair<double, double> finite_range(DatasetView& view, Run& run) {
   const std::optional<Range> all = extrema(view, run);
   if (!all) return nothing;
   if (std::isfinite(all->first) && std::isfinite(all->second)) return *all;
+  const std::optional<ValueFilter> finite_values = without_infinities(view.decoding.values);
+  if (!finite_values) return nothing;
   const Decoding decoding = view.decoding;
-  if (!drop_infinities(view.decoding.values)) return nothing;
+  view.decoding.values = *finite_values;
   const std::optional<Range> finite = extrema(view, run);
   view.decoding = decoding;
   return finite.value_or(nothing);

@@ -133,6 +133,8 @@ def test_reports(folder):
     [
         (["--bins", "0"], ["--bins", "1"]),
         (["--bins", "x"], ["--bins", "x"]),
+        (["--bins", "1.5"], ["1 to 4194304", "edges"]),
+        (["--bins", "1,"], ["comma"]),
         (["--bins", "5000000"], ["--bins", "4194304"]),
         (["--bins", "1,x"], ["--bins", "x"]),
         (["--bins", "2,1"], ["rise"]),
@@ -153,6 +155,25 @@ def test_wrong_options_are_told_once(folder):
     support.fail(
         "histogram", path, "values", "--range", "2,1", code=2, mentions=["2 to 1"], ranks=2
     )
+
+
+def test_edges_with_spaces_signs_and_in_hexadecimal(folder):
+    path = support.write(folder / "in.h5", [1, 2, 3], "f32")
+    outcome = support.run("histogram", path, "values", "--bins", "+1, 0x1.8p1 ,4", "--json", "-")
+    assert outcome.report["results"]["edges"] == [1, 3, 4]
+    assert outcome.report["results"]["counts"] == [2, 1]
+
+
+@pytest.mark.parametrize("condition, counts", [
+    ("==inf", (0, 0, 3)), (">=inf", (0, 0, 3)), ("<=-inf", (0, 1, 0)), ("inf", (0, 1, 3)),
+    (">0", (2, 0, 3)), ("!=inf", (3, 1, 0)), ("nan", (0, 0, 0)),
+])  # fmt: skip
+def test_of_conditions_that_leave_infinities(folder, condition, counts):
+    values = np.array([np.inf, 1, -np.inf, 2, np.inf, -3, np.inf])
+    path = support.write(folder / "in.h5", values, "f64")
+    words = ["histogram", path, "values", "--where", condition, "--bins", 2, "--json", "-"]
+    results = support.run(*words, ranks=2).report["results"]
+    assert (sum(results["counts"]), results["below"], results["above"]) == counts
 
 
 def test_of_a_view(folder):
