@@ -54,9 +54,11 @@ std::string values_text(const Decoding& decoding, ElementType stored) {
   const std::string_view type = name_of(decoding.value_type(stored));
   if (!unpacking.active)
     return fmt::format("{}, as stored: there is no scale_factor and no add_offset", type);
-  return fmt::format("{}, stored * {} {} {}", type, to_text(unpacking.scale),
-                     std::signbit(unpacking.offset) ? '-' : '+',
-                     to_text(std::abs(unpacking.offset)));
+  std::string text = fmt::format("{}, stored * {}", type, to_text(unpacking.scale));
+  if (unpacking.offset != 0)
+    text += fmt::format(" {} {}", unpacking.offset < 0 ? '-' : '+',
+                        to_text(std::abs(unpacking.offset)));
+  return text;
 }
 
 std::string fill_values_text(const std::vector<Value>& fills) {

@@ -45,8 +45,8 @@ struct ValueFilter {
 struct Unpacking {
   bool active = false;
   ElementType type = ElementType::f64;
-  double scale = 1;  ///< a value of `type`
-  double offset = 0;
+  double scale = 1;      ///< a value of `type`
+  double offset = -0.0;  ///< adds nothing, to either zero
 };
 
 /// What becomes of a stored element, in native byte order, before it is folded, scanned, counted or

@@ -1,5 +1,6 @@
 """Elements left out by their value, and packed values, beside NumPy's masks and fractions."""
 
+import math
 import operator
 import re
 
@@ -174,6 +175,28 @@ def test_cf_values_are_numpys(folder, stored_type, scale_type):
         assert "scale_factor" not in file["values"].attrs
         prefixes = reference.prefixes(values.ravel().astype("f8"))
         assert reference.farther_than_an_ulp(name, file["values"][...].ravel(), prefixes) == []
+
+
+@pytest.mark.parametrize("attributes", [
+    {"scale_factor": -0.25}, {"add_offset": 0.0}, {"scale_factor": 2.0, "add_offset": -0.0},
+])  # fmt: skip
+def test_cf_zeros_have_numpys_sign(folder, attributes):
+    stored = np.array([-0.0, 0.0])
+    path = cf_dataset(folder / "in.h5", stored, attributes)
+    values = stored * 1.0
+    if "scale_factor" in attributes:
+        values = values * attributes["scale_factor"]
+    if "add_offset" in attributes:
+        values = values + attributes["add_offset"]
+    for place, value in enumerate(values):
+        outcome = support.reduce(path, "values", "--cf", "--select", place, ops="max")
+        assert math.copysign(1, outcome.results["max"]) == math.copysign(1, value)
+
+
+def test_conditions_that_the_shell_took(folder):
+    path = support.write(folder / "in.h5", [1, 2], "i32")
+    for words in (["--where", "--ops", "sum"], ["--where"]):
+        support.fail("reduce", path, "values", *words, code=2, mentions=["Quote", "'>0'"], ranks=2)
 
 
 def test_fill_values_are_of_stored_elements(folder):
