@@ -44,7 +44,9 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
   output.storage = with_chunk_shape(options.storage, info.shape, size_of(spec.output));
   output.force = options.force;
   output.attributes_from = {info.file, info.name};
-  output.dropped_attributes = pipeline::packing_attributes(view.decoding);
+  output.dropped_attributes = spec.operation == ScanOperation::sum
+                                  ? pipeline::element_attributes()
+                                  : pipeline::packing_attributes(view.decoding);
   output.text_attributes = {{"warpfold_command", options.history},
                             {"warpfold_version", std::string(version())},
                             {"warpfold_input", info.file + ":" + info.name}};

@@ -72,10 +72,15 @@ Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options) 
   return decoding;
 }
 
+const std::vector<std::string>& element_attributes() {
+  static const std::vector<std::string> names{scale_name,   offset_name,     unsigned_name,
+                                              "_FillValue", "missing_value", "valid_min",
+                                              "valid_max",  "valid_range",   "actual_range"};
+  return names;
+}
+
 std::vector<std::string> packing_attributes(const Decoding& decoding) {
-  if (!decoding.unpacking.active) return {};
-  return {scale_name,      offset_name, unsigned_name, "_FillValue",
-          "missing_value", "valid_min", "valid_max",   "valid_range"};
+  return decoding.unpacking.active ? element_attributes() : std::vector<std::string>{};
 }
 
 }  // namespace warpfold::pipeline

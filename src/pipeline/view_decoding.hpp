@@ -14,7 +14,11 @@ namespace warpfold::pipeline {
 /// don't hold what the CF conventions say.
 Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options);
 
-/// Attributes that speak of a dataset's packed values: false of what is made of unpacked ones.
+/// Attributes that describe a dataset's single elements, or how they are packed: false of what is
+/// computed from several.
+const std::vector<std::string>& element_attributes();
+
+/// Those of them that are false of single elements as they are decoded: none unless unpacked.
 std::vector<std::string> packing_attributes(const Decoding& decoding);
 
 }  // namespace warpfold::pipeline

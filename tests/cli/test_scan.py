@@ -273,6 +273,21 @@ def test_output_keeps_shape_and_attributes_and_says_where_it_is_from(folder):
         assert "scan" in said
 
 
+@pytest.mark.parametrize("operation", ["sum", "max"])
+def test_sums_are_no_packed_elements(folder, operation):
+    path = support.write(folder / "in.h5", [1, 2], "i16")
+    with h5py.File(path, "a") as file:
+        file["values"].attrs.update({
+            "scale_factor": 0.5, "add_offset": 3.0, "_FillValue": np.int16(-1),
+            "valid_range": np.int16([0, 9]), "units": "m",
+        })  # fmt: skip
+    support.scan(path, folder / "out.h5", "values", "--op", operation)
+    with h5py.File(folder / "out.h5") as file:
+        kept = {each for each in file["values"].attrs if not each.startswith("warpfold_")}
+    elements = {"scale_factor", "add_offset", "_FillValue", "valid_range"}
+    assert kept == {"units"} | (elements if operation == "max" else set())
+
+
 def test_output_dataset_of_another_name_in_groups(folder):
     path = support.write(folder / "in.h5", [1, 2], "i32", dataset="deep/er")
     support.scan(path, f"{folder}/out.h5:/sums/running", "deep/er")
