@@ -17,6 +17,7 @@ namespace warpfold {
 
 struct AxisReduceOptions {
   std::vector<std::int64_t> axes;  ///< negative ones count from the last
+  bool keep_dimensions = false;    ///< leave the axes in the output, with extent 1
   std::vector<Statistic> statistics = {Statistic::sum};
   SummaryOptions summary;  ///< where sums wrap, they wrap in the type of the output
   /// Of sums, means and the like of floats; their own type where not given.

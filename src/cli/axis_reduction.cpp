@@ -73,6 +73,10 @@ AxisReduction::AxisReduction(CLI::App& application) {
       "Reduce along these dimensions alone, as NumPy's axis, into a dataset of OUT; negative ones "
       "count from the last; --ops is sum if not given",
       [this](const std::string& text) { options_.axes = parse_axes("--axis", text); });
+  application
+      .add_flag("--keepdims", options_.keep_dimensions,
+                "Leave these dimensions in the output, with extent 1, as NumPy's keepdims")
+      ->group("Along axes");
   add("-o,--output", "OUT[:DATASET]",
       "The file to make, and the dataset in it (the last colon separates), or for several --ops "
       "the group of a dataset for each; the input's name if not given",
@@ -90,8 +94,9 @@ AxisReduction::AxisReduction(CLI::App& application) {
 }
 
 void AxisReduction::require_unused() const {
-  if (!options_.output.empty() || options_.output_type || options_.force)
-    throw usage_error("-o, --output-type and --force need --axis",
+  if (!options_.output.empty() || options_.output_type || options_.force ||
+      options_.keep_dimensions)
+    throw usage_error("-o, --output-type, --keepdims and --force need --axis",
                       "without it the results are numbers, not datasets",
                       "Name the axes with --axis, or write a report with --json or --csv.");
 }

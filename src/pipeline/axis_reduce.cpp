@@ -12,6 +12,7 @@
 #include "pipeline/dataset_view.hpp"
 #include "pipeline/run.hpp"
 #include "pipeline/staged_dataset.hpp"
+#include "pipeline/view_decoding.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
 
@@ -20,11 +21,6 @@ namespace {
 
 using pipeline::AxisShape;
 using pipeline::DatasetView;
-
-/// What describes single elements of the input, or how they are packed.
-const std::vector<std::string> element_attributes = {"_FillValue", "missing_value", "scale_factor",
-                                                     "add_offset", "_Unsigned",     "valid_min",
-                                                     "valid_max",  "valid_range",   "actual_range"};
 
 /// Whether a statistic has the unit of the elements.
 bool has_unit_of_elements(Statistic statistic) {
@@ -92,20 +88,28 @@ std::string axes_text(const AxisShape& array) {
   return text;
 }
 
+/// Of an output as it is stored.
+std::vector<std::uint64_t> stored_shape(const AxisShape& array, const AxisReduceOptions& options) {
+  if (!options.keep_dimensions) return array.output_shape();
+  std::vector<std::uint64_t> shape = array.shape;
+  for (const int axis : array.along) shape[static_cast<std::size_t>(axis)] = 1;
+  return shape;
+}
+
 io::OutputSpec file_of(const io::DatasetInfo& info, const AxisShape& array,
                        const std::vector<AxisOutput>& outputs, const AxisReduceOptions& options) {
   io::OutputSpec file;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
     dataset.dataset = outputs[i].dataset;
-    dataset.shape = array.output_shape();
+    dataset.shape = stored_shape(array, options);
     dataset.format = {outputs[i].type, native_byte_order};
     dataset.carries_attributes = has_unit_of_elements(outputs[i].statistic);
   }
   file.path = options.output;
   file.force = options.force;
   file.attributes_from = {info.file, info.name};
-  file.dropped_attributes = element_attributes;
+  file.dropped_attributes = pipeline::element_attributes();
   file.text_attributes = {{"warpfold_command", options.history},
                           {"warpfold_version", std::string(version())},
                           {"warpfold_input", info.file + ":" + info.name},
@@ -162,7 +166,7 @@ AxisReduceResult reduce_axes(MPI_Comm parent, const std::string& file, const std
   result.value_type = view.value_type();
   result.shape = view.info().shape;
   result.axes = array->along;
-  result.output_shape = array->output_shape();
+  result.output_shape = stored_shape(*array, options);
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

@@ -255,6 +255,19 @@ def test_output_names_and_attributes(folder):
         assert "units" not in two["totals/argmin"].attrs
 
 
+def test_keepdims_leaves_the_axes_with_extent_1(folder):
+    values = np.arange(6 * 7 * 8.0).reshape(6, 7, 8)
+    path = support.write(folder / "in.h5", values, "f64", chunks=(4, 7, 3))
+    for axes in [(0,), (-1,), (0, 2), (0, 1, 2)]:
+        found, report = reduce_axis(
+            path, folder / "out.h5", axes, "sum,argmax", "--keepdims", ranks=2
+        )
+        expected = values.sum(axes, keepdims=True)
+        assert same(found["sum"], expected)
+        assert found["argmax"].shape == expected.shape
+        assert report["results"]["output_shape"] == list(expected.shape)
+
+
 def test_what_makes_no_sense_is_refused(folder):
     path = support.write(folder / "in.h5", np.zeros((4, 5, 6)), "f64")
     out = folder / "out.h5"

@@ -25,16 +25,19 @@ class AxisReduction:
         self.integers = view.values.dtype.kind != "f"
         self.axes = [axis for axis in range(len(shape)) if random.random() < 0.4]
         self.axes = self.axes or [int(random.integers(len(shape)))]
-        self.output_shape = tuple(
-            extent for axis, extent in enumerate(shape) if axis not in self.axes
-        )
-        self.outputs = int(np.prod(self.output_shape, dtype="i8"))
+        self.outputs = int(np.prod(self._output_shape(), dtype="i8"))
         self.along = int(np.prod([shape[axis] for axis in self.axes], dtype="i8"))
         self.options = {"nan": str(random.choice(["propagate", "skip"])),
                         "ddof": int(random.choice([0, 1, 5]))}  # fmt: skip
         self.wraps = random.random() < 0.4
+        self.keeps_dimensions = random.random() < 0.2
         self.asked = self._type_to_ask_for()
         self.chosen = self._statistics()
+
+    def _output_shape(self, of_axis=()):
+        shape = self.view.values.shape
+        return sum(((extent,) if axis not in self.axes else of_axis
+                    for axis, extent in enumerate(shape)), ())  # fmt: skip
 
     def _type_to_ask_for(self):
         if self.random.random() < 0.5:
@@ -94,7 +97,9 @@ class AxisReduction:
                 return f"output {number}"
             elements.append(element)
         dtype = "f8" if out in truth.FORMATS else support.NUMPY_TYPES[out]
-        return np.array(elements, dtype).reshape(self.output_shape)
+        return np.array(elements, dtype).reshape(
+            self._output_shape(of_axis=(1,) if self.keeps_dimensions else ())
+        )
 
     def _element(self, statistic, out, result):
         if out in truth.FORMATS:
@@ -125,7 +130,7 @@ class AxisReduction:
         rank = len(self.view.values.shape)
         axes = [axis - rank * int(self.random.random() < 0.3) for axis in self.axes]
         words = ["--axis=" + ",".join(map(str, axes)), "--ops", ",".join(statistics)]
-        words += ["--overflow", "wrap"] * self.wraps
+        words += ["--overflow", "wrap"] * self.wraps + ["--keepdims"] * self.keeps_dimensions
         for option, value in self.options.items():
             words += [f"--{option}", value]
         return words + (["--output-type", self.asked] if self.asked else [])
