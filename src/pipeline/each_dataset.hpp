@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -24,27 +25,30 @@ DatasetView open_for_run(const std::string& file, const std::string& dataset,
                          const ViewOptions& options, Run& run);
 
 /// What use(open(name)) makes of each of a file's chosen datasets. Those that were not chosen by
-/// their own name and can't be opened are skipped. Collective; throws the same Error on every rank,
-/// also where all are skipped.
+/// their own name and can't be opened, or not as the options want it, are skipped. Collective;
+/// throws the same Error on every rank, also where all are skipped: the first usage Error, if any.
 template <class Result, class Open, class Use>
 std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
                                                     const std::vector<ChosenDataset>& chosen,
                                                     const Open& open, const Use& use) {
   std::vector<DatasetOutcome<Result>> outcomes;
   bool any = false;
+  std::exception_ptr misuse;
   for (const ChosenDataset& each : chosen) {
     std::optional<std::invoke_result_t<Open, const std::string&>> opened;
     outcomes.push_back({each.name, "", {}});
     try {
       opened.emplace(open(each.name));
     } catch (const Error& error) {
-      if (each.by_name || error.exit_code() == ExitCode::usage) throw;
-      outcomes.back().skipped = error.why();
+      if (each.by_name) throw;
+      if (!misuse && error.exit_code() == ExitCode::usage) misuse = std::current_exception();
+      outcomes.back().skipped = error.why().empty() ? error.problem() : error.why();
       continue;
     }
     outcomes.back().result = use(*opened);
     any = true;
   }
+  if (!any && misuse) std::rethrow_exception(misuse);
   if (!any)
     throw Error("no dataset of '" + file + "' can be read",
                 outcomes.front().dataset + ": " + outcomes.front().skipped,

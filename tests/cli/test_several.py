@@ -51,6 +51,30 @@ def test_results_are_those_of_each_alone(path, ranks):
         )  # fmt: skip
 
 
+def test_datasets_that_options_do_not_fit_are_skipped(path):
+    with h5py.File(path, "a") as file:
+        file["crs"] = np.int32(4326)
+    for words, skipped in [
+        (["--select", "1002:"], {"crs": "1 index, the dataset is a scalar"}),
+        (["--select", "999"], {"crs": "scalar", "empty": "out of bounds"}),
+        (["--fill-value", "1e20"], {"run1/wind": "i16", "other": "u8", "crs": "i32"}),
+    ]:
+        for ranks in (None, 2):
+            report = reduce(path, "--all", *words, ranks=ranks)
+            reasons = {each["dataset"]: each.get("skipped", "") for each in report["datasets"]}
+            unreadable = {"run2/name", "run2/z"}
+            assert {each for each in reasons if reasons[each]} == {*skipped, *unreadable}
+            for name, reason in skipped.items():
+                assert reason in reasons[name]
+            for each in report["datasets"]:
+                if not reasons[each["dataset"]]:
+                    assert each["results"] == reduce(path, each["dataset"], *words)["results"]
+    refused = ["reduce", path, "other", "crs", "--select", "5"]
+    support.fail(*refused, code=2, mentions=["scalar"], ranks=2)
+    for words in (["--select", "x"], ["--where", ">>1"], ["--select", "5000"]):
+        support.fail("reduce", path, "--all", *words, code=2, mentions=words[1:], ranks=2)
+
+
 def test_patterns(path):
     def matched(*patterns):
         return [each["dataset"] for each in reduce(path, *patterns)["datasets"]]
