@@ -31,6 +31,17 @@ std::vector<double> parse_reals(std::string_view option, std::string_view text) 
   return numbers;
 }
 
+std::uint64_t parse_number_of_bins(std::string_view text) {
+  try {
+    return parse_integer("--bins", text, 1, most_histogram_bins);
+  } catch (const Error& error) {
+    throw usage_error(error.problem(), error.why(),
+                      fmt::format("Give a number of bins, 1 to {}, or two or more edges, commas "
+                                  "between them.",
+                                  most_histogram_bins));
+  }
+}
+
 /// A share of the fullest bin's length.
 std::string bar(std::uint64_t count, std::uint64_t most) {
   if (count == 0) return "";
@@ -104,16 +115,17 @@ class HistogramCommand : public Command {
   using Outcomes = std::vector<DatasetOutcome<HistogramResult>>;
 
   void take_bins(const std::string& text) {
-    if (text.find(',') == std::string::npos)
-      options_.bins = parse_integer("--bins", text, 1, most_histogram_bins);
-    else
+    if (text.find(',') != std::string::npos)
       options_.edges = parse_reals("--bins", text);
+    else
+      options_.bins = parse_number_of_bins(text);
   }
 
   void take_range(const std::string& text) {
     const std::vector<double> ends = parse_reals("--range", text);
     if (ends.size() != 2)
-      throw usage_error("bad --range '" + text + "'", "", "Give two numbers: --range 0,100.");
+      throw usage_error("bad --range '" + text + "'", "it has no two ends",
+                        "Give two numbers: --range 0,100.");
     options_.range.emplace(ends[0], ends[1]);
   }
 

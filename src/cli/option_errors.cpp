@@ -58,6 +58,12 @@ std::string complaint_of(const CLI::ParseError& failure) {
   return words.substr(0, words.find(':')) + " takes one value";
 }
 
+/// What most likely happened where an option has no value.
+std::string advice_on(const std::string& complaint) {
+  if (!complaint.starts_with("--where ")) return "";
+  return "Quote conditions, as the shell takes > and < for itself: --where '>0'. ";
+}
+
 Error unknown_command(const CLI::App& program, const std::string& word) {
   const std::vector<std::string> names = command_names(program);
   return usage_error(
@@ -89,7 +95,10 @@ Error option_error(const CLI::App& program, const CLI::ParseError& failure) {
     return word.size() > 1 && word.front() == '-';
   });
   if (option != unexpected.end()) return unknown_option(application, *option, help);
-  if (unexpected.empty()) return usage_error(complaint_of(failure), "", help);
+  if (unexpected.empty()) {
+    const std::string complaint = complaint_of(failure);
+    return usage_error(complaint, "", advice_on(complaint) + help);
+  }
   if (chosen.empty()) return unknown_command(program, unexpected.front());
   return usage_error("unexpected argument '" + unexpected.front() + "'", "", help);
 }

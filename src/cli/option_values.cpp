@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "bench/size_plan.hpp"
+#include "core/trimmed.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -22,6 +23,21 @@ std::optional<Number> whole_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+/// Of a decimal or a hexadecimal number, the nearest double.
+std::optional<double> real_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (hexadecimal) text.remove_prefix(2);
+  double magnitude{};
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), magnitude,
+                      hexadecimal ? std::chars_format::hex : std::chars_format::general);
+  if (text.starts_with('-') || error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return negative ? -magnitude : magnitude;
 }
 
 /// The binary exponent of a size's suffix; 0 for anything else.
@@ -84,9 +100,10 @@ std::vector<std::string> parse_names(std::string_view option, std::string_view t
   std::vector<std::string> names;
   for (std::string_view rest = text;;) {
     const std::size_t comma = rest.find(',');
-    names.emplace_back(rest.substr(0, comma));
+    names.emplace_back(trimmed(rest.substr(0, comma)));
     if (names.back().empty())
-      throw bad_value(option, text, "", "Give one or several names, commas between them.");
+      throw bad_value(option, text, text.empty() ? "" : "nothing stands beside a comma",
+                      "Give one or several, commas between them.");
     if (comma == std::string_view::npos) return names;
     rest.remove_prefix(comma + 1);
   }
@@ -133,8 +150,9 @@ std::uint64_t parse_integer(std::string_view option, std::string_view text, std:
 }
 
 double parse_real(std::string_view option, std::string_view text) {
-  if (const auto number = whole_number<double>(text)) return *number;
-  throw bad_value(option, text, "it is no number", fmt::format("Try {} 1.5.", option));
+  if (const auto number = real_number(text)) return *number;
+  throw bad_value(option, text, "it is no number that a double can hold",
+                  "Give one as 1.5, 1e-3 or 0x1.8p3.");
 }
 
 OutputName parse_output_name(std::string_view option, std::string_view text) {

@@ -19,7 +19,7 @@ std::uint64_t parse_size(std::string_view option, std::string_view text);
 /// ascending, each once. Throws a usage Error.
 std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text);
 
-/// "A,B,...", none empty. Throws a usage Error.
+/// "A,B,...", none empty, without the spaces around them. Throws a usage Error.
 std::vector<std::string> parse_names(std::string_view option, std::string_view text);
 
 /// Extents, slowest first: "1000" or "10,20,30". Throws a usage Error, also for more than 2^60
@@ -33,7 +33,8 @@ std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view t
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,
                             std::uint64_t greatest);
 
-/// "1.5", "-2e10", "nan", "-inf". Throws a usage Error.
+/// "1.5", "-2e10", "0x1.8p3", "nan", "-inf": the nearest double. Throws a usage Error, also for
+/// numbers beyond all doubles but zero.
 double parse_real(std::string_view option, std::string_view text);
 
 /// An output's file and dataset.

@@ -4,6 +4,15 @@
 #include <vector>
 
 namespace warpfold::cli {
+namespace {
+
+/// An option's name is no condition: CLI11 takes what follows, whatever it is.
+void require_conditions(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts)
+    if (text.starts_with("--")) throw CLI::ArgumentMismatch::AtLeast("--where", 1, 0);
+}
+
+}  // namespace
 
 void add_view_options(CLI::App& application, ViewOptions& options) {
   const auto add_text = [&](const char* name, const char* type, const char* help,
@@ -16,7 +25,11 @@ void add_view_options(CLI::App& application, ViewOptions& options) {
       options.select);
   application
       .add_option_function<std::vector<std::string>>(
-          "--where", [&options](const std::vector<std::string>& texts) { options.where = texts; },
+          "--where",
+          [&options](const std::vector<std::string>& texts) {
+            require_conditions(texts);
+            options.where = texts;
+          },
           "Leave out elements whose value does not meet a condition, as '>0', '!=nan' or 'finite'; "
           "several conditions must all be met")
       ->type_name("CONDITION")

@@ -2,24 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "core/trimmed.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
 
 using Shape = std::span<const std::uint64_t>;
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -64,7 +57,8 @@ class SelectionParser {
     const auto before = static_cast<std::size_t>(dots - parts.begin());
     const std::size_t given = parts.size() - (dots == parts.end() ? 0 : 1);
     if (given > shape_.size())
-      refuse("it has " + std::to_string(given) + " indices, the dataset is " + shape_text(shape_));
+      refuse("it has " + std::to_string(given) + (given == 1 ? " index" : " indices") +
+             ", the dataset is " + shape_text(shape_));
     Selection selection;
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       const std::size_t behind = shape_.size() - d;

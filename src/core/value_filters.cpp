@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/exact_number.hpp"
+#include "core/trimmed.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/ordered_key.hpp"
 
@@ -197,7 +198,6 @@ class RemainingValues {
 
 /// The double that is nearest to a number, or the one of the two around it with an odd last bit,
 /// which rounds on to any narrower type as the number itself does.
-
 double rounded(const ExactNumber& number, Rounding rounding) {
   const double sign = number.negative() ? -1 : 1;
   if (number.infinite()) return sign * std::numeric_limits<double>::infinity();
@@ -234,12 +234,6 @@ std::optional<std::uint64_t> nearest_key(const ExactNumber& number, ElementType 
     if (std::isinf(nearest) && !number.infinite()) return std::nullopt;
     return ordered_key(nearest);
   });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 bool means_nan(std::string_view text) {
@@ -304,7 +298,10 @@ void apply(RemainingValues& values, std::string_view condition, ElementType type
   const auto [relation, operand] = split(text);
   if (means_nan(operand)) return compare_with_nan(values, relation, text);
   const auto number = ExactNumber::parse(operand);
-  if (!number) throw_bad_condition(text, "no number follows its relation");
+  if (!number)
+    throw_bad_condition(text, operand.find_first_of("<>=!&|", 1) == std::string_view::npos
+                                  ? "no number follows its relation"
+                                  : "it is more than one: each has a --where of its own");
   const ExactNumber meant = meant_number(*number, operand, type);
   compare_with_number(values, relation, place_of(meant, type));
 }

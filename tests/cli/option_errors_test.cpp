@@ -15,10 +15,12 @@ std::string complaint(std::vector<std::string> words) {
   program.require_subcommand(0, 1);
   std::string file;
   std::string colour;
+  std::string where;
   CLI::App* fold = program.add_subcommand("fold", "");
   program.add_subcommand("unfold", "");
   fold->add_option("FILE", file)->required();
   fold->add_option("--colour", colour);
+  fold->add_option("--where", where);
   try {
     program.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& failure) {
@@ -51,6 +53,12 @@ TEST(OptionError, NamesWhatIsMissingOrTooMuch) {
             "--colour takes one value. See 'warpfold fold --help'.");
   EXPECT_EQ(complaint({"fold", "x", "y"}), "unexpected argument 'y'. See 'warpfold fold --help'.");
   EXPECT_EQ(complaint({"fold", "x", "--colour", "red"}), "");
+}
+
+TEST(OptionError, TellsWhoseConditionTheShellTook) {
+  EXPECT_EQ(complaint({"fold", "x", "--where"}),
+            "--where takes one value. Quote conditions, as the shell takes > and < for itself: "
+            "--where '>0'. See 'warpfold fold --help'.");
 }
 
 TEST(NearestWord, IsNoneWhereAllAreFar) {

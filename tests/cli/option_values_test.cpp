@@ -51,10 +51,12 @@ TEST(ParseAxes, TakesNumbersBetweenCommas) {
   EXPECT_EQ(parse_axes("--axis", "0"), Axes({0}));
   EXPECT_EQ(parse_axes("--axis", "-1"), Axes({-1}));
   EXPECT_EQ(parse_axes("--axis", "2,0,-3"), Axes({2, 0, -3}));
+  EXPECT_EQ(parse_axes("--axis", "0, 1"), Axes({0, 1}));
 }
 
 TEST(ParseAxes, RefusesEverythingElse) {
-  for (const std::string text : {"", ",", "0,", "x", "1.0", "+1", "0, 1", "99999999999999999999"}) {
+  for (const std::string text :
+       {"", ",", "0,", "x", "1.0", "+1", "0, ", "0 1", "99999999999999999999"}) {
     SCOPED_TRACE(text);
     const std::string message = refusal([&] { parse_axes("--axis", text); });
     EXPECT_EQ(message.find("bad --axis '" + text + "'"), 0u) << message;
@@ -99,7 +101,12 @@ TEST(ParseReal, TakesAnyDouble) {
   EXPECT_EQ(parse_real("--value", "-2e10"), -2e10);
   EXPECT_EQ(parse_real("--value", "-inf"), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(parse_real("--value", "nan")));
-  for (const std::string text : {"", "x", "1.5x", "1,5", "1e999"})
+  EXPECT_EQ(parse_real("--value", "+1.5"), 1.5);
+  EXPECT_EQ(parse_real("--value", "-0x1.8p3"), -12.0);
+  EXPECT_EQ(parse_real("--value", "0X1p-1074"), std::numeric_limits<double>::denorm_min());
+  EXPECT_TRUE(std::signbit(parse_real("--value", "-0")));
+  for (const std::string text :
+       {"", "x", "1.5x", "1,5", "1e999", "-", "--1", "+-1", "0x", "0x-1", "-0x+1", " 1"})
     refusal([&] { parse_real("--value", text); });
 }
 
@@ -148,7 +155,8 @@ TEST(ParseNames, TakesLists) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(parse_names("--types", "f32"), Names{"f32"});
   EXPECT_EQ(parse_names("--types", "u8:u64,f32"), (Names{"u8:u64", "f32"}));
-  for (const std::string text : {"", ",", "a,", ",a", "a,,b"})
+  EXPECT_EQ(parse_names("--types", "u8, u64 ,f32"), (Names{"u8", "u64", "f32"}));
+  for (const std::string text : {"", " ", ",", "a,", ",a", "a,,b", "a, ,b"})
     EXPECT_NE(refusal([&] { parse_names("--types", text); }), "") << text;
 }
 
