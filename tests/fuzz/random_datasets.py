@@ -62,7 +62,7 @@ def random_shape(random):
             shape[place] = 1
         elif chance(random, 0.02):
             shape[place] = 0
-    while np.prod(shape, dtype="i8") > most:
+    while np.prod(np.maximum(shape, 1), dtype="i8") > most:  # an extent of 0 may grow
         place = int(np.argmax(shape))
         shape[place] = (shape[place] + 1) // 2
     return tuple(int(each) for each in shape)

@@ -16,8 +16,9 @@ def _chosen_edges(values, random):
     """Rising doubles: values, or of integers the doubles near them, and their neighbours."""
     finite = _finite(values)
     chosen = {float(each) for each in random.choice(finite, 5)} if len(finite) else {0.0, 1.0}
-    chosen |= {float(np.nextafter(each, random.choice([-np.inf, np.inf])))
-               for each in chosen if random.random() < 0.3}  # fmt: skip
+    with np.errstate(over="ignore"):
+        chosen |= {float(np.nextafter(each, random.choice([-np.inf, np.inf])))
+                   for each in chosen if random.random() < 0.3}  # fmt: skip
     chosen |= {each for each in (-np.inf, -1.5, -0.1, 7.25, np.inf) if random.random() < 0.4}
     return sorted(chosen | {1e-300, 7.5})
 
@@ -25,12 +26,12 @@ def _chosen_edges(values, random):
 def _equal_edges(least, greatest, bins):
     """numpy.linspace()'s, around a single value as numpy.histogram() has them; None where the
     width is no double."""
-    if least == greatest:
-        around = least - 0.5, least + 0.5
-        if around[0] == around[1]:
-            around = np.nextafter(least, -np.inf).item(), np.nextafter(least, np.inf).item()
-        least, greatest = around
     with np.errstate(over="ignore"):
+        if least == greatest:
+            around = least - 0.5, least + 0.5
+            if around[0] == around[1]:
+                around = np.nextafter(least, -np.inf).item(), np.nextafter(least, np.inf).item()
+            least, greatest = around
         return (
             np.linspace(least, greatest, bins + 1).tolist() if greatest - least < np.inf else None
         )

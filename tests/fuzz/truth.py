@@ -167,17 +167,20 @@ def running_extrema(values, operation, exclusive):
     return np.concatenate([first, inclusive])[: len(values)]
 
 
+HUGE = 2.0**960
 TILE = 4096  # elements that a scan adds in a fixed order, from an exact base
 
 
 def scan_errors(out, found, values, exclusive):
     """Indices at which a scan of doubles is not as near the true prefix as it promises: within an
-    ulp, or where prefixes cancel inside a tile within 2^-90 (f64) or 2^-40 of the largest one."""
+    ulp, or where prefixes cancel inside a tile within 2^-90 (f64) or 2^-40 of the largest one, or
+    in a tile with elements or prefixes of HUGE size within 2^-930."""
     finite = np.where(np.isfinite(values), values, 0.0)
     true = prefixes(finite, exclusive)
     special = specials(values, exclusive)
     units = reference.in_units(np.where(np.isfinite(found), found, 0.0))
     share = 90 if out == "f64" else 40
+    huge = _huge_tiles(finite, true)
     wrong = []
     for place, (output, unit) in enumerate(zip(found.tolist(), units)):
         first = place - place % TILE
@@ -192,10 +195,21 @@ def scan_errors(out, found, values, exclusive):
             if not right:
                 base = true[first - 1] if first and not exclusive else true[first]
                 inner = max(abs(each - base) for each in true[first : place + 1])
-                right = error <= allowed + (inner >> share)
+                right = error <= allowed + (inner >> share) + huge[place // TILE]
         if not right:
             wrong.append(place)
     return wrong
+
+
+def _huge_tiles(values, true):
+    """By tile, what the sums of one with huge elements or a huge base may lose, in units."""
+    tiles = range(0, len(values), TILE)
+    bases = [0, *(abs(true[first - 1]) for first in tiles[1:])]
+    return [
+        (base >= int(HUGE) * reference.UNITS or np.abs(values[first : first + TILE]).max() >= HUGE)
+        * (reference.UNITS >> 930)
+        for first, base in zip(tiles, bases)
+    ]
 
 
 def rounded_units(out, units):
