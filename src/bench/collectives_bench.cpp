@@ -4,10 +4,10 @@
 #include "bench/across_ranks.hpp"
 #include "bench/bench.hpp"
 #include "bench/host_reference.hpp"
-#include "bench/kernels/check_scan.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/poison.hpp"
 #include "bench/rig.hpp"
+#include "bench/scan_check.hpp"
 #include "bench/selection.hpp"
 #include "bench/size_plan.hpp"
 #include "cuda/copy.hpp"
@@ -57,7 +57,6 @@ class CollectivesCase {
     rig_.on_every_rank([&] {
       input_ = cuda::DeviceBuffer(plan_.capacity);
       output_ = cuda::DeviceBuffer(plan_.capacity);
-      mismatches_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
     });
   }
 
@@ -188,11 +187,9 @@ class CollectivesCase {
   /// Whether all prefixes but the first, which has to do with lower ranks, follow from the one
   /// before.
   bool follow_from_each_other(const ScanSpec& spec) {
-    cuda::fill_bytes(mismatches_.data(), 0, mismatches_.size(), rig_.stream());
-    kernels::count_scan_mismatches(
-        {input_.data(), output_.data(), elements_, type_, type_, spec.operation, spec.exclusive},
-        reinterpret_cast<std::uint64_t*>(mismatches_.data()), rig_.stream());
-    return cuda::downloaded_value<std::uint64_t>(mismatches_.data(), rig_.stream()) <= 1;
+    return scan_mismatches({input_.data(), output_.data(), elements_, type_, type_, spec.operation,
+                            spec.exclusive},
+                           rig_.stream()) <= 1;
   }
 
   RankContender copy() {
@@ -213,7 +210,6 @@ class CollectivesCase {
   SizePlan plan_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
-  cuda::DeviceBuffer mismatches_;
   std::uint64_t elements_ = 0;               ///< of a rank, at the size that is measured
   Accumulator mine_ = Accumulator::empty();  ///< their exact fold, indices counted over all ranks
 };

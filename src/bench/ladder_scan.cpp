@@ -1,16 +1,15 @@
 #include <memory>
 
 #include "bench/cub_run.hpp"
-#include "bench/kernels/check_scan.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/ladder_bench.hpp"
 #include "bench/ladder_names.hpp"
 #include "bench/poison.hpp"
 #include "bench/rig.hpp"
+#include "bench/scan_check.hpp"
 #include "cuda/array_scan.hpp"
 #include "cuda/copy.hpp"
 #include "cuda/device_buffer.hpp"
-#include "cuda/download.hpp"
 #include "cuda/ladder/ladder.hpp"
 
 namespace warpfold::bench {
@@ -52,7 +51,6 @@ class ScanLadder {
   std::vector<Contender> checked_contenders() {
     input_ = cuda::DeviceBuffer(elements_ * size_of(type));
     output_ = cuda::DeviceBuffer(elements_ * size_of(type));
-    mismatches_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
     kernels::fill(input_.data(), type, kernels::Pattern::uniform, elements_, 1, rig_.stream());
     std::vector<Contender> scans;
     for (const cuda::ladder::Rung& rung : rungs_)
@@ -109,13 +107,10 @@ class ScanLadder {
   void check(Contender& scan) {
     if (!scan.row.note.empty()) return;
     cuda::fill_bytes(output_.data(), poison, output_.size(), rig_.stream());
-    cuda::fill_bytes(mismatches_.data(), 0, mismatches_.size(), rig_.stream());
     scan.start(0);
-    kernels::count_scan_mismatches(
+    const std::uint64_t mismatches = scan_mismatches(
         {input_.data(), output_.data(), elements_, type, type, ScanOperation::sum, false},
-        reinterpret_cast<std::uint64_t*>(mismatches_.data()), rig_.stream());
-    const auto mismatches =
-        cuda::downloaded_value<std::uint64_t>(mismatches_.data(), rig_.stream());
+        rig_.stream());
     scan.row.check = mismatches == 0 ? Check::right : Check::wrong;
   }
 
@@ -125,7 +120,6 @@ class ScanLadder {
   std::vector<std::string> kernels_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
-  cuda::DeviceBuffer mismatches_;
 };
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include "bench/cub_peers.hpp"
 #include "bench/cub_run.hpp"
 #include "bench/host_reference.hpp"
-#include "bench/kernels/check_scan.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/poison.hpp"
 #include "bench/rig.hpp"
+#include "bench/scan_check.hpp"
 #include "bench/selection.hpp"
 #include "bench/size_plan.hpp"
 #include "cuda/array_scan.hpp"
@@ -18,7 +18,6 @@
 #include "cuda/device.hpp"
 #include "cuda/device_buffer.hpp"
 #include "cuda/device_scan.hpp"
-#include "cuda/download.hpp"
 
 namespace warpfold::bench {
 namespace {
@@ -102,7 +101,6 @@ class ScanCase {
     input_ = cuda::DeviceBuffer(plan_.capacity);
     output_ = cuda::DeviceBuffer(plan_.capacity);
     if (types_.floating()) reference_output_ = cuda::DeviceBuffer(plan_.capacity);
-    count_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
     fill_input(Pattern::uniform, plan_.capacity / size_of(types_.input));
     if (!types_.floating()) return;
     std::vector<std::uint64_t> counts;
@@ -278,12 +276,10 @@ class ScanCase {
     Row& row = claim.contender.row;
     if (!row.note.empty()) return;
     run_once(claim);
-    const std::uint64_t mismatches = counted([&](std::uint64_t* count) {
-      kernels::count_scan_mismatches(
-          {input_.data(), output_.data(), row.elements, types_.input, types_.output,
-           claim.operation->operation, claim.operation->exclusive},
-          count, rig_.stream());
-    });
+    const std::uint64_t mismatches =
+        scan_mismatches({input_.data(), output_.data(), row.elements, types_.input, types_.output,
+                         claim.operation->operation, claim.operation->exclusive},
+                        rig_.stream());
     row.check = mismatches == 0 ? Check::right : Check::wrong;
   }
 
@@ -291,18 +287,8 @@ class ScanCase {
     Row& row = claim.contender.row;
     if (!row.note.empty()) return;
     run_once(claim);
-    row.error_ulps = static_cast<double>(counted([&](std::uint64_t* distance) {
-      kernels::greatest_distance(output_.data(), reference_output_.data(), row.elements,
-                                 types_.output, distance, rig_.stream());
-    }));
-  }
-
-  /// What `count`, given a zero in device memory, makes of it.
-  template <class Count>
-  std::uint64_t counted(Count&& count) {
-    cuda::fill_bytes(count_.data(), 0, count_.size(), rig_.stream());
-    count(reinterpret_cast<std::uint64_t*>(count_.data()));
-    return cuda::downloaded_value<std::uint64_t>(count_.data(), rig_.stream());
+    row.error_ulps = static_cast<double>(greatest_distance(
+        output_.data(), reference_output_.data(), row.elements, types_.output, rig_.stream()));
   }
 
   Rig& rig_;
@@ -313,8 +299,7 @@ class ScanCase {
   SizePlan plan_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
-  cuda::DeviceBuffer reference_output_;  ///< the reproducible scan of floats
-  cuda::DeviceBuffer count_;
+  cuda::DeviceBuffer reference_output_;         ///< the reproducible scan of floats
   std::optional<ScanReference> references_[2];  ///< of inclusive and exclusive sums of floats
 };
 
