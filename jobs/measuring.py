@@ -36,7 +36,7 @@ def ranks_text(ranks):
 
 
 def size_text(size):
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if size >= 1 << power:
             return f"{size / (1 << power):g} {unit}"
     return f"{size} bytes"

@@ -22,12 +22,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot  # noqa: E402
 import matplotlib.ticker as ticker  # noqa: E402
 
+from measuring import size_text  # noqa: E402
+
 SCHEMAS = ("warpfold.bench/1", "warpfold.ladder/1")
 COLUMNS = 2
 PANEL_INCHES = (7.0, 4.2)
 MARKERS = "os^Dv"
 WIDE_RANGE = 20
-UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 class Refusal(Exception):
@@ -73,11 +74,6 @@ def labels_of(rows):
     return {name: " ".join(dict.fromkeys(name)) for name in names}
 
 
-def size_text(size, _position=None):
-    power = min(int(math.log2(size)) // 10, len(UNITS) - 1) if size >= 1 else 0
-    return f"{size / 1024**power:g} {UNITS[power]}"
-
-
 def is_timed_on_host(rows):
     return all(row["clock"] == "host" for row in rows)
 
@@ -113,7 +109,7 @@ def draw_over_sizes(axes, rows):
         (line,) = axes.plot(sizes, medians, label=label, **style_of(series[0], rows))
         axes.fill_between(sizes, ends, other_ends, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(size_text))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda size, _: size_text(size)))
     axes.set_xlabel("size of the larger array")
     axes.set_ylabel("microseconds" if in_microseconds else "GB/s")
     lowest, highest = axes.dataLim.intervaly
