@@ -75,11 +75,6 @@ std::optional<Out> element(const Expansion& sum) {
     return element<Out>(whole_number(sum));
 }
 
-/// How a result becomes a double on its way to Out.
-template <class Out>
-constexpr Rounding rounding_towards =
-    std::is_same_v<Out, double> ? Rounding::nearest : Rounding::odd;
-
 /// One statistic of outputs as elements of type Out; nothing where Out can't hold it.
 template <class Out>
 class Results {

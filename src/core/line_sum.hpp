@@ -39,9 +39,7 @@ class LineSum {
     if (nan_ || positive_infinity_ || negative_infinity_)
       return scan_order::output_element<Out>(special());
     if (!exact_) return rounded_to<Out>(sum_);
-    constexpr bool to_double = std::is_same_v<Out, double>;
-    return scan_order::output_element<Out>(
-        exact_->rounded(0, to_double ? Rounding::nearest : Rounding::odd));
+    return scan_order::output_element<Out>(exact_->rounded(0, rounding_towards<Out>));
   }
 
  private:

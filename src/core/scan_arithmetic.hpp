@@ -124,8 +124,8 @@ WARPFOLD_HD inline double with_specials(double finite, TileSpecials first, std::
   return finite;
 }
 
-/// The nearest double of an integer, ties to even.
-WARPFOLD_HD inline double rounded_integer(int128 value) {
+/// An integer as a double.
+WARPFOLD_HD inline double rounded_integer(int128 value, Rounding rounding) {
   const bool negative = value < 0;
   const uint128 magnitude = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
   if (magnitude == 0) return 0.0;
@@ -134,7 +134,7 @@ WARPFOLD_HD inline double rounded_integer(int128 value) {
   const int zeros = upper != 0 ? leading_zeros(upper) : 64 + leading_zeros(lower);
   const uint128 aligned = magnitude << zeros;
   const double rounded = round_to_double(static_cast<std::uint64_t>(aligned >> 64), 127 - zeros,
-                                         static_cast<std::uint64_t>(aligned) != 0);
+                                         static_cast<std::uint64_t>(aligned) != 0, rounding);
   return negative ? -rounded : rounded;
 }
 
@@ -160,13 +160,13 @@ WARPFOLD_HD bool fits(int128 value) {
   }
 }
 
-/// An integer as an output element: modulo 2^width, or rounded.
+/// An integer as an output element: modulo 2^width, or the nearest value, ties to even.
 template <class Out>
 WARPFOLD_HD Out output_element(int128 value) {
   if constexpr (std::is_integral_v<Out>)
     return static_cast<Out>(value);
   else
-    return output_element<Out>(rounded_integer(value));
+    return output_element<Out>(rounded_integer(value, rounding_towards<Out>));
 }
 
 }  // namespace warpfold::scan_order

@@ -61,7 +61,9 @@ class IntegerSumScanner final : public RangeScanner {
     constexpr auto most = static_cast<int128>(block_elements);
     const int128 lowest = base + most * std::min<int128>(range.minimum, 0);
     const int128 highest = base + most * std::max<int128>(range.maximum, 0);
-    return holds(is_integer(output_) ? output_ : ElementType::i64, lowest, highest);
+    if (is_integer(output_)) return holds(output_, lowest, highest);
+    const int128 end = int128{1} << (output_ == ElementType::f64 ? 63 : 53);
+    return lowest >= -end && highest < end;
   }
 
   template <class Sum>

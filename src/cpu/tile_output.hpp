@@ -13,7 +13,8 @@ namespace warpfold::cpu {
 void store_doubles(ElementType type, const double* prefixes, std::size_t n, std::byte* to);
 
 /// Stores prefixes that `type` holds, or that wrap in an integer type, as elements of `type`: their
-/// low 64 bits for an integer type; for a floating-point type they must be 64-bit signed integers.
+/// low 64 bits for an integer type; for a floating-point type they must be 64-bit signed integers,
+/// for one narrower than f64 of at most 53 bits.
 void store_words(ElementType type, const std::uint64_t* prefixes, std::size_t n, std::byte* to);
 
 /// Stores any prefixes, wrapped where they don't fit. Returns the first that doesn't, if any.

@@ -1,24 +1,12 @@
 #include "cuda/fast_float_sum_scan.hpp"
 
-#include <bit>
-#include <cmath>
 #include <limits>
 
 #include "warpfold/core/error.hpp"
+#include "warpfold/core/rounding.hpp"
 
 namespace warpfold::cuda {
 namespace {
-
-/// `sum` rounded to odd: what does not fit a double leaves its last bit set, so that rounding once
-/// more, to fewer bits, gives the nearest.
-double rounded_to_odd(const ExactSum& sum) {
-  const double nearest = sum.rounded();
-  if (!std::isfinite(nearest)) return nearest;
-  const double rest = sum.rounded_pair().low;
-  if (rest == 0.0 || (std::bit_cast<std::uint64_t>(nearest) & 1) != 0) return nearest;
-  const double infinity = std::numeric_limits<double>::infinity();
-  return std::nextafter(nearest, rest > 0.0 ? infinity : -infinity);
-}
 
 template <class T>
 T rounded_sum(const Accumulator& before) {
@@ -27,8 +15,7 @@ T rounded_sum(const Accumulator& before) {
   if (before.nan_count != 0 || (positive && negative)) return std::numeric_limits<T>::quiet_NaN();
   if (positive) return std::numeric_limits<T>::infinity();
   if (negative) return -std::numeric_limits<T>::infinity();
-  if constexpr (sizeof(T) == sizeof(double)) return before.sum.rounded();
-  return static_cast<T>(rounded_to_odd(before.sum));
+  return static_cast<T>(before.sum.rounded(0, rounding_towards<T>));
 }
 
 }  // namespace

@@ -180,6 +180,24 @@ def test_float_output_of_integers(folder):
     assert outputs.tolist() == exact
 
 
+@pytest.mark.parametrize("axis", [(), ("--axis", "0")], ids=["flat", "axis"])
+@pytest.mark.parametrize("elements", [1, 1024])
+@pytest.mark.parametrize("out, digits", [("f32", 24), ("bf16", 8)])
+def test_integers_are_rounded_once_into_narrower_floats(folder, out, digits, elements, axis):
+    start = elements * 2**62
+    half_unit = start // 2**digits
+    to_the_middle = -(-half_unit // 2**62) * [min(half_unit, 2**62)]
+    values = [2**62] * elements + to_the_middle + [1, -2, 1]
+    assert sum(values) == start + half_unit
+    outputs = scanned(folder, values, "i64", "--output-type", out, *axis, out=out)
+    assert reference.to_double(out, outputs[-4:]).tolist() == [
+        start,
+        start + 2 * half_unit,
+        start,
+        start,
+    ]
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_overflow_names_the_first_index(folder, ranks):
     values = np.full(60_000, 2**48, "i8")  # 2^15 of them reach 2^63

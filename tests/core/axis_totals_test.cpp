@@ -114,12 +114,12 @@ template <class Out>
 std::string expected_text(const Value& value) {
   const auto* whole = std::get_if<int128>(&value);
   const auto* number = std::get_if<double>(&value);
-  if constexpr (std::is_integral_v<Out>)
+  if constexpr (std::is_integral_v<Out>) {
     return to_string(whole ? *whole : int128{-1});
-  else
-    return text(scan_order::output_element<Out>(whole    ? scan_order::rounded_integer(*whole)
-                                                : number ? *number
-                                                         : nan));
+  } else {
+    if (whole) return text(scan_order::output_element<Out>(*whole));
+    return text(scan_order::output_element<Out>(number ? *number : nan));
+  }
 }
 
 template <class T>

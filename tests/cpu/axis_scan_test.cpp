@@ -79,15 +79,13 @@ void for_each_along_lines(const AxisSlab& shape, State start, Body&& body) {
 
 template <class Out>
 Out rounded(const Accumulator& sum) {
-  const bool to_double = std::is_same_v<Out, double>;
   const double special =
       scan_order::with_specials(0.0,
                                 {sum.nan_count > 0 ? -1 : 0, sum.positive_infinities > 0 ? -1 : 0,
                                  sum.negative_infinities > 0 ? -1 : 0},
                                 0);
   if (special != 0.0) return scan_order::output_element<Out>(special);
-  return scan_order::output_element<Out>(
-      sum.sum.rounded(0, to_double ? Rounding::nearest : Rounding::odd));
+  return scan_order::output_element<Out>(sum.sum.rounded(0, rounding_towards<Out>));
 }
 
 void add(Accumulator& sum, double x) {

@@ -148,6 +148,17 @@ ScanSpec sum_of(ElementType type) {
   return {{type, native_byte_order}, ScanOperation::sum, false, type, OverflowPolicy::error};
 }
 
+TEST_F(DeviceScanTest, SumsOfIntegersAreRoundedOnceIntoNarrowerFloats) {
+  ScanSpec spec = sum_of(ElementType::i64);
+  spec.output = ElementType::f32;
+  const auto elements = bytes_of(std::vector{std::int64_t{1} << 62, std::int64_t{1} << 38,
+                                             std::int64_t{1}, std::int64_t{-2}, std::int64_t{1}});
+  DeviceScan scan(spec, true);
+  const Outcome outcome = on_gpu(scan, spec, elements, Accumulator::empty(), {0, 0, false});
+  const std::vector<float> nearest = {0x1p62f, 0x1p62f, 0x1p62f + 0x1p39f, 0x1p62f, 0x1p62f};
+  EXPECT_EQ(outcome.result.as<float>(), nearest);
+}
+
 TEST_F(DeviceScanTest, FastSumsOfWholeNumbersAreExact) {
   const auto cpu = cpu::make_backend(2);
   std::vector<float> numbers(3000017);

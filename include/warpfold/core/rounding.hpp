@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "warpfold/core/host_device.hpp"
 
@@ -12,6 +13,11 @@ namespace warpfold {
 /// whose last bit is set, which may be rounded once more, to any format of at most 51 bits, as if
 /// the number itself were.
 enum class Rounding : std::uint8_t { nearest, odd };
+
+/// How a number becomes a double on its way to the floating-point type Out.
+template <class Out>
+inline constexpr Rounding rounding_towards =
+    std::is_same_v<Out, double> ? Rounding::nearest : Rounding::odd;
 
 /// Rounds a positive real number to a double, once: also into the subnormals, and beyond the
 /// largest one to infinity (nearest) or to it (odd).
