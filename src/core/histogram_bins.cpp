@@ -46,10 +46,12 @@ std::vector<double> equal_edges(double least, double greatest, std::uint64_t bin
   if (least == greatest) std::tie(least, greatest) = around(least);
   const double width = greatest - least;
   if (!(least < greatest) || !std::isfinite(width))
-    throw usage_error("no bins of equal width from " + shortest_decimal(least) + " to " +
-                          shortest_decimal(greatest),
-                      "",
-                      "Give finite numbers, the lesser one first, whose distance is finite, too.");
+    throw usage_error(
+        "no bins of equal width from " + shortest_decimal(least) + " to " +
+            shortest_decimal(greatest),
+        "",
+        "Give --range two finite numbers, the lesser one first, whose distance is finite, "
+        "too, or --bins edges.");
   const double count = static_cast<double>(bins);
   const double step = width / count;
   std::vector<double> edges(bins + 1);
