@@ -140,7 +140,8 @@ class LineFolder {
   void fold_extrema(const T* x, const PlacedLines& tile, const BoxIndices& rows) {
     AxisParts& parts = outputs_.parts();
     const std::uint64_t first = first_output(tile);
-    const ElementIndices indices(rows, tile.first_place / outputs_.outputs());
+    const ElementIndices indices(rows, tile.first_place / outputs_.outputs(),
+                                 tile.element_places / outputs_.outputs());
     for (std::size_t k = 0; k < tile.lines; ++k) {
       const T* const line = x + k * tile.stride;
       const MinMax<T> range = kernels_.extrema(line, tile.elements);

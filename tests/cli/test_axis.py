@@ -107,6 +107,14 @@ def test_indices_of_extrema_are_numpys(folder):
         assert same(results["argmax"], np.argmax(values, axis))
 
 
+def test_indices_count_all_reduced_axes_where_chunks_are_thin(folder):
+    values = np.random.default_rng(3).random((3, 8, 5))
+    path = support.write(folder / "in.h5", values, "f64", chunks=(3, 8, 1))
+    results, _ = reduce_axis(path, folder / "out.h5", [1, 2], "argmin,argmax")
+    assert same(results["argmin"], np.argmin(values.reshape(3, -1), 1))
+    assert same(results["argmax"], np.argmax(values.reshape(3, -1), 1))
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_real_numbers_are_rounded_once_whatever_the_ranks(folder, ranks):
     values = hard_values((13, 50, 9))

@@ -116,7 +116,9 @@ struct Reduction {
   std::uint64_t reduced;
 };
 
-const Reduction large_reductions[] = {{{{20011}, {9000}}, 0},
+const Reduction large_reductions[] = {{{{3, 8, 5}, {3, 8, 1}}, 6},
+                                      {{{2, 2000, 3}, {2, 2000, 1}}, 6},
+                                      {{{20011}, {9000}}, 0},
                                       {{{20011}, {20011}}, 1},
                                       {{{150, 201}, {150, 201}}, 2},
                                       {{{3, 9000}, {2, 9000}}, 3},
