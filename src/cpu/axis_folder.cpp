@@ -12,10 +12,6 @@
 namespace warpfold::cpu {
 namespace {
 
-/// Lines that belong to one output each are folded one by one from this length on, shorter ones
-/// several at a time.
-constexpr std::uint64_t long_line = 4096;
-
 /// Rows of outputs up to this length are packed, side by side.
 constexpr std::uint64_t short_row = 64;
 
@@ -33,7 +29,7 @@ class ChunkedAxisFolder final : public AxisFolder {
         values_(kernels, order, decoding),
         outputs_(kernels, needs),
         folder_(kernels, outputs_),
-        line_folder_(kernels, outputs_, folder_) {}
+        line_folder_(kernels, outputs_) {}
 
   void begin(std::uint64_t outputs) override { outputs_.begin(outputs); }
 
@@ -41,6 +37,7 @@ class ChunkedAxisFolder final : public AxisFolder {
 
   void fold(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
     rows_ = &rows;
+    if (counts_all_) outputs_.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements(kernels_, sizeof(Stored), slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
@@ -60,6 +57,7 @@ class ChunkedAxisFolder final : public AxisFolder {
     chunk_rows.for_each([&](const ChunkRow& row) {
       values_.for_each_counted(elements, row.source, row.elements,
                                [&](Value value, std::uint64_t i) {
+                                 outputs_.count((row.target + i) % outputs_.outputs());
                                  folder_.fold_element(value, row.target + i, *rows_);
                                });
     });
@@ -81,11 +79,9 @@ class ChunkedAxisFolder final : public AxisFolder {
     const int inner = axes.size() - 1;
     if (inner < 0) return folder_.fold_run(x + axes.first_source(), 1, axes.first_target(), *rows_);
     if (axes[inner].source != 1) return fold_axes_one_by_one(x, axes);
+    if (is_reduced(axes[inner])) return fold_lines(x, axes, inner);
     if (axes[inner].target == 1) return fold_side_by_side(x, axes, inner);
-    if (!is_reduced(axes[inner])) return fold_axes_one_by_one(x, axes);
-    const int column = axis_of_target(axes, 1);
-    if (axes[inner].count >= long_line || column < 0) return fold_long_lines(x, axes, inner);
-    fold_lines(x, axes, inner, column);
+    fold_axes_one_by_one(x, axes);
   }
 
   bool is_reduced(const ChunkAxis& axis) const { return axis.target % outputs_.outputs() == 0; }
@@ -127,14 +123,15 @@ class ChunkedAxisFolder final : public AxisFolder {
 
   /// Whether rows of `n` are short, without gaps, and enough to make columns in groups.
   static bool follow_one_another(const ChunkAxis& row, std::uint64_t n) {
-    return row.source == n && n <= short_row && row.count * n >= 4 * columns_of_groups(n);
+    return row.source == n && n <= short_row &&
+           row.count * n >= 4 * columns_of_groups(n, row.count * n);
   }
 
   /// Short rows one behind another: several make up a row of a matrix.
   void fold_groups(const Value* x, const ChunkAxes& axes, int row) {
     const int inner = axes.size() - 1;
     const std::uint64_t n = axes[inner].count;
-    const std::uint64_t columns = columns_of_groups(n);
+    const std::uint64_t columns = columns_of_groups(n, axes[row].count * n);
     const std::uint64_t rows = axes[row].count * n / columns;
     const std::uint64_t step = axes[row].target;
     const std::uint64_t rest = axes[row].count * n % columns;
@@ -175,26 +172,13 @@ class ChunkedAxisFolder final : public AxisFolder {
                     packed_.data() + r * packed_stride + c);
   }
 
-  /// Elements side by side in the chunk go to one output.
-  void fold_long_lines(const Value* x, const ChunkAxes& axes, int inner) {
-    const std::uint64_t step = axes[inner].target;
-    const std::uint64_t columns = columns_of_groups(1);
-    const std::uint64_t rows = axes[inner].count / columns;
-    const std::uint64_t rest = axes[inner].count % columns;
-    axes.for_each_beside({inner}, [&](std::uint64_t source, std::uint64_t target) {
-      const Value* const line = x + source;
-      folder_.fold(line, {rows, columns, columns, target, columns * step, 1, step}, *rows_);
-      folder_.fold(line + rows * columns,
-                   {1, rest, rest, target + rows * columns * step, 0, 1, step}, *rows_);
-    });
-  }
-
-  /// As before, but to the outputs of `column` side by side.
-  void fold_lines(const Value* x, const ChunkAxes& axes, int row, int column) {
-    axes.for_each_beside({row, column}, [&](std::uint64_t source, std::uint64_t target) {
+  /// Elements side by side in the chunk go to one output, beside the one that another axis goes to.
+  void fold_lines(const Value* x, const ChunkAxes& axes, int inner) {
+    const int beside = axis_of_target(axes, 1);
+    const ChunkAxis column = beside < 0 ? ChunkAxis{} : axes[beside];
+    axes.for_each_beside({inner, beside}, [&](std::uint64_t source, std::uint64_t target) {
       line_folder_.fold(
-          x + source,
-          {axes[column].count, axes[row].count, axes[column].source, target, axes[row].target},
+          x + source, {column.count, axes[inner].count, column.source, target, axes[inner].target},
           *rows_);
     });
   }

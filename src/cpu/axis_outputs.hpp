@@ -19,12 +19,15 @@ class AxisOutputs {
   /// Forgets what was folded.
   void begin(std::uint64_t outputs) {
     outputs_ = outputs;
+    rows_ = 0;
     parts_ = AxisParts({.extrema = needs_.extrema}, outputs);
     for (const Term term : terms)
       if (needs(term)) sums_of(term).clear(outputs);
   }
 
   AxisParts finish() {
+    if (rows_ != 0)
+      for (AxisCounts& counts : parts_.counts) counts.elements += rows_;
     if (needs_.sum) parts_.sum = sums_of(Term::value).expansions(outputs_);
     if (needs_.absolute) parts_.absolute = sums_of(Term::magnitude).expansions(outputs_);
     if (needs_.squares) parts_.squares = sums_of(Term::square).expansions(outputs_);
@@ -42,6 +45,15 @@ class AxisOutputs {
 
   /// Counts and extrema; sums are added below.
   AxisParts& parts() { return parts_; }
+
+  /// Counts an element of each place below `places`.
+  void count_places(std::uint64_t places) {
+    rows_ += places / outputs_;
+    for (std::uint64_t output = 0; output < places % outputs_; ++output) count(output);
+  }
+
+  /// Counts an element of one output.
+  void count(std::uint64_t output) { ++parts_.counts[output].elements; }
 
   /// Adds an addend within bounds to an output's sum.
   void add(std::uint64_t output, double addend, Term term) {
@@ -110,6 +122,7 @@ class AxisOutputs {
   const Kernels& kernels_;
   FoldNeeds needs_;
   std::uint64_t outputs_ = 1;
+  std::uint64_t rows_ = 0;  ///< of one element of each output, to be counted
   AxisParts parts_;
   OutputSums sums_[column_terms];
 };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "core/axis_parts.hpp"
 #include "core/staged_chunks.hpp"
 #include "cpu/axis_outputs.hpp"
+#include "cpu/finite_terms.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/sum_levels.hpp"
 #include "warpfold/core/ordered_key.hpp"
@@ -37,22 +39,28 @@ struct PlacedMatrix {
   }
 };
 
-/// As many whole groups of columns as fill a vector.
+/// Doubles of the widest vector.
+inline constexpr std::size_t vector_columns = 8;
+
+/// The fewest groups of columns that fill a vector, in columns.
 constexpr std::size_t narrowest(std::size_t group) {
-  constexpr std::size_t vector = 8;
-  return (vector + group - 1) / group * group;
+  return (vector_columns + group - 1) / group * group;
 }
 
-/// As many as are worth folding side by side.
-constexpr std::size_t columns_of_groups(std::size_t group) {
+/// As many columns of whole groups, if possible in whole vectors, as are worth folding side by
+/// side; of those, the most that divide `elements` if any do. At most half a tile's where `group`
+/// is.
+constexpr std::size_t columns_of_groups(std::size_t group, std::uint64_t elements) {
+  constexpr std::size_t enough = 24;
   constexpr std::size_t wanted = 64;
-  return narrowest(group) * std::max<std::size_t>(1, wanted / narrowest(group));
-}
-
-inline bool are_addends(const double* values, std::size_t n) {
-  bool all = true;
-  for (std::size_t i = 0; i < n; ++i) all &= is_addend(values[i]);
-  return all;
+  constexpr std::size_t limit = column_tile / 2;
+  const std::size_t vectors = std::lcm(group, vector_columns);
+  const std::size_t least = vectors <= limit ? vectors : narrowest(group);
+  const std::size_t most = least * std::max<std::size_t>(1, wanted / least);
+  if (elements >= most)
+    for (std::size_t columns = most; columns >= enough; columns -= least)
+      if (elements % columns == 0) return columns;
+  return most;
 }
 
 /// One thread's fold of matrices into outputs: place p belongs to output p % outputs and to row
@@ -65,7 +73,8 @@ class ColumnFolder {
       : all_kernels_(kernels),
         kernels_(kernels_of<T>(kernels)),
         outputs_(outputs),
-        levels_(kernels) {}
+        levels_(kernels),
+        finite_terms_(kernels, outputs, levels_) {}
 
   /// `rows(r)` is the index that an extremum in row r has.
   void fold(const T* x, const PlacedMatrix& matrix, const BoxIndices& rows) {
@@ -85,7 +94,7 @@ class ColumnFolder {
     // Short rows lie side by side in a tile's.
     const std::uint64_t outputs = outputs_.outputs();
     const bool is_short = 2 * outputs <= column_tile;
-    const std::uint64_t width = is_short ? columns_of_groups(outputs) : outputs;
+    const std::uint64_t width = is_short ? columns_of_groups(outputs, n) : outputs;
     const std::size_t group = is_short ? outputs : 0;
     const std::uint64_t full = n / width;
     fold(x, {full, width, width, place, width, group, outputs}, rows);
@@ -97,7 +106,6 @@ class ColumnFolder {
     const PlacedMatrix alone = {1, 1, 1, place, 0};
     find_outputs(alone);
     AxisParts& parts = outputs_.parts();
-    ++parts.counts[output_[0]].elements;
     if constexpr (floating) {
       if (!std::isfinite(x))
         count_specials(&x, alone, 0, rows);
@@ -118,7 +126,6 @@ class ColumnFolder {
   void fold_tile(const T* x, const PlacedMatrix& tile, const BoxIndices& rows) {
     if (tile.columns == 0) return;
     find_outputs(tile);
-    count(tile);
     if constexpr (floating)
       fold_floats(x, tile, rows);
     else
@@ -137,51 +144,18 @@ class ColumnFolder {
     for (std::size_t c = group; c < tile.columns; ++c) output_[c] = output_[c - group];
   }
 
-  void count(const PlacedMatrix& tile) {
-    std::vector<AxisCounts>& counts = outputs_.parts().counts;
-    const bool grouped = tile.group != 0 && tile.columns % tile.group == 0;
-    const std::size_t groups = grouped ? tile.columns / tile.group : 1;
-    for (std::size_t c = 0; c < tile.columns / groups; ++c)
-      counts[output_[c]].elements += tile.rows * groups;
-  }
-
   void fold_floats(const T* x, const PlacedMatrix& tile, const BoxIndices& rows) {
-    const FoldNeeds& needs = outputs_.needs();
-    Finite finite = {x, tile.stride, !expects_finite_};
-    if (!expects_finite_ || !(needs.sum || needs.absolute || needs.squares))
-      make_finite(x, tile, rows, finite);
-    for (const Term term : AxisOutputs::terms) {
-      if (!outputs_.needs(term)) continue;
-      while (!add_term(kernels_, finite.x, finite.stride, tile, term)) {
-        if (!finite.checked) {
-          make_finite(x, tile, rows, finite);
-        } else if (!levels_.expect_more(term)) {
+    finite_terms_.add(
+        {x, tile.rows, tile.columns, tile.stride},
+        [&](const FloatRows<T>& finite, Term term) {
+          return add_term(kernels_, finite.x, finite.stride, tile, term);
+        },
+        [&](const FloatRows<T>& finite, Term term) {
           add_one_by_one(finite.x, finite.stride, tile, term);
-          break;
-        }
-      }
-    }
-    levels_.relax();
-  }
-
-  /// A tile's elements with 0 for those that are not finite, once that has been checked.
-  struct Finite {
-    const T* x;
-    std::size_t stride;
-    bool checked;
-  };
-
-  void make_finite(const T* x, const PlacedMatrix& tile, const BoxIndices& rows, Finite& finite) {
-    finite.checked = true;
-    expects_finite_ = kernels_.all_finite(x, tile.rows, tile.stride, tile.columns);
-    if (expects_finite_) return;
-    finite_.resize(row_tile * column_tile);
-    for (std::size_t r = 0; r < tile.rows; ++r) {
-      const T* row = x + r * tile.stride;
-      if (kernels_.sanitize(row, tile.columns, finite_.data() + r * column_tile).any())
-        count_specials(row, tile, r, rows);
-    }
-    finite = {finite_.data(), column_tile, true};
+        },
+        [&](std::size_t r, const SpecialCounts&) {
+          count_specials(x + r * tile.stride, tile, r, rows);
+        });
   }
 
   void count_specials(const T* row, const PlacedMatrix& tile, std::size_t r,
@@ -215,20 +189,21 @@ class ColumnFolder {
           return columns[level](x, tile.rows, stride, tile.columns, column_sums_);
         }))
       return false;
-    if (!are_addends(column_sums_, tile.columns)) return false;
     for (int level = 0; level < levels_.of(term); ++level)
       add_columns(column_sums_ + static_cast<std::size_t>(level) * column_tile, tile, term);
     return true;
   }
 
-  /// Adds a number for each column to the outputs' sums.
+  /// Adds a number for each column to the outputs' sums; there is room for as many more.
   void add_columns(double* column_sums, const PlacedMatrix& tile, Term term) {
     const std::size_t narrow = tile.group == 0 ? 0 : narrowest(tile.group);
-    if (narrow == 0 || tile.columns < 2 * narrow || tile.columns % narrow != 0)
+    if (narrow == 0 || tile.columns < 2 * narrow)
       return add_single(column_sums, tile.columns, tile.group, term);
+    const std::size_t rows = (tile.columns + narrow - 1) / narrow;
+    std::fill(column_sums + tile.columns, column_sums + rows * narrow, 0.0);
     if (!levels_.exact(term, [&](std::size_t level) {
-          return all_kernels_.f64.column_sums[0][level](column_sums, tile.columns / narrow, narrow,
-                                                        narrow, narrowed_);
+          return all_kernels_.f64.column_sums[0][level](column_sums, rows, narrow, narrow,
+                                                        narrowed_);
         }))
       return add_single(column_sums, tile.columns, tile.group, term);
     for (int level = 0; level < levels_.of(term); ++level)
@@ -267,7 +242,7 @@ class ColumnFolder {
   }
 
   void add_scaled(const std::int64_t* integers, const PlacedMatrix& tile, double scale, Term term) {
-    std::fill_n(column_sums_, tile.columns + 8, 0.0);
+    std::fill_n(column_sums_ + tile.columns, vector_columns, 0.0);
     for (std::size_t c = 0; c < tile.columns; ++c)
       column_sums_[c] = static_cast<double>(integers[c]) * scale;
     add_columns(column_sums_, tile, term);
@@ -344,16 +319,15 @@ class ColumnFolder {
   const KernelTable& kernels_;
   AxisOutputs& outputs_;
   SumLevels levels_;
-  bool expects_finite_ = true;
-  std::vector<T> finite_;        ///< row_tile rows of column_tile
-  std::vector<double> widened_;  ///< likewise
+  FiniteTerms<T> finite_terms_;
+  std::vector<double> widened_;  ///< row_tile rows of column_tile
   bool side_by_side_ = false;    ///< the outputs of a tile's columns, or of a group
   std::uint64_t output_[column_tile];
   std::int64_t low_[column_tile];
   std::int64_t high_[column_tile];
   T least_[column_tile];
   T greatest_[column_tile];
-  alignas(64) double column_sums_[max_levels * column_tile + 8];
+  alignas(64) double column_sums_[max_levels * column_tile + vector_columns];
   alignas(64) double narrowed_[max_levels * column_tile];
 };
 

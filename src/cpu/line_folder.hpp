@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/staged_chunks.hpp"
 #include "cpu/axis_outputs.hpp"
 #include "cpu/block_accumulator.hpp"
-#include "cpu/column_folder.hpp"
+#include "cpu/finite_terms.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/sum_levels.hpp"
 
@@ -25,17 +26,19 @@ struct PlacedLines {
   std::uint64_t element_places = 0;
 };
 
-/// One thread's fold of lines into outputs: as a ColumnFolder's, which takes those, turned over,
-/// whose sums are not exact in a few doubles or not finite.
+/// One thread's fold of lines into outputs, as a ColumnFolder's of columns.
 template <class T>
 class LineFolder {
  public:
-  LineFolder(const Kernels& kernels, AxisOutputs& outputs, ColumnFolder<T>& columns)
-      : kernels_(kernels_of<T>(kernels)), outputs_(outputs), columns_(columns), levels_(kernels) {}
+  LineFolder(const Kernels& kernels, AxisOutputs& outputs)
+      : kernels_(kernels_of<T>(kernels)),
+        outputs_(outputs),
+        levels_(kernels),
+        finite_terms_(kernels, outputs, levels_) {}
 
   void fold(const T* x, const PlacedLines& lines, const BoxIndices& rows) {
     const std::size_t elements = std::min(lines.elements, tile_elements);
-    const std::size_t count = std::clamp<std::size_t>(block_elements / elements, 8, most_lines);
+    const std::size_t count = std::clamp<std::size_t>(block_elements / elements, 8, column_tile);
     for (std::size_t k = 0; k < lines.lines; k += count) {
       for (std::size_t i = 0; i < lines.elements; i += elements) {
         PlacedLines tile = lines;
@@ -50,18 +53,14 @@ class LineFolder {
  private:
   /// Of a line: as many in each lane of a vector as a tile of columns has rows.
   static constexpr std::size_t tile_elements = 8 * row_tile;
-  static constexpr std::size_t most_lines = 128;
 
   void fold_tile(const T* x, const PlacedLines& tile, const BoxIndices& rows) {
     if constexpr (std::is_floating_point_v<T>) {
-      if (!add_floats(x, tile)) return fold_turned(x, tile, rows);
+      fold_floats(x, tile, rows);
     } else {
       for (std::size_t k = 0; k < tile.lines; ++k)
         add_integers(x + k * tile.stride, tile.elements, first_output(tile) + k);
     }
-    std::vector<AxisCounts>& counts = outputs_.parts().counts;
-    for (std::size_t k = 0; k < tile.lines; ++k)
-      counts[first_output(tile) + k].elements += tile.elements;
     if (outputs_.needs().extrema) fold_extrema(x, tile, rows);
   }
 
@@ -69,45 +68,53 @@ class LineFolder {
     return tile.first_place % outputs_.outputs();
   }
 
-  /// Adds the lines' terms to their outputs' sums; or returns false and leaves them.
-  bool add_floats(const T* x, const PlacedLines& tile) {
-    const FoldNeeds& needs = outputs_.needs();
-    bool checked = !expects_finite_ || !(needs.sum || needs.absolute || needs.squares);
-    if (checked && !check_finite(x, tile)) return false;
-    for (const Term term : AxisOutputs::terms) {
-      if (!outputs_.needs(term)) continue;
-      while (!sum(x, tile, term)) {
-        if (checked && !levels_.expect_more(term)) return false;
-        if (!checked && !check_finite(x, tile)) return false;
-        checked = true;
-      }
-    }
-    for (const Term term : AxisOutputs::terms)
-      if (outputs_.needs(term)) add_sums(tile, term);
-    levels_.relax();
+  ElementIndices indices_of(const PlacedLines& tile, const BoxIndices& rows) const {
+    return {rows, tile.first_place / outputs_.outputs(), tile.element_places / outputs_.outputs()};
+  }
+
+  void fold_floats(const T* x, const PlacedLines& tile, const BoxIndices& rows) {
+    const std::uint64_t output = first_output(tile);
+    finite_terms_.add(
+        {x, tile.lines, tile.elements, tile.stride},
+        [&](const FloatRows<T>& lines, Term term) { return add_term(lines, term, output); },
+        [&](const FloatRows<T>& lines, Term term) { add_one_by_one(lines, term, output); },
+        [&](std::size_t k, const SpecialCounts& specials) {
+          count_specials(x + k * tile.stride, tile.elements, specials, output + k,
+                         indices_of(tile, rows));
+        });
+  }
+
+  /// Adds the lines' terms to the sums of outputs from `output` on; or returns false and leaves
+  /// them.
+  bool add_term(const FloatRows<T>& lines, Term term, std::uint64_t output) {
+    const auto& kernels = kernels_.line_sums[static_cast<std::size_t>(term)];
+    if (!levels_.exact(term, [&](std::size_t level) {
+          return kernels[level](lines.x, lines.rows, lines.stride, lines.columns, sums_);
+        }))
+      return false;
+    for (int level = 0; level < levels_.of(term); ++level)
+      outputs_.add_side_by_side(output, sums_ + static_cast<std::size_t>(level) * column_tile,
+                                lines.rows, term);
     return true;
   }
 
-  bool check_finite(const T* x, const PlacedLines& tile) {
-    expects_finite_ = kernels_.all_finite(x, tile.lines, tile.stride, tile.elements);
-    return expects_finite_;
+  void add_one_by_one(const FloatRows<T>& lines, Term term, std::uint64_t output) {
+    for (std::size_t k = 0; k < lines.rows; ++k)
+      for (std::size_t i = 0; i < lines.columns; ++i)
+        outputs_.add_term(output + k, static_cast<double>(lines.x[k * lines.stride + i]), term);
   }
 
-  double* sums_of(Term term, int level) {
-    return sums_[static_cast<std::size_t>(term)] + static_cast<std::size_t>(level) * column_tile;
-  }
-
-  bool sum(const T* x, const PlacedLines& tile, Term term) {
-    double* const sums = sums_of(term, 0);
-    const auto& kernels = kernels_.line_sums[static_cast<std::size_t>(term)];
-    return levels_.exact(term, [&](std::size_t level) {
-      return kernels[level](x, tile.lines, tile.stride, tile.elements, sums);
-    }) && are_addends(sums, tile.lines);
-  }
-
-  void add_sums(const PlacedLines& tile, Term term) {
-    for (int level = 0; level < levels_.of(term); ++level)
-      outputs_.add_side_by_side(first_output(tile), sums_of(term, level), tile.lines, term);
+  void count_specials(const T* line, std::size_t n, const SpecialCounts& specials,
+                      std::uint64_t output, const ElementIndices& indices) {
+    AxisParts& parts = outputs_.parts();
+    AxisCounts& counts = parts.counts[output];
+    counts.nan += static_cast<std::uint64_t>(specials.nan);
+    counts.positive_infinities += static_cast<std::uint64_t>(specials.positive_infinities);
+    counts.negative_infinities += static_cast<std::uint64_t>(specials.negative_infinities);
+    if (specials.nan == 0) return;
+    const auto place = std::find_if(line, line + n, [](T value) { return value != value; }) - line;
+    std::uint64_t& first = parts.first_nan[output];
+    first = std::min(first, indices(static_cast<std::uint64_t>(place)));
   }
 
   void add_integers(const T* line, std::size_t n, std::uint64_t output) {
@@ -140,8 +147,7 @@ class LineFolder {
   void fold_extrema(const T* x, const PlacedLines& tile, const BoxIndices& rows) {
     AxisParts& parts = outputs_.parts();
     const std::uint64_t first = first_output(tile);
-    const ElementIndices indices(rows, tile.first_place / outputs_.outputs(),
-                                 tile.element_places / outputs_.outputs());
+    const ElementIndices indices = indices_of(tile, rows);
     for (std::size_t k = 0; k < tile.lines; ++k) {
       const T* const line = x + k * tile.stride;
       const MinMax<T> range = kernels_.extrema(line, tile.elements);
@@ -152,40 +158,13 @@ class LineFolder {
     }
   }
 
-  /// Lines as columns.
-  void fold_turned(const T* x, const PlacedLines& tile, const BoxIndices& rows) {
-    turned_.resize(tile_elements * turned_stride);
-    for (std::size_t k = 0; k < tile.lines; k += square)
-      for (std::size_t i = 0; i < tile.elements; i += square)
-        turn_square(x + k * tile.stride + i, tile.stride, std::min(square, tile.lines - k),
-                    std::min(square, tile.elements - i), turned_.data() + i * turned_stride + k);
-    columns_.fold(turned_.data(),
-                  {tile.elements, tile.lines, turned_stride, tile.first_place, tile.element_places},
-                  rows);
-  }
-
-  static void turn_square(const T* from, std::size_t stride, std::size_t lines,
-                          std::size_t elements, T* to) {
-    for (std::size_t k = 0; k < lines; ++k)
-      for (std::size_t i = 0; i < elements; ++i) to[i * turned_stride + k] = from[k * stride + i];
-  }
-
-  /// The side of the squares that lines are turned over by.
-  static constexpr std::size_t square = 16;
-
-  /// No multiple of the memory's pages, which would have a column's elements displace one another
-  /// in the cache.
-  static constexpr std::size_t turned_stride = most_lines + 16;
-
   using KernelTable = std::remove_cvref_t<decltype(kernels_of<T>(std::declval<const Kernels&>()))>;
 
   const KernelTable& kernels_;
   AxisOutputs& outputs_;
-  ColumnFolder<T>& columns_;
   SumLevels levels_;
-  bool expects_finite_ = true;
-  std::vector<T> turned_;
-  alignas(64) double sums_[column_terms][max_levels * column_tile];
+  FiniteTerms<T> finite_terms_;
+  alignas(64) double sums_[max_levels * column_tile];
 };
 
 }  // namespace warpfold::cpu

@@ -62,21 +62,46 @@ static inline Integers add_terms(Doubles (&sum)[levels], Doubles x) {
   return left;
 }
 
+/// Bits that are set where a sum is too large for an addend, or NaN.
+static inline Integers beyond_addends(Doubles sum) {
+  return ~(magnitude(sum) <= broadcast(largest_addend));
+}
+
+/// Rows whose elements of a column are added one behind another, so that its sum stays in registers
+/// for as long.
+constexpr std::size_t rows_at_a_time = 8;
+
+/// Adds the terms of some rows' elements from column `first` on; returns bits that are set where a
+/// sum is not exact.
+template <class T, Term term, std::size_t levels>
+static inline Integers add_rows(Doubles (&sum)[levels], const T* row, std::size_t rows,
+                                std::size_t stride, std::size_t first, std::size_t columns) {
+  Integers left = {};
+  if (rows == rows_at_a_time && first + vector_columns <= columns) {
+    for (std::size_t r = 0; r < rows_at_a_time; ++r)
+      left |= add_terms<T, term>(sum, load(row + r * stride + first));
+  } else {
+    for (std::size_t r = 0; r < rows; ++r)
+      left |= add_terms<T, term>(sum, load_columns(row + r * stride, first, columns));
+  }
+  return left;
+}
+
 template <class T, Term term, std::size_t levels>
 static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
                         double* sums) {
   Integers left = {};
-  for (std::size_t l = 0; l < levels; ++l)
-    for (std::size_t c = 0; c < columns; c += vector_columns)
-      store(sums + l * column_tile + c, Doubles{});
-  for (std::size_t r = 0; r < rows; ++r) {
+  for (std::size_t r = 0; r < rows; r += rows_at_a_time) {
+    const std::size_t some = rows - r < rows_at_a_time ? rows - r : rows_at_a_time;
     for (std::size_t c = 0; c < columns; c += vector_columns) {
-      Doubles sum[levels];
-      for (std::size_t l = 0; l < levels; ++l) sum[l] = load(sums + l * column_tile + c);
-      left |= add_terms<T, term>(sum, load_columns(x + r * stride, c, columns));
+      Doubles sum[levels] = {};
+      if (r != 0)
+        for (std::size_t l = 0; l < levels; ++l) sum[l] = load(sums + l * column_tile + c);
+      left |= add_rows<T, term>(sum, x + r * stride, some, stride, c, columns);
       for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + c, sum[l]);
     }
   }
+  for (std::size_t c = 0; c < columns; c += vector_columns) left |= beyond_addends(load(sums + c));
   return !any(left);
 }
 
@@ -132,22 +157,36 @@ static inline auto addend_of(T x) {
     return x;
 }
 
+/// Adds an integer's halves, or all of one that is shorter to `low`.
+template <bool magnitudes, class T>
+static inline void add_halves(T x, std::int64_t& low, std::int64_t& high) {
+  const auto addend = addend_of<T, magnitudes>(x);
+  if constexpr (sizeof(T) < sizeof(std::int64_t)) {
+    low += static_cast<std::int64_t>(addend);
+  } else {
+    low += static_cast<std::int64_t>(static_cast<std::uint32_t>(addend));
+    high += static_cast<std::int64_t>(addend >> 32);
+  }
+}
+
 /// Column c sums to high[c] * 2^32 + low[c].
 template <class T, bool magnitudes>
 static void integer_column_sums(const T* x, std::size_t rows, std::size_t stride,
                                 std::size_t columns, std::int64_t* __restrict low,
                                 std::int64_t* __restrict high) {
   for (std::size_t c = 0; c < columns; ++c) low[c] = high[c] = 0;
-  for (std::size_t r = 0; r < rows; ++r) {
+  std::size_t r = 0;
+  for (; r + rows_at_a_time <= rows; r += rows_at_a_time) {
     const T* __restrict row = x + r * stride;
     for (std::size_t c = 0; c < columns; ++c) {
-      const auto addend = addend_of<T, magnitudes>(row[c]);
-      if constexpr (sizeof(T) < sizeof(std::int64_t)) {
-        low[c] += static_cast<std::int64_t>(addend);
-      } else {
-        low[c] += static_cast<std::int64_t>(static_cast<std::uint32_t>(addend));
-        high[c] += static_cast<std::int64_t>(addend >> 32);
-      }
+      std::int64_t sums[] = {low[c], high[c]};
+      for (std::size_t k = 0; k < rows_at_a_time; ++k)
+        add_halves<magnitudes>(row[k * stride + c], sums[0], sums[1]);
+      low[c] = sums[0];
+      high[c] = sums[1];
     }
   }
+  for (; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c)
+      add_halves<magnitudes>(x[r * stride + c], low[c], high[c]);
 }

@@ -81,8 +81,9 @@ using IntegerColumnSums = void (*)(const T* x, std::size_t rows, std::size_t str
                                    std::size_t columns, std::int64_t* low, std::int64_t* high);
 
 /// The sums of a matrix's columns: that of column c is the sum of sums[l * column_tile + c] over
-/// the levels l. Returns false where they are not exact; with a single level, and where the last
-/// one is summed plainly (Kernels::plain_behind), the inexact flag tells.
+/// the levels l. At least one row. Returns false where they are not exact, or one is no addend
+/// (is_addend()); with a single level, and where the last one is summed plainly
+/// (Kernels::plain_behind), the inexact flag tells what is not exact.
 template <class T>
 using ColumnSums = bool (*)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
                             double* sums);

@@ -20,14 +20,42 @@ static inline void turn_over(Doubles (&square)[width]) {
   }
 }
 
-/// Adds the terms of a line; returns bits that are set where a sum is not exact.
-template <class T, Term term, std::size_t levels>
-static inline Integers add_line(Doubles (&sum)[levels], const T* line, std::size_t n) {
+/// Adds the terms of lines; returns bits that are set where a sum is not exact.
+template <class T, Term term, std::size_t levels, std::size_t lines>
+static inline Integers add_lines(Doubles (&sum)[lines][levels], const T* x, std::size_t stride,
+                                 std::size_t n) {
   Integers left = {};
   std::size_t i = 0;
   for (; i + vector_columns <= n; i += vector_columns)
-    left |= add_terms<T, term>(sum, load(line + i));
-  if (i < n) left |= add_terms<T, term>(sum, load_columns(line, i, n));
+    for (std::size_t k = 0; k < lines; ++k)
+      left |= add_terms<T, term>(sum[k], load(x + k * stride + i));
+  if (i < n)
+    for (std::size_t k = 0; k < lines; ++k)
+      left |= add_terms<T, term>(sum[k], load_columns(x + k * stride, i, n));
+  return left;
+}
+
+/// Adds up to a vector's width of lines, one to each lane.
+template <class T, Term term, std::size_t levels>
+static inline Integers add_line_block(Doubles (&total)[levels], const T* x, std::size_t lines,
+                                      std::size_t stride, std::size_t n) {
+  Doubles sum[width][levels] = {};
+  Integers left = {};
+  if (lines == vector_columns) {
+    left = add_lines<T, term>(sum, x, stride, n);
+  } else {
+    for (std::size_t k = 0; k < lines; ++k) {
+      Doubles single[1][levels] = {};
+      left |= add_lines<T, term>(single, x + k * stride, stride, n);
+      for (std::size_t l = 0; l < levels; ++l) sum[k][l] = single[0][l];
+    }
+  }
+  for (std::size_t l = 0; l < levels; ++l) {
+    Doubles square[width];
+    for (std::size_t k = 0; k < vector_columns; ++k) square[k] = sum[k][l];
+    turn_over(square);
+    for (const Doubles& lane : square) left |= add_exactly(total, lane);
+  }
   return left;
 }
 
@@ -36,18 +64,10 @@ static bool line_sums(const T* x, std::size_t lines, std::size_t stride, std::si
                       double* sums) {
   Integers left = {};
   for (std::size_t first = 0; first < lines; first += vector_columns) {
-    Doubles of_line[levels][width] = {};
     const std::size_t some = lines - first < vector_columns ? lines - first : vector_columns;
-    for (std::size_t i = 0; i < some; ++i) {
-      Doubles sum[levels] = {};
-      left |= add_line<T, term>(sum, x + (first + i) * stride, n);
-      for (std::size_t l = 0; l < levels; ++l) of_line[l][i] = sum[l];
-    }
     Doubles total[levels] = {};
-    for (std::size_t l = 0; l < levels; ++l) {
-      turn_over(of_line[l]);
-      for (const Doubles& lane : of_line[l]) left |= add_exactly(total, lane);
-    }
+    left |= add_line_block<T, term>(total, x + first * stride, some, stride, n);
+    left |= beyond_addends(total[0]);
     for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + first, total[l]);
   }
   return !any(left);

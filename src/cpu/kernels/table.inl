@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/expansion.hpp"
 #include "core/scan_arithmetic.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/kernels/tables.hpp"
