@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,9 @@
 #include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu {
+
+/// Doubles of the widest vector.
+inline constexpr std::size_t vector_columns = 8;
 
 /// What one thread has folded into outputs side by side.
 class AxisOutputs {
@@ -60,15 +65,21 @@ class AxisOutputs {
     if (addend != 0.0) spill(output, sums_of(term).add(output, addend), term);
   }
 
-  /// Adds `n` <= column_tile of them to the sums of consecutive outputs. There is room up to the
-  /// next multiple of 8, of zeros; the addends are lost.
-  void add_side_by_side(std::uint64_t first_output, double* addends, std::size_t n, Term term) {
+  /// Adds to the sums of `n` <= column_tile consecutive outputs what `addends` has of each in
+  /// `levels` rows of column_tile. There is room up to the next multiple of 8, of zeros; the
+  /// addends are lost.
+  void add_side_by_side(std::uint64_t first_output, double* addends, std::size_t n, int levels,
+                        Term term) {
     OutputSums& sums = sums_of(term);
-    double* const parts[4] = {
-        sums.part[0].data() + first_output, sums.part[1].data() + first_output,
-        sums.part[2].data() + first_output, sums.part[3].data() + first_output};
-    if (kernels_.add_columns(addends, n, parts)) return;
-    for (std::size_t i = 0; i < n; ++i) spill(first_output + i, addends[i], term);
+    double* parts[expansion_parts];
+    for (std::size_t p = 0; p < std::size(parts); ++p)
+      parts[p] = sums.part[p].data() + first_output;
+    const int used = kernels_.add_columns(addends, n, levels, parts);
+    sums.used = std::max(sums.used, used);
+    if (used <= expansion_parts) return;
+    for (int level = 0; level < levels; ++level)
+      for (std::size_t i = 0; i < n; ++i)
+        spill(first_output + i, addends[static_cast<std::size_t>(level) * column_tile + i], term);
   }
 
   /// Adds the term of a finite element, of any size.
@@ -88,18 +99,25 @@ class AxisOutputs {
  private:
   /// An expansion for each output, its parts in an array each, for the kernels.
   struct OutputSums {
-    std::vector<double> part[4];
+    std::vector<double> part[expansion_parts];
+    int used = 0;  ///< parts; beyond those all are 0
 
     void clear(std::uint64_t outputs) {
-      for (std::vector<double>& parts : part) parts.assign(outputs + 8, 0.0);
+      for (std::vector<double>& parts : part) {
+        if (used-- > 0) std::fill(parts.begin(), parts.end(), 0.0);
+        parts.resize(outputs + vector_columns);
+      }
+      used = 0;
     }
 
     /// Returns what there is no room for.
     double add(std::uint64_t output, double addend) {
-      for (std::vector<double>& parts : part) {
-        const DoublePair taken = two_sum(parts[output], addend);
-        parts[output] = taken.high;
+      for (int p = 0; p < expansion_parts; ++p) {
+        double& sum = part[p][output];
+        const DoublePair taken = two_sum(sum, addend);
+        sum = taken.high;
         addend = taken.low;
+        used = std::max(used, p + 1);
         if (addend == 0.0) break;
       }
       return addend;
@@ -107,8 +125,8 @@ class AxisOutputs {
 
     std::vector<Expansion> expansions(std::uint64_t outputs) const {
       std::vector<Expansion> sums(outputs);
-      for (std::uint64_t i = 0; i < outputs; ++i)
-        sums[i] = {{part[0][i], part[1][i], part[2][i], part[3][i]}};
+      for (int p = 0; p < std::min(used, expansion_parts); ++p)
+        for (std::uint64_t i = 0; i < outputs; ++i) sums[i].part[p] = part[p][i];
       return sums;
     }
   };

@@ -39,9 +39,6 @@ struct PlacedMatrix {
   }
 };
 
-/// Doubles of the widest vector.
-inline constexpr std::size_t vector_columns = 8;
-
 /// The fewest groups of columns that fill a vector, in columns.
 constexpr std::size_t narrowest(std::size_t group) {
   return (vector_columns + group - 1) / group * group;
@@ -189,33 +186,40 @@ class ColumnFolder {
           return columns[level](x, tile.rows, stride, tile.columns, column_sums_);
         }))
       return false;
-    for (int level = 0; level < levels_.of(term); ++level)
-      add_columns(column_sums_ + static_cast<std::size_t>(level) * column_tile, tile, term);
+    add_columns(tile, levels_.of(term), term);
     return true;
   }
 
-  /// Adds a number for each column to the outputs' sums; there is room for as many more.
-  void add_columns(double* column_sums, const PlacedMatrix& tile, Term term) {
+  /// Adds column_sums_, of `levels`, to the outputs' sums.
+  void add_columns(const PlacedMatrix& tile, int levels, Term term) {
     const std::size_t narrow = tile.group == 0 ? 0 : narrowest(tile.group);
     if (narrow == 0 || tile.columns < 2 * narrow)
-      return add_single(column_sums, tile.columns, tile.group, term);
+      return add_single(column_sums_, tile.columns, tile.group, levels, term);
+    for (int level = 0; level < levels; ++level)
+      add_narrowed(column_sums_ + static_cast<std::size_t>(level) * column_tile, tile, narrow,
+                   term);
+  }
+
+  /// Adds a number for each column once those of the same output have been added up. There is room
+  /// for as many more.
+  void add_narrowed(double* column_sums, const PlacedMatrix& tile, std::size_t narrow, Term term) {
     const std::size_t rows = (tile.columns + narrow - 1) / narrow;
     std::fill(column_sums + tile.columns, column_sums + rows * narrow, 0.0);
     if (!levels_.exact(term, [&](std::size_t level) {
           return all_kernels_.f64.column_sums[0][level](column_sums, rows, narrow, narrow,
                                                         narrowed_);
         }))
-      return add_single(column_sums, tile.columns, tile.group, term);
-    for (int level = 0; level < levels_.of(term); ++level)
-      add_single(narrowed_ + static_cast<std::size_t>(level) * column_tile, narrow, tile.group,
-                 term);
+      return add_single(column_sums, tile.columns, tile.group, 1, term);
+    add_single(narrowed_, narrow, tile.group, levels_.of(term), term);
   }
 
-  /// Likewise, of columns that are as they come.
-  void add_single(double* column_sums, std::size_t columns, std::size_t group, Term term) {
+  /// Adds numbers of columns that are as they come.
+  void add_single(double* sums, std::size_t columns, std::size_t group, int levels, Term term) {
     if (side_by_side_ && columns > 1 && (group == 0 || columns <= group))
-      return outputs_.add_side_by_side(output_[0], column_sums, columns, term);
-    for (std::size_t c = 0; c < columns; ++c) outputs_.add(output_[c], column_sums[c], term);
+      return outputs_.add_side_by_side(output_[0], sums, columns, levels, term);
+    for (int level = 0; level < levels; ++level)
+      for (std::size_t c = 0; c < columns; ++c)
+        outputs_.add(output_[c], sums[static_cast<std::size_t>(level) * column_tile + c], term);
   }
 
   template <class X>
@@ -234,18 +238,9 @@ class ColumnFolder {
     }
   }
 
-  template <class X>
-  void add_integers(const X* x, const PlacedMatrix& tile, IntegerColumnSums<X> columns, Term term) {
-    columns(x, tile.rows, tile.stride, tile.columns, low_, high_);
-    add_scaled(low_, tile, 1.0, term);
-    if (sizeof(X) == sizeof(double)) add_scaled(high_, tile, 0x1p32, term);
-  }
-
-  void add_scaled(const std::int64_t* integers, const PlacedMatrix& tile, double scale, Term term) {
-    std::fill_n(column_sums_ + tile.columns, vector_columns, 0.0);
-    for (std::size_t c = 0; c < tile.columns; ++c)
-      column_sums_[c] = static_cast<double>(integers[c]) * scale;
-    add_columns(column_sums_, tile, term);
+  void add_integers(const T* x, const PlacedMatrix& tile, IntegerColumnSums<T> columns, Term term) {
+    columns(x, tile.rows, tile.stride, tile.columns, column_sums_);
+    add_columns(tile, integer_levels<T>, term);
   }
 
   /// Integers of up to 32 bits are doubles.
@@ -323,11 +318,9 @@ class ColumnFolder {
   std::vector<double> widened_;  ///< row_tile rows of column_tile
   bool side_by_side_ = false;    ///< the outputs of a tile's columns, or of a group
   std::uint64_t output_[column_tile];
-  std::int64_t low_[column_tile];
-  std::int64_t high_[column_tile];
   T least_[column_tile];
   T greatest_[column_tile];
-  alignas(64) double column_sums_[max_levels * column_tile + vector_columns];
+  alignas(64) double column_sums_[max_levels * column_tile];
   alignas(64) double narrowed_[max_levels * column_tile];
 };
 

@@ -13,15 +13,17 @@ namespace warpfold::cpu {
 
 #ifdef __SSE2__
 
-inline void clear_inexact() {
-  _mm_setcsr(_mm_getcsr() & ~static_cast<unsigned>(_MM_EXCEPT_INEXACT));
-}
 inline bool inexact_raised() { return (_mm_getcsr() & _MM_EXCEPT_INEXACT) != 0; }
+
+/// The flag is dear to write and cheap to read.
+inline void clear_inexact() {
+  if (inexact_raised()) _mm_setcsr(_mm_getcsr() & ~static_cast<unsigned>(_MM_EXCEPT_INEXACT));
+}
 
 #else
 
-inline void clear_inexact() { std::feclearexcept(FE_INEXACT); }
 inline bool inexact_raised() { return std::fetestexcept(FE_INEXACT) != 0; }
+inline void clear_inexact() { std::feclearexcept(FE_INEXACT); }
 
 #endif
 

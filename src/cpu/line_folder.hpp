@@ -92,9 +92,7 @@ class LineFolder {
           return kernels[level](lines.x, lines.rows, lines.stride, lines.columns, sums_);
         }))
       return false;
-    for (int level = 0; level < levels_.of(term); ++level)
-      outputs_.add_side_by_side(output, sums_ + static_cast<std::size_t>(level) * column_tile,
-                                lines.rows, term);
+    outputs_.add_side_by_side(output, sums_, lines.rows, levels_.of(term), term);
     return true;
   }
 

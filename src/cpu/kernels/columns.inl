@@ -44,9 +44,15 @@ static inline Integers add_exactly(Doubles (&sum)[levels], Doubles addend) {
 }
 
 static inline bool any(Integers bits) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask((__m512i)bits, (__m512i)bits) != 0;
+#elif defined(__AVX2__)
+  return _mm256_testz_si256((__m256i)bits, (__m256i)bits) == 0;
+#else
   std::int64_t together = 0;
   for (int lane = 0; lane < width; ++lane) together |= bits[lane];
   return together != 0;
+#endif
 }
 
 /// Adds the terms of some elements; returns bits that are set where a sum is not exact.
@@ -68,7 +74,7 @@ static inline Integers beyond_addends(Doubles sum) {
 }
 
 /// Rows whose elements of a column are added one behind another, so that its sum stays in registers
-/// for as long.
+/// for as long: as many, or up to twice as many at the end.
 constexpr std::size_t rows_at_a_time = 8;
 
 /// Adds the terms of some rows' elements from column `first` on; returns bits that are set where a
@@ -77,13 +83,15 @@ template <class T, Term term, std::size_t levels>
 static inline Integers add_rows(Doubles (&sum)[levels], const T* row, std::size_t rows,
                                 std::size_t stride, std::size_t first, std::size_t columns) {
   Integers left = {};
-  if (rows == rows_at_a_time && first + vector_columns <= columns) {
-    for (std::size_t r = 0; r < rows_at_a_time; ++r)
-      left |= add_terms<T, term>(sum, load(row + r * stride + first));
-  } else {
-    for (std::size_t r = 0; r < rows; ++r)
+  std::size_t r = 0;
+  if (first + vector_columns > columns) {
+    for (; r < rows; ++r)
       left |= add_terms<T, term>(sum, load_columns(row + r * stride, first, columns));
+  } else if (rows >= rows_at_a_time) {
+    for (; r < rows_at_a_time; ++r)
+      left |= add_terms<T, term>(sum, load(row + r * stride + first));
   }
+  for (; r < rows; ++r) left |= add_terms<T, term>(sum, load(row + r * stride + first));
   return left;
 }
 
@@ -91,12 +99,12 @@ template <class T, Term term, std::size_t levels>
 static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
                         double* sums) {
   Integers left = {};
-  for (std::size_t r = 0; r < rows; r += rows_at_a_time) {
-    const std::size_t some = rows - r < rows_at_a_time ? rows - r : rows_at_a_time;
+  for (std::size_t r = 0, some = 0; r < rows; r += some) {
+    some = rows - r < 2 * rows_at_a_time ? rows - r : rows_at_a_time;
     for (std::size_t c = 0; c < columns; c += vector_columns) {
-      Doubles sum[levels] = {};
-      if (r != 0)
-        for (std::size_t l = 0; l < levels; ++l) sum[l] = load(sums + l * column_tile + c);
+      Doubles sum[levels];
+      for (std::size_t l = 0; l < levels; ++l)
+        sum[l] = r == 0 ? Doubles{} : load(sums + l * column_tile + c);
       left |= add_rows<T, term>(sum, x + r * stride, some, stride, c, columns);
       for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + c, sum[l]);
     }
@@ -105,21 +113,33 @@ static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::s
   return !any(left);
 }
 
-/// Adds vectors to expansions; what these have no room for stays.
-static bool add_columns(double* sums, std::size_t columns, double* const (&parts)[4]) {
-  Integers left = {};
-  for (std::size_t c = 0; c < columns; c += vector_columns) {
-    Doubles addend = load(sums + c);
-    for (double* part : parts) {
-      const PairLanes taken = two_sum_lanes(load(part + c), addend);
-      store(part + c, taken.high);
-      addend = taken.low;
-      if (!any(bits_of(addend) & magnitude_bits)) break;
-    }
-    store(sums + c, addend);
-    left |= bits_of(addend) & magnitude_bits;
+/// Adds a vector to expansions' parts from number `part` on; returns the number of the first one
+/// that is as it was. What there is no room for stays in the vector.
+static inline int add_to_parts(Doubles& addend, double* const (&parts)[expansion_parts], int part,
+                               std::size_t column) {
+  for (; part < expansion_parts; ++part) {
+    const PairLanes taken = two_sum_lanes(load(parts[part] + column), addend);
+    store(parts[part] + column, taken.high);
+    addend = taken.low;
+    if (!any(bits_of(addend) & magnitude_bits)) return part + 1;
   }
-  return !any(left);
+  return expansion_parts + 1;
+}
+
+/// Each level begins at the part that the one before it has left room in.
+static int add_columns(double* sums, std::size_t columns, int levels,
+                       double* const (&parts)[expansion_parts]) {
+  int used = 0;
+  for (std::size_t c = 0; c < columns; c += vector_columns) {
+    for (int level = 0; level < levels; ++level) {
+      double* const from = sums + static_cast<std::size_t>(level) * column_tile + c;
+      Doubles addend = load(from);
+      const int behind = add_to_parts(addend, parts, level == 0 ? 0 : 1, c);
+      used = behind > used ? behind : used;
+      store(from, addend);
+    }
+  }
+  return used;
 }
 
 template <class T>
@@ -169,24 +189,36 @@ static inline void add_halves(T x, std::int64_t& low, std::int64_t& high) {
   }
 }
 
-/// Column c sums to high[c] * 2^32 + low[c].
+/// The double of an integer of magnitude below 2^51.
+static inline double small_integer(std::int64_t value) {
+  constexpr double middle = 0x1.8p52;
+  return __builtin_bit_cast(double, value + __builtin_bit_cast(std::int64_t, middle)) - middle;
+}
+
 template <class T, bool magnitudes>
 static void integer_column_sums(const T* x, std::size_t rows, std::size_t stride,
-                                std::size_t columns, std::int64_t* __restrict low,
-                                std::int64_t* __restrict high) {
-  for (std::size_t c = 0; c < columns; ++c) low[c] = high[c] = 0;
+                                std::size_t columns, double* __restrict sums) {
+  constexpr bool in_halves = integer_levels<T> == 2;
+  const std::size_t whole = (columns + width - 1) / width * width;
+  std::int64_t low[column_tile];
+  std::int64_t high[in_halves ? column_tile : 1];
+  for (std::size_t c = 0; c < whole; ++c) low[c] = high[in_halves ? c : 0] = 0;
   std::size_t r = 0;
   for (; r + rows_at_a_time <= rows; r += rows_at_a_time) {
     const T* __restrict row = x + r * stride;
     for (std::size_t c = 0; c < columns; ++c) {
-      std::int64_t sums[] = {low[c], high[c]};
+      std::int64_t halves[] = {low[c], high[in_halves ? c : 0]};
       for (std::size_t k = 0; k < rows_at_a_time; ++k)
-        add_halves<magnitudes>(row[k * stride + c], sums[0], sums[1]);
-      low[c] = sums[0];
-      high[c] = sums[1];
+        add_halves<magnitudes>(row[k * stride + c], halves[0], halves[1]);
+      low[c] = halves[0];
+      if constexpr (in_halves) high[c] = halves[1];
     }
   }
   for (; r < rows; ++r)
     for (std::size_t c = 0; c < columns; ++c)
-      add_halves<magnitudes>(x[r * stride + c], low[c], high[c]);
+      add_halves<magnitudes>(x[r * stride + c], low[c], high[in_halves ? c : 0]);
+  for (std::size_t c = 0; c < whole; ++c) {
+    sums[c] = small_integer(low[c]);
+    if constexpr (in_halves) sums[column_tile + c] = 0x1p32 * small_integer(high[c]);
+  }
 }

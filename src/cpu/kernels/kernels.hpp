@@ -74,15 +74,20 @@ struct SquareSums {
 inline constexpr std::size_t column_tile = 512;
 inline constexpr std::size_t row_tile = 128;
 
+/// Of an Expansion.
+inline constexpr int expansion_parts = 4;
+
 /// The sums of a matrix's columns, of up to row_tile rows, `stride` elements from one to the next:
-/// column c sums to high[c] * 2^32 + low[c].
+/// that of column c is the sum of sums[l * column_tile + c] over the levels l, of which integers
+/// have integer_levels. Those of columns up to the next vector's end are 0.
 template <class T>
 using IntegerColumnSums = void (*)(const T* x, std::size_t rows, std::size_t stride,
-                                   std::size_t columns, std::int64_t* low, std::int64_t* high);
+                                   std::size_t columns, double* sums);
+template <class T>
+inline constexpr int integer_levels = sizeof(T) < sizeof(double) ? 1 : 2;
 
-/// The sums of a matrix's columns: that of column c is the sum of sums[l * column_tile + c] over
-/// the levels l. At least one row. Returns false where they are not exact, or one is no addend
-/// (is_addend()); with a single level, and where the last one is summed plainly
+/// Likewise of at least one row of floats. Returns false where sums are not exact, or one is no
+/// addend (is_addend()); with a single level, and where the last one is summed plainly
 /// (Kernels::plain_behind), the inexact flag tells what is not exact.
 template <class T>
 using ColumnSums = bool (*)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
@@ -171,10 +176,12 @@ struct Kernels {
   FloatKernels<float> f32;
   FloatKernels<double> f64;
 
-  /// Adds the n <= column_tile doubles at `sums` to as many expansions, whose parts lie in an array
-  /// each; leaves there what these have no room for, and returns whether that is nothing. All
-  /// arrays extend to the next multiple of 8 elements.
-  bool (*add_columns)(double* sums, std::size_t n, double* const (&parts)[4]);
+  /// Adds the sums of n <= column_tile columns, of `levels` as ColumnSums gives them, to as many
+  /// expansions, whose parts lie in an array each. Returns how many of these it changed, or
+  /// expansion_parts + 1 where some had no room for all; what they had none for is left at `sums`.
+  /// All arrays extend to the next multiple of 8 elements.
+  int (*add_columns)(double* sums, std::size_t n, int levels,
+                     double* const (&parts)[expansion_parts]);
 
   void (*swap16)(const std::uint16_t* from, std::size_t n, std::uint16_t* to);
   void (*swap32)(const std::uint32_t* from, std::size_t n, std::uint32_t* to);

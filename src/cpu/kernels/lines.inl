@@ -35,21 +35,29 @@ static inline Integers add_lines(Doubles (&sum)[lines][levels], const T* x, std:
   return left;
 }
 
-/// Adds up to a vector's width of lines, one to each lane.
+/// Likewise, by turning the elements over instead of their sums: adds a line to each lane.
 template <class T, Term term, std::size_t levels>
-static inline Integers add_line_block(Doubles (&total)[levels], const T* x, std::size_t lines,
-                                      std::size_t stride, std::size_t n) {
-  Doubles sum[width][levels] = {};
+static inline Integers add_turned(Doubles (&total)[levels], const T* x, std::size_t stride,
+                                  std::size_t n) {
   Integers left = {};
-  if (lines == vector_columns) {
-    left = add_lines<T, term>(sum, x, stride, n);
-  } else {
-    for (std::size_t k = 0; k < lines; ++k) {
-      Doubles single[1][levels] = {};
-      left |= add_lines<T, term>(single, x + k * stride, stride, n);
-      for (std::size_t l = 0; l < levels; ++l) sum[k][l] = single[0][l];
-    }
+  for (std::size_t i = 0; i < n; i += vector_columns) {
+    Doubles square[width];
+    for (std::size_t k = 0; k < vector_columns; ++k) square[k] = load_columns(x + k * stride, i, n);
+    turn_over(square);
+    const std::size_t some = n - i < vector_columns ? n - i : vector_columns;
+    for (std::size_t k = 0; k < some; ++k) left |= add_terms<T, term>(total, square[k]);
   }
+  return left;
+}
+
+/// Elements of a line up to which turning them over costs less than the sums of all lanes do.
+template <std::size_t levels>
+constexpr std::size_t short_line = levels == 1 ? 0 : 6 * vector_columns;
+
+/// Adds the lanes of each line's sum to a lane of the total.
+template <std::size_t levels>
+static inline Integers add_lanes(Doubles (&total)[levels], const Doubles (&sum)[width][levels]) {
+  Integers left = {};
   for (std::size_t l = 0; l < levels; ++l) {
     Doubles square[width];
     for (std::size_t k = 0; k < vector_columns; ++k) square[k] = sum[k][l];
@@ -59,14 +67,41 @@ static inline Integers add_line_block(Doubles (&total)[levels], const T* x, std:
   return left;
 }
 
+/// Adds as many lines as there are lanes, one to each.
+template <class T, Term term, std::size_t levels>
+static inline Integers add_vector_of_lines(Doubles (&total)[levels], const T* x, std::size_t stride,
+                                           std::size_t n) {
+  if (n < short_line<levels>) return add_turned<T, term>(total, x, stride, n);
+  Doubles sum[width][levels] = {};
+  const Integers left = add_lines<T, term>(sum, x, stride, n);
+  return left | add_lanes(total, sum);
+}
+
+/// Likewise fewer lines.
+template <class T, Term term, std::size_t levels>
+static inline Integers add_few_lines(Doubles (&total)[levels], const T* x, std::size_t lines,
+                                     std::size_t stride, std::size_t n) {
+  Doubles sum[width][levels] = {};
+  Integers left = {};
+  for (std::size_t k = 0; k < lines; ++k) {
+    Doubles single[1][levels] = {};
+    left |= add_lines<T, term>(single, x + k * stride, stride, n);
+    for (std::size_t l = 0; l < levels; ++l) sum[k][l] = single[0][l];
+  }
+  return left | add_lanes(total, sum);
+}
+
 template <class T, Term term, std::size_t levels>
 static bool line_sums(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
                       double* sums) {
   Integers left = {};
   for (std::size_t first = 0; first < lines; first += vector_columns) {
-    const std::size_t some = lines - first < vector_columns ? lines - first : vector_columns;
     Doubles total[levels] = {};
-    left |= add_line_block<T, term>(total, x + first * stride, some, stride, n);
+    const T* const line = x + first * stride;
+    if (first + vector_columns <= lines)
+      left |= add_vector_of_lines<T, term>(total, line, stride, n);
+    else
+      left |= add_few_lines<T, term>(total, line, lines - first, stride, n);
     left |= beyond_addends(total[0]);
     for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + first, total[l]);
   }
