@@ -30,7 +30,7 @@ InflateProbe::InflateProbe(const io::DatasetInfo& info, int ranks, int rank, int
     : chunk_bytes_(io::grid_of(info).chunk_elements() * size_of(info.format.type)),
       threads_(threads) {
   const std::uint64_t wanted = std::max<std::uint64_t>(1, wanted_bytes / chunk_bytes_);
-  const InputFile file(info.file);
+  const InputFile file(info.stored_file);
   for (const io::StoredChunk& chunk : spread_sample(chunks_of_rank(info, ranks, rank), wanted)) {
     stored_.push_back({std::vector<std::byte>(chunk.bytes), chunk.skipped_filters});
     file.read(chunk.address, stored_.back().bytes);

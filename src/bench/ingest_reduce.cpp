@@ -95,7 +95,7 @@ std::optional<IngestContender> raw_read(const IngestRun& run) {
     std::vector<std::unique_ptr<TransferLane>> lanes;
     const auto make_lane = run.on_gpu ? make_gpu_lane : make_host_lane;
     for (int i = 0; i < run.threads; ++i) lanes.push_back(make_lane(run.piece_bytes));
-    raw = std::make_shared<RawRead>(run.settings.file, std::move(*pieces), std::move(lanes));
+    raw = std::make_shared<RawRead>(run.info.stored_file, std::move(*pieces), std::move(lanes));
   });
   if (!raw) return std::nullopt;
   const auto read_all = [&run, raw] {

@@ -35,6 +35,21 @@ const RecordedFile& recorded(const H5FD_t* file) {
   return *reinterpret_cast<const RecordedFile*>(file);
 }
 
+void* copy_info(const void* info) {
+  return new (std::nothrow) DriverInfo(*static_cast<const DriverInfo*>(info));
+}
+
+herr_t free_info(void* info) {
+  delete static_cast<DriverInfo*>(info);
+  return 0;
+}
+
+/// HDF5 asks for it where an external link leads to another file, to open that alike.
+void* info_of_file(H5FD_t* file) {
+  const DriverInfo info{recorded(file).recording};
+  return copy_info(&info);
+}
+
 H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
   if ((flags & H5F_ACC_RDWR) != 0) return nullptr;
   FileDescriptor descriptor(::open(name, O_RDONLY | O_CLOEXEC));
@@ -91,6 +106,9 @@ H5FD_class_t driver_class() {
   driver.maxaddr = std::numeric_limits<std::int64_t>::max();
   driver.fc_degree = H5F_CLOSE_WEAK;
   driver.fapl_size = sizeof(DriverInfo);
+  driver.fapl_get = info_of_file;
+  driver.fapl_copy = copy_info;
+  driver.fapl_free = free_info;
   driver.open = open_file;
   driver.close = close_file;
   driver.query = query_features;

@@ -28,7 +28,7 @@ class IndexCheck {
   IndexCheck(const DatasetInfo& info, const std::string& problem)
       : problem_(problem),
         coordinates_(info),
-        file_bytes_(size_of_file(info.file, problem)),
+        file_bytes_(size_of_file(info.stored_file, problem)),
         chunk_bytes_(chunk_bytes_of(info)),
         pipeline_(info.filters.empty() ? 0 : all_filters >> (32 - info.filters.size())) {}
 

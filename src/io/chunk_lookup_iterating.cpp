@@ -10,9 +10,10 @@ namespace warpfold::io {
 namespace {
 
 /// Up to 1.14.3 HDF5 counts addresses from the end of the user block.
-hsize_t bytes_before_addresses(hid_t file, const std::string& problem) {
+hsize_t bytes_before_addresses(hid_t dataset, const std::string& problem) {
   if (H5_VERSION_GE(1, 14, 4)) return 0;
-  const PropertiesHandle creation(require(H5Fget_create_plist(file), problem));
+  const FileHandle file(require(H5Iget_file_id(dataset), problem));
+  const PropertiesHandle creation(require(H5Fget_create_plist(file.get()), problem));
   hsize_t user_block = 0;
   require(H5Pget_userblock(creation.get(), &user_block), problem);
   return user_block;
@@ -59,7 +60,7 @@ std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid
       require(H5Dopen2(file.get(), info.name.c_str(), H5P_DEFAULT), problem));
   const ChunkCoordinates coordinates(info);
   std::vector<StoredChunk> chunks(run.count);
-  Collection collection{coordinates, grid, run, bytes_before_addresses(file.get(), problem),
+  Collection collection{coordinates, grid, run, bytes_before_addresses(dataset.get(), problem),
                         chunks,      {}};
   require(H5Dchunk_iter(dataset.get(), H5P_DEFAULT, collect, &collection), problem);
   if (const auto& wrong = collection.impossible)

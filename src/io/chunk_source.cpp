@@ -54,7 +54,7 @@ class ChunkSource::Implementation {
         chunk_bytes_(chunk_bytes_of(info)),
         mine_(mine),
         chunks_(read_chunk_index(info, mine)),
-        file_(::open(info.file.c_str(), O_RDONLY | O_CLOEXEC)) {
+        file_(::open(info.stored_file.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (!file_) throw Error(problem_, describe_errno(errno), "");
   }
 

@@ -25,14 +25,15 @@ class Dataset::Implementation {
         info_(library_->info()) {
     take_path(info_, path, problem_);
     if (info_.path == ReadPath::library) library_->require_readable();
-    if (reads_directly()) bytes_.emplace(info_.file, problem_);
+    if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
+    if (info_.stored_file != file) version_ = version_of(info_.stored_file);
   }
 
   explicit Implementation(const DatasetInfo& known)
       : problem_(cannot_read(known.file, known.name)),
-        version_(version_of(known.file)),
+        version_(version_of(known.stored_file)),
         info_(known) {
-    if (reads_directly()) bytes_.emplace(info_.file, problem_);
+    if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
     if (info_.path == ReadPath::library) open_library();
   }
 
@@ -82,7 +83,7 @@ class Dataset::Implementation {
   }
 
   void require_unchanged() const {
-    if (version_of(info_.file) == version_) return;
+    if (version_of(info_.stored_file) == version_) return;
     throw Error(problem_, "the file changed while it was read",
                 "Start again once its writer is done.");
   }
@@ -181,7 +182,7 @@ class Dataset::Implementation {
   }
 
   std::string problem_;
-  FileVersion version_;  ///< as it was before the file was opened
+  FileVersion version_;  ///< of the file with the elements, as it was before they were looked for
   std::optional<LibraryDataset> library_;
   DatasetInfo info_;
   std::optional<ByteReader> bytes_;  ///< where elements are read directly

@@ -31,6 +31,7 @@ struct Filter {
 struct DatasetInfo {
   std::string file;
   std::string name;
+  std::string stored_file;  ///< where it lies, another than `file` behind an external link
   ElementFormat format;
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
   std::vector<std::uint64_t> stored_shape;  ///< empty for a scalar

@@ -7,10 +7,14 @@
 #include "io/filters.hpp"
 #include "io/hdf5_error.hpp"
 #include "io/path_choice.hpp"
+#include "io/queried_name.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
 namespace {
+
+constexpr const char* copy_again =
+    "Copy the file again, or check whether its writer was interrupted.";
 
 Layout layout_of(hid_t creation, const std::string& problem) {
   switch (require(H5Pget_layout(creation), problem)) {
@@ -29,7 +33,7 @@ Layout layout_of(hid_t creation, const std::string& problem) {
 
 Error damaged_chunk_shape(const std::string& problem) {
   return Error(problem, "the file is damaged: no chunks can have the shape that it tells",
-               "Copy it again, or check whether its writer was interrupted.");
+               copy_again);
 }
 
 /// Throws for extents that no writer can have given, on whose product others rely.
@@ -82,6 +86,25 @@ std::optional<std::uint64_t> contiguous_offset(hid_t dataset, const DatasetInfo&
   return offset;
 }
 
+/// HDF5 gives 0 where it fails, too: where it can't read the index of chunks, for one.
+std::uint64_t stored_bytes_of(hid_t dataset, const std::string& problem) {
+  const hsize_t bytes = H5Dget_storage_size(dataset);
+  if (bytes == 0 && H5Eget_num(H5E_DEFAULT) > 0) throw_library_error(problem, copy_again);
+  return bytes;
+}
+
+/// HDF5 reads on behind elements that lie in the object's header.
+void require_stored_whole(const DatasetInfo& info, const std::string& problem) {
+  if (info.layout != Layout::compact && (info.layout != Layout::contiguous || !info.stored_bytes))
+    return;
+  const std::uint64_t bytes = info.elements * size_of(info.format.type);
+  if (info.stored_bytes >= bytes) return;
+  throw Error(problem,
+              std::to_string(info.stored_bytes) + " bytes are stored, its elements have " +
+                  std::to_string(bytes),
+              copy_again);
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
@@ -103,6 +126,8 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   DatasetInfo info;
   info.file = file;
   info.name = name;
+  info.stored_file = queried_name(
+      [&](char* text, std::size_t size) { return H5Fget_name(dataset, text, size); }, problem);
   info.format = type.format.value();
   info.stored_type = type.name;
   info.shape = shape_of(dataset, problem);
@@ -115,7 +140,8 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
     info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation.get(), problem);
   }
   info.filters = filters_of(creation.get());
-  info.stored_bytes = H5Dget_storage_size(dataset);
+  info.stored_bytes = stored_bytes_of(dataset, problem);
+  require_stored_whole(info, problem);
   if (type.exact) {
     const TypeHandle file_type(require(H5Dget_type(dataset), problem));
     info.fill = fill_value_of(creation.get(), file_type.get(), problem);

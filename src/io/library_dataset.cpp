@@ -50,7 +50,7 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
 void LibraryDataset::require_readable() const {
   if (info_.stored_bytes > 0) require_available(info_.filters, problem_);
   if (info_.layout == Layout::virtual_) {
-    require_virtual_sources(file_.get(), info_.file, dataset_.get(), problem_);
+    require_virtual_sources(dataset_.get(), info_.stored_file, problem_);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "io/dataset_info.hpp"
 #include "io/hdf5_error.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/queried_name.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -25,15 +26,6 @@ struct Mapping {
   SpaceHandle source_space;
   bool unlimited = false;
 };
-
-/// Calls one of HDF5's name queries, which return a length, and then again for the text.
-template <class Query>
-std::string queried_name(Query query, const std::string& problem) {
-  const ssize_t length = require(query(nullptr, 0), problem);
-  std::string name(static_cast<std::size_t>(length), '\0');
-  require(query(name.data(), name.size() + 1), problem);
-  return name;
-}
 
 Mapping mapping_at(hid_t creation, std::size_t index, const std::string& problem) {
   Mapping mapping;
@@ -198,9 +190,10 @@ class SourceCheck {
 
 }  // namespace
 
-void require_virtual_sources(hid_t file, const std::string& file_path, hid_t dataset,
+void require_virtual_sources(hid_t dataset, const std::string& file_path,
                              const std::string& problem) {
-  SourceCheck(problem).check(file, file_path, dataset, 0);
+  const FileHandle file(require(H5Iget_file_id(dataset), problem));
+  SourceCheck(problem).check(file.get(), file_path, dataset, 0);
 }
 
 }  // namespace warpfold::io

@@ -22,6 +22,7 @@ std::string packed(const io::DatasetInfo& info) {
     slices.push_back({slice.start, slice.count, slice.step, slice.dropped});
   const json document = {info.file,
                          info.name,
+                         info.stored_file,
                          info.format.type,
                          info.format.order,
                          info.stored_type,
@@ -49,6 +50,7 @@ io::DatasetInfo unpacked(const std::string& text) {
   io::DatasetInfo info;
   take(info.file);
   take(info.name);
+  take(info.stored_file);
   take(info.format.type);
   take(info.format.order);
   take(info.stored_type);

@@ -229,6 +229,47 @@ def test_what_cannot_be_read_is_refused_by_name(folder, row):
     support.fail("reduce", folder / "in.h5", "--all", code=1, mentions=[text], ranks=2)
 
 
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("storage", [{}, {"chunks": (10, 9)}, {"chunks": (10, 9), "shuffle": True}],
+                         ids=["contiguous", "chunks", "filtered"])  # fmt: skip
+def test_dataset_in_another_file(folder, storage, ranks):
+    """Detectors write frames to files of their own, and a master file of links to them."""
+    (folder / "frames").mkdir()
+    values = np.arange(1060, dtype="i4").reshape(SHAPE)
+    with h5py.File(folder / "frames/1.h5", "w", userblock_size=1024) as file:
+        file.create_dataset("entry/data", data=values, **storage)
+    with h5py.File(folder / "links.h5", "w") as file:
+        file["again"] = h5py.ExternalLink("frames/1.h5", "/entry")
+    with h5py.File(folder / "master.h5", "w") as file:
+        file["padding"] = np.ones(500)
+        file["frame"] = h5py.ExternalLink("frames/1.h5", "entry/data")
+        file["group"] = h5py.ExternalLink("frames/1.h5", "/entry")
+        file["far"] = h5py.ExternalLink("links.h5", "again/data")
+        file["soft"] = h5py.SoftLink("/group/data")
+    master = folder / "master.h5"
+    for name in ("frame", "group/data", "far", "soft"):
+        report = support.reduce(master, name, ops="sum,argmax", ranks=ranks).report
+        assert report["dataset"] == name
+        assert report["results"] == {"sum": int(values.sum()), "argmax": 1059}
+    support.scan(master, folder / "out.h5", "frame", ranks=ranks)
+    with h5py.File(folder / "out.h5") as file:
+        assert np.array_equal(file["frame"], np.cumsum(values).reshape(SHAPE))
+
+
+def test_virtual_dataset_in_another_file(folder):
+    """Its sources are looked for where it is, not where the link is."""
+    (folder / "frames").mkdir()
+    wide = virtual(folder / "frames/all.h5", "values", "i32", "little")
+    with h5py.File(folder / "frames/all.h5", "a") as file:
+        layout = h5py.VirtualLayout(SHAPE, "i4")
+        layout[...] = h5py.VirtualSource(".", "values", SHAPE)
+        file.create_virtual_dataset("again", layout)
+    with h5py.File(folder / "master.h5", "w") as file:
+        file["frames"] = h5py.ExternalLink("frames/all.h5", "/")
+    for name in ("frames/values", "frames/again"):
+        assert support.reduce(folder / "master.h5", name, ops="sum").results["sum"] == wide.sum()
+
+
 NETCDF = """netcdf sample {
 dimensions: time = UNLIMITED ; lat = 7 ; lon = 11 ;
 variables:

@@ -105,6 +105,32 @@ def test_address_of_a_chunk(folder, address):
     refused(patched(path, struct.pack("<Q", place), struct.pack("<Q", address)))
 
 
+@pytest.mark.parametrize("signature", [b"TREE", b"FAHD", b"FADB", b"EAHD", b"EAIB"])
+def test_damaged_index_of_chunks(folder, signature):
+    """HDF5 tells of such a dataset that nothing is stored."""
+    extensible = signature.startswith(b"EA")
+    libver = "earliest" if signature == b"TREE" else "latest"
+    with h5py.File(folder / "in.h5", "w", libver=libver) as file:
+        file.create_dataset(
+            "values", data=np.ones(1000), chunks=(10,), maxshape=(None,) if extensible else (1000,)
+        )
+    count = (folder / "in.h5").read_bytes().count(signature)
+    refused(patched(folder / "in.h5", signature, b"XXXX", count - 1))
+
+
+@pytest.mark.parametrize("extent", [11, 1 << 20, 1 << 40])
+def test_extent_of_a_compact_dataset(folder, extent):
+    """HDF5 reads on behind the elements in the object's header."""
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_layout(h5py.h5d.COMPACT)
+    with h5py.File(folder / "in.h5", "w") as file:
+        space = h5py.h5s.create_simple((10,))
+        h5py.h5d.create(file.id, b"values", h5py.h5t.NATIVE_DOUBLE, space, properties)
+        file["values"][...] = 1
+    patched(folder / "in.h5", 2 * struct.pack("<Q", 10), 2 * struct.pack("<Q", extent))
+    refused(folder / "in.h5", mentions="80 bytes are stored")
+
+
 @pytest.mark.parametrize("address", [1 << 40, (1 << 63) - 1, (1 << 64) - 2])
 def test_address_of_a_contiguous_dataset(folder, address):
     path = support.write(folder / "in.h5", np.ones(1000), "f64")
