@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "io/foreign_format.hpp"
 #include "io/hdf5_error.hpp"
 #include "io/posix_file.hpp"
 #include "warpfold/core/error.hpp"
@@ -96,6 +97,8 @@ bool has_hdf5_signature(const std::string& path, [[maybe_unused]] hid_t access) 
     throw Error(problem, "it is marked as open for writing",
                 "Wait until its writer is done; if the writer died, clear the mark with h5clear.");
   }
+  if (const auto foreign = foreign_format_of(path))
+    throw Error(problem, foreign->name, foreign->suggestion);
   if (mentions(causes, "truncated file")) {
     throw Error(problem, "the file is truncated; " + causes,
                 "Copy it again, or check whether its writer was interrupted.");

@@ -154,14 +154,19 @@ StoredType describe_enumeration(hid_t type) {
   return stored;
 }
 
+/// As h5py (r, i), MATLAB and Octave (real, imag) write them.
 bool is_complex_pair(hid_t type) {
   if (H5Tget_nmembers(type) != 2) return false;
-  return member_name(type, 0) == "r" && member_name(type, 1) == "i" &&
-         H5Tget_member_class(type, 0) == H5T_FLOAT && H5Tget_member_class(type, 1) == H5T_FLOAT;
+  const std::string real = member_name(type, 0);
+  const std::string imaginary = member_name(type, 1);
+  return ((real == "r" && imaginary == "i") || (real == "real" && imaginary == "imag")) &&
+         H5Tget_member_class(type, 0) == H5Tget_member_class(type, 1) &&
+         (H5Tget_member_class(type, 0) == H5T_FLOAT || H5Tget_member_class(type, 0) == H5T_INTEGER);
 }
 
 std::string name_of_compound(hid_t type) {
-  if (is_complex_pair(type)) return "complex (compound of r and i)";
+  if (is_complex_pair(type))
+    return "complex (compound of " + member_name(type, 0) + " and " + member_name(type, 1) + ")";
   constexpr int most_named = 4;
   const int members = require(H5Tget_nmembers(type), cannot_inspect);
   std::string name = "compound of ";

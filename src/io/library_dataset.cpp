@@ -11,7 +11,7 @@
 #include "io/hdf5_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
-#include "io/matlab_array.hpp"
+#include "io/placeholder.hpp"
 #include "io/transfer.hpp"
 #include "io/virtual_sources.hpp"
 #include "warpfold/core/error.hpp"
@@ -39,7 +39,7 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
   TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
   const StoredType type = describe_type(file_type.get());
   if (!type.format) throw Error(problem_, unsupported_reason(type), supported_types_advice());
-  const std::string odd = reason_against_matlab_array(dataset_.get());
+  const std::string odd = reason_against_placeholder(dataset_.get());
   if (!odd.empty()) throw Error(problem_, odd, "There is nothing to read.");
   info_ = describe_dataset(dataset_.get(), type, file, name);
   memory_type_ = memory_type_for(std::move(file_type), type);

@@ -5,7 +5,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_scope.hpp"
 #include "io/hdf5_type.hpp"
-#include "io/matlab_array.hpp"
+#include "io/placeholder.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -18,7 +18,7 @@ void describe_into(hid_t file, const std::string& problem, DatasetListing& listi
   listing.stored_type = stored.name;
   listing.shape = shape_of(dataset.get(), problem);
   listing.unsupported =
-      stored.format ? reason_against_matlab_array(dataset.get()) : unsupported_reason(stored);
+      stored.format ? reason_against_placeholder(dataset.get()) : unsupported_reason(stored);
 }
 
 }  // namespace

@@ -331,8 +331,10 @@ def test_netcdf(folder):
     texts = {name: ", ".join(map(str, values)) for name, values in numbers.items()}
     (folder / "sample.cdl").write_text(NETCDF % texts)
     subprocess.run(["ncgen", "-4", "-o", "sample.nc", "sample.cdl"], cwd=folder, check=True)
-    reasons = expect_as_h5py(folder / "sample.nc", "c", "name")
+    reasons = expect_as_h5py(folder / "sample.nc", "c", "name", "time", "lon")
     assert "string" in reasons["c"] and "string" in reasons["name"]
+    for dimension in ("time", "lon"):
+        assert reasons[dimension] == "it is a dimension of netCDF's without a variable"
 
 
 def test_netcdf_packed_anew(folder):
@@ -375,7 +377,7 @@ def test_matlab(folder):
             MATLAB_int_decode=np.int32(2))  # fmt: skip
         add("group/single", np.float32([[1.5, 2.5]]), "single")
         add("nothing", np.array([0, 3], "<u8"), "double", MATLAB_empty=np.uint8(1))
-        add("z", np.array([1 + 2j], "c16"), "double")
+        add("z", np.array([(1, 2)], [("real", "f8"), ("imag", "f8")]), "double")
         add("cells", np.array([file["x"].ref], h5py.ref_dtype), "cell")
     with open(path, "r+b") as file:
         file.write(text.ljust(116) + bytes(8) + struct.pack("<H", 0x0200) + b"IM")
@@ -389,12 +391,78 @@ def test_octave(folder):
     require_command("octave-cli")
     script = (
         "x = reshape(1:12, 3, 4) / 7; s = single(x); k = int16(x * 1000); b = x > 1; n = 3.25;"
-        " z = x + i; save('-hdf5', 'out.h5', 'x', 's', 'k', 'b', 'n', 'z');"
+        " z = x + i; e = zeros(3, 0); m = sparse([1 0; 0 2]); c = {x, 'text', e};"
+        " save('-hdf5', 'out.h5', 'x', 's', 'k', 'b', 'n', 'z', 'e', 'm', 'c');"
     )
     subprocess.run(["octave-cli", "--norc", "--eval", script], cwd=folder, check=True)
     with h5py.File(folder / "out.h5") as file:
-        skipped = [f"{name}/type" for name in file] + ["z/value"]
-    expect_as_h5py(folder / "out.h5", *skipped)
+        skipped = [f"{name}/type" for name in file] + ["z/value", "e/value", "c/value/_2/value"]
+        skipped += [f"c/value/_{number}/type" for number in range(3)]
+    reasons = expect_as_h5py(folder / "out.h5", *skipped)
+    assert "complex (compound of real and imag)" in reasons["z/value"]
+    assert reasons["e/value"] == "it is an empty array of Octave's, which stores its extents"
+
+
+CDO = {
+    "compressed": ["-k", "grid", "-z", "zip_6"],
+    "packed": ["-b", "I16", "-pack"],
+    "series": ["-b", "F64", "-duplicate,5", "-settaxis,2001-01-01,0:00,1mon"],
+    "little": ["-b", "F32L"],
+    "big": ["-b", "F64B"],
+    "szip": ["-z", "szip"],
+}
+
+
+def unpacked(dataset):
+    """The values of a netCDF-4 variable that are not missing."""
+    stored, attributes = dataset[...], dataset.attrs
+    missing = [attributes[name] for name in ("_FillValue", "missing_value") if name in attributes]
+    kept = stored[~np.isin(stored, missing)]
+    if "scale_factor" not in attributes:
+        return kept
+    return kept * attributes["scale_factor"][0] + attributes["add_offset"][0]
+
+
+@pytest.mark.parametrize("kind", CDO)
+def test_cdo(folder, kind):
+    require_command("cdo")
+    command = ["cdo", "-s", "-f", "nc4", *CDO[kind], "-setrtomiss,-200,0", "-topo,r36x18"]
+    subprocess.run([*command, "out.nc"], cwd=folder, check=True, capture_output=True)
+    with h5py.File(folder / "out.nc") as file:
+        values = unpacked(file["topo"])
+        assert values.size < file["topo"].size
+    found = support.reduce(
+        folder / "out.nc", "topo", "--cf", "--fill-value", "auto", ops="count,sum,min,max", ranks=2
+    ).results
+    assert found == {
+        "count": values.size, "sum": math.fsum(values), "min": values.min(), "max": values.max()
+    }  # fmt: skip
+
+
+FOREIGN = [
+    (b"CDF\x01", "netCDF file of the classic format", "nccopy -k nc4"),
+    (b"CDF\x02", "netCDF file of the 64-bit offset format", "nccopy -k nc4"),
+    (b"CDF\x05", "netCDF file of the CDF-5 format", "nccopy -k nc4"),
+    (b"MATLAB 5.0 MAT-file, Platform: GLNXA64", "MATLAB file of an older format", "-v7.3"),
+    (b"\x0e\x03\x13\x01", "HDF4 file", "h4toh5"),
+    (b"GRIB", "GRIB file", "cdo"),
+    (b"\x89HDF\r\n\x1a", "not an HDF5 file", "netCDF-4"),
+]
+
+
+@pytest.mark.parametrize("first, name, advice", FOREIGN, ids=lambda value: str(value)[:12])
+def test_formats_that_are_not_hdf5_are_named(folder, first, name, advice):
+    (folder / "in.nc").write_bytes(first.ljust(2000, b"\0"))
+    support.fail("reduce", folder / "in.nc", "x", code=1, mentions=[name, advice])
+
+
+def test_files_of_several_parts_are_named(folder):
+    with h5py.File(folder / "part%d.h5", "w", driver="family", memb_size=2048) as file:
+        file["values"] = np.arange(2000)
+    with h5py.File(folder / "split", "w", driver="split") as file:
+        file["values"] = np.arange(2000)
+    for path, driver in {"part0.h5": "family", "split-m.h5": "split"}.items():
+        support.fail("reduce", folder / path, "values", code=1, mentions=[driver, "h5repart"])
 
 
 def rewritten(path, old, new):
