@@ -111,7 +111,12 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
   const SpaceHandle space(require(H5Dget_space(dataset), problem));
   const int rank = require(H5Sget_simple_extent_ndims(space.get()), problem);
   std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
-  require(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), problem);
+  std::vector<hsize_t> most(extents.size());
+  require(H5Sget_simple_extent_dims(space.get(), extents.data(), most.data()), problem);
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] > most[d])
+      throw Error(problem, "the file is damaged: an extent exceeds its maximum", copy_again);
+  }
   return {extents.begin(), extents.end()};
 }
 

@@ -29,6 +29,7 @@ struct OutputSpec : OutputDataset {
   std::string path;                   ///< the final name
   std::vector<OutputDataset> others;  ///< datasets 1, 2, ...; this one is dataset 0
   bool force = false;                 ///< may replace an existing file
+  std::vector<std::string> inputs;    ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
   std::vector<std::string> dropped_attributes;  ///< of those: names that are not carried over
@@ -39,9 +40,9 @@ struct OutputSpec : OutputDataset {
 /// nothing exists under the final name; the destructor removes what was not committed.
 class StagedFile {
  public:
-  /// Throws Error for an existing target without `force`, a target that is the attributes' source
-  /// file itself (a usage Error), a folder that is missing or not writable, too little space,
-  /// storage options that do not fit the shape (a usage Error).
+  /// Throws Error for an existing target without `force`, a target that is one of the inputs (a
+  /// usage Error), a folder that is missing or not writable, too little space, storage options that
+  /// do not fit the shape (a usage Error).
   explicit StagedFile(OutputSpec spec);
   ~StagedFile();
   StagedFile(StagedFile&& other) noexcept;

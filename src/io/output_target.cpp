@@ -33,15 +33,15 @@ Error already_there(const std::string& path) {
   return Error(cannot_write(path), "it exists", "Give --force to replace it.");
 }
 
-void require_not_the_input(const OutputSpec& spec) {
-  if (!spec.attributes_from) return;
+void require_no_input(const OutputSpec& spec) {
   const auto output = status_of(spec.path);
-  const auto input = status_of(spec.attributes_from->first);
-  if (!output || !input) return;
-  if (output->st_dev != input->st_dev || output->st_ino != input->st_ino) return;
-  throw usage_error(cannot_write(spec.path),
-                    "it is the input file '" + spec.attributes_from->first + "' itself",
-                    "Give the output another name.");
+  if (!output) return;
+  for (const std::string& file : spec.inputs) {
+    const auto input = status_of(file);
+    if (!input || output->st_dev != input->st_dev || output->st_ino != input->st_ino) continue;
+    throw usage_error(cannot_write(spec.path), "it is the input file '" + file + "' itself",
+                      "Give the output another name.");
+  }
 }
 
 void require_folder(const std::string& path) {
@@ -119,7 +119,7 @@ void require_writable_target(const OutputSpec& spec) {
   if (spec.path.empty() || file_name_of(spec.path).empty()) {
     throw usage_error(cannot_write(spec.path), "the path names no file", "Name a file.");
   }
-  require_not_the_input(spec);
+  require_no_input(spec);
   require_folder(spec.path);
   require_replaceable(spec.path, spec.force);
 }

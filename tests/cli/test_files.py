@@ -251,6 +251,9 @@ def test_dataset_in_another_file(folder, storage, ranks):
         report = support.reduce(master, name, ops="sum,argmax", ranks=ranks).report
         assert report["dataset"] == name
         assert report["results"] == {"sum": int(values.sum()), "argmax": 1059}
+    for output in (master, folder / "frames/1.h5"):
+        support.fail("scan", master, "frame", "-o", output, "--force", code=2, ranks=ranks,
+                     mentions=[f"it is the input file '{output}'"])  # fmt: skip
     support.scan(master, folder / "out.h5", "frame", ranks=ranks)
     with h5py.File(folder / "out.h5") as file:
         assert np.array_equal(file["frame"], np.cumsum(values).reshape(SHAPE))

@@ -118,6 +118,14 @@ def test_damaged_index_of_chunks(folder, signature):
     refused(patched(folder / "in.h5", signature, b"XXXX", count - 1))
 
 
+def test_extent_beyond_its_maximum(folder):
+    """Nobody would wait for the fill value of all those elements."""
+    path = chunked(folder / "in.h5", ((DEFLATE, (6,)),))
+    extents = 2 * struct.pack("<Q", 1000)
+    patched(path, extents, struct.pack("<QQ", 1 << 56, 1000))
+    refused(path, mentions="an extent exceeds its maximum")
+
+
 @pytest.mark.parametrize("extent", [11, 1 << 20, 1 << 40])
 def test_extent_of_a_compact_dataset(folder, extent):
     """HDF5 reads on behind the elements in the object's header."""

@@ -209,7 +209,7 @@ TEST_F(OutputTest, TheInputIsNeverReplaced) {
       OutputSpec same = spec();
       same.path = path(name);
       same.force = force;
-      same.attributes_from = {path("in.h5"), "x"};
+      same.inputs = {path("other.h5"), path("in.h5")};
       const Error error = refusal(same);
       EXPECT_TRUE(contains(error.why(), "it is the input file")) << error.why();
       EXPECT_EQ(error.exit_code(), ExitCode::usage);
