@@ -11,6 +11,7 @@
 #include "io/hdf5_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/library_parts.hpp"
 #include "io/placeholder.hpp"
 #include "io/transfer.hpp"
 #include "io/virtual_sources.hpp"
@@ -18,6 +19,9 @@
 
 namespace warpfold::io {
 namespace {
+
+/// For each chunk that one call reads of, HDF5 keeps some 6 KiB until it is done.
+constexpr std::uint64_t most_chunks_at_once = 1 << 14;
 
 /// Stored elements keep their type in memory, so that HDF5 converts nothing but integers that are
 /// narrower than their bytes.
@@ -58,6 +62,16 @@ void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {
   if (zero_first_) std::ranges::fill(out, std::byte{0});
   if (zero_first_ && has_no_storage(info_)) return;
   if (!cache_enlarged_) enlarge_chunk_cache();
+  if (info_.layout != Layout::chunked) return read_at_once(part, out);
+  for (const Selection& piece : cut_by_chunks(part, info_.chunk_shape, most_chunks_at_once)) {
+    std::size_t bytes = size_of(info_.format.type);
+    for (const Slice& slice : piece) bytes *= slice.count;
+    read_at_once(piece, out.first(bytes));
+    out = out.subspan(bytes);
+  }
+}
+
+void LibraryDataset::read_at_once(const Selection& part, std::span<std::byte> out) const {
   read_elements(dataset_.get(), memory_type_.get(), part, out, problem_);
 }
 

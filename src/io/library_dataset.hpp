@@ -27,6 +27,7 @@ class LibraryDataset {
 
  private:
   void enlarge_chunk_cache();
+  void read_at_once(const Selection& part, std::span<std::byte> out) const;
 
   std::string problem_;
   FileHandle file_;

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import h5py
+import numpy as np
 import pytest
 
 import support
@@ -52,6 +53,21 @@ def test_host_memory_does_not_grow_with_the_dataset(folder, read_path, chunk):
     ]
     assert peaks[1] < peaks[0] + 16 * MEBI
     assert peaks[1] < 1 << 30
+
+
+def test_host_memory_does_not_grow_with_the_number_of_chunks(folder):
+    """HDF5 keeps kilobytes for each chunk of what it is asked for."""
+    values = np.arange(600_000, dtype="i4").reshape(1200, 500)
+    with h5py.File(folder / "in.h5", "w", libver="latest") as file:
+        made = file.create_dataset("values", values.shape, "i4", chunks=(2, 5))
+        for row in range(0, 1200, 100):  # The memory of this process counts, too.
+            made[row : row + 100] = values[row : row + 100]
+    options = ["--read-path", "library", "--slab", "16M", "--threads", 2]
+    assert peak_bytes("reduce", folder / "in.h5", "values", *options) < 256 * MEBI
+    found = support.reduce(
+        folder / "in.h5", "values", *options, "--select", "1::2, 3:", ops="sum"
+    ).results
+    assert found["sum"] == values[1::2, 3:].sum()
 
 
 @pytest.mark.parametrize(
