@@ -35,8 +35,10 @@ def reduce_command(dataset, view, random):
     results = truth.statistics(*view.flat(), **options)
     expected = {each: results[each] for each in chosen}
     if random.random() < 0.2:
-        return Command([*words, "--csv", "-"], lambda outcome: differences(_cells(outcome), expected))
-    return Command([*words, "--json", "-"], lambda outcome: differences(outcome.results, expected))
+        words += ["--csv", "-"]
+        return Command(words, lambda outcome: differences(_cells(outcome), expected))
+    words += ["--json", "-"]
+    return Command(words, lambda outcome: differences(outcome.results, expected))
 
 
 def _cells(outcome):
