@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include "cpu/axis_outputs.hpp"
@@ -58,13 +59,33 @@ class FiniteTerms {
     expects_finite_ = kernels.all_finite(rows.x, rows.rows, rows.stride, rows.columns);
     if (expects_finite_) return;
     finite_.resize(std::max(finite_.size(), rows.rows * rows.columns));
+    if (rows.stride == rows.columns)
+      sanitize_as_one(rows, kernels, count);
+    else
+      sanitize_each(rows, kernels, count);
+    rows.x = finite_.data();
+    rows.stride = rows.columns;
+  }
+
+  template <class Count>
+  void sanitize_each(const FloatRows<T>& rows, const FloatKernels<T>& kernels, Count&& count) {
     for (std::size_t r = 0; r < rows.rows; ++r) {
       const SpecialCounts specials = kernels.sanitize(rows.x + r * rows.stride, rows.columns,
                                                       finite_.data() + r * rows.columns);
       if (specials.any()) count(r, specials);
     }
-    rows.x = finite_.data();
-    rows.stride = rows.columns;
+  }
+
+  /// Rows may be too short to be worth a kernel's call each: only for those that changed.
+  template <class Count>
+  void sanitize_as_one(const FloatRows<T>& rows, const FloatKernels<T>& kernels, Count&& count) {
+    if (!kernels.sanitize(rows.x, rows.rows * rows.columns, finite_.data()).any()) return;
+    for (std::size_t r = 0; r < rows.rows; ++r) {
+      const T* const row = rows.x + r * rows.columns;
+      T* const finite = finite_.data() + r * rows.columns;
+      if (std::memcmp(row, finite, rows.columns * sizeof(T)) != 0)
+        count(r, kernels.sanitize(row, rows.columns, finite));
+    }
   }
 
   const Kernels& kernels_;
