@@ -58,8 +58,7 @@ class LineFolder {
     if constexpr (std::is_floating_point_v<T>) {
       fold_floats(x, tile, rows);
     } else {
-      for (std::size_t k = 0; k < tile.lines; ++k)
-        add_integers(x + k * tile.stride, tile.elements, first_output(tile) + k);
+      fold_integers(x, tile);
     }
     if (outputs_.needs().extrema) fold_extrema(x, tile, rows);
   }
@@ -115,30 +114,41 @@ class LineFolder {
     first = std::min(first, indices(static_cast<std::uint64_t>(place)));
   }
 
-  void add_integers(const T* line, std::size_t n, std::uint64_t output) {
-    if constexpr (!std::is_floating_point_v<T>) {
-      if (outputs_.needs().sum) {
-        const int128 sum = kernels_.sum(line, n);
-        add_wide(output, static_cast<uint128>(sum < 0 ? -sum : sum), sum < 0 ? -1.0 : 1.0,
-                 Term::value);
-      }
-      if (outputs_.needs().absolute)
-        add_wide(output, kernels_.absolute(line, n), 1.0, Term::magnitude);
-      if (outputs_.needs().squares) {
-        const SquareSums squares = kernels_.squares(line, n);
-        add_wide(output, squares.low, 1.0, Term::square);
-        add_wide(output, squares.middle, 0x1p33, Term::square);
-        add_wide(output, squares.high, 0x1p64, Term::square);
-      }
-    }
+  void fold_integers(const T* x, const PlacedLines& tile) {
+    if (outputs_.needs().sum) add_integers(x, tile, kernels_.sum, Term::value);
+    if (outputs_.needs().absolute) add_integers(x, tile, kernels_.absolute, Term::magnitude);
+    if (outputs_.needs().squares)
+      for (std::size_t k = 0; k < tile.lines; ++k)
+        add_squares(kernels_.squares(x + k * tile.stride, tile.elements), first_output(tile) + k);
   }
 
-  /// Adds a multiple of a power of two, digit by digit.
-  void add_wide(std::uint64_t output, uint128 value, double scale, Term term) {
+  /// Adds lines' sums, of less than 2^84, as two levels of doubles.
+  template <class Sum>
+  void add_integers(const T* x, const PlacedLines& tile, Sum (*sum_of)(const T*, std::size_t),
+                    Term term) {
+    double* const high = sums_;
+    double* const low = sums_ + column_tile;
+    for (std::size_t k = 0; k < tile.lines; ++k) {
+      const Sum sum = sum_of(x + k * tile.stride, tile.elements);
+      high[k] = static_cast<double>(static_cast<std::int64_t>(sum >> 32)) * 0x1p32;
+      low[k] = static_cast<double>(static_cast<std::uint32_t>(sum));
+    }
+    for (std::size_t k = tile.lines; k % vector_columns != 0; ++k) high[k] = low[k] = 0.0;
+    outputs_.add_side_by_side(first_output(tile), sums_, tile.lines, 2, term);
+  }
+
+  void add_squares(const SquareSums& sums, std::uint64_t output) {
+    add_wide(sums.low, 1.0, output);
+    add_wide(sums.middle, 0x1p33, output);
+    add_wide(sums.high, 0x1p64, output);
+  }
+
+  /// Adds a multiple of a power of two to the squares, digit by digit.
+  void add_wide(uint128 value, double scale, std::uint64_t output) {
     constexpr int digit_bits = 48;
     for (; value != 0; value >>= digit_bits, scale *= 0x1p48) {
       const auto digit = static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << digit_bits) - 1);
-      outputs_.add(output, static_cast<double>(digit) * scale, term);
+      outputs_.add(output, static_cast<double>(digit) * scale, Term::square);
     }
   }
 
