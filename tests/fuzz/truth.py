@@ -211,9 +211,11 @@ def _huge_tiles(values, true):
     """By tile, what the sums of one with huge elements or a huge base may lose, in units."""
     tiles = range(0, len(values), TILE)
     bases = [0, *(abs(true[first - 1]) for first in tiles[1:])]
+    lost = reference.UNITS >> 930
     return [
-        (base >= int(HUGE) * reference.UNITS or np.abs(values[first : first + TILE]).max() >= HUGE)
-        * (reference.UNITS >> 930)
+        lost
+        if base >= int(HUGE) * reference.UNITS or np.abs(values[first : first + TILE]).max() >= HUGE
+        else 0
         for first, base in zip(tiles, bases)
     ]
 
