@@ -1,0 +1,142 @@
+"""Files with damaged metadata: what h5py reads of them, or an error, but nothing else.
+
+Bytes are changed at random, checksums corrected after it, so that HDF5 gets to see the damage.
+Where HDF5 itself crashes on a file, or goes round in it, there is nothing to compare.
+"""
+
+import faulthandler
+import multiprocessing
+import os
+import signal
+import struct
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+CASES = int(os.environ.get("WARPFOLD_DAMAGE_CASES", "5"))
+VALUES = np.arange(7, 67, dtype="i4").reshape(12, 5)
+MOST_ELEMENTS = 10**6
+MASK = 0xFFFFFFFF
+# What begins a block whose last four bytes are its checksum.
+CHECKED = [b"\x89HDF", b"OHDR", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EADB", b"BTHD", b"BTLF"]
+
+OLD, NEW = "earliest", "latest"
+# Format | what h5py's create_dataset takes
+FILES = {
+    "contiguous": (OLD, {}),
+    "btree": (OLD, {"chunks": (5, 2)}),
+    "filtered": (OLD, {"chunks": (5, 2), "compression": "gzip", "shuffle": True}),
+    "contiguous, new": (NEW, {}),
+    "one chunk": (NEW, {"chunks": (12, 5), "compression": "gzip"}),
+    "fixed array": (NEW, {"chunks": (5, 2)}),
+    "extensible array": (NEW, {"chunks": (5, 2), "maxshape": (None, 5), "fletcher32": True}),
+    "btree, new": (NEW, {"chunks": (5, 2), "maxshape": (None, None), "compression": "gzip"}),
+}
+
+
+def rotated(word, bits):
+    return (word << bits | word >> (32 - bits)) & MASK
+
+
+def checksum(block):
+    """Jenkins' lookup3, as HDF5's metadata have it."""
+    state = [(0xDEADBEEF + len(block)) & MASK] * 3
+    rounds = max(1, -(-len(block) // 12))
+    for number, words in enumerate(struct.iter_unpack("<3I", block.ljust(12 * rounds, b"\0"))):
+        a, b, c = ((old + word) & MASK for old, word in zip(state, words))
+        if number < rounds - 1:
+            for bits in (4, 6, 8, 16, 19, 4):
+                a = ((a - c) & MASK) ^ rotated(c, bits)
+                c = (c + b) & MASK
+                a, b, c = b, c, a
+        else:
+            for bits in (14, 11, 25, 16, 4, 14, 24):
+                c = ((c ^ b) - rotated(b, bits)) & MASK
+                a, b, c = b, c, a
+            c = b  # The seventh step leaves its result there.
+        state = [a, b, c]
+    return state[2]
+
+
+def checked_blocks(content):
+    """(begin, end) of what lies before each checksum."""
+    blocks = []
+    for signature in CHECKED:
+        begin = content.find(signature)
+        while begin >= 0:
+            for end in range(begin + 8, min(len(content) - 3, begin + 1000)):
+                if struct.unpack_from("<I", content, end)[0] == checksum(content[begin:end]):
+                    blocks.append((begin, end))
+                    break
+            begin = content.find(signature, begin + 1)
+    return blocks
+
+
+def damaged(content, blocks, random):
+    """A copy with one to three bytes of metadata changed."""
+    result = bytearray(content)
+    for _ in range(random.integers(1, 4)):
+        begin, end = blocks[random.integers(len(blocks))] if blocks else (0, len(content))
+        place = random.integers(begin, end)
+        result[place] = random.choice([0, 1, 0xFF, result[place] ^ 1 << random.integers(8)])
+    for begin, end in blocks:
+        result[end : end + 4] = struct.pack("<I", checksum(bytes(result[begin:end])))
+    return bytes(result)
+
+
+def read_into(path, connection):
+    faulthandler.disable()
+    signal.alarm(5)
+    try:
+        with h5py.File(path) as file:
+            if file["values"].size > MOST_ELEMENTS:
+                connection.send("too many")
+                return
+            file["values"].id.get_storage_size()
+            values = file["values"][...]
+            connection.send((values.size, sum(values.ravel().tolist())))
+    except Exception as error:
+        connection.send(f"refused: {error}")
+
+
+def read_by_h5py(path):
+    """The number and sum of a dataset's elements, why there is none, or None without an end."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=read_into, args=(path, there))
+    process.start()
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        return None
+    finally:
+        process.join()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_metadata(folder, name):
+    libver, storage = FILES[name]
+    path = folder / "in.h5"
+    with h5py.File(path, "w", libver=libver) as file:
+        file.create_dataset("values", data=VALUES, **storage)
+    content = path.read_bytes()
+    blocks = checked_blocks(content) if libver == NEW else []
+    assert libver == OLD or len(blocks) >= 2, "checksums of the superblock and of a header"
+    for case in range(CASES):
+        random = np.random.default_rng([case, *name.encode()])
+        path.write_bytes(damaged(content, blocks, random))
+        expected = read_by_h5py(path)
+        if expected is None or expected == "too many":
+            continue
+        outcome = support.attempt(
+            "reduce", path, "values", "--ops", "count,sum", "--json", "-", timeout=60
+        )
+        context = f"case {case}: h5py {expected}, exit {outcome.code}, {outcome.stderr}"
+        assert outcome.code in (0, 1), context
+        assert len(outcome.errors) == outcome.code, context
+        if outcome.code == 0:
+            assert tuple(outcome.results.values()) == expected, context
