@@ -97,11 +97,12 @@ def number(value):
 
 def backend_words(*arguments, ranks=None, backend=BACKEND):
     """What a command needs to be run by a backend."""
-    computes = arguments and str(arguments[0]) in ("reduce", "scan", "compact", "histogram")
-    if not computes or backend is None:
+    command = str(arguments[0]) if arguments else None
+    computes = command in ("reduce", "scan", "compact", "histogram")
+    if not (computes or command == "info") or backend is None:
         return []
     shared = backend == "cuda" and (ranks or 1) > gpu_count()
-    return ["--backend", backend] + ["--share-gpu"] * shared
+    return ["--backend", backend] * computes + ["--share-gpu"] * shared
 
 
 def launched(*words, ranks=None):
