@@ -1,5 +1,6 @@
 #include "core/histogram_bins.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -40,16 +41,21 @@ std::pair<double, double> around(double value) {
   return {std::nextafter(value, -infinity), std::nextafter(value, infinity)};
 }
 
+Error no_equal_edges(double least, double greatest, const std::string& why,
+                     const std::string& advice) {
+  return usage_error("no bins of equal width from " + shortest_decimal(least) + " to " +
+                         shortest_decimal(greatest),
+                     why, advice);
+}
+
 }  // namespace
 
 std::vector<double> equal_edges(double least, double greatest, std::uint64_t bins) {
   if (least == greatest) std::tie(least, greatest) = around(least);
   const double width = greatest - least;
   if (!(least < greatest) || !std::isfinite(width))
-    throw usage_error(
-        "no bins of equal width from " + shortest_decimal(least) + " to " +
-            shortest_decimal(greatest),
-        "",
+    throw no_equal_edges(
+        least, greatest, "",
         "Give --range two finite numbers, the lesser one first, whose distance is finite, "
         "too, or --bins edges.");
   const double count = static_cast<double>(bins);
@@ -60,6 +66,10 @@ std::vector<double> equal_edges(double least, double greatest, std::uint64_t bin
     edges[i] = (step == 0 ? place / count * width : place * step) + least;
   }
   edges[bins] = greatest;
+  if (!std::ranges::is_sorted(edges))
+    throw no_equal_edges(least, greatest,
+                         "doubles lie too far apart there for " + std::to_string(bins),
+                         "Give fewer, or --bins edges.");
   return edges;
 }
 

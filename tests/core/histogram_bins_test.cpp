@@ -63,6 +63,12 @@ TEST(HistogramBins, BadRangesAreRefused) {
   expect_usage_error([] { equal_edges(std::nan(""), 1, 3); }, "nan");
 }
 
+TEST(HistogramBins, EdgesThatRoundingLetsFallAreRefused) {
+  const double least = std::numeric_limits<double>::denorm_min();
+  expect_usage_error([=] { equal_edges(-92 * least, 86 * least, 64); },
+                     "too far apart there for 64");
+}
+
 TEST(HistogramBins, EdgesMustRise) {
   expect_usage_error([] { check_edges(std::vector<double>{1}); }, "1 edges");
   expect_usage_error([] { check_edges(std::vector<double>{1, 1}); }, "do not rise");

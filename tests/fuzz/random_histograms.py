@@ -25,16 +25,17 @@ def _chosen_edges(values, random):
 
 def _equal_edges(least, greatest, bins):
     """numpy.linspace()'s, around a single value as numpy.histogram() has them; None where the
-    width is no double."""
+    width is no double or subnormal steps are rounded to such that don't rise."""
     with np.errstate(over="ignore"):
         if least == greatest:
             around = least - 0.5, least + 0.5
             if around[0] == around[1]:
                 around = np.nextafter(least, -np.inf).item(), np.nextafter(least, np.inf).item()
             least, greatest = around
-        return (
-            np.linspace(least, greatest, bins + 1).tolist() if greatest - least < np.inf else None
-        )
+        if greatest - least == np.inf:
+            return None
+        edges = np.linspace(least, greatest, bins + 1).tolist()
+        return edges if edges == sorted(edges) else None
 
 
 def _range_of(values):
