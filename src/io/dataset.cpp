@@ -1,6 +1,7 @@
 #include "io/dataset.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -20,18 +21,18 @@ class Dataset::Implementation {
  public:
   Implementation(const std::string& file, const std::string& name, ReadPath path)
       : problem_(cannot_read(file, name)),
-        version_(version_of(file)),
+        versions_{{file, version_of(file)}},
         library_(std::in_place, file, name),
         info_(library_->info()) {
     take_path(info_, path, problem_);
-    if (info_.path == ReadPath::library) library_->require_readable();
+    if (info_.stored_file != file) versions_ = {{info_.stored_file, version_of(info_.stored_file)}};
+    if (info_.path == ReadPath::library) take_sources();
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
-    if (info_.stored_file != file) version_ = version_of(info_.stored_file);
   }
 
   explicit Implementation(const DatasetInfo& known)
       : problem_(cannot_read(known.file, known.name)),
-        version_(version_of(known.stored_file)),
+        versions_{{known.stored_file, version_of(known.stored_file)}},
         info_(known) {
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
     if (info_.path == ReadPath::library) open_library();
@@ -83,9 +84,12 @@ class Dataset::Implementation {
   }
 
   void require_unchanged() const {
-    if (version_of(info_.stored_file) == version_) return;
-    throw Error(problem_, "the file changed while it was read",
-                "Start again once its writer is done.");
+    for (const auto& [path, version] : versions_) {
+      if (version_of(path) == version) continue;
+      const std::string changed = path == info_.stored_file ? "the file" : "'" + path + "'";
+      throw Error(problem_, changed + " changed while it was read",
+                  "Start again once its writer is done.");
+    }
   }
 
  private:
@@ -95,7 +99,13 @@ class Dataset::Implementation {
 
   void open_library() {
     library_.emplace(info_.file, info_.name);
-    library_->require_readable();
+    take_sources();
+  }
+
+  void take_sources() {
+    info_.source_files = library_->readable_sources();
+    for (const std::string& source : info_.source_files)
+      versions_.emplace(source, version_of(source));
   }
 
   std::size_t element_bytes() const { return size_of(info_.format.type); }
@@ -182,7 +192,8 @@ class Dataset::Implementation {
   }
 
   std::string problem_;
-  FileVersion version_;  ///< of the file with the elements, as it was before they were looked for
+  /// Of the files that are read, by their paths, as they were before the elements were looked for.
+  std::map<std::string, FileVersion> versions_;
   std::optional<LibraryDataset> library_;
   DatasetInfo info_;
   std::optional<ByteReader> bytes_;  ///< where elements are read directly

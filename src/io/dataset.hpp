@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct DatasetInfo {
   std::string file;
   std::string name;
   std::string stored_file;  ///< where it lies, another than `file` behind an external link
+  /// Other files that its elements lie in: sources of a virtual dataset, external raw files. Known
+  /// once it is opened to be read.
+  std::set<std::string> source_files;
   ElementFormat format;
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
   std::vector<std::uint64_t> stored_shape;  ///< empty for a scalar
@@ -51,6 +55,9 @@ struct DatasetInfo {
   /// it in `format`; none where nothing is allocated or the stored bits are not those of `format`.
   std::optional<std::uint64_t> file_offset;
 };
+
+/// All files that must be kept as they are for the dataset to be read.
+std::set<std::string> input_files(const DatasetInfo& info);
 
 /// A slice for each dimension of the stored shape, also where everything is selected.
 Selection selection_of(const DatasetInfo& info);

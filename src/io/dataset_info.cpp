@@ -180,6 +180,12 @@ ChunkGrid grid_of(const DatasetInfo& info) {
   return chunk_grid(info.stored_shape, info.chunk_shape, info.selection);
 }
 
+std::set<std::string> input_files(const DatasetInfo& info) {
+  std::set<std::string> files = info.source_files;
+  files.insert({info.file, info.stored_file});
+  return files;
+}
+
 Selection selection_of(const DatasetInfo& info) {
   if (!info.selection.empty()) return info.selection;
   Selection everything;

@@ -6,6 +6,7 @@
 #include "io/chunk_cache.hpp"
 #include "io/dataset_info.hpp"
 #include "io/dataset_open.hpp"
+#include "io/external_files.hpp"
 #include "io/fill_value.hpp"
 #include "io/filters.hpp"
 #include "io/hdf5_error.hpp"
@@ -51,11 +52,12 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
   zero_first_ = may_leave_elements_unset(creation.get(), problem_);
 }
 
-void LibraryDataset::require_readable() const {
+std::set<std::string> LibraryDataset::readable_sources() const {
   if (info_.stored_bytes > 0) require_available(info_.filters, problem_);
-  if (info_.layout == Layout::virtual_) {
-    require_virtual_sources(dataset_.get(), info_.stored_file, problem_);
-  }
+  if (info_.layout == Layout::virtual_)
+    return virtual_sources(dataset_.get(), info_.stored_file, problem_);
+  if (info_.layout == Layout::external) return external_files(dataset_.get(), problem_);
+  return {};
 }
 
 void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
 #include <string>
 
@@ -18,8 +19,9 @@ class LibraryDataset {
 
   const DatasetInfo& info() const { return info_; }
 
-  /// Throws an Error that names missing filters or sources of a virtual dataset.
-  void require_readable() const;
+  /// The files beside info().stored_file that elements are read from. Throws an Error that names
+  /// missing filters or sources of a virtual dataset.
+  std::set<std::string> readable_sources() const;
 
   /// Reads `part`, a slice for each dimension of the stored shape, into `out`, which it fills, in
   /// the type and byte order of info().format. Throws Error.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,7 +30,7 @@ struct OutputSpec : OutputDataset {
   std::string path;                   ///< the final name
   std::vector<OutputDataset> others;  ///< datasets 1, 2, ...; this one is dataset 0
   bool force = false;                 ///< may replace an existing file
-  std::vector<std::string> inputs;    ///< files that it must not replace in any case
+  std::set<std::string> inputs;       ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
   std::vector<std::string> dropped_attributes;  ///< of those: names that are not carried over

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/dataset_info.hpp"
+#include "io/external_files.hpp"
 #include "io/hdf5_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/queried_name.hpp"
@@ -144,7 +145,10 @@ class SourceCheck {
 
   void check(hid_t file, const std::string& file_path, hid_t dataset, int depth) {
     const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem_));
-    if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) return;
+    if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
+      files_.merge(external_files(dataset, problem_));
+      return;
+    }
     if (depth == deepest_nesting) {
       throw Error(problem_, "its virtual datasets rest on each other",
                   "Make the virtual dataset again.");
@@ -158,6 +162,9 @@ class SourceCheck {
     }
   }
 
+  /// Of the sources that were checked, but those in the same file as what rests on them.
+  std::set<std::string> files() { return std::move(files_); }
+
  private:
   void check_mapping(hid_t file, const std::string& file_path, const Mapping& mapping, int depth) {
     if (mapping.file == ".") {
@@ -165,6 +172,7 @@ class SourceCheck {
       return;
     }
     const SourceFile source = open_source_file(file_path, mapping.file, problem_);
+    files_.insert(source.path);
     check_source(source.file.get(), source.path, mapping, depth);
   }
 
@@ -186,14 +194,17 @@ class SourceCheck {
   const std::string& problem_;
   /// Sources that are whole, by file and dataset: many mappings may rest on one, on many levels.
   std::set<std::pair<std::string, std::string>> checked_;
+  std::set<std::string> files_;
 };
 
 }  // namespace
 
-void require_virtual_sources(hid_t dataset, const std::string& file_path,
-                             const std::string& problem) {
+std::set<std::string> virtual_sources(hid_t dataset, const std::string& file_path,
+                                      const std::string& problem) {
   const FileHandle file(require(H5Iget_file_id(dataset), problem));
-  SourceCheck(problem).check(file.get(), file_path, dataset, 0);
+  SourceCheck sources(problem);
+  sources.check(file.get(), file_path, dataset, 0);
+  return sources.files();
 }
 
 }  // namespace warpfold::io

@@ -108,7 +108,7 @@ io::OutputSpec file_of(const io::DatasetInfo& info, const AxisShape& array,
   }
   file.path = options.output;
   file.force = options.force;
-  file.inputs = {info.file, info.stored_file};
+  file.inputs = io::input_files(info);
   file.attributes_from = {info.file, info.name};
   file.dropped_attributes = pipeline::element_attributes();
   file.text_attributes = {{"warpfold_command", options.history},

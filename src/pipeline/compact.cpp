@@ -37,7 +37,7 @@ io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options)
   output.shape = {0};
   output.format = {view.value_type(), native_byte_order};
   output.force = options.force;
-  output.inputs = {info.file, info.stored_file};
+  output.inputs = io::input_files(info);
   output.attributes_from = {info.file, info.name};
   output.dropped_attributes = pipeline::packing_attributes(view.decoding);
   output.text_attributes = {{"warpfold_command", options.history},

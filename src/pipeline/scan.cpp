@@ -43,7 +43,7 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
   output.format = {spec.output, native_byte_order};
   output.storage = with_chunk_shape(options.storage, info.shape, size_of(spec.output));
   output.force = options.force;
-  output.inputs = {info.file, info.stored_file};
+  output.inputs = io::input_files(info);
   output.attributes_from = {info.file, info.name};
   output.dropped_attributes = spec.operation == ScanOperation::sum
                                   ? pipeline::element_attributes()

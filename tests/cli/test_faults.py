@@ -152,6 +152,20 @@ def test_input_changed_while_read(folder, fault, make_input, command, storage):
     expect_error(fault, words_for(command, path, storage), prefix, folder, mentions)
 
 
+@by_command
+def test_source_of_a_virtual_dataset_changed_while_read(folder, fault, make_input, values, command):
+    source = make_input("contiguous")
+    virtual = folder / "virtual.h5"
+    with h5py.File(virtual, "w") as file:
+        layout = h5py.VirtualLayout(values.shape, values.dtype)
+        layout[...] = h5py.VirtualSource(source.name, "values", values.shape)
+        file.create_virtual_dataset("values", layout)
+    prefix = fault("pread", "in.h5", "modify 100", byte=place_in(source))
+    mentions = [virtual, "values", f"'{source}' changed while"]
+    words = words_for(command, virtual, "library")
+    expect_error(fault, words, prefix, folder, mentions, left=("in.h5", "virtual.h5"))
+
+
 CHUNKS = ("--chunks", 5000, "--fletcher32")
 FULL = {errno.ENOSPC: "space", errno.EDQUOT: "quota"}
 by_error = pytest.mark.parametrize("error", FULL, ids=errno.errorcode.get)
