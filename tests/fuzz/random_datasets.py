@@ -10,7 +10,7 @@ import numpy as np
 import encoders
 import samples
 import support
-from random_values import values_of
+from random_values import chance, values_of
 
 MOST_ELEMENTS = 20_000
 MOST_CHUNKS = 1500
@@ -38,10 +38,6 @@ class Dataset:
 
     def __str__(self):
         return f"{self.type} {self.values.shape}, {', '.join(self.notes)}"
-
-
-def chance(random, probability):
-    return random.random() < probability
 
 
 def random_rank(random):

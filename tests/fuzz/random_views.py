@@ -7,6 +7,7 @@ import numpy as np
 
 import support
 import truth
+from random_values import chance
 
 
 @dataclasses.dataclass
@@ -24,10 +25,6 @@ class View:
         """Values that count, and their flat indices."""
         indices = np.flatnonzero(self.kept)
         return self.values.ravel()[indices], indices
-
-
-def chance(random, probability):
-    return random.random() < probability
 
 
 def _random_slice(extent, random):
