@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/application.hpp"
-#include "cli/standard_output.hpp"
-#include "io/hdf5_handle.hpp"
+#include "cli/commands/application.hpp"
+#include "cli/report/standard_output.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 #include "mpi/environment.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 
 Prints registers, static shared memory, stack and spills by file, and writes them by kernel into
 FOLDER/kernels.csv. Each architecture is compiled for by the newest of the compilers that knows it.
-Exits with 1 if a file does not compile or a production kernel (src/cuda/kernels) spills; with 77,
+Exits with 1 if a file does not compile or a production kernel (src/cuda) spills; with 77,
 or in CI (CI=true) with 1, if for some architecture no compiler is there. With --markdown nothing is
 compiled: the production kernels of the last run are printed as a table for a document.
 """
@@ -20,7 +20,7 @@ import kernel_usage
 import report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PRODUCTION = "src/cuda/kernels"
+PRODUCTION = "src/cuda"
 SKIPPED = 77
 CUB = re.compile(r"#\s*include\s*<cub/")
 
@@ -28,7 +28,7 @@ CUB = re.compile(r"#\s*include\s*<cub/")
 def kernel_sources(root):
     """The files of the program's own kernels, production first."""
     found = []
-    for folder in (PRODUCTION, "src/cuda/ladder", "src/bench"):
+    for folder in (PRODUCTION, "src/bench"):
         found += sorted((root / folder).rglob("*.cu"))
     return [path.relative_to(root) for path in found if not CUB.search(path.read_text())]
 

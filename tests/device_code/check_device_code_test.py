@@ -141,13 +141,13 @@ class Check(unittest.TestCase):
     def test_kernels_of_all_folders(self):
         status, said, rows = self.check({
             "src/cuda/kernels/a.cu": TIDY,
-            "src/cuda/ladder/b.cu": TIDY,
+            "src/bench/ladder/b.cu": TIDY,
             "src/bench/kernels/c.cu": TIDY,
             "src/bench/d.cu": "#include <cub/absent.cuh>\n",
         })
         self.assertEqual(status, 0, said)
         self.assertEqual([(row["file"], row["kernel"]) for row in rows],
-                         [("src/cuda/kernels/a.cu", "tidy"), ("src/cuda/ladder/b.cu", "tidy"),
+                         [("src/cuda/kernels/a.cu", "tidy"), ("src/bench/ladder/b.cu", "tidy"),
                           ("src/bench/kernels/c.cu", "tidy")])
 
     def test_a_production_kernel_may_not_spill(self):
@@ -159,7 +159,7 @@ class Check(unittest.TestCase):
     def test_a_rung_may_spill(self):
         status, said, rows = self.check({
             "src/cuda/kernels/a.cu": TIDY,
-            "src/cuda/ladder/b.cu": SPILLING,
+            "src/bench/ladder/b.cu": SPILLING,
         })
         self.assertEqual(status, 0, said)
         self.assertGreater(int(rows[1]["spill_store_bytes"]), 0)
@@ -167,13 +167,13 @@ class Check(unittest.TestCase):
     def test_an_error(self):
         status, said, _ = self.check({
             "src/cuda/kernels/a.cu": TIDY,
-            "src/cuda/ladder/b.cu": "__global__ void wrong() { absent(); }\n",
+            "src/bench/ladder/b.cu": "__global__ void wrong() { absent(); }\n",
         })
         self.assertEqual(status, 1)
-        self.assertIn("src/cuda/ladder/b.cu does not compile for sm_80", said)
+        self.assertIn("src/bench/ladder/b.cu does not compile for sm_80", said)
 
     def test_no_kernels(self):
-        self.assertEqual(self.check({"src/cuda/ladder/b.cu": TIDY})[0], 1)
+        self.assertEqual(self.check({"src/bench/ladder/b.cu": TIDY})[0], 1)
 
     def test_no_compiler(self):
         for environment, expected in (({"CI": ""}, 77), ({"CI": "true"}, 1)):

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/application.hpp"
+#include "cli/commands/application.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/environment.hpp"
 #include "warpfold/core/error.hpp"

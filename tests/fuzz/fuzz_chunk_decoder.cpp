@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fuzz_input.hpp"
-#include "io/chunk_decoder.hpp"
-#include "io/filter_ids.hpp"
+#include "io/chunks/chunk_decoder.hpp"
+#include "io/filters/filter_ids.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::fuzz {

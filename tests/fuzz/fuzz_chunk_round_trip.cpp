@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "fuzz_input.hpp"
-#include "io/chunk_decoder.hpp"
-#include "io/chunk_encoder.hpp"
-#include "io/filter_ids.hpp"
-#include "io/shuffle.hpp"
+#include "io/chunks/chunk_decoder.hpp"
+#include "io/chunks/chunk_encoder.hpp"
+#include "io/filters/filter_ids.hpp"
+#include "io/filters/shuffle.hpp"
 
 namespace warpfold::fuzz {
 namespace {

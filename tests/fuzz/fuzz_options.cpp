@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/option_values.hpp"
-#include "core/value_filters.hpp"
+#include "cli/options/option_values.hpp"
+#include "core/values/value_filters.hpp"
 #include "fuzz_input.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/scan_spec.hpp"

@@ -8,9 +8,9 @@
 #include "bench/host/benches.hpp"
 #include "bench/host/rows.hpp"
 #include "bench/host/sample_data.hpp"
-#include "core/backend.hpp"
-#include "cpu/host_backend.hpp"
-#include "cpu/thread_pool.hpp"
+#include "core/engine/backend.hpp"
+#include "cpu/engines/host_backend.hpp"
+#include "cpu/machine/thread_pool.hpp"
 
 namespace warpfold::bench::host {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/host/benches.hpp"
-#include "cpu/backend.hpp"
+#include "cpu/engines/backend.hpp"
 #include "warpfold/core/error.hpp"
 
 /// `warpfold_bench_host [sums|axes [MEBIBYTES [THREADS [RUNS [INSTRUCTION_SET]]]]]`.

@@ -2,8 +2,8 @@
 #include <type_traits>
 
 #include "bench/kernels/check_scan.hpp"
-#include "cuda/cuda_error.hpp"
-#include "cuda/kernels/warp.hpp"
+#include "cuda/primitives/warp.hpp"
+#include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench::kernels {

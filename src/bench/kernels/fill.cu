@@ -1,7 +1,7 @@
 #include <type_traits>
 
 #include "bench/kernels/fill.hpp"
-#include "cuda/cuda_error.hpp"
+#include "cuda/runtime/cuda_error.hpp"
 
 namespace warpfold::bench::kernels {
 namespace {

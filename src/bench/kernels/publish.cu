@@ -1,5 +1,5 @@
 #include "bench/kernels/publish.hpp"
-#include "cuda/cuda_error.hpp"
+#include "cuda/runtime/cuda_error.hpp"
 
 namespace warpfold::bench::kernels {
 namespace {

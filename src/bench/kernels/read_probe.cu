@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "bench/kernels/read_probe.hpp"
-#include "cuda/cuda_error.hpp"
-#include "cuda/device.hpp"
-#include "cuda/kernels/warp.hpp"
+#include "cuda/primitives/warp.hpp"
+#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench::kernels {

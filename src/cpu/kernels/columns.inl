@@ -88,8 +88,7 @@ static inline Integers add_rows(Doubles (&sum)[levels], const T* row, std::size_
     for (; r < rows; ++r)
       left |= add_terms<T, term>(sum, load_columns(row + r * stride, first, columns));
   } else if (rows >= rows_at_a_time) {
-    for (; r < rows_at_a_time; ++r)
-      left |= add_terms<T, term>(sum, load(row + r * stride + first));
+    for (; r < rows_at_a_time; ++r) left |= add_terms<T, term>(sum, load(row + r * stride + first));
   }
   for (; r < rows; ++r) left |= add_terms<T, term>(sum, load(row + r * stride + first));
   return left;

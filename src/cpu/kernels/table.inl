@@ -10,8 +10,8 @@
 #include <immintrin.h>
 #endif
 
-#include "core/expansion.hpp"
-#include "core/scan_arithmetic.hpp"
+#include "core/numeric/expansion.hpp"
+#include "core/scan/scan_arithmetic.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/kernels/tables.hpp"
 

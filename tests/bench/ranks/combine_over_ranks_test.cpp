@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "bench/across_ranks.hpp"
+#include "bench/harness/across_ranks.hpp"
 
 namespace warpfold::bench {
 namespace {

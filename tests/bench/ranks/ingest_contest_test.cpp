@@ -1,4 +1,4 @@
-#include "bench/ingest_contest.hpp"
+#include "bench/ingest/ingest_contest.hpp"
 
 #include <gtest/gtest.h>
 

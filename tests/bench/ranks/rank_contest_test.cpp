@@ -1,4 +1,4 @@
-#include "bench/rank_contest.hpp"
+#include "bench/harness/rank_contest.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench/across_ranks.hpp"
+#include "bench/harness/across_ranks.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench {

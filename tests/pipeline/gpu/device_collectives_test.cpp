@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "cuda/copy.hpp"
-#include "cuda/device.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/gpu_test.hpp"
-#include "cuda/stream.hpp"
-#include "pipeline/device_array_suite.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/device.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/support/gpu_test.hpp"
+#include "pipeline/arrays/device_array_suite.hpp"
 
 namespace warpfold {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "cuda/copy.hpp"
-#include "cuda/device.hpp"
-#include "cuda/device_buffer.hpp"
-#include "cuda/gpu_test.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/device.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/support/gpu_test.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/lost_gpu/trap.hpp"
 #include "warpfold/core/error.hpp"

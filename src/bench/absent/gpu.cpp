@@ -1,0 +1,38 @@
+#include "bench/gpu/device_facts.hpp"
+#include "bench/gpu/exchange.hpp"
+#include "bench/harness/bench.hpp"
+#include "bench/ingest/transfer_lane.hpp"
+#include "bench/ladder/ladder_bench.hpp"
+#include "cuda/engines/backend.hpp"
+#include "warpfold/core/error.hpp"
+
+/// The measurements of a build without CUDA.
+namespace warpfold::bench {
+namespace {
+
+Error no_gpu() {
+  return Error("no GPU to measure on", cuda::unavailable_reason(),
+               "Run it on a host with a GPU, with a build with CUDA.");
+}
+
+}  // namespace
+
+DeviceFacts current_device_facts() { return {}; }
+
+std::vector<Exchange> gpu_exchanges(const Settings&, const mpi::Communicator&) { throw no_gpu(); }
+
+std::unique_ptr<TransferLane> make_gpu_lane(std::uint64_t) { throw no_gpu(); }
+
+Result bench_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result bench_scan(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result bench_collectives(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result ladder_reduce(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+
+Result ladder_scan(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+
+Result ladder_atomics(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+
+}  // namespace warpfold::bench

@@ -1,0 +1,87 @@
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
+#include <limits>
+#include <type_traits>
+
+#include "bench/cub/cub_peers.hpp"
+
+namespace warpfold::bench {
+namespace {
+
+template <class Out>
+struct Widened {
+  template <class In>
+  __host__ __device__ Out operator()(In x) const {
+    return static_cast<Out>(x);
+  }
+};
+
+/// CUB adds up in the type of the elements it reads, or of the first value it is given.
+template <class Out, class In>
+auto widened(const In* input) {
+  if constexpr (std::is_same_v<In, Out>)
+    return input;
+  else
+    return thrust::make_transform_iterator(input, Widened<Out>{});
+}
+
+template <class In, class Out>
+cudaError_t inclusive(void* scratch, std::size_t& scratch_bytes, const void* input, void* output,
+                      std::uint64_t elements, cudaStream_t stream) {
+  return cub::DeviceScan::InclusiveSum(scratch, scratch_bytes,
+                                       widened<Out>(static_cast<const In*>(input)),
+                                       static_cast<Out*>(output), elements, stream);
+}
+
+template <class In, class Out>
+cudaError_t exclusive(void* scratch, std::size_t& scratch_bytes, const void* input, void* output,
+                      std::uint64_t elements, cudaStream_t stream) {
+  return cub::DeviceScan::ExclusiveScan(scratch, scratch_bytes, static_cast<const In*>(input),
+                                        static_cast<Out*>(output), ::cuda::std::plus<>{}, Out{},
+                                        elements, stream);
+}
+
+template <class In, class Out>
+CubLaunch chosen(bool is_exclusive) {
+  return is_exclusive ? exclusive<In, Out> : inclusive<In, Out>;
+}
+
+}  // namespace
+
+std::uint64_t most_cub_scan_elements() {
+#if CUB_VERSION >= 300000
+  return std::numeric_limits<std::uint64_t>::max();
+#else
+  return std::numeric_limits<int>::max();  // what every version before takes
+#endif
+}
+
+CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive) {
+  if (output == ElementType::u64) {
+    if (input == ElementType::u8) return chosen<std::uint8_t, std::uint64_t>(exclusive);
+    if (input == ElementType::u16) return chosen<std::uint16_t, std::uint64_t>(exclusive);
+  }
+  if (input != output) return nullptr;
+  switch (input) {
+    case ElementType::u8:
+      return chosen<std::uint8_t, std::uint8_t>(exclusive);
+    case ElementType::u16:
+      return chosen<std::uint16_t, std::uint16_t>(exclusive);
+    case ElementType::i32:
+    case ElementType::u32:
+      return chosen<std::uint32_t, std::uint32_t>(exclusive);
+    case ElementType::i64:
+    case ElementType::u64:
+      return chosen<std::uint64_t, std::uint64_t>(exclusive);
+    case ElementType::f32:
+      return chosen<float, float>(exclusive);
+    case ElementType::f64:
+      return chosen<double, double>(exclusive);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace warpfold::bench

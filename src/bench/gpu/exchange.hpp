@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bench/harness/bench.hpp"
+#include "mpi/communicator.hpp"
+#include "warpfold/core/accumulator.hpp"
+
+namespace warpfold::bench {
+
+enum class Combination : std::uint8_t { none, reduce, exclusive_scan };
+
+/// A way from a rank's own result to the combined one.
+struct Exchange {
+  Row row;
+  Combination combination = Combination::none;
+  Accumulator right;  ///< what `take` has to give, normalized
+  /// Brings this rank's result to the host; must not communicate.
+  std::function<Accumulator()> take;
+};
+
+/// Exchanges that begin on this rank's GPU, which is current: the handover of a result to the host,
+/// through memory that both see and through a copy, and folds of arrays of f64, of `settings.sizes`
+/// bytes as far as the GPU's memory holds them, up to the combined result. Collective. Throws
+/// Error.
+std::vector<Exchange> gpu_exchanges(const Settings& settings,
+                                    const mpi::Communicator& communicator);
+
+}  // namespace warpfold::bench

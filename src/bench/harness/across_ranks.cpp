@@ -1,0 +1,98 @@
+#include "bench/harness/across_ranks.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "mpi/mpi_error.hpp"
+
+namespace warpfold::bench {
+namespace {
+
+/// What ranks compare by their greatest value, -1 standing for none.
+struct Figures {
+  static constexpr std::size_t count = 6;
+  double refused, check, error, median, least, most;
+};
+
+double or_none(const std::optional<double>& value) { return value ? *value : -1.0; }
+
+Figures figures_of(const Row& row) {
+  const Spread none{-1.0, -1.0, -1.0};
+  const Spread seconds = row.seconds.value_or(none);
+  return {row.seconds ? 0.0 : 1.0, static_cast<double>(row.check),
+          or_none(row.error_ulps), seconds.median,
+          seconds.least,           seconds.most};
+}
+
+void set_figures(Row& row, const Figures& figures) {
+  row.check = static_cast<Check>(figures.check);
+  if (figures.error >= 0) row.error_ulps = figures.error;
+  row.seconds.reset();
+  if (figures.refused == 0) row.seconds = Spread{figures.median, figures.least, figures.most};
+  if (figures.refused != 0 && row.note.empty()) row.note = "refused on another rank";
+}
+
+double rate_of(const Row& row) {
+  return row.seconds ? static_cast<double>(row.useful_bytes) / row.seconds->median * 1e-9 : 0.0;
+}
+
+std::string_view peer_operation(std::string_view operation) {
+  return operation == "statistics" || operation == "extrema" ? "sum" : operation;
+}
+
+}  // namespace
+
+void combine_over_ranks(std::vector<Row>& rows, const mpi::Communicator& communicator) {
+  std::vector<double> rates;
+  std::vector<double> figures;
+  for (const Row& row : rows) {
+    rates.push_back(rate_of(row));
+    const Figures mine = figures_of(row);
+    figures.insert(figures.end(),
+                   {mine.refused, mine.check, mine.error, mine.median, mine.least, mine.most});
+  }
+  mpi::check(MPI_Allreduce(MPI_IN_PLACE, rates.data(), static_cast<int>(rates.size()), MPI_DOUBLE,
+                           MPI_SUM, communicator.get()),
+             "MPI_Allreduce");
+  figures = mpi::maximum(std::move(figures), communicator);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double* each = figures.data() + i * Figures::count;
+    set_figures(rows[i], {each[0], each[1], each[2], each[3], each[4], each[5]});
+    if (rows[i].seconds && rates[i] > 0) rows[i].gigabytes_per_second = rates[i];
+  }
+}
+
+Check check_of_ranks(bool right, const mpi::Communicator& communicator) {
+  const double wrong_anywhere = mpi::maximum({right ? 0.0 : 1.0}, communicator).front();
+  return wrong_anywhere > 0 ? Check::wrong : Check::right;
+}
+
+Accumulator merged_ranks(const Accumulator& mine, int ranks,
+                         const mpi::Communicator& communicator) {
+  std::vector<Accumulator> all(static_cast<std::size_t>(communicator.size()));
+  mpi::check(MPI_Allgather(&mine, sizeof(Accumulator), MPI_BYTE, all.data(), sizeof(Accumulator),
+                           MPI_BYTE, communicator.get()),
+             "MPI_Allgather");
+  Accumulator merged = Accumulator::empty();
+  for (int rank = 0; rank < ranks; ++rank) merged.merge(all[static_cast<std::size_t>(rank)]);
+  merged.normalize();
+  return merged;
+}
+
+void compare_with_peers(std::vector<Row>& rows) {
+  const auto rate = [&](auto&& is_peer) -> std::optional<double> {
+    const auto found = std::find_if(rows.begin(), rows.end(), is_peer);
+    return found == rows.end() ? std::nullopt : found->gigabytes_per_second;
+  };
+  const auto copy = rate([](const Row& row) { return row.operation == "copy"; });
+  for (Row& row : rows) {
+    if (!row.gigabytes_per_second) continue;
+    const auto cub = rate([&](const Row& peer) {
+      return peer.kernel == "CUB" && peer.operation == peer_operation(row.operation);
+    });
+    if (copy) row.of_copy = *row.gigabytes_per_second / *copy;
+    if (cub) row.of_cub = *row.gigabytes_per_second / *cub;
+  }
+}
+
+}  // namespace warpfold::bench

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "bench/harness/row.hpp"
+#include "mpi/communicator.hpp"
+#include "warpfold/core/accumulator.hpp"
+
+namespace warpfold::bench {
+
+/// Makes one row of each rank's: the slowest one's times, the sum of the rates, the worst check and
+/// error; not run where any rank could not. Every rank brings the same rows and gets the result.
+/// Collective.
+void combine_over_ranks(std::vector<Row>& rows, const mpi::Communicator& communicator);
+
+/// `right` where it is so on every rank. Collective.
+Check check_of_ranks(bool right, const mpi::Communicator& communicator);
+
+/// What the first `ranks` ranks bring as `mine`, merged one after the other; each rank may ask for
+/// another number. Collective.
+Accumulator merged_ranks(const Accumulator& mine, int ranks, const mpi::Communicator& communicator);
+
+/// Sets rates relative to the copy and to CUB's row of the same operation (of `statistics`, CUB's
+/// sum) among the rows, which are of one size.
+void compare_with_peers(std::vector<Row>& rows);
+
+}  // namespace warpfold::bench

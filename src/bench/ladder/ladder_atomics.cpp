@@ -1,0 +1,156 @@
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "bench/gpu/poison.hpp"
+#include "bench/gpu/rig.hpp"
+#include "bench/kernels/fill.hpp"
+#include "bench/ladder/ladder.hpp"
+#include "bench/ladder/ladder_bench.hpp"
+#include "bench/ladder/ladder_names.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/download.hpp"
+
+namespace warpfold::bench {
+namespace {
+
+constexpr std::uint64_t usual_elements = std::uint64_t{1} << 26;
+
+/// Filters of one type that keep a given share.
+template <class T>
+class FilterLadder {
+ public:
+  FilterLadder(Rig& rig, const LadderSettings& settings, ElementType type, int kept_percent)
+      : rig_(rig),
+        type_(type),
+        elements_(settings.elements.value_or(usual_elements)),
+        group_("ladder atomics " + std::string(name_of(type)) + ", " +
+               std::to_string(kept_percent) + "% kept"),
+        threshold_(threshold_of(kept_percent)),
+        rungs_(cuda::ladder::atomics_rungs(type)),
+        kernels_(chosen_kernels(settings.kernels, names_of(rungs_), {"copy"})) {}
+
+  void run() {
+    const std::uint64_t bytes = elements_ * sizeof(T);
+    if (3 * bytes > rig_.memory_bytes())
+      return rig_.add_note(group_, bytes, "skipped: the GPU's memory does not hold such arrays");
+    rig_.measure([this] { return checked_contenders(); });
+  }
+
+ private:
+  /// How many elements there are, and a sum over them that hardly two different sets share.
+  struct Fingerprint {
+    std::uint64_t count = 0;
+    std::uint64_t sum = 0;
+
+    void add(T element) {
+      ++count;
+      const std::uint64_t bits = (static_cast<std::uint64_t>(element) + 1) * 0x9e3779b97f4a7c15;
+      sum += (bits ^ (bits >> 29)) * 0xbf58476d1ce4e5b9;
+    }
+    bool operator==(const Fingerprint&) const = default;
+  };
+
+  /// Elements are uniform over the whole range of T.
+  static T threshold_of(int kept_percent) {
+    const double span = std::ldexp(1.0, 8 * sizeof(T));
+    const double below = span * (100 - kept_percent) / 100;
+    return static_cast<T>(static_cast<double>(std::numeric_limits<T>::min()) + below);
+  }
+
+  Row row(const std::string& operation, const std::string& kernel) const {
+    Row row;
+    row.group = group_;
+    row.operation = operation;
+    row.kernel = kernel;
+    row.elements = elements_;
+    row.bytes = elements_ * sizeof(T);
+    return row;
+  }
+
+  std::vector<Contender> checked_contenders() {
+    input_ = cuda::DeviceBuffer(elements_ * sizeof(T));
+    kept_ = cuda::DeviceBuffer(elements_ * sizeof(T));
+    count_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
+    kernels::fill(input_.data(), type_, kernels::Pattern::uniform, elements_, 1, rig_.stream());
+    const Fingerprint right = wanted();
+    std::vector<Contender> contenders;
+    for (const cuda::ladder::FilterRung& rung : rungs_)
+      if (contains(kernels_, rung.name)) contenders.push_back(checked(rung, right));
+    if (contains(kernels_, "copy")) contenders.push_back(copy());
+    return contenders;
+  }
+
+  Contender checked(const cuda::ladder::FilterRung& rung, const Fingerprint& right) {
+    Contender contender{row("filter", rung.name), {}, {}};
+    contender.row.title = rung.title;
+    contender.row.note = rung.refusal;
+    if (!rung.refusal.empty()) return contender;
+    contender.row.useful_bytes = contender.row.bytes + right.count * sizeof(T);
+    contender.start = [this, start = rung.start](std::uint64_t) {
+      start(input_.data(), elements_, &threshold_, kept_.data(),
+            reinterpret_cast<std::uint64_t*>(count_.data()), rig_.stream());
+    };
+    cuda::fill_bytes(count_.data(), poison, count_.size(), rig_.stream());
+    cuda::fill_bytes(kept_.data(), poison, kept_.size(), rig_.stream());
+    contender.start(0);
+    contender.row.check = claimed() == right ? Check::right : Check::wrong;
+    return contender;
+  }
+
+  Contender copy() {
+    Contender contender{row("copy", "copy"), {}, {}};
+    contender.row.useful_bytes = 2 * contender.row.bytes;
+    contender.start = [this, bytes = contender.row.bytes](std::uint64_t) {
+      cuda::copy_on_device(kept_.data(), input_.data(), bytes, rig_.stream());
+    };
+    return contender;
+  }
+
+  Fingerprint wanted() {
+    Fingerprint fingerprint;
+    for (const T element : cuda::downloaded_array<T>(input_.data(), elements_, rig_.stream()))
+      if (element > threshold_) fingerprint.add(element);
+    return fingerprint;
+  }
+
+  Fingerprint claimed() {
+    const auto count = cuda::downloaded_value<std::uint64_t>(count_.data(), rig_.stream());
+    Fingerprint fingerprint;
+    if (count > elements_) return fingerprint;
+    for (const T element : cuda::downloaded_array<T>(kept_.data(), count, rig_.stream()))
+      fingerprint.add(element);
+    return fingerprint;
+  }
+
+  Rig& rig_;
+  ElementType type_;
+  std::uint64_t elements_;
+  std::string group_;
+  T threshold_;
+  std::vector<cuda::ladder::FilterRung> rungs_;
+  std::vector<std::string> kernels_;
+  cuda::DeviceBuffer input_;
+  cuda::DeviceBuffer kept_;
+  cuda::DeviceBuffer count_;
+};
+
+}  // namespace
+
+Result ladder_atomics(MPI_Comm communicator, const LadderSettings& settings) {
+  const std::vector<std::string> types =
+      chosen_names("type", settings.types, {"i32", "u32"}, {"i32"});
+  Rig rig(communicator, settings.run, settings.iterations);
+  for (const std::string& type : types) {
+    for (const int kept_percent : {10, 50, 90}) {
+      if (type == "i32")
+        FilterLadder<std::int32_t>(rig, settings, ElementType::i32, kept_percent).run();
+      else
+        FilterLadder<std::uint32_t>(rig, settings, ElementType::u32, kept_percent).run();
+    }
+  }
+  return rig.take_result();
+}
+
+}  // namespace warpfold::bench

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <memory>
+
+#include "bench/cub/cub_run.hpp"
+#include "bench/gpu/host_reference.hpp"
+#include "bench/gpu/poison.hpp"
+#include "bench/gpu/rig.hpp"
+#include "bench/harness/selection.hpp"
+#include "bench/harness/sum_check.hpp"
+#include "bench/kernels/fill.hpp"
+#include "bench/ladder/ladder.hpp"
+#include "bench/ladder/ladder_bench.hpp"
+#include "bench/ladder/ladder_names.hpp"
+#include "core/values/generator.hpp"
+#include "cuda/reduce/device_fold.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/download.hpp"
+#include "cuda/runtime/pinned_buffer.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::bench {
+namespace {
+
+constexpr std::uint64_t usual_integers = std::uint64_t{1} << 28;
+constexpr std::uint64_t article_integers = std::uint64_t{1} << 30;
+constexpr std::uint64_t article_floats = 100'000'000;
+
+constexpr std::uint64_t upload_bytes = std::uint64_t{16} << 20;
+
+constexpr FoldNeeds sum_only{true, false, false, false};
+
+std::uint64_t elements_of(ElementType type, const LadderSettings& settings) {
+  if (settings.elements) return *settings.elements;
+  if (is_floating(type)) return article_floats;
+  return settings.article ? article_integers : usual_integers;
+}
+
+GeneratorSpec article_input(ElementType type, std::uint64_t elements) {
+  GeneratorSpec spec;
+  spec.kind = is_floating(type) ? GeneratorKind::constant : GeneratorKind::msws;
+  spec.format = {type};
+  spec.elements = elements;
+  spec.value = 1.23;
+  return spec;
+}
+
+/// One element type.
+class ReduceLadder {
+ public:
+  ReduceLadder(Rig& rig, const LadderSettings& settings, ElementType type)
+      : rig_(rig),
+        type_(type),
+        elements_(elements_of(type, settings)),
+        rungs_(cuda::ladder::reduce_rungs(type)),
+        kernels_(chosen_kernels(settings.kernels, names_of(rungs_), {"CUB", "fold", "copy"})) {}
+
+  void run() {
+    const std::uint64_t bytes = elements_ * size_of(type_);
+    if (2 * bytes > rig_.memory_bytes())
+      return rig_.add_note(group(), bytes,
+                           "skipped: the GPU's memory does not hold two such arrays");
+    rig_.measure([this] { return checked_contenders(); });
+  }
+
+ private:
+  std::string group() const { return "ladder reduce " + std::string(name_of(type_)); }
+
+  Row row(const std::string& operation, const std::string& kernel) const {
+    Row row;
+    row.group = group();
+    row.operation = operation;
+    row.kernel = kernel;
+    row.elements = elements_;
+    row.bytes = elements_ * size_of(type_);
+    row.useful_bytes = row.bytes;
+    return row;
+  }
+
+  std::vector<Contender> checked_contenders() {
+    const std::uint64_t bytes = elements_ * size_of(type_);
+    input_ = cuda::DeviceBuffer(bytes);
+    target_ = cuda::DeviceBuffer(bytes);
+    result_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
+    std::vector<Contender> sums;
+    for (const cuda::ladder::Rung& rung : rungs_)
+      if (contains(kernels_, rung.name)) sums.push_back(contender_of(rung));
+    if (contains(kernels_, "CUB")) sums.push_back(cub());
+    judge_on_exact_data(sums);
+    upload_article_input();
+    judge_on_article_input(sums);
+    if (contains(kernels_, "fold")) sums.push_back(fold());
+    if (contains(kernels_, "copy")) sums.push_back(copy());
+    return sums;
+  }
+
+  Contender contender_of(const cuda::ladder::Rung& rung) {
+    Contender contender{row("sum", rung.name), {}, {}};
+    contender.row.title = rung.title;
+    contender.row.note = rung.refusal;
+    if (!rung.refusal.empty()) return contender;
+    const auto scratch = std::make_shared<cuda::DeviceBuffer>(rung.scratch_bytes(elements_));
+    contender.start = [=, this, start = rung.start](std::uint64_t) {
+      start(input_.data(), elements_, result_.data(), scratch->data(), rig_.stream());
+    };
+    return contender;
+  }
+
+  Contender cub() {
+    Contender contender{row("sum", "CUB"), {}, {}};
+    if (const auto sum = cub_sum(type_)) {
+      const CubRun run(sum->launch, elements_, rig_.stream());
+      contender.start = [=, this](std::uint64_t) { run(input_.data(), result_.data()); };
+    } else {
+      contender.row.note = cub_description();
+    }
+    return contender;
+  }
+
+  Contender fold() {
+    Contender contender{row("sum", "fold"), {}, {}};
+    contender.row.title = "the production kernel: an exact sum";
+    const auto device_fold = std::make_shared<cuda::DeviceFold>();
+    contender.start = [=, this](std::uint64_t) {
+      device_fold->start(input_.data(), elements_, {type_}, sum_only, 0, rig_.stream());
+    };
+    contender.start(0);
+    const auto sum_of = [this](const Accumulator& accumulator) {
+      return summarize(accumulator, type_, {Statistic::sum}, {});
+    };
+    const bool right = sum_of(device_fold->result()) == sum_of(exact_);
+    contender.row.check = right ? Check::right : Check::wrong;
+    contender.finish = [device_fold] { device_fold->result(); };
+    return contender;
+  }
+
+  Contender copy() {
+    Contender contender{row("copy", "copy"), {}, {}};
+    contender.row.useful_bytes *= 2;
+    contender.start = [this, bytes = contender.row.bytes](std::uint64_t) {
+      cuda::copy_on_device(target_.data(), input_.data(), bytes, rig_.stream());
+    };
+    return contender;
+  }
+
+  /// On numbers whose partial sums are exact in any order every sum has to be right.
+  void judge_on_exact_data(std::vector<Contender>& sums) {
+    kernels::fill(input_.data(), type_, kernels::Pattern::steps, elements_, 1, rig_.stream());
+    for (Contender& sum : judged(sums)) {
+      if (sum.row.error_ulps)
+        sum.row.check = *sum.row.error_ulps == 0 ? Check::right : Check::wrong;
+      sum.row.error_ulps.reset();
+    }
+  }
+
+  /// Integers have to be right, floats show their error.
+  void judge_on_article_input(std::vector<Contender>& sums) {
+    std::vector<Check> checks;
+    for (const Contender& sum : sums) checks.push_back(sum.row.check);
+    judged(sums);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i].row.check = std::max(sums[i].row.check, checks[i]);
+  }
+
+  /// Sets checks and errors by what the input holds now.
+  std::vector<Contender>& judged(std::vector<Contender>& sums) {
+    exact_ = prefix_folds(rig_.host(), input_.data(), {type_}, sum_only, {elements_}, rig_.stream())
+                 .front();
+    for (Contender& sum : sums) {
+      if (!sum.row.note.empty()) continue;
+      cuda::fill_bytes(result_.data(), poison, result_.size(), rig_.stream());
+      sum.start(0);
+      const auto bits = cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
+      judge_sum(sum.row, bits, type_, type_, exact_);
+    }
+    return sums;
+  }
+
+  void upload_article_input() {
+    const auto generator = make_generator(article_input(type_, elements_));
+    const std::size_t element_bytes = size_of(type_);
+    const std::uint64_t piece = upload_bytes / element_bytes;
+    cuda::PinnedBuffer staging(upload_bytes);
+    for (std::uint64_t block = 0; block < ceil_div(elements_, piece); ++block) {
+      const ElementRange range = block_range(elements_, piece, block);
+      generator->fill(range, staging.span().first(range.count * element_bytes));
+      cuda::copy_to_device(input_.data() + range.first * element_bytes, staging.data(),
+                           range.count * element_bytes, rig_.stream());
+      cuda::synchronize(rig_.stream());
+    }
+  }
+
+  Rig& rig_;
+  ElementType type_;
+  std::uint64_t elements_;
+  std::vector<cuda::ladder::Rung> rungs_;
+  std::vector<std::string> kernels_;
+  cuda::DeviceBuffer input_;
+  cuda::DeviceBuffer target_;
+  cuda::DeviceBuffer result_;
+  Accumulator exact_ = Accumulator::empty();  ///< of the input
+};
+
+}  // namespace
+
+Result ladder_reduce(MPI_Comm communicator, const LadderSettings& settings) {
+  std::vector<ElementType> types;
+  const std::vector<std::string> all{"u32", "f32", "f64"};
+  for (const std::string& name : chosen_names("type", settings.types, all, all))
+    types.push_back(parse_element_type(name));
+  Rig rig(communicator, settings.run, settings.iterations);
+  for (const ElementType type : types) ReduceLadder(rig, settings, type).run();
+  return rig.take_result();
+}
+
+}  // namespace warpfold::bench

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands/session.hpp"
+
+namespace warpfold::cli {
+
+/// One of the program's commands: its options, and what it does with them.
+class Command {
+ public:
+  virtual ~Command() = default;
+
+  /// Collective over the session's communicator. Throws Error.
+  virtual void run(const Session& session) = 0;
+
+  bool chosen() const { return application_->parsed(); }
+
+ protected:
+  /// Adds the command `name` to the program.
+  Command(CLI::App& program, const char* name, const char* description)
+      : application_(program.add_subcommand(name, description)->group("Commands")) {}
+
+  CLI::App& application() { return *application_; }
+
+ private:
+  CLI::App* application_;
+};
+
+std::unique_ptr<Command> make_reduce_command(CLI::App& program);
+std::unique_ptr<Command> make_scan_command(CLI::App& program);
+std::unique_ptr<Command> make_histogram_command(CLI::App& program);
+std::unique_ptr<Command> make_compact_command(CLI::App& program);
+std::unique_ptr<Command> make_info_command(CLI::App& program);
+std::unique_ptr<Command> make_generate_command(CLI::App& program);
+std::unique_ptr<Command> make_bench_command(CLI::App& program);
+std::unique_ptr<Command> make_ladder_command(CLI::App& program);
+
+}  // namespace warpfold::cli

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands/command.hpp"
+#include "cli/options/common_options.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/options/storage_options.hpp"
+#include "cli/report/report.hpp"
+#include "cli/report/text.hpp"
+#include "cli/run/watched_run.hpp"
+#include "core/values/generator.hpp"
+#include "pipeline/output/generate.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+constexpr Choice<ByteOrder> byte_orders[] = {{"little", ByteOrder::little},
+                                             {"big", ByteOrder::big}};
+
+class GenerateCommand : public Command {
+ public:
+  explicit GenerateCommand(CLI::App& program)
+      : Command(program, "generate", "Write a dataset whose values, and often sum, are known") {
+    application()
+        .add_option("KIND", kind_, "constant, iota, uniform, normal, msws, wide, cancel or nan")
+        ->required()
+        ->type_name("");
+    application().add_option("FILE", file_, "The HDF5 file to make")->required()->type_name("");
+    application()
+        .add_option("DATASET", dataset_, "The path of the dataset in it")
+        ->required()
+        ->type_name("");
+    add_value_options();
+    add_storage_options(application(), options_.storage);
+    add_data_options(application(), common_);
+  }
+
+  void run(const Session& session) override {
+    options_.kind = parse_generator_kind(kind_);
+    check_options();
+    ReportOutputs outputs(session, common_, {file_});
+    options_.history = shell_quoted(session.words);
+    const RunSubject subject{"generate", file_, dataset_};
+    const pipeline::GenerateResult result =
+        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+          options_.run = run;
+          return pipeline::generate(session.communicator, file_, dataset_, options_);
+        });
+    outputs.publish([&] { return make_report(result); });
+  }
+
+ private:
+  template <class Take>
+  CLI::Option* add(const char* name, const char* type, const char* help, Take&& take) {
+    return application().add_option_function<std::string>(name, take, help)->type_name(type);
+  }
+
+  void add_value_options() {
+    add("--shape", "N,...", "Extents, slowest first, such as 1000,1000",
+        [this](const std::string& text) {
+          options_.shape = parse_shape("--shape", text);
+          has_shape_ = true;
+        });
+    add("--type", "TYPE", "i8 to i64, u8 to u64, f16, bf16, f32 or f64; f64 if not given",
+        [this](const std::string& text) { options_.format.type = parse_element_type(text); });
+    add("--seed", "N", "Random kinds: another seed, other values; 1 if not given",
+        [this](const std::string& text) {
+          options_.seed = parse_integer("--seed", text, 0, ~std::uint64_t{0});
+        });
+    add("--value", "X", "The value of constant; 1 if not given",
+        [this](const std::string& text) { options_.value = parse_real("--value", text); });
+    add("--byte-order", "little|big", "How the file stores elements; this machine's if not given",
+        [this](const std::string& text) {
+          options_.format.order = parse_choice("--byte-order", text, byte_orders);
+        });
+    application().add_flag("--force", options_.force, "Replace an existing file");
+  }
+
+  void check_options() const {
+    if (!has_shape_)
+      throw usage_error("the shape is missing", "", "Give it with --shape, such as --shape 1000.");
+    check_storage_options(options_.storage);
+    const std::vector<std::uint64_t>& chunks = options_.storage.chunk_shape;
+    if (!chunks.empty() && chunks.size() != options_.shape.size())
+      throw usage_error("the chunks and the shape differ in their number of dimensions",
+                        fmt::format("{} and {}", chunks.size(), options_.shape.size()),
+                        "Give --chunks one extent for each of --shape.");
+  }
+
+  Report make_report(const pipeline::GenerateResult& result) const {
+    Report report;
+    report.note = run_note(result.report);
+    report.text = text(result);
+    report.json = json(result);
+    report.csv = {csv_columns()};
+    const auto add_row = [&](std::string_view statistic, const Value& value) {
+      report.csv.push_back(csv_row("generate", file_, dataset_, options_.format.type, result.report,
+                                   statistic, value));
+    };
+    add_row("count", int128{result.elements});
+    add_row("bytes", int128{result.bytes});
+    add_row("known_sum", result.known_sum);
+    return report;
+  }
+
+  std::string text(const pipeline::GenerateResult& result) const {
+    const bool known = !std::holds_alternative<std::monostate>(result.known_sum);
+    return fmt::format("{} {}: {} of {}, {}, {}{}\n", file_, dataset_, kind_,
+                       format_text(options_.format), extent_text(options_.shape),
+                       bytes_text(result.bytes),
+                       known ? ", sum " + to_text(result.known_sum) : "") +
+           timings_text(result.report, common_.timings);
+  }
+
+  Json json(const pipeline::GenerateResult& result) const {
+    Json document =
+        json_head("generate", result.report, file_, dataset_, options_.shape, options_.format);
+    document["kind"] = kind_;
+    document["seed"] = json_integer(options_.seed);
+    document["results"] = {{"count", json_integer(result.elements)},
+                           {"bytes", json_integer(result.bytes)},
+                           {"known_sum", json_value(result.known_sum)}};
+    document["timings"] = timings_json(result.report);
+    return document;
+  }
+
+  std::string kind_;
+  std::string file_;
+  std::string dataset_;
+  bool has_shape_ = false;
+  pipeline::GenerateOptions options_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_generate_command(CLI::App& program) {
+  return std::make_unique<GenerateCommand>(program);
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/dataset_description.hpp"
+#include "cli/options/common_options.hpp"
+#include "cli/options/dataset_arguments.hpp"
+#include "cli/options/view_options.hpp"
+#include "cli/report/report.hpp"
+#include "cli/report/several_report.hpp"
+#include "cli/report/text.hpp"
+#include "core/values/decoding.hpp"
+#include "io/dataset/dataset.hpp"
+#include "io/files/open_file.hpp"
+#include "mpi/communicator.hpp"
+#include "pipeline/datasets/each_dataset.hpp"
+#include "pipeline/datasets/plan.hpp"
+#include "pipeline/datasets/view_decoding.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
+  return {{"threads", plan.threads},
+          {"slab_elements", json_integer(plan.slab_elements)},
+          {"slab_bytes", json_integer(int128{plan.slab_elements} * element_bytes)},
+          {"slabs_per_rank", json_integer(plan.slabs_per_rank)},
+          {"slots", plan.slots},
+          {"host_memory_bytes", json_integer(plan.host_memory_bytes)},
+          {"expected_bottleneck", plan.bottleneck}};
+}
+
+/// What is known of a dataset before it is read.
+struct Description {
+  io::DatasetInfo info;
+  Decoding decoding;
+  pipeline::Plan plan;
+  RunReport report;  ///< the plan's
+};
+
+class InfoCommand : public Command {
+ public:
+  explicit InfoCommand(CLI::App& program)
+      : Command(program, "info", "List a file's datasets, or describe some and how they are read") {
+    add_dataset_arguments(application(), arguments_);
+    add_view_options(application(), view_);
+    add_common_options(application(), common_);
+  }
+
+  void run(const Session& session) override {
+    const bool listing = arguments_.datasets.names.empty() && !arguments_.datasets.all;
+    if (listing)
+      require_no_view_options();
+    else
+      check(arguments_);
+    ReportOutputs outputs(session, common_, {arguments_.file});
+    if (listing)
+      list(session, outputs);
+    else if (arguments_.several())
+      describe_several(session, outputs);
+    else
+      describe_one(session, outputs);
+  }
+
+ private:
+  using Descriptions = std::vector<DatasetOutcome<Description>>;
+
+  void require_no_view_options() {
+    for (const std::string option : {"--select", "--where", "--fill-value", "--cf"})
+      if (application().count(option) > 0)
+        throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
+  }
+
+  void list(const Session& session, ReportOutputs& outputs) const {
+    outputs.publish([&] { return listing_report(session, io::list_datasets(arguments_.file)); });
+  }
+
+  void describe_one(const Session& session, ReportOutputs& outputs) const {
+    const mpi::Communicator communicator(session.communicator);
+    const Description description = with_plan(session, look_at(arguments_.dataset(), communicator));
+    outputs.publish([&] { return report_on(description); });
+  }
+
+  void describe_several(const Session& session, ReportOutputs& outputs) const {
+    const mpi::Communicator communicator(session.communicator);
+    std::optional<io::OpenFile> open_file;
+    pipeline::run_on_root(communicator, [&] { open_file.emplace(arguments_.file); });
+    const Descriptions descriptions = pipeline::for_each_chosen<Description>(
+        arguments_.file,
+        pipeline::chosen_datasets(arguments_.file, arguments_.datasets, communicator),
+        [&](const std::string& name) { return look_at(name, communicator); },
+        [&](Description& seen) { return with_plan(session, std::move(seen)); });
+    outputs.publish([&] { return report_on(descriptions); });
+  }
+
+  /// On the root; without a plan.
+  Description look_at(const std::string& name, const mpi::Communicator& communicator) const {
+    Description description;
+    pipeline::run_on_root(communicator, [&] {
+      io::Dataset dataset(arguments_.file, name, common_.run.read_path);
+      dataset.select(parse_selection(view_.select, dataset.info().stored_shape));
+      description.info = dataset.info();
+      description.decoding = pipeline::view_decoding(description.info, view_);
+    });
+    return description;
+  }
+
+  Description with_plan(const Session& session, Description description) const {
+    description.plan = pipeline::plan_reduce(session.communicator, description.info, common_.run);
+    description.report = description.plan.run;
+    return description;
+  }
+
+  Report listing_report(const Session& session,
+                        const std::vector<io::DatasetListing>& listings) const {
+    Report report;
+    Table lines;
+    Json datasets = Json::array();
+    report.csv = {{"file", "dataset", "type", "shape", "unsupported"}};
+    for (const io::DatasetListing& each : listings) {
+      const std::string shape = shape_text(each.shape);
+      lines.push_back({each.name, each.stored_type, shape, each.unsupported});
+      report.csv.push_back({arguments_.file, each.name, each.stored_type, shape, each.unsupported});
+      datasets.push_back({{"name", each.name},
+                          {"stored_type", each.stored_type},
+                          {"shape", each.shape},
+                          {"unsupported", each.unsupported}});
+    }
+    report.text = listings.empty() ? arguments_.file + " has no datasets\n" : aligned_text(lines);
+    report.json = json_head("info");
+    report.json["ranks"] = session.ranks;
+    report.json["file"] = arguments_.file;
+    report.json["results"] = {{"datasets", std::move(datasets)}};
+    return report;
+  }
+
+  Report report_on(const Description& description) const {
+    Report report;
+    report.note = run_note(description.report);
+    report.text = text(arguments_.dataset(), description);
+    report.csv = csv_header();
+    add_rows(report.csv, arguments_.dataset(), description);
+    report.json = json_head("info", description.report, arguments_.file, arguments_.dataset(),
+                            description.info.shape, description.info.format);
+    add_results(report.json, description);
+    return report;
+  }
+
+  Report report_on(const Descriptions& descriptions) const {
+    Report report;
+    report.note = run_note(run_of(descriptions));
+    report.csv = csv_header();
+    report.json = json_head("info", run_of(descriptions), arguments_.file);
+    Json& datasets = report.json["datasets"] = Json::array();
+    for (const auto& [dataset, skipped, description] : descriptions) {
+      Json member;
+      member["dataset"] = dataset;
+      if (skipped.empty()) {
+        report.text += text(dataset, description) + "\n";
+        add_rows(report.csv, dataset, description);
+        add_shape(member, description.info.shape, description.info.format);
+        add_results(member, description);
+      } else {
+        report.csv.push_back({arguments_.file, dataset, "skipped", skipped});
+        member["skipped"] = skipped;
+      }
+      datasets.push_back(std::move(member));
+    }
+    report.text += skipped_text(descriptions);
+    return report;
+  }
+
+  std::string text(const std::string& dataset, const Description& description) const {
+    return arguments_.file + " " + dataset + "\n" + aligned_text(rows_of(description));
+  }
+
+  static Table csv_header() { return {{"file", "dataset", "property", "value"}}; }
+
+  void add_rows(Table& csv, const std::string& dataset, const Description& description) const {
+    for (const auto& property : rows_of(description))
+      csv.push_back({arguments_.file, dataset, property[0], property[1]});
+  }
+
+  Table rows_of(const Description& description) const {
+    const auto& [info, decoding, plan, report] = description;
+    Table rows = properties_table(info);
+    for (auto& row : view_table(view_, decoding, info.format.type)) rows.push_back(std::move(row));
+    append_plan(rows, plan, size_of(info.format.type));
+    return rows;
+  }
+
+  void add_results(Json& document, const Description& description) const {
+    const auto& [info, decoding, plan, report] = description;
+    const ElementType stored = info.format.type;
+    describe_view(document, view_, stored, decoding.value_type(stored));
+    document["results"] = properties_json(info);
+    add_view(document["results"], view_, decoding, stored);
+    document["results"]["plan"] = plan_json(plan, size_of(stored));
+  }
+
+  void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {
+    const auto& device_memory = common_.run.device_memory_bytes;
+    properties.push_back({"runs on", run_text(plan.run)});
+    properties.push_back({"threads a rank", fmt::format("{}", plan.threads)});
+    properties.push_back({"slab", fmt::format("{} elements, {}", plan.slab_elements,
+                                              bytes_text(plan.slab_elements * element_bytes))});
+    properties.push_back({"slabs a rank", fmt::format("{}", plan.slabs_per_rank)});
+    properties.push_back(
+        {"host memory a rank",
+         fmt::format("{} for {} slabs at once", bytes_text(plan.host_memory_bytes), plan.slots)});
+    if (plan.run.backend.find("cuda") != std::string::npos)
+      properties.push_back({"device memory a rank", device_memory
+                                                        ? "at most " + bytes_text(*device_memory)
+                                                        : "at most 80% of what is free"});
+    if (!plan.bottleneck.empty()) properties.push_back({"expected bottleneck", plan.bottleneck});
+  }
+
+  DatasetArguments arguments_;
+  ViewOptions view_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_info_command(CLI::App& program) {
+  return std::make_unique<InfoCommand>(program);
+}
+
+}  // namespace warpfold::cli

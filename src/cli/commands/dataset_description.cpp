@@ -1,0 +1,145 @@
+#include "cli/commands/dataset_description.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cli/report/text.hpp"
+#include "core/values/value_filters.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+std::string_view layout_name(io::Layout layout) {
+  constexpr std::string_view names[] = {"compact", "contiguous", "chunked", "external", "virtual"};
+  return names[static_cast<std::size_t>(layout)];
+}
+
+std::string_view read_path_name(ReadPath path) {
+  constexpr std::string_view names[] = {"auto", "direct", "chunk", "library"};
+  return names[static_cast<std::size_t>(path)];
+}
+
+std::uint64_t element_bytes(const io::DatasetInfo& info) {
+  return info.elements * size_of(info.format.type);
+}
+
+std::vector<std::string> filter_names(const io::DatasetInfo& info) {
+  std::vector<std::string> names;
+  for (const io::Filter& filter : info.filters)
+    names.push_back(filter.available ? filter.name : filter.name + " (missing)");
+  return names;
+}
+
+std::string filters_text(const io::DatasetInfo& info) {
+  return info.filters.empty() ? "none" : joined(filter_names(info), ", ");
+}
+
+/// Stored bytes, and how often they would fit into the elements'.
+std::string stored_text(const io::DatasetInfo& info) {
+  if (info.stored_bytes == 0) return "nothing";
+  double bytes = static_cast<double>(size_of(info.format.type));
+  for (const std::uint64_t extent : info.stored_shape) bytes *= static_cast<double>(extent);
+  return fmt::format("{}, ratio {:.2f}", bytes_text(info.stored_bytes),
+                     bytes / static_cast<double>(info.stored_bytes));
+}
+
+std::string values_text(const Decoding& decoding, ElementType stored) {
+  const Unpacking& unpacking = decoding.unpacking;
+  const std::string_view type = name_of(decoding.value_type(stored));
+  if (!unpacking.active)
+    return fmt::format("{}, as stored: there is no scale_factor and no add_offset", type);
+  std::string text = fmt::format("{}, stored * {}", type, to_text(unpacking.scale));
+  if (unpacking.offset != 0)
+    text += fmt::format(" {} {}", unpacking.offset < 0 ? '-' : '+',
+                        to_text(std::abs(unpacking.offset)));
+  return text;
+}
+
+std::string fill_values_text(const std::vector<Value>& fills) {
+  std::vector<std::string> texts;
+  for (const Value& fill : fills) texts.push_back(to_text(fill));
+  return fills.empty() ? "none that an element can have" : joined(texts, ", ");
+}
+
+}  // namespace
+
+std::string read_path_text(const io::DatasetInfo& info) {
+  if (info.elements == 0) return "none: there are no elements";
+  switch (info.path) {
+    case ReadPath::direct:
+      return info.file_offset
+                 ? fmt::format("direct: bytes of the file, from byte {} on", *info.file_offset)
+                 : "direct: bytes of the file, chunk by chunk";
+    case ReadPath::chunk:
+      return "chunk: stored chunks, whose filters warpfold undoes";
+    default:
+      return "library: HDF5 reads" + (info.path_reason.empty() ? "" : ", as " + info.path_reason);
+  }
+}
+
+Table properties_table(const io::DatasetInfo& info) {
+  Table table{
+      {"type", fmt::format("{} (computed as {})", info.stored_type, name_of(info.format.type))},
+      {"shape", shape_text(info.stored_shape)}};
+  if (!info.selection.empty()) table.push_back({"selected", shape_text(info.shape)});
+  table.push_back({"elements", fmt::format("{}", info.elements)});
+  table.push_back({"bytes", bytes_text(element_bytes(info))});
+  table.push_back({"layout", std::string(layout_name(info.layout))});
+  if (!info.chunk_shape.empty()) {
+    table.push_back({"chunk", shape_text(info.chunk_shape)});
+    table.push_back({"filters", filters_text(info)});
+  }
+  table.push_back({"stored", stored_text(info)});
+  table.push_back({"read by", read_path_text(info)});
+  if (!info.selection.empty())
+    table.push_back({"to be read", "about " + bytes_text(io::bytes_to_read(info))});
+  return table;
+}
+
+Json properties_json(const io::DatasetInfo& info) {
+  Json properties;
+  properties["stored_type"] = info.stored_type;
+  properties["stored_shape"] = info.stored_shape;
+  properties["elements"] = json_integer(info.elements);
+  properties["bytes"] = json_integer(element_bytes(info));
+  properties["layout"] = layout_name(info.layout);
+  properties["chunk_shape"] = info.chunk_shape;
+  properties["filters"] = filter_names(info);
+  properties["stored_bytes"] = json_integer(info.stored_bytes);
+  properties["bytes_to_read"] = json_integer(io::bytes_to_read(info));
+  properties["file_offset"] = info.file_offset ? json_integer(*info.file_offset) : Json();
+  properties["read_path"] = read_path_name(info.path);
+  properties["read_path_reason"] = info.path_reason;
+  return properties;
+}
+
+Table view_table(const ViewOptions& options, const Decoding& decoding, ElementType stored) {
+  Table table;
+  if (options.cf) table.push_back({"values", values_text(decoding, stored)});
+  if (options.fill_value != "none")
+    table.push_back({"fill values", fill_values_text(values_left_out(decoding.stored, stored))});
+  if (!options.where.empty())
+    table.push_back({"counted", "values " + joined(options.where, " and ")});
+  return table;
+}
+
+void add_view(Json& properties, const ViewOptions& options, const Decoding& decoding,
+              ElementType stored) {
+  if (options.fill_value != "none") {
+    Json& fills = properties["fill_values"] = Json::array();
+    for (const Value& fill : values_left_out(decoding.stored, stored))
+      fills.push_back(json_value(fill));
+  }
+  if (decoding.unpacking.active) {
+    properties["scale_factor"] = decoding.unpacking.scale;
+    properties["add_offset"] = decoding.unpacking.offset;
+  }
+}
+
+}  // namespace warpfold::cli

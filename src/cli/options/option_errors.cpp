@@ -1,0 +1,106 @@
+#include "cli/options/option_errors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "cli/report/text.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+/// Levenshtein's distance.
+std::size_t edits_between(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string> option_names(const CLI::App& application) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : application.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::string did_you_mean(const std::string& word) {
+  return word.empty() ? "" : "Did you mean " + word + "? ";
+}
+
+Error unknown_option(const CLI::App& application, const std::string& word,
+                     const std::string& help) {
+  const std::string name = word.substr(0, word.find('='));
+  return usage_error("unknown option " + name, "",
+                     did_you_mean(nearest_word(name, option_names(application))) + help);
+}
+
+/// CLI11's own words, save where they count what was "required" of an option.
+std::string complaint_of(const CLI::ParseError& failure) {
+  const std::string words = failure.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&failure) == nullptr) return words;
+  return words.substr(0, words.find(':')) + " takes one value";
+}
+
+/// What most likely happened where an option has no value.
+std::string advice_on(const std::string& complaint) {
+  if (!complaint.starts_with("--where ")) return "";
+  return "Quote conditions, as the shell takes > and < for itself: --where '>0'. ";
+}
+
+Error unknown_command(const CLI::App& program, const std::string& word) {
+  const std::vector<std::string> names = command_names(program);
+  return usage_error(
+      "unknown command '" + word + "'", "",
+      did_you_mean(nearest_word(word, names)) + "Choose from " + joined(names, ", ") + ".");
+}
+
+}  // namespace
+
+std::string nearest_word(std::string_view word, const std::vector<std::string>& words) {
+  std::string nearest;
+  std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : words) {
+    const std::size_t edits = edits_between(word, candidate);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+Error option_error(const CLI::App& program, const CLI::ParseError& failure) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const CLI::App& application = chosen.empty() ? program : *chosen.front();
+  const std::string help =
+      fmt::format("See 'warpfold {}--help'.", chosen.empty() ? "" : application.get_name() + " ");
+  const std::vector<std::string> unexpected = application.remaining();
+  const auto option = std::find_if(unexpected.begin(), unexpected.end(), [](const auto& word) {
+    return word.size() > 1 && word.front() == '-';
+  });
+  if (option != unexpected.end()) return unknown_option(application, *option, help);
+  if (unexpected.empty()) {
+    const std::string complaint = complaint_of(failure);
+    return usage_error(complaint, "", advice_on(complaint) + help);
+  }
+  if (chosen.empty()) return unknown_command(program, unexpected.front());
+  return usage_error("unexpected argument '" + unexpected.front() + "'", "", help);
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,175 @@
+#include "cli/options/option_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+#include "bench/harness/size_plan.hpp"
+#include "core/base/trimmed.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 60;
+constexpr std::size_t most_dimensions = 32;
+
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// Of a decimal or a hexadecimal number, the nearest double.
+std::optional<double> real_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (hexadecimal) text.remove_prefix(2);
+  double magnitude{};
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), magnitude,
+                      hexadecimal ? std::chars_format::hex : std::chars_format::general);
+  if (text.starts_with('-') || error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return negative ? -magnitude : magnitude;
+}
+
+/// The binary exponent of a size's suffix; 0 for anything else.
+int suffix_exponent(char suffix) {
+  switch (suffix) {
+    case 'K':
+    case 'k':
+      return 10;
+    case 'M':
+    case 'm':
+      return 20;
+    case 'G':
+    case 'g':
+      return 30;
+    case 'T':
+    case 't':
+      return 40;
+    default:
+      return 0;
+  }
+}
+
+Error bad_value(std::string_view option, std::string_view text, std::string why,
+                std::string suggestion) {
+  return usage_error(fmt::format("bad {} '{}'", option, text), std::move(why),
+                     std::move(suggestion));
+}
+
+}  // namespace
+
+std::uint64_t parse_size(std::string_view option, std::string_view text) {
+  const int exponent = text.empty() ? 0 : suffix_exponent(text.back());
+  const auto count =
+      whole_number<std::uint64_t>(exponent == 0 ? text : text.substr(0, text.size() - 1));
+  const bool fits =
+      count && *count > 0 && *count <= std::numeric_limits<std::uint64_t>::max() >> exponent;
+  if (fits) return *count << exponent;
+  throw bad_value(option, text, "a size is a number of bytes above 0, alone or with K, M, G or T",
+                  fmt::format("Try {} 64K, {} 16M or {} 1G.", option, option, option));
+}
+
+std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    const std::uint64_t least = parse_size(option, text.substr(0, colon));
+    const std::uint64_t greatest = parse_size(option, text.substr(colon + 1));
+    if (least <= greatest) return bench::powers_of_4(least, greatest);
+    throw bad_value(option, text, "the first size is the smaller one",
+                    fmt::format("Try {} 1K:4G.", option));
+  }
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& name : parse_names(option, text))
+    sizes.push_back(parse_size(option, name));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+std::vector<std::string> parse_names(std::string_view option, std::string_view text) {
+  std::vector<std::string> names;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    names.emplace_back(trimmed(rest.substr(0, comma)));
+    if (names.back().empty())
+      throw bad_value(option, text, text.empty() ? "" : "nothing stands beside a comma",
+                      "Give one or several, commas between them.");
+    if (comma == std::string_view::npos) return names;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view text) {
+  std::vector<std::uint64_t> shape;
+  std::uint64_t elements = 1;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const auto extent = whole_number<std::uint64_t>(rest.substr(0, comma));
+    if (!extent)
+      throw bad_value(option, text, "extents are whole numbers, commas between them",
+                      fmt::format("Try {} 1000 or {} 200,300.", option, option));
+    if (*extent != 0 && elements > most_elements / *extent)
+      throw bad_value(option, text, "it has more than 2^60 elements", "Choose smaller extents.");
+    elements *= *extent;
+    shape.push_back(*extent);
+    if (shape.size() > most_dimensions)
+      throw bad_value(option, text, "HDF5 has at most 32 dimensions", "Leave some out.");
+    if (comma == std::string_view::npos) return shape;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view text) {
+  std::vector<std::int64_t> axes;
+  for (const std::string& name : parse_names(option, text)) {
+    const auto axis = whole_number<std::int64_t>(name);
+    if (!axis)
+      throw bad_value(option, text, "axes are whole numbers, commas between them",
+                      fmt::format("Try {} 0, {} -1 or {} 0,2.", option, option, option));
+    axes.push_back(*axis);
+  }
+  return axes;
+}
+
+std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,
+                            std::uint64_t greatest) {
+  const auto number = whole_number<std::uint64_t>(text);
+  if (number && *number >= least && *number <= greatest) return *number;
+  throw bad_value(option, text, "",
+                  fmt::format("Give a whole number from {} to {}.", least, greatest));
+}
+
+double parse_real(std::string_view option, std::string_view text) {
+  if (const auto number = real_number(text)) return *number;
+  throw bad_value(option, text, "it is no number that a double can hold",
+                  "Give one as 1.5, 1e-3 or 0x1.8p3.");
+}
+
+OutputName parse_output_name(std::string_view option, std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const std::string_view file = text.substr(0, colon);
+  const bool named = colon != std::string_view::npos;
+  const std::string_view dataset = named ? text.substr(colon + 1) : std::string_view();
+  if (file.empty() || (named && dataset.empty()))
+    throw bad_value(option, text, "the last colon stands between file and dataset",
+                    fmt::format("Try {} out.h5 or {} out.h5:DATASET.", option, option));
+  return {std::string(file), std::string(dataset)};
+}
+
+OverflowPolicy parse_overflow(std::string_view text) {
+  constexpr Choice<OverflowPolicy> policies[] = {{"error", OverflowPolicy::error},
+                                                 {"wrap", OverflowPolicy::wrap}};
+  return parse_choice("--overflow", text, policies);
+}
+
+}  // namespace warpfold::cli

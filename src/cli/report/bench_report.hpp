@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "bench/harness/bench.hpp"
+#include "cli/report/report.hpp"
+
+namespace warpfold::cli {
+
+/// The report of measuring `what` ("reduce") by `command` ("bench").
+Report bench_report(const std::string& command, const std::string& what,
+                    const bench::Result& result);
+
+/// Throws Error where a row failed its check.
+void refuse_wrong_results(const bench::Result& result);
+
+}  // namespace warpfold::cli

@@ -1,0 +1,32 @@
+#include "cli/run/interruption.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+std::atomic<bool> requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+void request(int) { requested.store(true); }
+
+}  // namespace
+
+InterruptionHandlers::InterruptionHandlers() {
+  requested.store(false);
+  struct sigaction action {};
+  action.sa_handler = request;
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], &action, &previous_[i]);
+    const bool kept_from_hangups = signals[i] == SIGHUP && previous_[i].sa_handler == SIG_IGN;
+    if (kept_from_hangups) sigaction(SIGHUP, &previous_[i], nullptr);
+  }
+}
+
+InterruptionHandlers::~InterruptionHandlers() {
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &previous_[i], nullptr);
+}
+
+const std::atomic<bool>& interruption_requested() { return requested; }
+
+}  // namespace warpfold::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "cli/report/json_writer.hpp"
+#include "cli/report/stage_rates.hpp"
+#include "cli/run/line_log.hpp"
+#include "warpfold/run_progress.hpp"
+
+namespace warpfold::cli {
+
+/// What a command works on.
+struct RunSubject {
+  std::string command;
+  std::string file;
+  std::string dataset;  ///< empty: the run names it
+};
+
+enum class RunState : std::uint8_t { running, done, failed, interrupted };
+
+/// A moment of a run as a line of metrics tells it.
+struct MetricsSample {
+  std::chrono::system_clock::time_point time;
+  double elapsed = 0;  ///< seconds since the command's start
+  RunState state = RunState::running;
+  std::string error;  ///< why a run failed or was interrupted
+  int ranks = 1;
+  RunProgress progress;
+  RunRates lately;  ///< since the line before
+};
+
+/// One line of the schema warpfold.metrics/1.
+Json metrics_json(const RunSubject& subject, const MetricsSample& sample);
+
+/// Tells a run's metrics line by line: at its start, while it runs and at its end. One thread at a
+/// time.
+class RunMetrics {
+ public:
+  /// Throws Error where `target` can't be written.
+  RunMetrics(std::string target, int ranks) : log_(std::move(target)), ranks_(ranks) {}
+
+  void start(RunSubject subject);
+  void tell(const RunProgress& progress, const RunRates& lately);
+
+  /// For the last line, which tells of all the run.
+  void note(const RunProgress& progress) { last_ = progress; }
+
+  /// The last line; further ones are not told. `error` is why, unless the state is `done`.
+  void end(RunState state, const std::string& error);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void append(RunState state, const std::string& error, const RunProgress& progress,
+              const RunRates& lately);
+
+  LineLog log_;
+  int ranks_;
+  RunSubject subject_;
+  Clock::time_point start_ = Clock::now();
+  RunProgress last_;
+  bool ended_ = false;
+};
+
+}  // namespace warpfold::cli

@@ -1,0 +1,15 @@
+# Installs the library, its headers, the program and what find_package(warpfold) reads.
+
+include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
+
+install(TARGETS warpfold EXPORT warpfold_targets)
+install(TARGETS warpfold_cli)
+install(DIRECTORY include/warpfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT warpfold_targets FILE warpfold-targets.cmake NAMESPACE warpfold:: DESTINATION ${package_folder})
+configure_package_config_file(src/cmake/warpfold-config.cmake.in
+  ${PROJECT_BINARY_DIR}/warpfold-config.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/warpfold-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/warpfold-config.cmake
+  ${PROJECT_BINARY_DIR}/warpfold-config-version.cmake src/cmake/Findlzf.cmake DESTINATION ${package_folder})

@@ -1,0 +1,77 @@
+#include "core/layout/staged_chunks.hpp"
+
+#include <algorithm>
+
+namespace warpfold {
+namespace {
+
+/// The box of selected elements that a run of chunks forms.
+struct Box {
+  std::uint64_t first[most_dimensions];
+  std::uint64_t extent[most_dimensions];
+};
+
+Box box_of(const ChunkGrid& grid, ChunkRun run) {
+  Box box;
+  std::uint64_t first = grid.number_at(run.first);
+  std::uint64_t last = grid.number_at(run.end() - 1);
+  for (int d = grid.dimensions - 1; d >= 0; --d) {
+    const std::uint64_t along = grid.chunks_along(d);
+    box.first[d] = grid.selected_of(d, first % along).first;
+    box.extent[d] = grid.selected_of(d, last % along).end() - box.first[d];
+    first /= along;
+    last /= along;
+  }
+  return box;
+}
+
+}  // namespace
+
+ChunkTarget box_target(const ChunkGrid& grid, ChunkRun run) {
+  const Box box = box_of(grid, run);
+  ChunkTarget target;
+  target.elements = 1;
+  for (int d = grid.dimensions - 1; d >= 0; --d) {
+    target.stride[d] = target.elements;
+    target.origin += box.first[d] * target.elements;
+    target.elements *= box.extent[d];
+  }
+  return target;
+}
+
+BoxIndices box_indices(const ChunkGrid& grid, ChunkRun run) {
+  const Box box = box_of(grid, run);
+  BoxIndices indices;
+  std::uint64_t stride = 1;
+  // From the innermost dimension outwards, merging those that the box covers.
+  for (int d = grid.dimensions - 1; d >= 0; --d) {
+    indices.first += box.first[d] * stride;
+    int& inner = indices.dimensions;
+    if (inner > 0 && stride == indices.stride[inner - 1] * indices.extent[inner - 1]) {
+      indices.extent[inner - 1] *= box.extent[d];
+    } else if (box.extent[d] > 1) {
+      indices.extent[inner] = box.extent[d];
+      indices.stride[inner] = stride;
+      ++inner;
+    }
+    stride *= grid.selected_along(d);
+  }
+  std::reverse(indices.extent, indices.extent + indices.dimensions);
+  std::reverse(indices.stride, indices.stride + indices.dimensions);
+  if (indices.dimensions <= 1 && indices.stride[0] <= 1) indices.dimensions = 0;
+  return indices;
+}
+
+ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range) {
+  ChunkTarget target;
+  std::uint64_t stride = 1;
+  for (int d = grid.dimensions - 1; d >= 0; --d) {
+    target.stride[d] = stride;
+    stride *= grid.selected_along(d);
+  }
+  target.origin = range.first;
+  target.elements = range.count;
+  return target;
+}
+
+}  // namespace warpfold

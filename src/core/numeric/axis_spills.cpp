@@ -1,0 +1,100 @@
+#include "core/numeric/axis_spills.hpp"
+
+#include <bit>
+
+namespace warpfold {
+namespace {
+
+template <class Sum>
+using SumsByOutput = std::unordered_map<std::uint64_t, Sum>;
+
+template <class Sum>
+void merge_sums(SumsByOutput<Sum>& into, const SumsByOutput<Sum>& from) {
+  for (const auto& [output, addend] : from) {
+    Sum& sum = into[output];
+    sum.add(addend);
+    sum.normalize();
+  }
+}
+
+template <class Sum>
+void append_sums(const SumsByOutput<Sum>& sums, std::vector<std::uint64_t>& words) {
+  words.push_back(sums.size());
+  for (const auto& [output, sum] : sums) {
+    words.push_back(output);
+    for (const std::int64_t limb : sum.limb) words.push_back(std::bit_cast<std::uint64_t>(limb));
+  }
+}
+
+template <class Sum>
+std::span<const std::uint64_t> merge_words(SumsByOutput<Sum>& into,
+                                           std::span<const std::uint64_t> words) {
+  const std::uint64_t count = words[0];
+  words = words.subspan(1);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Sum& sum = into[words[0]];
+    for (std::size_t digit = 0; digit < Sum::limbs; ++digit)
+      sum.limb[digit] += std::bit_cast<std::int64_t>(words[1 + digit]);
+    sum.normalize();
+    words = words.subspan(1 + Sum::limbs);
+  }
+  return words;
+}
+
+template <class Sum>
+void add_sum(const SumsByOutput<Sum>& sums, std::uint64_t output, Sum& into) {
+  const auto spilled = sums.find(output);
+  if (spilled == sums.end()) return;
+  into.add(spilled->second);
+  into.normalize();
+}
+
+template <class Sum>
+void add_number(Sum& sum, double number) {
+  sum.add(number);
+  sum.normalize();
+}
+
+}  // namespace
+
+void AxisSpills::add(const AxisSpill& spill) {
+  switch (spill.term) {
+    case AxisTerm::value:
+      return add_number(sum_[spill.output], spill.addend);
+    case AxisTerm::magnitude:
+      return add_number(absolute_[spill.output], spill.addend);
+    case AxisTerm::square:
+      return add_number(squares_[spill.output], spill.addend);
+    case AxisTerm::root:
+      break;
+  }
+  ExactSumOfSquares& squares = squares_[spill.output];
+  squares.add_square(spill.addend);
+  squares.normalize();
+}
+
+void AxisSpills::merge(const AxisSpills& other) {
+  merge_sums(sum_, other.sum_);
+  merge_sums(absolute_, other.absolute_);
+  merge_sums(squares_, other.squares_);
+}
+
+void AxisSpills::add_to(std::uint64_t output, Accumulator& accumulator) const {
+  add_sum(sum_, output, accumulator.sum);
+  add_sum(absolute_, output, accumulator.absolute);
+  add_sum(squares_, output, accumulator.squares);
+}
+
+void AxisSpills::append_to(std::vector<std::uint64_t>& words) const {
+  append_sums(sum_, words);
+  append_sums(absolute_, words);
+  append_sums(squares_, words);
+}
+
+std::span<const std::uint64_t> AxisSpills::merge(std::span<const std::uint64_t> words) {
+  words = merge_words(sum_, words);
+  words = merge_words(absolute_, words);
+  return merge_words(squares_, words);
+}
+
+}  // namespace warpfold

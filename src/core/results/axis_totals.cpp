@@ -1,0 +1,334 @@
+#include "core/results/axis_totals.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "core/numeric/expansion_quotient.hpp"
+#include "core/scan/scan_arithmetic.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+template <class Part>
+void append_words(const std::vector<Part>& parts, std::vector<std::uint64_t>& words) {
+  static_assert(sizeof(Part) % sizeof(std::uint64_t) == 0);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(parts));
+  const std::size_t before = words.size();
+  words.resize(before + bytes.size() / sizeof(std::uint64_t));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(words.data() + before));
+}
+
+template <class Part>
+void take_words(std::vector<Part>& parts, std::span<const std::uint64_t>& words) {
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(parts));
+  std::copy_n(reinterpret_cast<const std::byte*>(words.data()), bytes.size(), bytes.begin());
+  words = words.subspan(bytes.size() / sizeof(std::uint64_t));
+}
+
+void merge_sums(std::vector<Expansion>& into, const std::vector<Expansion>& from, AxisTerm term,
+                AxisSpills& spills) {
+  for (std::size_t output = 0; output < into.size(); ++output)
+    add(into[output], from[output], [&](double rest) { spills.add({output, rest, term}); });
+}
+
+void merge_extrema(std::vector<Extremum>& into, const std::vector<Extremum>& from) {
+  for (std::size_t output = 0; output < into.size(); ++output) into[output].merge(from[output]);
+}
+
+template <class Sum>
+void add_parts(Sum& sum, const std::vector<Expansion>& parts, std::uint64_t output) {
+  if (parts.empty()) return;
+  for (const double part : parts[output].part) sum.add(part);
+}
+
+/// Elements of type Out from results.
+template <class Out>
+std::optional<Out> element(int128 value) {
+  if (!scan_order::fits<Out>(value)) return std::nullopt;
+  return scan_order::output_element<Out>(value);
+}
+
+template <class Out>
+std::optional<Out> element(double value) {
+  if constexpr (is_floating_element<Out>)
+    return scan_order::output_element<Out>(value);
+  else
+    return std::nullopt;
+}
+
+template <class Out>
+std::optional<Out> element(std::monostate) {
+  return element<Out>(nan);
+}
+
+template <class Out>
+std::optional<Out> element(const Expansion& sum) {
+  if constexpr (is_floating_element<Out>)
+    return rounded_to<Out>(sum);
+  else
+    return element<Out>(whole_number(sum));
+}
+
+/// One statistic of outputs as elements of type Out; nothing where Out can't hold it.
+template <class Out>
+class Results {
+ public:
+  Results(const AxisTotals& totals, const AxisParts& parts, ElementType values, Statistic statistic,
+          const SummaryOptions& options)
+      : totals_(totals),
+        parts_(parts),
+        values_(values),
+        statistic_(statistic),
+        options_(options),
+        wraps_(std::is_integral_v<Out> && options.overflow == OverflowPolicy::wrap) {
+    // The type to wrap in is Out, not the elements'.
+    options_.overflow = OverflowPolicy::error;
+  }
+
+  std::optional<Out> of(std::uint64_t output) const {
+    const AxisCounts& counts = parts_.counts[output];
+    switch (statistic_) {
+      case Statistic::count:
+        return element<Out>(int128{taking_part(counts)});
+      case Statistic::nan_count:
+        return element<Out>(int128{counts.nan});
+      case Statistic::inf_count:
+        return element<Out>(int128{infinities(counts)});
+      case Statistic::sum:
+        return wraps_ ? wrapped_sum(output) : sum(output);
+      case Statistic::mean:
+        return has_plain_sum(output) ? mean(output) : summarized(output);
+      case Statistic::l1:
+        return has_plain_absolute(output) ? element<Out>(parts_.absolute[output])
+                                          : summarized(output);
+      case Statistic::min:
+        return extremum(counts, parts_.minimum[output]);
+      case Statistic::max:
+        return extremum(counts, parts_.maximum[output]);
+      case Statistic::argmin:
+        return index(output, parts_.minimum[output]);
+      case Statistic::argmax:
+        return index(output, parts_.maximum[output]);
+      case Statistic::var:
+      case Statistic::std:
+      case Statistic::l2:
+      case Statistic::linf:
+        break;
+    }
+    return summarized(output);
+  }
+
+ private:
+  std::uint64_t taking_part(const AxisCounts& counts) const {
+    return counts.elements - (options_.nan == NanPolicy::skip ? counts.nan : 0);
+  }
+
+  static std::uint64_t infinities(const AxisCounts& counts) {
+    return counts.positive_infinities + counts.negative_infinities;
+  }
+
+  bool poisoned(const AxisCounts& counts) const {
+    return options_.nan == NanPolicy::propagate && counts.nan > 0;
+  }
+
+  bool all_finite(const AxisCounts& counts) const {
+    return !poisoned(counts) && infinities(counts) == 0;
+  }
+
+  bool has_plain_sum(std::uint64_t output) const {
+    return all_finite(parts_.counts[output]) && !parts_.spills.any_of_sum(output);
+  }
+
+  bool has_plain_absolute(std::uint64_t output) const {
+    return is_floating(values_) && all_finite(parts_.counts[output]) &&
+           !parts_.spills.any_of_absolute(output);
+  }
+
+  std::optional<Out> sum(std::uint64_t output) const {
+    return has_plain_sum(output) ? element<Out>(parts_.sum[output]) : summarized(output);
+  }
+
+  std::optional<Out> wrapped_sum(std::uint64_t output) const {
+    const int128 exact = has_plain_sum(output) ? whole_number(parts_.sum[output])
+                                               : std::get<int128>(summary(output));
+    return scan_order::output_element<Out>(exact);
+  }
+
+  std::optional<Out> mean(std::uint64_t output) const {
+    const std::uint64_t count = taking_part(parts_.counts[output]);
+    if (count == 0) return element<Out>(nan);
+    const auto quotient = rounded_quotient(parts_.sum[output], count, rounding_towards<Out>);
+    return quotient ? element<Out>(*quotient) : summarized(output);
+  }
+
+  std::optional<Out> extremum(const AxisCounts& counts, const Extremum& extremum) const {
+    if (poisoned(counts) || !extremum.seen()) return element<Out>(nan);
+    if (is_floating(values_)) return element<Out>(std::bit_cast<double>(extremum.bits));
+    if (is_signed_integer(values_))
+      return element<Out>(int128{static_cast<std::int64_t>(extremum.bits)});
+    return element<Out>(int128{extremum.bits});
+  }
+
+  std::optional<Out> index(std::uint64_t output, const Extremum& extremum) const {
+    if (poisoned(parts_.counts[output])) return element<Out>(int128{parts_.first_nan[output]});
+    return element<Out>(extremum.seen() ? int128{extremum.index} : int128{-1});
+  }
+
+  Value summary(std::uint64_t output) const {
+    return summarize(totals_.accumulator(output), values_, {statistic_}, options_,
+                     rounding_towards<Out>)
+        .front()
+        .second;
+  }
+
+  std::optional<Out> summarized(std::uint64_t output) const {
+    return std::visit([](const auto& value) { return element<Out>(value); }, summary(output));
+  }
+
+  const AxisTotals& totals_;
+  const AxisParts& parts_;
+  ElementType values_;
+  Statistic statistic_;
+  SummaryOptions options_;
+  bool wraps_;
+};
+
+Error no_result(Statistic statistic, ElementType values, ElementType to, std::uint64_t output) {
+  const std::string what = std::string(name_of(statistic)) + " of output " + std::to_string(output);
+  if (statistic == Statistic::min || statistic == Statistic::max)
+    return Error("there is no " + what,
+                 "no element takes part in it, and " + std::string(name_of(values)) +
+                     " has no NaN to say so",
+                 "Keep at least one element for each output.");
+  return Error("the " + what + " doesn't fit " + std::string(name_of(to)), "",
+               statistic == Statistic::sum ? "Choose --output-type f64, or --overflow wrap."
+                                           : "Choose --output-type f64.");
+}
+
+}  // namespace
+
+ElementType axis_output_type(Statistic statistic, ElementType value,
+                             std::optional<ElementType> asked) {
+  switch (statistic) {
+    case Statistic::count:
+    case Statistic::nan_count:
+    case Statistic::inf_count:
+      return ElementType::u64;
+    case Statistic::argmin:
+    case Statistic::argmax:
+      return ElementType::i64;
+    case Statistic::min:
+    case Statistic::max:
+      return value;
+    case Statistic::linf:
+      return is_integer(value) ? ElementType::u64 : value;
+    case Statistic::sum:
+      if (is_floating(value)) break;
+      return asked.value_or(is_signed_integer(value) ? ElementType::i64 : ElementType::u64);
+    case Statistic::l1:
+      if (is_floating(value)) break;
+      return asked.value_or(ElementType::u64);
+    case Statistic::mean:
+    case Statistic::var:
+    case Statistic::std:
+    case Statistic::l2:
+      break;
+  }
+  if (asked && is_integer(*asked))
+    throw usage_error(
+        "the " + std::string(name_of(statistic)) + " of " + std::string(name_of(value)) +
+            " can't be stored as " + std::string(name_of(*asked)),
+        "it is a floating-point number", "Choose one of f16, bf16, f32, f64 as --output-type.");
+  return asked.value_or(is_floating(value) ? value : ElementType::f64);
+}
+
+AxisTotals::AxisTotals(ElementType values, FoldNeeds needs, std::uint64_t outputs)
+    : values_(values), parts_(needs, outputs) {}
+
+void AxisTotals::merge(const AxisParts& parts) {
+  for (std::size_t output = 0; output < parts_.counts.size(); ++output) {
+    AxisCounts& counts = parts_.counts[output];
+    const AxisCounts& more = parts.counts[output];
+    counts.elements += more.elements;
+    counts.nan += more.nan;
+    counts.positive_infinities += more.positive_infinities;
+    counts.negative_infinities += more.negative_infinities;
+    parts_.first_nan[output] = std::min(parts_.first_nan[output], parts.first_nan[output]);
+  }
+  merge_sums(parts_.sum, parts.sum, AxisTerm::value, parts_.spills);
+  merge_sums(parts_.absolute, parts.absolute, AxisTerm::magnitude, parts_.spills);
+  merge_sums(parts_.squares, parts.squares, AxisTerm::square, parts_.spills);
+  merge_extrema(parts_.minimum, parts.minimum);
+  merge_extrema(parts_.maximum, parts.maximum);
+  parts_.spills.merge(parts.spills);
+}
+
+std::vector<std::uint64_t> AxisTotals::packed() const {
+  std::vector<std::uint64_t> words;
+  append_words(parts_.counts, words);
+  append_words(parts_.sum, words);
+  append_words(parts_.absolute, words);
+  append_words(parts_.squares, words);
+  append_words(parts_.minimum, words);
+  append_words(parts_.maximum, words);
+  append_words(parts_.first_nan, words);
+  parts_.spills.append_to(words);
+  return words;
+}
+
+void AxisTotals::merge(std::span<const std::uint64_t> packed) {
+  AxisParts parts = parts_;
+  take_words(parts.counts, packed);
+  take_words(parts.sum, packed);
+  take_words(parts.absolute, packed);
+  take_words(parts.squares, packed);
+  take_words(parts.minimum, packed);
+  take_words(parts.maximum, packed);
+  take_words(parts.first_nan, packed);
+  parts.spills = {};
+  parts.spills.merge(packed);
+  merge(parts);
+}
+
+Accumulator AxisTotals::accumulator(std::uint64_t output) const {
+  Accumulator accumulator = Accumulator::empty();
+  const AxisCounts& counts = parts_.counts[output];
+  accumulator.count = static_cast<std::int64_t>(counts.elements);
+  accumulator.nan_count = static_cast<std::int64_t>(counts.nan);
+  accumulator.positive_infinities = static_cast<std::int64_t>(counts.positive_infinities);
+  accumulator.negative_infinities = static_cast<std::int64_t>(counts.negative_infinities);
+  add_parts(accumulator.sum, parts_.sum, output);
+  add_parts(accumulator.absolute, parts_.absolute, output);
+  add_parts(accumulator.squares, parts_.squares, output);
+  if (!parts_.minimum.empty()) {
+    accumulator.minimum = parts_.minimum[output];
+    accumulator.maximum = parts_.maximum[output];
+  }
+  accumulator.first_nan = parts_.first_nan[output];
+  accumulator.normalize();
+  parts_.spills.add_to(output, accumulator);
+  return accumulator;
+}
+
+void AxisTotals::store(Statistic statistic, const SummaryOptions& options, ElementRange outputs,
+                       std::uint64_t first_output, ElementType to, std::byte* out) const {
+  visit_element_type(to, [&](auto zero) {
+    using Out = decltype(zero);
+    const Results<Out> results(*this, parts_, values_, statistic, options);
+    auto* elements = reinterpret_cast<Out*>(out);
+    for (std::uint64_t i = 0; i < outputs.count; ++i) {
+      const std::uint64_t output = outputs.first + i;
+      const std::optional<Out> result = results.of(output);
+      if (!result) throw no_result(statistic, values_, to, first_output + output);
+      elements[i] = *result;
+    }
+  });
+}
+
+}  // namespace warpfold

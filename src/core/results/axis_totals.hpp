@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/results/axis_parts.hpp"
+#include "warpfold/core/element_range.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/statistic.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold {
+
+/// The type of a statistic's outputs along an axis, of elements whose values are of type `value`:
+/// counts u64; indices i64; extrema the values' own; sums of integers 64 bits of their signedness;
+/// their l1 and linf u64; every other statistic `asked`, by default the values' own floating-point
+/// type, f64 for integers.
+ElementType axis_output_type(Statistic statistic, ElementType value,
+                             std::optional<ElementType> asked);
+
+/// What lanes and ranks have folded of the same outputs, combined exactly.
+class AxisTotals {
+ public:
+  /// Of no elements yet; `values` is the type of the elements once decoded.
+  AxisTotals(ElementType values, FoldNeeds needs, std::uint64_t outputs);
+
+  std::uint64_t outputs() const { return parts_.counts.size(); }
+
+  /// Adds a fold of the same outputs and needs.
+  void merge(const AxisParts& parts);
+
+  /// As words, for messages between ranks.
+  std::vector<std::uint64_t> packed() const;
+
+  /// Adds what packed() gave of the same outputs and needs.
+  void merge(std::span<const std::uint64_t> packed);
+
+  /// What the needs ask for of one output.
+  Accumulator accumulator(std::uint64_t output) const;
+
+  /// Writes a statistic of some outputs as elements of type `to` (axis_output_type()) in native
+  /// byte order, rounded once, as summarize() defines it. Where no element takes part, a float's
+  /// extremum is NaN, and an index -1. Output 0 is called `first_output` in errors.
+  ///
+  /// Throws Error where an integer type can't hold a result, and for an extremum of no integers.
+  /// Threads may call it at once.
+  void store(Statistic statistic, const SummaryOptions& options, ElementRange outputs,
+             std::uint64_t first_output, ElementType to, std::byte* out) const;
+
+ private:
+  ElementType values_;
+  AxisParts parts_;
+};
+
+}  // namespace warpfold

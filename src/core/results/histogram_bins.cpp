@@ -1,0 +1,124 @@
+#include "core/results/histogram_bins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/numeric/shortest_decimal.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/int128.hpp"
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold {
+namespace {
+
+/// The key of T's least value that is `edge` or more (or, if `beyond`, more than it), if any.
+template <class T>
+std::optional<std::uint64_t> key_from(double edge, bool beyond) {
+  if constexpr (is_floating_element<T>) {
+    // Doubles next to each other have keys next to each other.
+    return ordered_key(edge) + (beyond ? 1 : 0);
+  } else {
+    using Limits = std::numeric_limits<T>;
+    // Exact: a power of two.
+    const double end = std::ldexp(1.0, Limits::digits);
+    if (edge >= end) return std::nullopt;
+    if (edge < static_cast<double>(Limits::min())) return ordered_key(Limits::min());
+    const double whole = beyond ? std::floor(edge) : std::ceil(edge);
+    const int128 least = static_cast<int128>(whole) + (beyond ? 1 : 0);
+    if (least > int128{Limits::max()}) return std::nullopt;
+    return ordered_key(static_cast<T>(least));
+  }
+}
+
+std::pair<double, double> around(double value) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (value - 0.5 < value + 0.5) return {value - 0.5, value + 0.5};
+  return {std::nextafter(value, -infinity), std::nextafter(value, infinity)};
+}
+
+Error no_equal_edges(double least, double greatest, const std::string& why,
+                     const std::string& advice) {
+  return usage_error("no bins of equal width from " + shortest_decimal(least) + " to " +
+                         shortest_decimal(greatest),
+                     why, advice);
+}
+
+}  // namespace
+
+std::vector<double> equal_edges(double least, double greatest, std::uint64_t bins) {
+  if (least == greatest) std::tie(least, greatest) = around(least);
+  const double width = greatest - least;
+  if (!(least < greatest) || !std::isfinite(width))
+    throw no_equal_edges(
+        least, greatest, "",
+        "Give --range two finite numbers, the lesser one first, whose distance is finite, "
+        "too, or --bins edges.");
+  const double count = static_cast<double>(bins);
+  const double step = width / count;
+  std::vector<double> edges(bins + 1);
+  for (std::uint64_t i = 0; i < bins; ++i) {
+    const double place = static_cast<double>(i);
+    edges[i] = (step == 0 ? place / count * width : place * step) + least;
+  }
+  edges[bins] = greatest;
+  if (!std::ranges::is_sorted(edges))
+    throw no_equal_edges(least, greatest,
+                         "doubles lie too far apart there for " + std::to_string(bins),
+                         "Give fewer, or --bins edges.");
+  return edges;
+}
+
+void check_edges(std::span<const double> edges) {
+  if (edges.size() < 2 || edges.size() > most_histogram_bins + 1)
+    throw usage_error(std::to_string(edges.size()) + " edges of bins", "",
+                      "Give 2 to " + std::to_string(most_histogram_bins + 1) + ".");
+  for (std::size_t i = 1; i < edges.size(); ++i)
+    if (!(edges[i - 1] < edges[i]))
+      throw usage_error("the edges of the bins do not rise",
+                        "edge " + std::to_string(i) + " is not greater than the one before it",
+                        "Order them, each once, and leave out NaN.");
+}
+
+HistogramBins::HistogramBins(std::span<const double> edges, ElementType type)
+    : bins_(static_cast<std::int64_t>(edges.size()) - 1) {
+  for (std::int64_t i = 0; i <= bins_; ++i) {
+    const double edge = edges[static_cast<std::size_t>(i)];
+    const auto key = visit_element_type(
+        type, [&](auto value) { return key_from<decltype(value)>(edge, i == bins_); });
+    if (!key) break;
+    // Of bins that begin at the same value, all but the last are empty.
+    if (keys_.empty() || keys_.back() < *key) {
+      keys_.push_back(*key);
+      places_.push_back(i);
+    } else {
+      places_.back() = i;
+    }
+  }
+  if (!keys_.empty()) return;
+  keys_.push_back(0);
+  places_.push_back(below_all);
+}
+
+HistogramCounts HistogramBins::by_edges(const HistogramCounts& by_keys) const {
+  HistogramCounts counts;
+  counts.bins.resize(static_cast<std::size_t>(bins_));
+  counts.below = by_keys.below;
+  counts.nan = by_keys.nan;
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    const std::uint64_t count = i + 1 < keys_.size() ? by_keys.bins[i] : by_keys.above;
+    if (places_[i] == below_all)
+      counts.below += count;
+    else if (places_[i] == bins_)
+      counts.above += count;
+    else
+      counts.bins[static_cast<std::size_t>(places_[i])] += count;
+  }
+  return counts;
+}
+
+}  // namespace warpfold

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/engine/backend.hpp"
+#include "warpfold/core/element_type.hpp"
+
+namespace warpfold {
+
+/// A histogram has no more.
+inline constexpr std::uint64_t most_histogram_bins = std::uint64_t{1} << 22;
+
+/// The edges of `bins` (1 or more) bins of equal width from `least` to `greatest`, to the bit those
+/// of numpy.linspace(least, greatest, bins + 1); around a single number, as numpy.histogram() has
+/// them, from 0.5 below to 0.5 above (or the doubles next to it where these are the same). Throws a
+/// usage Error where `least` is the greater, and unless the width is finite.
+std::vector<double> equal_edges(double least, double greatest, std::uint64_t bins);
+
+/// Throws a usage Error unless there are two edges or more, at most most_histogram_bins + 1, and
+/// each is greater than the one before.
+void check_edges(std::span<const double> edges);
+
+/// Bins as elements of one type meet them: edges are real numbers, between which a type may have
+/// many values or none at all.
+class HistogramBins {
+ public:
+  /// Of `edges` that do not fall, none of them NaN.
+  HistogramBins(std::span<const double> edges, ElementType type);
+
+  /// A HistogramPlan's: each greater than the one before, one or more.
+  const std::vector<std::uint64_t>& keys() const { return keys_; }
+
+  /// By the edges' bins what was counted by the keys'.
+  HistogramCounts by_edges(const HistogramCounts& by_keys) const;
+
+ private:
+  static constexpr std::int64_t below_all = -1;
+
+  std::int64_t bins_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::int64_t> places_;  ///< by key: the bin that begins there, or below_all, or bins_
+};
+
+}  // namespace warpfold

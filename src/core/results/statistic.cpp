@@ -1,0 +1,87 @@
+#include "warpfold/core/statistic.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "core/base/names.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold {
+namespace {
+
+void append_once(std::vector<Statistic>& statistics, Statistic statistic) {
+  if (std::find(statistics.begin(), statistics.end(), statistic) == statistics.end())
+    statistics.push_back(statistic);
+}
+
+void append_named(std::vector<Statistic>& statistics, std::string_view name) {
+  if (name == "all") {
+    for (const Statistic statistic : all_statistics) append_once(statistics, statistic);
+  } else if (const auto statistic = find_named(all_statistics, name)) {
+    append_once(statistics, *statistic);
+  } else {
+    throw usage_error("unknown statistic '" + std::string(name) + "'", "",
+                      "Choose from " + listed_names(all_statistics) + "; or all.");
+  }
+}
+
+void require(FoldNeeds& needs, Statistic statistic, ElementType type) {
+  const bool may_be_negative = is_signed_integer(type) || is_floating(type);
+  switch (statistic) {
+    case Statistic::count:
+    case Statistic::nan_count:
+    case Statistic::inf_count:
+      break;
+    case Statistic::sum:
+    case Statistic::mean:
+      needs.sum = true;
+      break;
+    case Statistic::var:
+    case Statistic::std:
+      needs.sum = true;
+      needs.squares = true;
+      break;
+    case Statistic::min:
+    case Statistic::max:
+    case Statistic::argmin:
+    case Statistic::argmax:
+    case Statistic::linf:
+      needs.extrema = true;
+      break;
+    case Statistic::l1:
+      (may_be_negative ? needs.absolute : needs.sum) = true;
+      break;
+    case Statistic::l2:
+      needs.squares = true;
+      break;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Statistic statistic) {
+  constexpr std::string_view names[] = {"count", "sum",  "mean",      "var",      "std",
+                                        "min",   "max",  "argmin",    "argmax",   "l1",
+                                        "l2",    "linf", "nan_count", "inf_count"};
+  return names[static_cast<std::size_t>(statistic)];
+}
+
+std::vector<Statistic> parse_statistics(std::string_view names) {
+  std::vector<Statistic> statistics;
+  for (std::size_t comma = names.find(','); comma != std::string_view::npos;
+       comma = names.find(',')) {
+    append_named(statistics, names.substr(0, comma));
+    names.remove_prefix(comma + 1);
+  }
+  append_named(statistics, names);
+  return statistics;
+}
+
+FoldNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {
+  FoldNeeds needs;
+  for (const Statistic statistic : statistics) require(needs, statistic, type);
+  return needs;
+}
+
+}  // namespace warpfold

@@ -1,0 +1,234 @@
+#include "warpfold/core/summary.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/numeric/big_natural.hpp"
+#include "core/numeric/exact_rounding.hpp"
+
+namespace warpfold {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// A normalized sum's value where it is a whole number of less than 128 bits.
+int128 whole_number(const ExactSum& sum) {
+  uint128 value = 0;
+  for (int digit = 3; digit >= 0; --digit)
+    value = value << 32 | static_cast<std::uint32_t>(sum.limb[ExactSum::low_limbs + digit]);
+  return static_cast<int128>(value);
+}
+
+int128 wrapped(int128 value, ElementType type) {
+  return visit_element_type(type, [value](auto element) -> int128 {
+    if constexpr (is_floating_element<decltype(element)>)
+      return value;
+    else
+      return static_cast<decltype(element)>(value);
+  });
+}
+
+int128 magnitude(int128 value) { return value < 0 ? -value : value; }
+
+class Summarizer {
+ public:
+  Summarizer(const Accumulator& accumulator, ElementType type, const SummaryOptions& options,
+             Rounding rounding)
+      : contents_(accumulator),
+        type_(type),
+        options_(options),
+        rounding_(rounding),
+        poisoned_(options.nan == NanPolicy::propagate && accumulator.nan_count > 0),
+        count_(accumulator.count -
+               (options.nan == NanPolicy::skip ? accumulator.nan_count : std::int64_t{0})) {
+    contents_.normalize();
+  }
+
+  Value value(Statistic statistic) const;
+
+ private:
+  Value sum() const;
+  double mean() const;
+  double variance() const;
+  double standard_deviation() const;
+  Value extremum(const Extremum& extremum) const;
+  Value extremum_index(const Extremum& extremum) const;
+  Value absolute_sum() const;
+  double root_of_squares() const;
+  Value largest_magnitude() const;
+
+  std::int64_t infinities() const {
+    return contents_.positive_infinities + contents_.negative_infinities;
+  }
+
+  /// What NaN and infinities make of a sum; zero where there are none.
+  double special_sum() const;
+
+  /// Whether the variance is a number.
+  bool has_variance() const;
+
+  /// count^2 * the variance * 2^(32 * ExactSumOfSquares::low_limbs) where ddof is 0.
+  BigNatural scaled_variance() const;
+  uint128 variance_divisor() const;
+
+  int128 integer(const Extremum& extremum) const;
+
+  Accumulator contents_;
+  ElementType type_;
+  SummaryOptions options_;
+  Rounding rounding_;
+  bool poisoned_;       ///< NaN among the elements makes the results NaN
+  std::int64_t count_;  ///< of the elements that take part
+};
+
+constexpr int sum_exponent = -32 * ExactSum::low_limbs;
+constexpr int squares_exponent = -32 * ExactSumOfSquares::low_limbs;
+static_assert(squares_exponent == 2 * sum_exponent);
+
+Value Summarizer::value(Statistic statistic) const {
+  switch (statistic) {
+    case Statistic::count:
+      return int128{count_};
+    case Statistic::sum:
+      return sum();
+    case Statistic::mean:
+      return mean();
+    case Statistic::var:
+      return variance();
+    case Statistic::std:
+      return standard_deviation();
+    case Statistic::min:
+      return extremum(contents_.minimum);
+    case Statistic::max:
+      return extremum(contents_.maximum);
+    case Statistic::argmin:
+      return extremum_index(contents_.minimum);
+    case Statistic::argmax:
+      return extremum_index(contents_.maximum);
+    case Statistic::l1:
+      return absolute_sum();
+    case Statistic::l2:
+      return root_of_squares();
+    case Statistic::linf:
+      return largest_magnitude();
+    case Statistic::nan_count:
+      return int128{contents_.nan_count};
+    case Statistic::inf_count:
+      break;
+  }
+  return int128{infinities()};
+}
+
+double Summarizer::special_sum() const {
+  const bool positive = contents_.positive_infinities > 0;
+  const bool negative = contents_.negative_infinities > 0;
+  if (poisoned_ || (positive && negative)) return nan;
+  if (positive) return infinity;
+  if (negative) return -infinity;
+  return 0.0;
+}
+
+Value Summarizer::sum() const {
+  if (is_integer(type_)) {
+    const int128 exact = whole_number(contents_.sum);
+    return options_.overflow == OverflowPolicy::wrap ? wrapped(exact, type_) : exact;
+  }
+  const double special = special_sum();
+  return special == 0.0 ? contents_.sum.rounded(0, rounding_) : special;
+}
+
+double Summarizer::mean() const {
+  if (count_ == 0) return nan;
+  const double special = special_sum();
+  if (special != 0.0) return special;
+  ExactSum magnitude = contents_.sum;
+  const bool negative = magnitude.negative();
+  if (negative) magnitude.negate();
+  const double mean = rounded_quotient(BigNatural(magnitude), static_cast<uint128>(count_),
+                                       sum_exponent, rounding_);
+  return negative ? -mean : mean;
+}
+
+bool Summarizer::has_variance() const {
+  return !poisoned_ && infinities() == 0 && static_cast<std::uint64_t>(count_) > options_.ddof;
+}
+
+BigNatural Summarizer::scaled_variance() const {
+  ExactSum magnitude = contents_.sum;
+  if (magnitude.negative()) magnitude.negate();
+  const BigNatural sum(magnitude);
+  const BigNatural count(static_cast<std::uint64_t>(count_));
+  return count * BigNatural(contents_.squares) - sum * sum;
+}
+
+uint128 Summarizer::variance_divisor() const {
+  const auto count = static_cast<std::uint64_t>(count_);
+  return static_cast<uint128>(count) * (count - options_.ddof);
+}
+
+double Summarizer::variance() const {
+  if (!has_variance()) return nan;
+  return rounded_quotient(scaled_variance(), variance_divisor(), squares_exponent, rounding_);
+}
+
+double Summarizer::standard_deviation() const {
+  if (!has_variance()) return nan;
+  return rounded_sqrt_quotient(scaled_variance(), variance_divisor(), squares_exponent, rounding_);
+}
+
+int128 Summarizer::integer(const Extremum& extremum) const {
+  if (is_signed_integer(type_)) return static_cast<std::int64_t>(extremum.bits);
+  return extremum.bits;
+}
+
+Value Summarizer::extremum(const Extremum& extremum) const {
+  if (poisoned_) return nan;
+  if (!extremum.seen()) return contents_.nan_count > 0 ? Value(nan) : Value();
+  if (is_integer(type_)) return integer(extremum);
+  return std::bit_cast<double>(extremum.bits);
+}
+
+Value Summarizer::extremum_index(const Extremum& extremum) const {
+  if (poisoned_) return int128{contents_.first_nan};
+  return extremum.seen() ? Value(int128{extremum.index}) : Value();
+}
+
+Value Summarizer::absolute_sum() const {
+  if (is_integer(type_))
+    return whole_number(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
+  if (poisoned_) return nan;
+  return infinities() > 0 ? infinity : contents_.absolute.rounded(0, rounding_);
+}
+
+double Summarizer::root_of_squares() const {
+  if (poisoned_) return nan;
+  if (infinities() > 0) return infinity;
+  return rounded_sqrt_quotient(BigNatural(contents_.squares), 1, squares_exponent, rounding_);
+}
+
+Value Summarizer::largest_magnitude() const {
+  const Extremum& minimum = contents_.minimum;
+  const Extremum& maximum = contents_.maximum;
+  if (poisoned_) return nan;
+  if (!minimum.seen()) return is_integer(type_) ? Value(int128{0}) : Value(0.0);
+  if (is_integer(type_)) return std::max(magnitude(integer(minimum)), magnitude(integer(maximum)));
+  return std::max(std::fabs(std::bit_cast<double>(minimum.bits)),
+                  std::fabs(std::bit_cast<double>(maximum.bits)));
+}
+
+}  // namespace
+
+Summary summarize(const Accumulator& accumulator, ElementType type,
+                  const std::vector<Statistic>& statistics, const SummaryOptions& options,
+                  Rounding rounding) {
+  const Summarizer summarizer(accumulator, type, options, rounding);
+  Summary summary;
+  for (const Statistic statistic : statistics)
+    summary.emplace_back(statistic, summarizer.value(statistic));
+  return summary;
+}
+
+}  // namespace warpfold

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "core/values/byte_order.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/scan_spec.hpp"
+
+namespace warpfold {
+
+/// What an operation makes of any value and this element is the value.
+template <class T>
+T scan_identity(ScanOperation operation) {
+  using Limits = std::numeric_limits<std::conditional_t<std::is_integral_v<T>, T, double>>;
+  if (operation == ScanOperation::sum) return T{};
+  const bool minimum = operation == ScanOperation::min;
+  if constexpr (std::is_integral_v<T>) {
+    return minimum ? Limits::max() : Limits::lowest();
+  } else {
+    const double infinity = minimum ? Limits::infinity() : -Limits::infinity();
+    if constexpr (std::is_arithmetic_v<T>)
+      return static_cast<T>(infinity);
+    else
+      return T::from_double(infinity);
+  }
+}
+
+/// The bits of an element of that type, in native byte order, that is the operation's identity.
+inline std::uint64_t scan_identity_bits(ScanOperation operation, ElementType type) {
+  return visit_element_type(type, [operation](auto element) -> std::uint64_t {
+    using T = decltype(element);
+    return std::bit_cast<Word<T>>(scan_identity<T>(operation));
+  });
+}
+
+}  // namespace warpfold

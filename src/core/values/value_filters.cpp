@@ -1,0 +1,393 @@
+#include "core/values/value_filters.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/base/trimmed.hpp"
+#include "core/numeric/exact_number.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold {
+namespace {
+
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+constexpr std::uint64_t last_key = ~std::uint64_t{0};
+
+struct KeyRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = last_key;
+};
+
+const KeyRange finite_doubles{ordered_key(std::numeric_limits<double>::lowest()),
+                              ordered_key(std::numeric_limits<double>::max())};
+const KeyRange infinite_doubles{ordered_key(-std::numeric_limits<double>::infinity()),
+                                ordered_key(std::numeric_limits<double>::infinity())};
+
+double double_of_key(std::uint64_t key) {
+  return std::bit_cast<double>((key & sign_bit) != 0 ? key & ~sign_bit : ~key);
+}
+
+/// The finite value whose ordered_key() is `key`.
+ScaledInteger value_of_key(std::uint64_t key, ElementType type) {
+  if (is_floating(type)) return scaled_integer(double_of_key(key));
+  if (!is_signed_integer(type)) return {key, 0, false};
+  const bool negative = (key & sign_bit) == 0;
+  return {negative ? sign_bit - key : key - sign_bit, 0, negative};
+}
+
+/// Where a number lies among the keys of a type's values: `at_least` is the first key not less than
+/// it, `above` the first greater one; none where there is no such key.
+struct Place {
+  std::optional<std::uint64_t> at_least;
+  std::optional<std::uint64_t> above;
+
+  /// The key of the value that equals it. (Below the key of zero there is one that none has.)
+  std::optional<std::uint64_t> equal() const {
+    if (!at_least || at_least == above) return std::nullopt;
+    return above ? *above - 1 : *at_least;
+  }
+};
+
+/// The first key of `keys` for which `reached`, which once true stays so.
+template <class Reached>
+std::optional<std::uint64_t> first_key(KeyRange keys, Reached&& reached) {
+  if (!reached(keys.last)) return std::nullopt;
+  while (keys.first < keys.last) {
+    const std::uint64_t middle = keys.first + (keys.last - keys.first) / 2;
+    if (reached(middle))
+      keys.last = middle;
+    else
+      keys.first = middle + 1;
+  }
+  return keys.first;
+}
+
+Place place_of_infinity(bool negative, ElementType type) {
+  if (!is_floating(type)) {
+    if (negative) return {0, 0};
+    return {};
+  }
+  if (negative) return {infinite_doubles.first, infinite_doubles.first + 1};
+  return {infinite_doubles.last, std::nullopt};
+}
+
+Place place_of(const ExactNumber& number, ElementType type) {
+  if (number.infinite()) return place_of_infinity(number.negative(), type);
+  const KeyRange keys = is_floating(type) ? finite_doubles : KeyRange{};
+  Place place;
+  place.at_least =
+      first_key(keys, [&](auto key) { return number.compare(value_of_key(key, type)) <= 0; });
+  place.above =
+      first_key(keys, [&](auto key) { return number.compare(value_of_key(key, type)) < 0; });
+  // Above all finite doubles there is one more.
+  if (is_floating(type)) {
+    if (!place.at_least) place.at_least = infinite_doubles.last;
+    if (!place.above) place.above = infinite_doubles.last;
+  }
+  return place;
+}
+
+/// Values that are left, as conditions take away more and more.
+class RemainingValues {
+ public:
+  explicit RemainingValues(ElementType type) : type_(type) {}
+
+  void keep_from(std::optional<std::uint64_t> first) {
+    nan_ = false;
+    if (first)
+      keys_.first = std::max(keys_.first, *first);
+    else
+      empty_ = true;
+  }
+
+  void keep_before(std::optional<std::uint64_t> end) {
+    nan_ = false;
+    if (end == 0)
+      empty_ = true;
+    else if (end)
+      keys_.last = std::min(keys_.last, *end - 1);
+  }
+
+  void keep_equal(std::optional<std::uint64_t> key) {
+    keep_from(key);
+    if (key) keys_.last = std::min(keys_.last, *key);
+  }
+
+  void leave_out(std::optional<std::uint64_t> key) {
+    if (key && std::find(left_out_.begin(), left_out_.end(), *key) == left_out_.end())
+      left_out_.push_back(*key);
+  }
+
+  void leave_out_nan() { nan_ = false; }
+
+  void keep_nan_alone() { empty_ = true; }
+
+  void keep_finite() {
+    if (!is_floating(type_)) return;
+    keep_from(finite_doubles.first);
+    keep_before(infinite_doubles.last);
+  }
+
+  void keep_infinite() {
+    nan_ = false;
+    if (is_floating(type_))
+      infinite_alone_ = true;
+    else
+      empty_ = true;
+  }
+
+  /// Throws an Error for too many single values that are left out.
+  ValueFilter filter() const {
+    ValueFilter filter;
+    filter.nan = nan_ || !is_floating(type_);
+    if (infinite_alone_) {
+      set_infinite(filter);
+      return filter;
+    }
+    if (empty_ || keys_.first > keys_.last) {
+      set_none(filter);
+      return filter;
+    }
+    filter.least = keys_.first;
+    filter.greatest = keys_.last;
+    for (const std::uint64_t key : left_out_)
+      if (key >= keys_.first && key <= keys_.last) add_left_out(filter, key);
+    return filter;
+  }
+
+ private:
+  static void set_none(ValueFilter& filter) {
+    filter.least = filter.greatest = filter.excluded[0] = 0;
+    filter.excluded_count = 1;
+  }
+
+  bool keeps(std::uint64_t key) const {
+    return !empty_ && key >= keys_.first && key <= keys_.last &&
+           std::find(left_out_.begin(), left_out_.end(), key) == left_out_.end();
+  }
+
+  void set_infinite(ValueFilter& filter) const {
+    const bool negative = keeps(infinite_doubles.first);
+    const bool positive = keeps(infinite_doubles.last);
+    if (!negative && !positive) return set_none(filter);
+    filter.least = positive ? infinite_doubles.last : infinite_doubles.first;
+    filter.greatest = negative ? infinite_doubles.first : infinite_doubles.last;
+  }
+
+  static void add_left_out(ValueFilter& filter, std::uint64_t key) {
+    if (filter.excluded_count == ValueFilter::most_excluded)
+      throw usage_error("too many single values are left out",
+                        "more than " + std::to_string(ValueFilter::most_excluded),
+                        "Leave out ranges by < and >.");
+    filter.excluded[filter.excluded_count++] = key;
+  }
+
+  ElementType type_;
+  KeyRange keys_;
+  std::vector<std::uint64_t> left_out_;
+  bool nan_ = true;
+  bool empty_ = false;  ///< but for NaN
+  bool infinite_alone_ = false;
+};
+
+/// The double that is nearest to a number, or the one of the two around it with an odd last bit,
+/// which rounds on to any narrower type as the number itself does.
+double rounded(const ExactNumber& number, Rounding rounding) {
+  const double sign = number.negative() ? -1 : 1;
+  if (number.infinite()) return sign * std::numeric_limits<double>::infinity();
+  const auto magnitude = [&](std::uint64_t bits) {
+    ScaledInteger value = scaled_integer(std::bit_cast<double>(bits));
+    value.negative = number.negative();
+    return value;
+  };
+  const auto beyond = [&](std::uint64_t bits) {
+    const auto order = number.compare(magnitude(bits));
+    return number.negative() ? order > 0 : order < 0;
+  };
+  const auto most = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
+  std::uint64_t bits = first_key({1, most}, beyond).value_or(most + 1) - 1;
+  if (number.compare(magnitude(bits)) == 0) return sign * std::bit_cast<double>(bits);
+  if (rounding == Rounding::odd) return sign * std::bit_cast<double>(bits | 1);
+  const auto half = number.compare_with_midpoint_above(magnitude(bits));
+  if (half > 0 || (half == 0 && bits % 2 != 0)) ++bits;
+  return sign * std::bit_cast<double>(bits);
+}
+
+/// The key of the value of a floating-point type that is nearest to a number; none where that is
+/// infinite and the number is not.
+std::optional<std::uint64_t> nearest_key(const ExactNumber& number, ElementType type) {
+  const double value =
+      rounded(number, type == ElementType::f64 ? Rounding::nearest : Rounding::odd);
+  return visit_element_type(type, [&](auto element) -> std::optional<std::uint64_t> {
+    using T = decltype(element);
+    double nearest = value;
+    if constexpr (std::is_same_v<T, float>)
+      nearest = static_cast<float>(value);
+    else if constexpr (is_floating_element<T> && !std::is_same_v<T, double>)
+      nearest = T::from_double(value).to_float();
+    if (std::isinf(nearest) && !number.infinite()) return std::nullopt;
+    return ordered_key(nearest);
+  });
+}
+
+bool means_nan(std::string_view text) {
+  const auto is = [text](std::string_view name) {
+    return std::equal(text.begin(), text.end(), name.begin(), name.end(),
+                      [](char a, char b) { return (a | ('a' ^ 'A')) == b; });
+  };
+  return is("nan");
+}
+
+[[noreturn]] void throw_bad_condition(std::string_view text, const std::string& why) {
+  throw usage_error("bad condition '" + std::string(text) + "'", why,
+                    "Give one of <, <=, >, >=, ==, != and a number or nan, such as '>=1e3' or "
+                    "'!=nan', or one of finite, inf, nan.");
+}
+
+/// A relation and what follows it.
+struct Comparison {
+  std::string_view relation;
+  std::string_view operand;
+};
+
+Comparison split(std::string_view text) {
+  for (const std::string_view relation : {"<=", ">=", "==", "!=", "<", ">"})
+    if (text.starts_with(relation)) return {relation, trimmed(text.substr(relation.size()))};
+  throw_bad_condition(text, text.empty() ? "it is empty" : "it begins with no relation");
+}
+
+void compare_with_nan(RemainingValues& values, std::string_view relation, std::string_view text) {
+  if (relation == "==")
+    values.keep_nan_alone();
+  else if (relation == "!=")
+    values.leave_out_nan();
+  else
+    throw_bad_condition(text, "nothing is less or greater than NaN");
+}
+
+void compare_with_number(RemainingValues& values, std::string_view relation, const Place& place) {
+  if (relation == "<") values.keep_before(place.at_least);
+  if (relation == "<=") values.keep_before(place.above);
+  if (relation == ">") values.keep_from(place.above);
+  if (relation == ">=") values.keep_from(place.at_least);
+  if (relation == "==") values.keep_equal(place.equal());
+  if (relation == "!=") values.leave_out(place.equal());
+}
+
+bool is_decimal(std::string_view text) { return text.find_first_of("xX") == text.npos; }
+
+/// What a literal stands for beside values of a type: a decimal for the nearest floating-point one,
+/// unless it is beyond all finite ones.
+ExactNumber meant_number(const ExactNumber& number, std::string_view text, ElementType type) {
+  if (!is_floating(type) || !is_decimal(text) || number.infinite()) return number;
+  const std::optional<std::uint64_t> key = nearest_key(number, type);
+  return key ? ExactNumber(value_of_key(*key, type)) : number;
+}
+
+void apply(RemainingValues& values, std::string_view condition, ElementType type) {
+  const std::string_view text = trimmed(condition);
+  if (text == "finite") return values.keep_finite();
+  if (text == "inf") return values.keep_infinite();
+  if (text == "nan") return values.keep_nan_alone();
+  const auto [relation, operand] = split(text);
+  if (means_nan(operand)) return compare_with_nan(values, relation, text);
+  const auto number = ExactNumber::parse(operand);
+  if (!number)
+    throw_bad_condition(text, operand.find_first_of("<>=!&|", 1) == std::string_view::npos
+                                  ? "no number follows its relation"
+                                  : "it is more than one: each has a --where of its own");
+  const ExactNumber meant = meant_number(*number, operand, type);
+  compare_with_number(values, relation, place_of(meant, type));
+}
+
+std::optional<std::uint64_t> key_of_fill(const ExactNumber& number, ElementType type) {
+  if (is_floating(type)) return nearest_key(number, type);
+  const std::optional<std::uint64_t> key = place_of(number, type).equal();
+  if (!key) return std::nullopt;
+  const bool held = visit_element_type(type, [&](auto element) {
+    if constexpr (std::is_integral_v<decltype(element)>) {
+      using Limits = std::numeric_limits<decltype(element)>;
+      return *key >= ordered_key(Limits::min()) && *key <= ordered_key(Limits::max());
+    }
+    return true;
+  });
+  return held ? key : std::nullopt;
+}
+
+ExactNumber exact(const Value& value) {
+  if (const auto* integer = std::get_if<int128>(&value)) {
+    const bool negative = *integer < 0;
+    return ExactNumber(
+        ScaledInteger{static_cast<std::uint64_t>(negative ? -*integer : *integer), 0, negative});
+  }
+  const double number = std::get<double>(value);
+  if (std::isinf(number)) return *ExactNumber::parse(number < 0 ? "-inf" : "inf");
+  return ExactNumber(scaled_integer(number));
+}
+
+bool is_nan(const Value& value) {
+  const auto* number = std::get_if<double>(&value);
+  return number != nullptr && std::isnan(*number);
+}
+
+}  // namespace
+
+ValueFilter filter_of_conditions(std::span<const std::string> conditions, ElementType type) {
+  RemainingValues values(type);
+  for (const std::string& condition : conditions) apply(values, condition, type);
+  return values.filter();
+}
+
+ValueFilter filter_without_fill_value(std::string_view text, ElementType type) {
+  RemainingValues values(type);
+  const std::string problem = "bad fill value '" + std::string(text) + "'";
+  if (means_nan(text)) {
+    values.leave_out_nan();
+    return values.filter();
+  }
+  const auto number = ExactNumber::parse(text);
+  if (!number)
+    throw usage_error(problem, "it is no number",
+                      "Give a number or nan, auto for the dataset's attributes, or none.");
+  const auto key = key_of_fill(*number, type);
+  if (!key)
+    throw usage_error(problem,
+                      "the dataset's type " + std::string(name_of(type)) + " can't hold it",
+                      "Give a value that the dataset's elements can have.");
+  values.leave_out(key);
+  return values.filter();
+}
+
+ValueFilter filter_without_fill_values(std::span<const Value> fills, ElementType type) {
+  RemainingValues values(type);
+  for (const Value& fill : fills) {
+    if (is_nan(fill))
+      values.leave_out_nan();
+    else
+      values.leave_out(key_of_fill(exact(fill), type));
+  }
+  return values.filter();
+}
+
+std::vector<Value> values_left_out(const ValueFilter& filter, ElementType type) {
+  std::vector<Value> values;
+  for (int i = 0; i < filter.excluded_count; ++i) {
+    const std::uint64_t key = filter.excluded[i];
+    if (is_floating(type))
+      values.emplace_back(double_of_key(key));
+    else
+      values.emplace_back(is_signed_integer(type)
+                              ? int128{static_cast<std::int64_t>(key ^ sign_bit)}
+                              : int128{key});
+  }
+  if (!filter.nan) values.emplace_back(std::numeric_limits<double>::quiet_NaN());
+  return values;
+}
+
+}  // namespace warpfold

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+
+#include "core/layout/staged_chunks.hpp"
+
+namespace warpfold::cpu {
+
+/// A dimension of a chunk: `count` indices, the elements of each `source` elements further in the
+/// chunk and `target` places further at the target than those of the one before.
+struct ChunkAxis {
+  std::uint64_t count = 1;
+  std::uint64_t source = 0;
+  std::uint64_t target = 0;
+};
+
+/// The dimensions of what a chunk brings to a target, the outermost first: as few as there can be,
+/// none of a single index.
+class ChunkAxes {
+ public:
+  ChunkAxes(const ChunkGrid& grid, const ChunkTarget& target, std::uint64_t chunk);
+
+  int size() const { return size_; }
+  const ChunkAxis& operator[](int i) const { return axes_[i]; }
+
+  /// Of the first element that the chunk brings: its place in the chunk, and at the target, which
+  /// counts modulo 2^64.
+  std::uint64_t first_source() const { return first_source_; }
+  std::uint64_t first_target() const { return first_target_; }
+
+  /// Whether all of it goes to places below `elements`.
+  bool within(std::uint64_t elements) const;
+
+  /// Calls body(source, target) with the first element's place in the chunk and at the target, for
+  /// all indices of the axes that are not in `skipped` (-1 is none).
+  template <class Body>
+  void for_each_beside(std::initializer_list<int> skipped, Body&& body) const {
+    visit(0, skipped, first_source_, first_target_, body);
+  }
+
+ private:
+  template <class Body>
+  void visit(int axis, std::initializer_list<int> skipped, std::uint64_t source,
+             std::uint64_t target, Body&& body) const {
+    while (axis < size_ && std::find(skipped.begin(), skipped.end(), axis) != skipped.end()) ++axis;
+    if (axis == size_) return body(source, target);
+    for (std::uint64_t i = 0; i < axes_[axis].count; ++i)
+      visit(axis + 1, skipped, source + i * axes_[axis].source, target + i * axes_[axis].target,
+            body);
+  }
+
+  int size_ = 0;
+  std::uint64_t first_source_ = 0;
+  std::uint64_t first_target_;
+  ChunkAxis axes_[most_dimensions];
+};
+
+}  // namespace warpfold::cpu

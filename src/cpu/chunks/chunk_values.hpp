@@ -1,0 +1,83 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "core/values/decoding.hpp"
+#include "cpu/chunks/block_decoder.hpp"
+#include "cpu/chunks/chunk_assembly.hpp"
+
+namespace warpfold::cpu {
+
+/// Gives the values of chunks' elements, stored as `Stored`: of type Value, floats of 16 bits
+/// widened.
+template <class Stored, class Value>
+class ChunkValues {
+ public:
+  ChunkValues(const Kernels& kernels, ByteOrder order, const Decoding& decoding)
+      : decoder_(kernels, order),
+        decoding_(decoding),
+        as_stored_(std::is_same_v<Stored, Value> && !decoding.unpacking.active &&
+                   (order == native_byte_order || sizeof(Stored) == 1)) {}
+
+  /// Of the `n` elements from `first` on, whether they count or not; valid until the next call.
+  const Value* values(const ChunkElements& elements, std::uint64_t first, std::uint64_t n) {
+    if (as_stored_)
+      if (const std::byte* ready = elements.in_place(first))
+        return reinterpret_cast<const Value*>(ready);
+    values_.resize(std::max<std::size_t>(values_.size(), n));
+    for_each_block(elements, first, n,
+                   [&](const Decoded<Stored>* x, std::size_t size, std::uint64_t place) {
+                     for (std::size_t i = 0; i < size; ++i)
+                       decode(decoding_, x[i], values_[place + i]);
+                   });
+    return values_.data();
+  }
+
+  /// Calls body(value, i) for those of the `n` elements from `first` on that count.
+  template <class Body>
+  void for_each_counted(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
+                        Body&& body) {
+    for_each_block(elements, first, n,
+                   [&](const Decoded<Stored>* x, std::size_t size, std::uint64_t place) {
+                     for (std::size_t i = 0; i < size; ++i)
+                       if (Value value; decode(decoding_, x[i], value)) body(value, place + i);
+                   });
+  }
+
+ private:
+  template <class Body>
+  void for_each_block(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
+                      Body&& body) {
+    for (std::uint64_t done = 0; done < n; done += block_elements) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - done));
+      const std::byte* stored = elements.in_place(first + done);
+      if (stored == nullptr) {
+        elements.copy(first + done, size, stored_);
+        stored = stored_;
+      }
+      body(decoder_.decode(stored, size), size, done);
+    }
+  }
+
+  BlockDecoder<Stored> decoder_;
+  Decoding decoding_;
+  bool as_stored_;
+  std::vector<Value> values_;
+  alignas(64) std::byte stored_[block_elements * sizeof(Stored)];
+};
+
+/// Calls visitor(Stored{}, Value{}) with the types of elements and of their values.
+template <class Visitor>
+auto visit_value_type(ElementType stored, const Decoding& decoding, Visitor&& visitor) {
+  return visit_element_type(stored, [&](auto element) {
+    if (!decoding.unpacking.active) return visitor(element, Decoded<decltype(element)>{});
+    if (decoding.unpacking.type == ElementType::f32) return visitor(element, float{});
+    return visitor(element, double{});
+  });
+}
+
+}  // namespace warpfold::cpu

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "cpu/chunks/element_decoder.hpp"
+#include "cpu/chunks/element_indices.hpp"
+
+namespace warpfold::cpu {
+
+/// Hands the values that count on to what takes elements that are values already, block by block.
+class DecodedBlocks {
+ public:
+  DecodedBlocks(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
+      : element_bytes_(size_of(stored.type)),
+        decoder_(make_element_decoder(kernels, stored, decoding)) {}
+
+  /// Calls take(values, count, their indices) for each block of the `n` elements that has any.
+  template <class Take>
+  void for_each(const std::byte* stored, std::uint64_t n, const ElementIndices& indices,
+                Take&& take) {
+    for (std::uint64_t first = 0; first < n; first += block_elements) {
+      const auto size =
+          static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
+      const std::size_t kept =
+          decoder_->keep(stored + first * element_bytes_, size, values_, places_);
+      if (kept > 0) take(values_, kept, indices.from(first).at(places_));
+    }
+  }
+
+ private:
+  std::size_t element_bytes_;
+  std::unique_ptr<ElementDecoder> decoder_;
+  alignas(64) std::byte values_[block_elements * sizeof(double)];
+  alignas(64) std::uint16_t places_[block_elements];
+};
+
+/// Hands the values that a Decoding gives stored elements on to a Sink of values.
+template <class Sink>
+class DecodingSink : public Sink {
+ public:
+  DecodingSink(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
+               std::unique_ptr<Sink> values)
+      : blocks_(kernels, stored, decoding), values_(std::move(values)) {}
+
+  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
+    blocks_.for_each(elements, n, indices,
+                     [&](const std::byte* values, std::size_t kept, const ElementIndices& places) {
+                       values_->fold(values, kept, places);
+                     });
+  }
+
+ protected:
+  Sink& values() const { return *values_; }
+
+ private:
+  DecodedBlocks blocks_;
+  std::unique_ptr<Sink> values_;
+};
+
+}  // namespace warpfold::cpu

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "core/results/axis_parts.hpp"
+#include "cpu/kernels/kernels.hpp"
+
+namespace warpfold::cpu {
+
+/// Doubles of the widest vector.
+inline constexpr std::size_t vector_columns = 8;
+
+/// What one thread has folded into outputs side by side.
+class AxisOutputs {
+ public:
+  AxisOutputs(const Kernels& kernels, FoldNeeds needs) : kernels_(kernels), needs_(needs) {}
+
+  /// Forgets what was folded.
+  void begin(std::uint64_t outputs) {
+    outputs_ = outputs;
+    rows_ = 0;
+    parts_ = AxisParts({.extrema = needs_.extrema}, outputs);
+    for (const Term term : terms)
+      if (needs(term)) sums_of(term).clear(outputs);
+  }
+
+  AxisParts finish() {
+    if (rows_ != 0)
+      for (AxisCounts& counts : parts_.counts) counts.elements += rows_;
+    if (needs_.sum) parts_.sum = sums_of(Term::value).expansions(outputs_);
+    if (needs_.absolute) parts_.absolute = sums_of(Term::magnitude).expansions(outputs_);
+    if (needs_.squares) parts_.squares = sums_of(Term::square).expansions(outputs_);
+    return std::exchange(parts_, {});
+  }
+
+  static constexpr Term terms[column_terms] = {Term::value, Term::magnitude, Term::square};
+
+  std::uint64_t outputs() const { return outputs_; }
+  const FoldNeeds& needs() const { return needs_; }
+  bool needs(Term term) const {
+    if (term == Term::value) return needs_.sum;
+    return term == Term::magnitude ? needs_.absolute : needs_.squares;
+  }
+
+  /// Counts and extrema; sums are added below.
+  AxisParts& parts() { return parts_; }
+
+  /// Counts an element of each place below `places`.
+  void count_places(std::uint64_t places) {
+    rows_ += places / outputs_;
+    for (std::uint64_t output = 0; output < places % outputs_; ++output) count(output);
+  }
+
+  /// Counts an element of one output.
+  void count(std::uint64_t output) { ++parts_.counts[output].elements; }
+
+  /// Adds an addend within bounds to an output's sum.
+  void add(std::uint64_t output, double addend, Term term) {
+    if (addend != 0.0) spill(output, sums_of(term).add(output, addend), term);
+  }
+
+  /// Adds to the sums of `n` <= column_tile consecutive outputs what `addends` has of each in
+  /// `levels` rows of column_tile. There is room up to the next multiple of 8, of zeros; the
+  /// addends are lost.
+  void add_side_by_side(std::uint64_t first_output, double* addends, std::size_t n, int levels,
+                        Term term) {
+    OutputSums& sums = sums_of(term);
+    double* parts[expansion_parts];
+    for (std::size_t p = 0; p < std::size(parts); ++p)
+      parts[p] = sums.part[p].data() + first_output;
+    const int used = kernels_.add_columns(addends, n, levels, parts);
+    sums.used = std::max(sums.used, used);
+    if (used <= expansion_parts) return;
+    for (int level = 0; level < levels; ++level)
+      for (std::size_t i = 0; i < n; ++i)
+        spill(first_output + i, addends[static_cast<std::size_t>(level) * column_tile + i], term);
+  }
+
+  /// Adds the term of a finite element, of any size.
+  void add_term(std::uint64_t output, double x, Term term) {
+    if (term == Term::square) {
+      if (!is_root(x)) return parts_.spills.add({output, x, AxisTerm::root});
+      const DoublePair square = square_of(x);
+      add(output, square.high, term);
+      add(output, square.low, term);
+      return;
+    }
+    const double addend = term == Term::magnitude ? std::fabs(x) : x;
+    if (is_addend(addend)) return add(output, addend, term);
+    spill(output, addend, term);
+  }
+
+ private:
+  /// An expansion for each output, its parts in an array each, for the kernels.
+  struct OutputSums {
+    std::vector<double> part[expansion_parts];
+    int used = 0;  ///< parts; beyond those all are 0
+
+    void clear(std::uint64_t outputs) {
+      for (std::vector<double>& parts : part) {
+        if (used-- > 0) std::fill(parts.begin(), parts.end(), 0.0);
+        parts.resize(outputs + vector_columns);
+      }
+      used = 0;
+    }
+
+    /// Returns what there is no room for.
+    double add(std::uint64_t output, double addend) {
+      for (int p = 0; p < expansion_parts; ++p) {
+        double& sum = part[p][output];
+        const DoublePair taken = two_sum(sum, addend);
+        sum = taken.high;
+        addend = taken.low;
+        used = std::max(used, p + 1);
+        if (addend == 0.0) break;
+      }
+      return addend;
+    }
+
+    std::vector<Expansion> expansions(std::uint64_t outputs) const {
+      std::vector<Expansion> sums(outputs);
+      for (int p = 0; p < std::min(used, expansion_parts); ++p)
+        for (std::uint64_t i = 0; i < outputs; ++i) sums[i].part[p] = part[p][i];
+      return sums;
+    }
+  };
+
+  OutputSums& sums_of(Term term) { return sums_[static_cast<std::size_t>(term)]; }
+
+  void spill(std::uint64_t output, double rest, Term term) {
+    if (rest != 0.0) parts_.spills.add({output, rest, static_cast<AxisTerm>(term)});
+  }
+
+  const Kernels& kernels_;
+  FoldNeeds needs_;
+  std::uint64_t outputs_ = 1;
+  std::uint64_t rows_ = 0;  ///< of one element of each output, to be counted
+  AxisParts parts_;
+  OutputSums sums_[column_terms];
+};
+
+}  // namespace warpfold::cpu

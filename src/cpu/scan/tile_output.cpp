@@ -1,0 +1,53 @@
+#include "cpu/scan/tile_output.hpp"
+
+#include "core/scan/scan_arithmetic.hpp"
+
+namespace warpfold::cpu {
+
+void store_doubles(ElementType type, const double* prefixes, std::size_t n, std::byte* to) {
+  visit_element_type(type, [&](auto element) {
+    using Out = decltype(element);
+    if constexpr (is_floating_element<Out>) {
+      auto* out = reinterpret_cast<Out*>(to);
+      for (std::size_t i = 0; i < n; ++i) out[i] = scan_order::output_element<Out>(prefixes[i]);
+    }
+  });
+}
+
+void store_words(ElementType type, const std::uint64_t* prefixes, std::size_t n, std::byte* to) {
+  visit_element_type(type, [&](auto element) {
+    using Out = decltype(element);
+    auto* out = reinterpret_cast<Out*>(to);
+    for (std::size_t i = 0; i < n; ++i) {
+      if constexpr (is_floating_element<Out>) {
+        const auto value = static_cast<double>(static_cast<std::int64_t>(prefixes[i]));
+        out[i] = scan_order::output_element<Out>(value);
+      } else {
+        out[i] = static_cast<Out>(prefixes[i]);
+      }
+    }
+  });
+}
+
+std::optional<std::size_t> store_integers(ElementType type, const int128* prefixes, std::size_t n,
+                                          std::byte* to) {
+  std::optional<std::size_t> unfit;
+  visit_element_type(type, [&](auto element) {
+    using Out = decltype(element);
+    auto* out = reinterpret_cast<Out*>(to);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!unfit && !scan_order::fits<Out>(prefixes[i])) unfit = i;
+      out[i] = scan_order::output_element<Out>(prefixes[i]);
+    }
+  });
+  return unfit;
+}
+
+bool holds(ElementType type, int128 lowest, int128 highest) {
+  return visit_element_type(type, [&](auto element) {
+    using Out = decltype(element);
+    return scan_order::fits<Out>(lowest) && scan_order::fits<Out>(highest);
+  });
+}
+
+}  // namespace warpfold::cpu

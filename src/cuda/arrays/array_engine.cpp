@@ -1,0 +1,103 @@
+#include "cuda/arrays/array_engine.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+#include "cuda/arrays/device_scan.hpp"
+#include "cuda/engines/backend.hpp"
+#include "cuda/reduce/device_fold.hpp"
+#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
+#include "cuda/runtime/event.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+/// Scratch memory outlives the scans that use it, and serves one at a time, whatever their streams.
+class DeviceArrayScanner final : public ArrayScanner {
+ public:
+  DeviceArrayScanner(const ScanSpec& spec, bool reproducible) : scan_(spec, reproducible) {}
+  ~DeviceArrayScanner() override { cudaEventSynchronize(scanned_.get()); }
+  DeviceArrayScanner(const DeviceArrayScanner&) = delete;
+  DeviceArrayScanner& operator=(const DeviceArrayScanner&) = delete;
+
+  bool needs_total(std::uint64_t elements) const override { return scan_.needs_total(elements); }
+
+  Accumulator total(const void* input, std::uint64_t elements, StreamHandle stream) override {
+    scanned_.delay(stream);
+    return scan_.total(input, elements, stream);
+  }
+
+  std::optional<std::uint64_t> scan(const void* input, void* output, std::uint64_t elements,
+                                    const Accumulator& before, StreamHandle stream) override {
+    scanned_.delay(stream);
+    const auto overflow = scan_.scan(input, output, elements, before, stream);
+    scanned_.record(stream);
+    return overflow;
+  }
+
+ private:
+  DeviceScan scan_;
+  Event scanned_;
+};
+
+class DeviceArrayEngine final : public ArrayEngine {
+ public:
+  void check_memory(const void* memory) const override {
+    if (const int current = current_device(); current != device_)
+      throw usage_error(
+          "the current GPU is another one than before",
+          "it is number " + std::to_string(current) + ", and was " + std::to_string(device_),
+          "Call cudaSetDevice first, or use an object for each GPU.");
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, memory), "asking where an array is");
+    if (attributes.type == cudaMemoryTypeManaged) return;
+    if (attributes.type != cudaMemoryTypeDevice)
+      throw usage_error("an array is not in device memory", "its address is the host's",
+                        "Copy it to memory of cudaMalloc or cudaMallocManaged.");
+    if (attributes.device != device_)
+      throw usage_error("an array is in another GPU's memory",
+                        "it is on number " + std::to_string(attributes.device) +
+                            ", and the current one is " + std::to_string(device_),
+                        "Call cudaSetDevice first, or copy the array.");
+  }
+
+  void start_fold(const void* elements, std::uint64_t count, ElementType type, FoldNeeds needs,
+                  StreamHandle stream) override {
+    fold_.start(elements, count, {type, native_byte_order}, needs, 0, stream);
+  }
+
+  Accumulator fold_result() override { return fold_.result(); }
+
+  ArrayScanner& scanner(const ScanSpec& spec, bool reproducible) override {
+    for (const Kept& kept : scanners_)
+      if (kept.spec == spec && kept.reproducible == reproducible) return *kept.scanner;
+    auto scanner = std::make_unique<DeviceArrayScanner>(spec, reproducible);
+    return *scanners_.emplace_back(Kept{spec, reproducible, std::move(scanner)}).scanner;
+  }
+
+ private:
+  struct Kept {
+    ScanSpec spec;
+    bool reproducible;
+    std::unique_ptr<DeviceArrayScanner> scanner;
+  };
+
+  int device_ = current_device();
+  DeviceFold fold_;
+  std::vector<Kept> scanners_;
+};
+
+}  // namespace
+
+std::unique_ptr<ArrayEngine> make_array_engine() {
+  if (visible_devices().empty())
+    throw Error("there is no GPU for arrays in device memory", unavailable_reason(),
+                "Run where a GPU is visible (nvidia-smi lists them).");
+  return std::make_unique<DeviceArrayEngine>();
+}
+
+}  // namespace warpfold::cuda

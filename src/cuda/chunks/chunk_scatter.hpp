@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/chunks/chunk_assembly.hpp"
+
+namespace warpfold::cuda::kernels {
+
+/// As assemble_chunks(), whatever is selected and whatever the strides: what lies together in
+/// chunks may go far apart.
+void scatter_chunks(const ChunkAssembly& assembly, cudaStream_t stream);
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,307 @@
+#include "cuda/engines/axis_scan_engine.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/numeric/line_sum.hpp"
+#include "core/scan/scan_identity.hpp"
+#include "cuda/axis/axis_lanes.hpp"
+#include "cuda/axis/axis_scan.hpp"
+#include "cuda/chunks/wide_elements.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/download.hpp"
+#include "cuda/runtime/mapped_value.hpp"
+#include "cuda/runtime/scratch.hpp"
+#include "cuda/runtime/span_timer.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/staging/wide_loader.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+ElementType value_type(const AxisScanPlan& plan) {
+  return plan.decoding.value_type(plan.spec.input.type);
+}
+
+/// Bits of a wide value.
+std::uint64_t identity_of(const AxisScanPlan& plan) {
+  return visit_element_type(value_type(plan), [&](auto element) {
+    return value_bits(scan_identity<decltype(element)>(plan.spec.operation));
+  });
+}
+
+WideLoaderPlan loader_plan(const AxisScanPlan& plan) {
+  return {.format = plan.spec.input,
+          .decoding = plan.decoding,
+          .slab_elements = plan.slab_elements,
+          .staging_bytes = plan.staging_bytes,
+          .left_out = identity_of(plan)};
+}
+
+/// A lane's arrays in device memory.
+struct LaneArrays {
+  std::byte* before;
+  std::byte* after;
+  std::byte* segment_states;
+  std::byte* prefixes;
+  bool* inexact;
+  kernels::AxisScanStatus* status;
+};
+
+LaneArrays take_arrays(Scratch& scratch, const AxisScanPlan& plan) {
+  const std::uint64_t state =
+      kernels::state_bytes(plan.spec.operation, kernels::wide_type(value_type(plan)));
+  return {.before = scratch.take<std::byte>(plan.lines * state),
+          .after = scratch.take<std::byte>(plan.lines * state),
+          .segment_states = scratch.take<std::byte>(kernels::most_segments() * state),
+          .prefixes = scratch.take<std::byte>(plan.slab_elements * size_of(plan.spec.output)),
+          .inexact = scratch.take<bool>(plan.lines),
+          .status = scratch.take<kernels::AxisScanStatus>(1)};
+}
+
+std::uint64_t bytes_of_arrays(const AxisScanPlan& plan) {
+  Scratch counter;
+  take_arrays(counter, plan);
+  return counter.bytes();
+}
+
+/// Sums of lines of doubles that the device's expansions have no room for.
+class ExactLines {
+ public:
+  explicit ExactLines(const ScanSpec& spec) : spec_(spec) {}
+
+  void clear() { sums_.clear(); }
+  bool empty() const { return sums_.empty(); }
+  bool holds(std::uint64_t line) const { return sums_.contains(line); }
+
+  /// From a slab on whose lines the device has summed to `before` so far.
+  void add(std::uint64_t line, const kernels::FloatLineSum& before) {
+    using Sum = kernels::FloatLineSum;
+    sums_.emplace(line, LineSum(before.finite, (before.met & Sum::nan) != 0,
+                                (before.met & Sum::positive_infinity) != 0,
+                                (before.met & Sum::negative_infinity) != 0));
+  }
+
+  /// Scans the slab's elements of all these lines.
+  void scan(const std::vector<double>& elements, const AxisSlab& shape, std::byte* prefixes) {
+    visit_element_type(spec_.output, [&](auto element) {
+      using Out = decltype(element);
+      if constexpr (is_floating_element<Out>)
+        for (auto& [line, sum] : sums_)
+          scan_line(line, sum, elements, shape, reinterpret_cast<Out*>(prefixes));
+    });
+  }
+
+ private:
+  template <class Out>
+  void scan_line(std::uint64_t line, LineSum& sum, const std::vector<double>& elements,
+                 const AxisSlab& shape, Out* prefixes) const {
+    std::uint64_t place = line / shape.inner * shape.along * shape.inner + line % shape.inner;
+    for (std::uint64_t i = 0; i < shape.along; ++i, place += shape.inner) {
+      if (spec_.exclusive) prefixes[place] = sum.rounded<Out>();
+      sum.add(elements[place]);
+      if (!spec_.exclusive) prefixes[place] = sum.rounded<Out>();
+    }
+  }
+
+  ScanSpec spec_;
+  std::map<std::uint64_t, LineSum> sums_;
+};
+
+/// A thread's slabs on their way through the GPU and back.
+class AxisScanLane {
+ public:
+  AxisScanLane(const AxisScanPlan& plan, const TimedEvent& epoch)
+      : plan_(plan),
+        loader_(loader_plan(plan), epoch),
+        output_(plan.slab_elements * size_of(plan.spec.output), epoch),
+        memory_(bytes_of_arrays(plan)),
+        exact_lines_(plan.spec),
+        scans_(epoch) {
+    Scratch scratch(memory_.data());
+    arrays_ = take_arrays(scratch, plan);
+    begin(plan.lines);
+  }
+
+  static std::uint64_t device_bytes(const AxisScanPlan& plan) {
+    return WideLoader::device_bytes(loader_plan(plan)) + bytes_of_arrays(plan);
+  }
+
+  std::span<std::byte> buffer() { return loader_.buffer(); }
+
+  void begin(std::uint64_t lines) {
+    if (lines > plan_.lines)
+      throw Error("a lane can't scan " + std::to_string(lines) + " lines",
+                  std::to_string(plan_.lines) + " were planned", "");
+    exact_lines_.clear();
+    scan_ = {.wide = loader_.wide_type(),
+             .lines = lines,
+             .operation = plan_.spec.operation,
+             .exclusive = plan_.spec.exclusive,
+             .checks_overflow = plan_.spec.overflow == OverflowPolicy::error &&
+                                is_integer(value_type(plan_)) && is_integer(plan_.spec.output),
+             .identity = identity_of(plan_),
+             .before = arrays_.before,
+             .after = arrays_.after,
+             .segment_states = arrays_.segment_states,
+             .output = plan_.spec.output,
+             .prefixes = arrays_.prefixes,
+             .inexact = arrays_.inexact,
+             .status = arrays_.status};
+    kernels::begin_lines(scan_, stream_.get());
+  }
+
+  std::span<const std::byte> scan(const StagedChunks& slab, const AxisSlab& shape) {
+    *status_ = {.overflow = no_overflow, .inexact_lines = 0};
+    const std::uint64_t elements = slab.target.elements;
+    if (elements == 0) return {};
+    validate(elements, shape);
+    loader_.load(slab, {}, stream_.get());
+    scan_.elements = loader_.elements();
+    scan_.shape = shape;
+    scan_.segments = kernels::segments_of(shape);
+    start_scan(elements);
+    const std::span<std::byte> prefixes = download(elements);
+    if (status_->inexact_lines != 0 || !exact_lines_.empty()) scan_exactly(elements, prefixes);
+    std::swap(scan_.before, scan_.after);
+    return prefixes;
+  }
+
+  std::optional<std::uint64_t> overflow() const {
+    if (status_->overflow == no_overflow) return std::nullopt;
+    return status_->overflow;
+  }
+
+  void append_copies(std::vector<SpanTimer*>& timers) const { loader_.append_timers(timers); }
+  SpanTimer& scans() { return scans_; }
+  SpanTimer& outputs() { return output_.copies(); }
+
+ private:
+  static constexpr unsigned long long no_overflow = ~0ull;
+
+  void validate(std::uint64_t elements, const AxisSlab& shape) const {
+    if (shape.lines() == scan_.lines && elements == scan_.lines * shape.along) return;
+    throw Error("a slab of " + std::to_string(elements) + " elements does not fit its lines",
+                std::to_string(scan_.lines) + " of " + std::to_string(shape.along) + " elements",
+                "");
+  }
+
+  void start_scan(std::uint64_t elements) {
+    scans_.begin(stream_.get());
+    fill_bytes(arrays_.inexact, 0, scan_.lines * sizeof(bool), stream_.get());
+    copy_to_device(arrays_.status, &*status_, sizeof(*arrays_.status), stream_.get());
+    kernels::scan_lines(scan_, stream_.get());
+    copy_to_host(&*status_, arrays_.status, sizeof(*arrays_.status), stream_.get());
+    scans_.end(stream_.get(), elements * size_of(plan_.spec.input.type));
+  }
+
+  /// The prefixes, and the status.
+  std::span<std::byte> download(std::uint64_t elements) {
+    const std::uint64_t bytes = elements * size_of(plan_.spec.output);
+    const std::span<std::byte> memory = output_.memory();
+    output_.begin_copy(stream_.get());
+    copy_to_host(memory.data(), arrays_.prefixes, bytes, stream_.get());
+    output_.end_copy(stream_.get(), bytes);
+    stream_.synchronize();
+    return memory.first(bytes);
+  }
+
+  /// Corrects the prefixes of the lines whose sums the device can't keep.
+  void scan_exactly(std::uint64_t elements, std::span<std::byte> prefixes) {
+    if (status_->inexact_lines != 0) {
+      const auto before =
+          downloaded_array<kernels::FloatLineSum>(scan_.before, scan_.lines, stream_.get());
+      const auto inexact =
+          downloaded_array<std::uint8_t>(scan_.inexact, scan_.lines, stream_.get());
+      for (std::uint64_t line = 0; line < scan_.lines; ++line)
+        if (inexact[line] != 0 && !exact_lines_.holds(line)) exact_lines_.add(line, before[line]);
+    }
+    exact_lines_.scan(downloaded_array<double>(scan_.elements, elements, stream_.get()),
+                      scan_.shape, prefixes.data());
+  }
+
+  AxisScanPlan plan_;
+  WideLoader loader_;
+  StagingBuffer output_;
+  DeviceBuffer memory_;
+  LaneArrays arrays_{};
+  MappedValue<kernels::AxisScanStatus> status_;
+  kernels::AxisScan scan_{};
+  ExactLines exact_lines_;
+  SpanTimer scans_;
+  Stream stream_;
+};
+
+class CudaAxisScanEngine final : public AxisScanEngine {
+ public:
+  CudaAxisScanEngine(const Device& device, const AxisScanPlan& plan) : device_(device) {
+    const int lanes = lanes_that_fit(plan.lanes, AxisScanLane::device_bytes(plan),
+                                     device.memory_limit(), "scan along an axis in");
+    start_timing(epoch_);
+    for (int lane = 0; lane < lanes; ++lane)
+      lanes_.push_back(std::make_unique<AxisScanLane>(plan, epoch_));
+    std::vector<SpanTimer*> copies;
+    std::vector<SpanTimer*> scans;
+    std::vector<SpanTimer*> outputs;
+    for (const auto& lane : lanes_) {
+      lane->append_copies(copies);
+      scans.push_back(&lane->scans());
+      outputs.push_back(&lane->outputs());
+    }
+    const auto add = [&](const char* name, const std::vector<SpanTimer*>& timers) {
+      stages_.push_back(std::make_unique<TimedStage>(name, timers, plan.stages));
+    };
+    add(stage::copy_to_gpu, copies);
+    add(stage::scan, scans);
+    add(stage::copy_from_gpu, outputs);
+  }
+
+  int lanes() const override { return static_cast<int>(lanes_.size()); }
+
+  void begin(int lane, std::uint64_t lines) override {
+    device_.activate();
+    at(lane).begin(lines);
+  }
+
+  std::span<std::byte> buffer(int lane) override {
+    device_.activate();
+    return at(lane).buffer();
+  }
+
+  std::span<const std::byte> scan(int lane, const StagedChunks& slab,
+                                  const AxisSlab& shape) override {
+    device_.activate();
+    return at(lane).scan(slab, shape);
+  }
+
+  std::optional<std::uint64_t> overflow(int lane) const override { return at(lane).overflow(); }
+
+  std::vector<EngineTiming> timings() const override {
+    device_.activate();
+    return timings_of(stages_);
+  }
+
+ private:
+  AxisScanLane& at(int lane) const { return *lanes_.at(static_cast<std::size_t>(lane)); }
+
+  Device device_;
+  TimedEvent epoch_;
+  std::vector<std::unique_ptr<AxisScanLane>> lanes_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
+};
+
+}  // namespace
+
+std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Device& device,
+                                                      const AxisScanPlan& plan) {
+  return std::make_unique<CudaAxisScanEngine>(device, plan);
+}
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine/backend.hpp"
+#include "core/scan/scan_arithmetic.hpp"
+#include "cuda/runtime/device.hpp"
+#include "cuda/runtime/span_timer.hpp"
+#include "cuda/staging/block_loads.hpp"
+#include "cuda/staging/block_writer.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::cuda {
+
+/// A BlockLoader with writers. A Block has target(), its LoadTarget, and work(), the SpanTimer of
+/// what is done with it.
+template <class Engine, class Block>
+class BlockEngineOf : public Engine {
+ public:
+  int blocks() const final { return layout_.blocks; }
+  std::uint64_t block_elements() const final { return layout_.block_elements(); }
+
+  std::span<std::byte> input(int reader, int block, std::uint64_t offset,
+                             std::uint64_t elements) final {
+    validate_piece(block, offset, elements);
+    device_.activate();
+    return loads_.input(reader, elements);
+  }
+
+  void load(int reader, int block, std::uint64_t offset, std::uint64_t elements) final {
+    validate_piece(block, offset, elements);
+    device_.activate();
+    loads_.load(reader, at(blocks_, block).target(), offset, elements);
+  }
+
+  std::span<std::byte> staging(int reader) final {
+    device_.activate();
+    return loads_.staging(reader);
+  }
+
+  void load(int reader, int block, const StagedChunks& piece) final {
+    if (piece.target.elements > block_elements())
+      throw Error("a block of " + std::to_string(piece.target.elements) + " elements is too large",
+                  std::to_string(block_elements()) + " fit", "");
+    device_.activate();
+    loads_.load(reader, at(blocks_, block).target(), piece);
+  }
+
+  std::vector<EngineTiming> timings() const final {
+    device_.activate();
+    return timings_of(stages_);
+  }
+
+ protected:
+  /// Blocks are make_block(tiles, streams that load, epoch); writers take pieces of elements of
+  /// `output_bytes` at most.
+  template <class MakeBlock>
+  BlockEngineOf(const Device& device, BlockPlan plan, const BlockLayout& layout,
+                std::size_t output_bytes, MakeBlock&& make_block)
+      : device_(device),
+        plan_(std::move(plan)),
+        layout_(layout),
+        piece_elements_(std::clamp(round_up(plan_.slab_elements, tile), tile, block_elements())),
+        loads_(plan_, layout_, piece_elements_, epoch_) {
+    start_timing(epoch_);
+    const int loads = BlockLoads::streams(plan_, layout_);
+    for (int block = 0; block < layout_.blocks; ++block)
+      blocks_.push_back(make_block(layout_.tiles, loads, epoch_));
+    for (int writer = 0; writer < std::max(plan_.writers, 1); ++writer)
+      writers_.push_back(std::make_unique<BlockWriter>(piece_elements_ * output_bytes, epoch_));
+    std::vector<SpanTimer*> work;
+    std::vector<SpanTimer*> outputs;
+    for (const auto& block : blocks_) work.push_back(&block->work());
+    for (const auto& writer : writers_) outputs.push_back(&writer->copies());
+    const auto add = [&](const std::string& name, const std::vector<SpanTimer*>& timers) {
+      stages_.push_back(std::make_unique<TimedStage>(name, timers, plan_.stages));
+    };
+    add(stage::copy_to_gpu, loads_.timers());
+    add(plan_.purpose, work);
+    add(stage::copy_from_gpu, outputs);
+  }
+
+  const Device& device() const { return device_; }
+  Block& block(int number) const { return at(blocks_, number); }
+  BlockWriter& writer(int number) const { return at(writers_, number); }
+
+  void validate_piece(int block, std::uint64_t offset, std::uint64_t elements) const {
+    if (block >= 0 && block < layout_.blocks && elements <= piece_elements_ &&
+        offset <= block_elements() - elements)
+      return;
+    throw Error("a piece of " + std::to_string(elements) + " elements at " +
+                    std::to_string(offset) + " does not fit block " + std::to_string(block),
+                std::to_string(layout_.blocks) + " blocks of " + std::to_string(block_elements()) +
+                    " elements, pieces of " + std::to_string(piece_elements_),
+                "");
+  }
+
+ private:
+  static constexpr std::uint64_t tile = scan_order::tile_elements;
+
+  template <class T>
+  static T& at(const std::vector<std::unique_ptr<T>>& all, int number) {
+    return *all.at(static_cast<std::size_t>(number));
+  }
+
+  Device device_;
+  BlockPlan plan_;
+  BlockLayout layout_;
+  std::uint64_t piece_elements_;
+  TimedEvent epoch_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  BlockLoads loads_;
+  std::vector<std::unique_ptr<BlockWriter>> writers_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
+};
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,148 @@
+#include "cuda/engines/compact_engine.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cuda/engines/block_engine.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/download.hpp"
+#include "cuda/select/kept_elements.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+constexpr std::uint64_t most_tiles = kernels::most_kept_elements / scan_order::tile_elements;
+
+KeepRule keep_rule(const CompactPlan& plan) { return {plan.format, plan.decoding, plan.indices}; }
+
+std::uint64_t stored_bytes(const KeepRule& rule, std::uint64_t elements) {
+  return elements * size_of(rule.format.type);
+}
+
+/// A block in device memory: its elements, and what is kept of them.
+class CompactBlock {
+ public:
+  CompactBlock(const KeepRule& rule, std::uint64_t elements, int loads, const TimedEvent& epoch)
+      : element_bytes_(size_of(rule.format.type)),
+        stored_(stored_bytes(rule, elements)),
+        target_(stored_.data(), loads),
+        kept_(rule, elements),
+        work_(epoch) {}
+
+  LoadTarget& target() { return target_; }
+  SpanTimer& work() { return work_; }
+  const KeptElements& kept() const { return kept_; }
+
+  std::uint64_t keep(std::uint64_t first_index, std::uint64_t elements) {
+    first_index_ = first_index;
+    target_.delay_until_loaded(stream_.get());
+    work_.begin(stream_.get());
+    kept_.keep(stored_.data(), elements, stream_.get());
+    work_.end(stream_.get(), elements * element_bytes_);
+    count_ = downloaded_value<std::uint64_t>(kept_.count(), stream_.get());
+    return count_;
+  }
+
+  /// Of the last keep().
+  std::uint64_t count() const { return count_; }
+  std::uint64_t first_index() const { return first_index_; }
+
+ private:
+  std::uint64_t element_bytes_;
+  DeviceBuffer stored_;
+  LoadTarget target_;
+  KeptElements kept_;
+  SpanTimer work_;
+  std::uint64_t count_ = 0;
+  std::uint64_t first_index_ = 0;
+  Stream stream_;
+};
+
+BlockPlan block_plan(const CompactPlan& plan) {
+  return {"compact",          size_of(plan.format.type),
+          plan.slab_elements, plan.partition_elements,
+          plan.staging_bytes, plan.readers,
+          plan.writers,       plan.stages};
+}
+
+BlockLayout layout_of(const CompactPlan& plan, std::uint64_t limit) {
+  const KeepRule rule = keep_rule(plan);
+  return layout_of(block_plan(plan), most_tiles, limit, [&](std::uint64_t tiles) {
+    const std::uint64_t elements = tiles * scan_order::tile_elements;
+    return stored_bytes(rule, elements) + KeptElements::bytes(rule, elements);
+  });
+}
+
+/// A value, or its place.
+std::size_t most_output_bytes(const CompactPlan& plan) {
+  const std::size_t value_bytes = size_of(keep_rule(plan).value_format().type);
+  return plan.indices ? std::max(value_bytes, sizeof(std::uint32_t)) : value_bytes;
+}
+
+class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock> {
+ public:
+  CudaCompactEngine(const Device& device, const CompactPlan& plan)
+      : BlockEngineOf(device, block_plan(plan), layout_of(plan, device.memory_limit()),
+                      most_output_bytes(plan),
+                      [&](std::uint64_t tiles, int loads, const TimedEvent& epoch) {
+                        return std::make_unique<CompactBlock>(
+                            keep_rule(plan), tiles * scan_order::tile_elements, loads, epoch);
+                      }),
+        value_bytes_(size_of(keep_rule(plan).value_format().type)),
+        indices_(static_cast<std::size_t>(std::max(plan.writers, 1))) {}
+
+  std::uint64_t keep(int block, std::uint64_t first_index, std::uint64_t elements) override {
+    if (elements > block_elements())
+      throw Error("a block of " + std::to_string(elements) + " elements is too large",
+                  std::to_string(block_elements()) + " fit", "");
+    device().activate();
+    return this->block(block).keep(first_index, elements);
+  }
+
+  std::span<const std::byte> values(int writer, int block, std::uint64_t offset,
+                                    std::uint64_t count) override {
+    const CompactBlock& from = kept_block(block, offset, count);
+    return this->writer(writer).fetch(from.kept().values() + offset * value_bytes_,
+                                      count * value_bytes_);
+  }
+
+  std::span<const std::uint64_t> indices(int writer, int block, std::uint64_t offset,
+                                         std::uint64_t count) override {
+    const CompactBlock& from = kept_block(block, offset, count);
+    const auto bytes =
+        this->writer(writer).fetch(from.kept().places() + offset, count * sizeof(std::uint32_t));
+    const auto* places = reinterpret_cast<const std::uint32_t*>(bytes.data());
+    std::vector<std::uint64_t>& indices = indices_.at(static_cast<std::size_t>(writer));
+    indices.resize(count);
+    std::transform(places, places + count, indices.begin(),
+                   [&](std::uint32_t place) { return from.first_index() + place; });
+    return indices;
+  }
+
+ private:
+  /// Which holds so many kept elements behind the offset; its device current.
+  const CompactBlock& kept_block(int block, std::uint64_t offset, std::uint64_t count) const {
+    validate_piece(block, offset, count);
+    const CompactBlock& from = this->block(block);
+    if (offset + count > from.count())
+      throw Error("kept elements up to " + std::to_string(offset + count) + " were asked for",
+                  "the block kept " + std::to_string(from.count()), "");
+    device().activate();
+    return from;
+  }
+
+  std::uint64_t value_bytes_;
+  std::vector<std::vector<std::uint64_t>> indices_;  ///< of a piece, for each writer
+};
+
+}  // namespace
+
+std::unique_ptr<CompactEngine> make_compact_engine(const Device& device, const CompactPlan& plan) {
+  return std::make_unique<CudaCompactEngine>(device, plan);
+}
+
+}  // namespace warpfold::cuda

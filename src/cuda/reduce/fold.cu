@@ -1,0 +1,26 @@
+#include "cuda/reduce/fold.hpp"
+
+#include <algorithm>
+
+#include "cuda/reduce/fold_launch.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::cuda::kernels {
+
+int resident_fold_blocks(ElementType type, FoldNeeds needs) {
+  return visit_element_type(
+      type, [&](auto element) { return resident_fold_blocks_of<decltype(element)>(needs); });
+}
+
+int fold_blocks(std::uint64_t bytes, int resident_blocks) {
+  constexpr std::uint64_t bytes_worth_a_block = std::uint64_t{16} << 10;
+  const std::uint64_t wanted = std::max<std::uint64_t>(ceil_div(bytes, bytes_worth_a_block), 1);
+  return static_cast<int>(std::min<std::uint64_t>(wanted, static_cast<unsigned>(resident_blocks)));
+}
+
+void fold(const FoldArguments& arguments, cudaStream_t stream) {
+  visit_element_type(arguments.format.type,
+                     [&](auto element) { fold_elements<decltype(element)>(arguments, stream); });
+}
+
+}  // namespace warpfold::cuda::kernels

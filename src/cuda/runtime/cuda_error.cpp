@@ -1,0 +1,89 @@
+#include "cuda/runtime/cuda_error.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+std::string suggestion(cudaError_t status) {
+  switch (status) {
+    case cudaErrorMemoryAllocation:
+      return "give a smaller --device-memory or --slab";
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+      return "build with this GPU's architecture in CMAKE_CUDA_ARCHITECTURES";
+    case cudaErrorInsufficientDriver:
+      return "update the driver or use --backend cpu";
+    case cudaErrorDevicesUnavailable:
+      return "leave the GPU to one process at a time (its compute mode) or use --backend cpu";
+    default:
+      return "see the system's log, or use --backend cpu";
+  }
+}
+
+/// Whether it leaves this process without its GPU, whatever it calls next.
+bool loses_gpu(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string text_of(cudaError_t status) {
+  return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
+}
+
+/// The current GPU's place on the bus, which needs nothing that was lost; "?" where it does.
+std::string current_pci_bus_id() {
+  int device = 0;
+  std::array<char, 32> text{};
+  if (cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) == cudaSuccess)
+    return text.data();
+  cudaGetLastError();
+  return "?";
+}
+
+std::string host_name() {
+  std::array<char, 256> text{};
+  return gethostname(text.data(), text.size() - 1) == 0 ? text.data() : "this host";
+}
+
+Error lost_gpu(cudaError_t status, const std::string& action) {
+  const std::string gpu = current_pci_bus_id();
+  return Error("GPU " + gpu + " of " + host_name() + " was lost",
+               action + " failed with " + text_of(status),
+               "Look for its Xid in 'dmesg' and at 'nvidia-smi -q -i " + gpu +
+                   "'; run without it (CUDA_VISIBLE_DEVICES), or use --backend cpu.");
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* action) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  if (loses_gpu(status)) throw lost_gpu(status, action);
+  throw Error(std::string(action) + " failed", text_of(status), suggestion(status));
+}
+
+void check_launch(const char* action) { check(cudaGetLastError(), action); }
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "cuda/runtime/cuda_error.hpp"
+
+namespace warpfold::cuda {
+
+int current_device();
+
+/// Of the current device.
+int device_attribute(cudaDeviceAttr attribute);
+
+/// Of the current device.
+int multiprocessors();
+
+/// The device an engine works on and what it may allocate there.
+class Device {
+ public:
+  Device(int ordinal, std::optional<std::uint64_t> memory_bytes, int sharing_processes)
+      : ordinal_(ordinal), memory_bytes_(memory_bytes), sharing_processes_(sharing_processes) {}
+
+  /// Makes the device current for the calling thread: to be called first by every entry point, as
+  /// any thread may call.
+  void activate() const { check(cudaSetDevice(ordinal_), "selecting the GPU"); }
+
+  /// The most bytes one engine may allocate now.
+  std::uint64_t memory_limit() const;
+
+ private:
+  int ordinal_;
+  std::optional<std::uint64_t> memory_bytes_;
+  int sharing_processes_;
+};
+
+}  // namespace warpfold::cuda

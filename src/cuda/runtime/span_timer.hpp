@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/engine/backend.hpp"
+#include "core/engine/stage_board.hpp"
+#include "cuda/runtime/timed_event.hpp"
+
+namespace warpfold::cuda {
+
+/// From when to when a stream was busy with something, in seconds since an event that all timers
+/// share.
+struct Span {
+  double begin;
+  double end;
+};
+
+/// Records the event that timers count from, and waits until it is done.
+void start_timing(TimedEvent& epoch);
+
+class TimedStage;
+
+/// Measures spans of a stream, one at a time. One thread at a time.
+class SpanTimer {
+ public:
+  /// `epoch` must be done; it outlives the timer.
+  explicit SpanTimer(const TimedEvent& epoch) : epoch_(epoch) {}
+
+  /// May wait for the end of the span before.
+  void begin(cudaStream_t stream);
+  void end(cudaStream_t stream, std::uint64_t bytes);
+
+  /// Returns once the last span is over; at once where there was none.
+  void wait() const { end_.wait(); }
+
+  /// Waits for the last span.
+  const std::vector<Span>& spans();
+
+  /// The stage is told of spans as they turn out to be over, until it is gone.
+  void tell(TimedStage* stage) { stage_ = stage; }
+
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  void collect();
+
+  const TimedEvent& epoch_;
+  TimedEvent begin_;
+  TimedEvent end_;
+  TimedEvent last_end_;  ///< of the span before, from which the next is counted: times stay small
+  bool pending_ = false;
+  std::uint64_t pending_bytes_ = 0;
+  std::uint64_t bytes_ = 0;
+  TimedStage* stage_ = nullptr;
+  std::vector<Span> spans_;
+};
+
+/// A stage that several timers measure, busy where any of them is.
+class TimedStage final : public StageBoard::Source {
+ public:
+  /// `board` may be null. The timers outlive the stage.
+  TimedStage(std::string name, std::vector<SpanTimer*> timers, StageBoard* board);
+  ~TimedStage() override;
+
+  /// Once all threads are done: waits for the last spans.
+  EngineTiming timing() const;
+
+  /// Of the spans that are over.
+  StageProgress progress() const override;
+
+  void add(Span span, std::uint64_t bytes);
+
+ private:
+  void count_recent() const;
+
+  std::string name_;
+  std::vector<SpanTimer*> timers_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Span> recent_;  ///< not yet counted in
+  mutable double busy_ = 0;
+  mutable double busy_to_ = 0;  ///< seconds since the epoch
+  std::uint64_t bytes_ = 0;
+  StageBoard::Entry entry_;
+};
+
+/// An engine's stages in order.
+std::vector<EngineTiming> timings_of(const std::vector<std::unique_ptr<TimedStage>>& stages);
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
+#include "cuda/scan/scan_bulk.hpp"
+#include "cuda/scan/scan_bulk_kernel.hpp"
+#include "cuda/scan/scan_operator.hpp"
+#include "cuda/scan/visit_scan_operator.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::cuda::kernels {
+namespace {
+
+constexpr std::size_t copy_alignment = 16;
+
+/// How many elements lie before the first that is aligned to bulk copies.
+std::uint64_t unaligned_elements(const void* array, std::size_t element_bytes) {
+  const auto past = reinterpret_cast<std::uintptr_t>(array) % copy_alignment;
+  return (copy_alignment - past) % copy_alignment / element_bytes;
+}
+
+template <class Operator>
+inline constexpr bool is_sum = false;
+template <class In, class Out>
+inline constexpr bool is_sum<SumOperator<In, Out>> = true;
+
+/// Tunings as measured on an H200. Tiles by their output.
+template <class Operator>
+struct InPlace {
+  static constexpr std::uint32_t tile_bytes = 32 * 1024;
+  static constexpr int stages = 7;
+  static constexpr int reducers = is_sum<Operator> && sizeof(typename Operator::Input) > 1 ? 2 : 4;
+  static constexpr int scanners = 8;
+  static constexpr int buffers = 0;
+};
+template <class Operator>
+struct Widening {
+  static constexpr std::uint32_t tile_bytes = 48 * 1024;
+  static constexpr int stages = std::min<int>(
+      8, 128 * 1024 /
+             (tile_bytes / sizeof(typename Operator::Output) * sizeof(typename Operator::Input)));
+  static constexpr int reducers = 4;
+  static constexpr int scanners = 12;
+  static constexpr int buffers = 2;
+};
+
+template <class Operator>
+struct BulkLaunch {
+  using Tuning =
+      std::conditional_t<sizeof(typename Operator::Input) == sizeof(typename Operator::Output),
+                         InPlace<Operator>, Widening<Operator>>;
+  using Shape = BulkShape<Operator, Tuning>;
+  using Scan = BulkScan<Operator, typename Shape::Part>;
+  using Input = typename Operator::Input;
+  using Output = typename Operator::Output;
+  using Value = typename Operator::Value;
+
+  static constexpr int shared_bytes = sizeof(typename Shape::Shared);
+
+  static const void* kernel() {
+    return reinterpret_cast<const void*>(scan_bulk_kernel<Operator, Tuning>);
+  }
+
+  static Value value_of(std::uint64_t output_bits) {
+    Output output;
+    std::memcpy(&output, &output_bits, sizeof(output));
+    return static_cast<Value>(output);
+  }
+
+  static void start(const ScanArguments& arguments, std::uint32_t resident_blocks,
+                    cudaStream_t stream) {
+    const std::uint64_t head =
+        std::min(arguments.elements, unaligned_elements(arguments.input, sizeof(Input)));
+    const std::uint64_t elements = arguments.elements - head;
+    const std::uint64_t tiles =
+        std::max<std::uint64_t>(1, ceil_div(elements, std::uint64_t{Shape::tile_elements}));
+    const auto blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, resident_blocks));
+    Scan scan{static_cast<const Input*>(arguments.input) + head,
+              static_cast<Output*>(arguments.output) + head,
+              elements,
+              static_cast<std::uint32_t>(head),
+              arguments.exclusive,
+              value_of(arguments.carry),
+              {static_cast<PublishedAggregate<typename Shape::Part>*>(arguments.workspace), blocks,
+               arguments.epoch}};
+    void* parameters[] = {&scan};
+    check(cudaLaunchCooperativeKernel(kernel(), dim3(blocks), dim3(Shape::threads), parameters,
+                                      shared_bytes, stream),
+          "starting the scan on the GPU");
+  }
+};
+
+}  // namespace
+
+bool scan_bulk_supports(ElementType input, ElementType output, ScanOperation operation) {
+  return visit_scan_operator(input, output, operation, [](auto) {});
+}
+
+bool scan_bulk_applies(ElementType input_type, ElementType output_type, const void* input,
+                       const void* output) {
+  const std::size_t input_bytes = size_of(input_type);
+  const std::size_t output_bytes = size_of(output_type);
+  return unaligned_elements(input, input_bytes) % (copy_alignment / output_bytes) ==
+         unaligned_elements(output, output_bytes);
+}
+
+std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
+                                        ScanOperation operation) {
+  if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 9) return 0;
+  const int shared_bytes = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  int blocks = 0;
+  visit_scan_operator(input, output, operation, [&](auto scan_operator) {
+    using Launch = BulkLaunch<decltype(scan_operator)>;
+    if (Launch::shared_bytes > shared_bytes) return;
+    check(cudaFuncSetAttribute(Launch::kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               Launch::shared_bytes),
+          "preparing the scan on the GPU");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &blocks, Launch::kernel(), Launch::Shape::threads, Launch::shared_bytes),
+          "preparing the scan on the GPU");
+  });
+  return static_cast<std::uint32_t>(blocks * multiprocessors());
+}
+
+std::uint64_t scan_bulk_workspace_bytes(std::uint32_t resident_blocks) {
+  return AggregateRing<std::uint64_t>::bytes(resident_blocks);
+}
+
+std::uint32_t scan_bulk_epochs(ElementType input, ElementType output, ScanOperation operation,
+                               std::uint64_t elements, std::uint32_t resident_blocks) {
+  std::uint32_t epochs = 0;
+  visit_scan_operator(input, output, operation, [&](auto scan_operator) {
+    const std::uint64_t tile_elements = BulkLaunch<decltype(scan_operator)>::Shape::tile_elements;
+    const std::uint64_t tiles = ceil_div(elements, tile_elements);
+    epochs = lookback_epochs(ceil_div(tiles, std::uint64_t{resident_blocks}));
+  });
+  return epochs;
+}
+
+void scan_bulk(ElementType input, ElementType output, ScanOperation operation,
+               const ScanArguments& arguments, std::uint32_t resident_blocks, cudaStream_t stream) {
+  if (arguments.elements == 0) return;
+  visit_scan_operator(input, output, operation, [&](auto scan_operator) {
+    BulkLaunch<decltype(scan_operator)>::start(arguments, resident_blocks, stream);
+  });
+}
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,62 @@
+#include "cuda/staging/block_layout.hpp"
+
+#include <algorithm>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "cuda/staging/chunk_loader.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+/// One is loaded, one scanned and one written, while another changes hands.
+constexpr int most_blocks = 4;
+constexpr std::uint64_t tile = scan_order::tile_elements;
+
+/// The most tiles, up to `wanted`, of a block of at most `bytes`.
+std::uint64_t tiles_that_fit(const std::function<std::uint64_t(std::uint64_t)>& block_bytes,
+                             std::uint64_t wanted, std::uint64_t bytes) {
+  std::uint64_t fitting = 0;
+  std::uint64_t too_many = wanted + 1;
+  while (too_many - fitting > 1) {
+    const std::uint64_t middle = fitting + (too_many - fitting) / 2;
+    (block_bytes(middle) <= bytes ? fitting : too_many) = middle;
+  }
+  return fitting;
+}
+
+/// How many chunk loaders, one for each reader at best, may share half the memory: at least one
+/// where pieces come as chunks.
+int loaders_that_fit(const BlockPlan& plan, std::uint64_t limit) {
+  if (plan.staging_bytes == 0) return 0;
+  const std::uint64_t fitting = limit / 2 / ChunkLoader::buffer_bytes(plan.staging_bytes);
+  return static_cast<int>(
+      std::clamp<std::uint64_t>(fitting, 1, static_cast<unsigned>(std::max(plan.readers, 1))));
+}
+
+}  // namespace
+
+std::uint64_t BlockLayout::block_elements() const { return tiles * tile; }
+
+BlockLayout layout_of(const BlockPlan& plan, std::uint64_t most_tiles, std::uint64_t limit,
+                      const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
+  const std::uint64_t wanted =
+      std::clamp<std::uint64_t>(ceil_div(plan.partition_elements, tile), 1, most_tiles);
+  const int loaders = loaders_that_fit(plan, limit);
+  const std::uint64_t loading =
+      loaders == 0 ? 0
+                   : static_cast<unsigned>(loaders) * ChunkLoader::buffer_bytes(plan.staging_bytes);
+  const std::uint64_t for_blocks = limit - std::min(limit, loading);
+  for (int blocks = most_blocks; blocks > 0; --blocks) {
+    const std::uint64_t share = for_blocks / static_cast<unsigned>(blocks);
+    const std::uint64_t tiles = tiles_that_fit(block_bytes, wanted, share);
+    if (tiles > 0) return {blocks, tiles, loaders};
+  }
+  const std::string least = std::to_string(loading + block_bytes(1));
+  throw Error("the GPU memory allowed is too little to " + plan.purpose + " in",
+              std::to_string(limit) + " bytes, and one tile takes " + least,
+              "raise --device-memory to " + least + " or more");
+}
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/layout/staged_chunks.hpp"
+#include "cuda/runtime/event.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/staging/block_layout.hpp"
+#include "cuda/staging/chunk_loader.hpp"
+#include "cuda/staging/staging_buffer.hpp"
+
+namespace warpfold::cuda {
+
+/// A block's stored elements in device memory, brought by others' streams.
+class LoadTarget {
+ public:
+  /// By `loads` streams.
+  LoadTarget(std::byte* elements, int loads)
+      : elements_(elements), loaded_(static_cast<std::size_t>(loads)) {}
+
+  std::byte* elements() const { return elements_; }
+
+  /// To be called behind each piece that comes in the `number`-th of the streams.
+  void note_load(int number, cudaStream_t stream) {
+    loaded_.at(static_cast<std::size_t>(number)).record(stream);
+  }
+
+  /// What is put into `stream` later meets all elements.
+  void delay_until_loaded(cudaStream_t stream) const {
+    for (const Event& loaded : loaded_) loaded.delay(stream);
+  }
+
+ private:
+  std::byte* elements_;
+  std::vector<Event> loaded_;
+};
+
+/// The ways of pieces from readers to blocks.
+class BlockLoads {
+ public:
+  BlockLoads(const BlockPlan& plan, const BlockLayout& layout, std::uint64_t piece_elements,
+             const TimedEvent& epoch);
+
+  /// How many streams load, given a plan and its layout.
+  static int streams(const BlockPlan& plan, const BlockLayout& layout);
+
+  /// As a BlockLoader's.
+  std::span<std::byte> input(int reader, std::uint64_t elements);
+  void load(int reader, LoadTarget& block, std::uint64_t offset, std::uint64_t elements);
+  std::span<std::byte> staging(int reader);
+  void load(int reader, LoadTarget& block, const StagedChunks& piece);
+
+  std::vector<SpanTimer*> timers() const;
+
+ private:
+  /// A stream in which pieces are loaded, by a reader or, where there is little memory for chunks,
+  /// by several.
+  struct LoadStream {
+    std::mutex mutex;
+    std::optional<ChunkLoader> loader;
+    Stream stream;
+  };
+
+  /// A reader's two staging buffers: one is filled while the other is copied.
+  class Reader {
+   public:
+    Reader(std::uint64_t bytes, const TimedEvent& epoch)
+        : buffers_{StagingBuffer(bytes, epoch), StagingBuffer(bytes, epoch)} {}
+
+    /// Free to be filled.
+    std::span<std::byte> fill();
+
+    /// What was filled last, to be copied.
+    StagingBuffer& take();
+
+    std::array<StagingBuffer, 2>& buffers() { return buffers_; }
+
+   private:
+    std::array<StagingBuffer, 2> buffers_;
+    std::size_t turn_ = 0;
+    bool filled_ = false;
+  };
+
+  Reader& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
+
+  /// Runs body(load stream, the block's elements) for a reader.
+  template <class Body>
+  void with_load_stream(int reader, LoadTarget& block, Body&& body);
+
+  std::size_t element_bytes_;
+  std::uint64_t staging_bytes_;
+  std::vector<std::unique_ptr<LoadStream>> load_streams_;
+  std::vector<std::unique_ptr<Reader>> readers_;
+};
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/engine/backend.hpp"
+#include "cuda/select/kept_elements.hpp"
+
+namespace warpfold::cuda {
+
+/// What is done with slabs, as far as their memory goes.
+struct SlabPurpose {
+  std::string verb;     ///< "fold", for errors
+  bool places = false;  ///< of kept elements are needed
+  /// Device memory of a slot beside its elements, for slabs of so many bytes of values.
+  std::function<std::uint64_t(std::uint64_t value_bytes)> slot_bytes;
+};
+
+/// A slot's memory.
+struct SlotLayout {
+  std::uint64_t elements;
+  std::uint64_t staging_bytes;
+};
+
+struct SlabLayout {
+  int slots;
+  SlotLayout slot;
+};
+
+/// What a plan's slots are made of.
+class SlotMemory {
+ public:
+  SlotMemory(const FoldPlan& plan, const SlabPurpose& purpose) : plan_(plan), purpose_(purpose) {}
+
+  /// What so much device memory allows. Throws Error where it is too little for any.
+  SlabLayout layout(std::uint64_t limit) const;
+
+ private:
+  SlotLayout slot_for(std::uint64_t slab_bytes) const;
+  std::uint64_t device_bytes(const SlotLayout& slot) const;
+  std::uint64_t planned_bytes() const;
+
+  const FoldPlan& plan_;
+  const SlabPurpose& purpose_;
+};
+
+/// Elements of a slab that the plan's decoding keeps.
+KeepRule keep_rule(const FoldPlan& plan, const SlabPurpose& purpose);
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "cuda/runtime/pinned_buffer.hpp"
+#include "cuda/runtime/span_timer.hpp"
+
+namespace warpfold::cuda {
+
+/// Page-locked memory that copies to or from the GPU go through, one after the other, timed. One
+/// thread at a time.
+class StagingBuffer {
+ public:
+  StagingBuffer(std::uint64_t bytes, const TimedEvent& epoch) : bytes_(bytes), copies_(epoch) {}
+
+  /// Allocated by the first call: by the thread that works with it, and in its memory.
+  std::span<std::byte> memory() {
+    if (memory_.size() == 0) memory_ = PinnedBuffer(bytes_);
+    return memory_.span();
+  }
+
+  /// Page-locked memory for what goes with the next copy. What it held before is lost.
+  std::byte* companion(std::uint64_t bytes) {
+    if (companion_.size() < bytes) companion_ = PinnedBuffer(2 * bytes);
+    return companion_.data();
+  }
+
+  void begin_copy(cudaStream_t stream) { copies_.begin(stream); }
+  void end_copy(cudaStream_t stream, std::uint64_t bytes) { copies_.end(stream, bytes); }
+
+  /// Returns once the last copy is done.
+  void wait() const { copies_.wait(); }
+
+  SpanTimer& copies() { return copies_; }
+
+ private:
+  std::uint64_t bytes_;
+  PinnedBuffer memory_;
+  PinnedBuffer companion_;
+  SpanTimer copies_;
+};
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "cuda/tiles/block_view.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/fixed_point.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::cuda::kernels {
+
+/// What a tile of floats holds, besides the limbs of its sum.
+struct TileTraits {
+  static constexpr std::int32_t all_zero = INT32_MIN;  ///< as an exponent
+
+  scan_order::TileSpecials first;  ///< tile_elements where there is none
+  std::int32_t any_huge;           ///< whether a finite element reaches scan_order::huge
+  std::int32_t exponent;           ///< the elements short of huge are below 2^exponent
+  std::int32_t first_limb;         ///< the tile's sum has limbs from here on,
+  std::int32_t limbs;              ///< so many
+};
+
+/// The limbs of an ExactSum that sums of fewer than 2^64 elements of a type may have.
+struct LimbRange {
+  int first;
+  int count;
+};
+
+inline LimbRange limbs_of_sums(ElementType type) {
+  if (type == ElementType::f64) return {0, ExactSum::limbs};
+  return {29, 12};  // 2^-160 to 2^224
+}
+
+/// Consecutive tiles whose sum is known besides those of the tiles, so that prefixes of tiles need
+/// no scan of all of them.
+struct TileGroups {
+  static constexpr std::uint64_t most = 1024;
+  static constexpr std::uint64_t step = 128;
+
+  explicit TileGroups(std::uint64_t tiles)
+      : tiles_each(round_up(ceil_div(tiles, most), step)), count(ceil_div(tiles, tiles_each)) {}
+
+  /// Of any `tiles` or fewer.
+  static std::uint64_t most_of(std::uint64_t tiles) {
+    return std::min(most, ceil_div(tiles, step));
+  }
+
+  std::uint64_t tiles_each;  ///< a multiple of `step`
+  std::uint64_t count;       ///< at most `most`
+};
+
+/// Exact sums of tiles and of groups of tiles. A tile's limb lies in (-2^33, 2^33), so that 2^29
+/// tiles can be added limb by limb.
+struct FloatTileTotals {
+  std::int64_t* limbs;  ///< a row for each tile, of `range.count` limbs from `range.first` on
+  TileTraits* traits;
+  std::int64_t* group_limbs;  ///< a column of groups for each limb of an ExactSum
+  LimbRange range;
+  TileGroups groups;
+};
+
+/// `group_limbs` has to be zero before.
+void float_tile_totals(const BlockView& block, const FloatTileTotals& totals, NonFinite* non_finite,
+                       cudaStream_t stream);
+
+}  // namespace warpfold::cuda::kernels

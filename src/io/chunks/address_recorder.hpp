@@ -1,0 +1,47 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <optional>
+#include <string>
+
+#include "io/files/file_bytes.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
+
+namespace warpfold::io {
+
+/// An HDF5 file, open read-only, that can be asked which bytes a call of the library would read:
+/// raw data are not read then, only their place is noted. Through a file driver of its own, see
+/// "HDF5 Virtual File Layer" in the HDF5 documentation.
+class AddressRecorder {
+ public:
+  /// Throws an Error beginning with `problem`. Call within a LibraryScope, as all that follows.
+  AddressRecorder(const std::string& path, const std::string& problem);
+  AddressRecorder(const AddressRecorder&) = delete;
+  AddressRecorder& operator=(const AddressRecorder&) = delete;
+
+  hid_t file() const { return file_.get(); }
+
+  /// The raw data that `call` would have read last, if any; whatever buffer it was given keeps its
+  /// contents.
+  template <class Call>
+  std::optional<FileBytes> record(Call call) {
+    recording_ = {.armed = true, .seen = {}};
+    call();
+    recording_.armed = false;
+    return recording_.seen;
+  }
+
+  /// What the file driver and this object share.
+  struct Recording {
+    bool armed = false;
+    std::optional<FileBytes> seen;
+  };
+
+ private:
+  Recording recording_;
+  Handle<H5FDunregister> driver_;
+  FileHandle file_;
+};
+
+}  // namespace warpfold::io

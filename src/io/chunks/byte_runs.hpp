@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "io/files/file_bytes.hpp"
+#include "warpfold/core/selection.hpp"
+
+namespace warpfold::io {
+
+/// Equally spaced runs of bytes, `step` from the start of one to that of the next.
+struct ByteRuns {
+  std::uint64_t address = 0;  ///< of the first
+  std::uint64_t count = 0;
+  std::uint64_t run_bytes = 0;
+  std::uint64_t step = 0;
+
+  std::uint64_t bytes() const { return count * run_bytes; }
+  std::uint64_t end() const { return address + (count - 1) * step + run_bytes; }
+};
+
+/// Where the elements of a part of a contiguous array lie, in row-major order and hence of rising
+/// address: dimensions merged where elements of two follow one another.
+class PartLayout {
+ public:
+  /// Of `part`, which has at least an element and a slice for each extent of `shape`; the array
+  /// starts at byte `address`.
+  PartLayout(std::uint64_t address, std::span<const std::uint64_t> shape, std::size_t element_bytes,
+             const Selection& part);
+
+  /// Bytes from the first to the last element.
+  FileBytes span() const;
+
+  std::uint64_t run_bytes() const { return line_.run_bytes; }
+
+  /// With what is read along within lines.
+  std::uint64_t bytes_to_read() const;
+
+  /// Calls body(ByteRuns) for each line of runs.
+  template <class Body>
+  void for_each(Body&& body) const {
+    std::vector<std::uint64_t> coordinate(outer_.size());
+    ByteRuns line = line_;
+    while (true) {
+      body(line);
+      std::size_t d = outer_.size();
+      while (d > 0 && ++coordinate[d - 1] == outer_[d - 1].count) {
+        --d;
+        coordinate[d] = 0;
+        line.address -= outer_[d].step * (outer_[d].count - 1);
+      }
+      if (d == 0) return;
+      line.address += outer_[d - 1].step;
+    }
+  }
+
+ private:
+  /// From one line to the next along a dimension.
+  struct Step {
+    std::uint64_t count = 0;
+    std::uint64_t step = 0;
+  };
+
+  ByteRuns line_;
+  std::vector<Step> outer_;  ///< outermost first
+};
+
+/// What reading a part in few calls fetches, runs that lie near one another along with what lies
+/// between them.
+class RunWindows {
+ public:
+  /// Of at most `most_bytes` where they hold more than one run.
+  RunWindows(const PartLayout& layout, std::uint64_t most_bytes)
+      : layout_(layout), most_bytes_(most_bytes) {}
+
+  /// Calls body(FileBytes, span of ByteRuns) for each window, in order of address.
+  template <class Body>
+  void for_each(Body&& body) const {
+    std::vector<ByteRuns> runs;
+    FileBytes window;
+    layout_.for_each([&](ByteRuns line) {
+      while (line.count > 0) {
+        const ByteRuns next = beginning_of(line);
+        if (!runs.empty() && !joins(window, next)) {
+          body(window, std::span<const ByteRuns>(runs));
+          runs.clear();
+        }
+        if (runs.empty()) window.address = next.address;
+        window.count = next.end() - window.address;
+        runs.push_back(next);
+        line.address += next.count * line.step;
+        line.count -= next.count;
+      }
+    });
+    body(window, std::span<const ByteRuns>(runs));
+  }
+
+ private:
+  ByteRuns beginning_of(const ByteRuns& line) const;
+  bool joins(const FileBytes& window, const ByteRuns& next) const;
+
+  const PartLayout& layout_;
+  std::uint64_t most_bytes_;
+};
+
+/// Copies runs that lie from `from` on, `from` being where the first one begins, to `to`, packed.
+void gather(const ByteRuns& runs, const std::byte* from, std::byte* to);
+
+}  // namespace warpfold::io

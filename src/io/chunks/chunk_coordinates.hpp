@@ -1,0 +1,39 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/dataset/dataset.hpp"
+
+namespace warpfold::io {
+
+/// Where the chunks of a chunked dataset lie in their grid; chunks are numbered in row-major order.
+class ChunkCoordinates {
+ public:
+  explicit ChunkCoordinates(const DatasetInfo& info);
+
+  /// The coordinates of chunk `number`, in chunks.
+  std::vector<std::uint64_t> of(std::uint64_t number) const;
+
+  /// The number of the chunk whose first element has these coordinates, in elements.
+  std::uint64_t number(const hsize_t* element) const;
+
+  /// Whether a part of the chunk lies beyond the dataset.
+  bool is_partial(const std::vector<std::uint64_t>& coordinates) const;
+
+  /// "chunk [3, 0]".
+  std::string name(std::uint64_t number) const;
+
+ private:
+  std::vector<std::uint64_t> shape_;
+  std::vector<std::uint64_t> chunk_shape_;
+  std::vector<std::uint64_t> chunks_along_;
+};
+
+/// Bytes of one chunk of a chunked dataset without filters.
+std::uint64_t chunk_bytes_of(const DatasetInfo& info);
+
+}  // namespace warpfold::io

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "io/filters/deflate.hpp"
+#include "warpfold/core/storage_options.hpp"
+
+namespace warpfold::io {
+
+/// A chunk as it is to be stored.
+struct EncodedChunk {
+  std::span<const std::byte> bytes;
+  std::uint32_t skipped_filters = 0;  ///< bit i: filter i of the dataset's was not applied
+};
+
+/// Applies a dataset's filters without the HDF5 library: shuffle, deflate, fletcher32, those that
+/// are asked for, in this order. One object serves one thread.
+class ChunkEncoder {
+ public:
+  ChunkEncoder(const StorageOptions& storage, std::size_t element_bytes);
+
+  /// Leaves out shuffle and deflate where they don't make the chunk smaller. The answer is valid
+  /// until the next call and as long as `chunk` is.
+  EncodedChunk encode(std::span<const std::byte> chunk);
+
+ private:
+  std::span<const std::byte> shuffled(std::span<const std::byte> chunk);
+  std::span<const std::byte> with_checksum(std::span<const std::byte> bytes);
+
+  StorageOptions storage_;
+  std::size_t element_bytes_;
+  std::optional<Deflater> deflater_;
+  std::vector<std::byte> shuffled_;
+  std::vector<std::byte> encoded_;
+};
+
+}  // namespace warpfold::io

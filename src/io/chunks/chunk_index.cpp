@@ -1,0 +1,89 @@
+#include "io/chunks/chunk_index.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "io/chunks/chunk_coordinates.hpp"
+#include "io/chunks/chunk_lookup.hpp"
+#include "io/dataset/dataset_info.hpp"
+#include "io/files/posix_file.hpp"
+#include "io/hdf5/hdf5_scope.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr std::uint32_t all_filters = ~std::uint32_t{0};
+
+std::uint64_t size_of_file(const std::string& path, const std::string& problem) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw Error(problem, describe_errno(errno), "");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+/// Holds what a file says of its chunks against what it can be.
+class IndexCheck {
+ public:
+  IndexCheck(const DatasetInfo& info, const std::string& problem)
+      : problem_(problem),
+        coordinates_(info),
+        file_bytes_(size_of_file(info.stored_file, problem)),
+        chunk_bytes_(chunk_bytes_of(info)),
+        pipeline_(info.filters.empty() ? 0 : all_filters >> (32 - info.filters.size())) {}
+
+  void require_plausible(const StoredChunk& chunk, std::uint64_t number) const {
+    if (chunk.address > file_bytes_ || chunk.bytes > file_bytes_ - chunk.address) {
+      refuse(number, "has " + std::to_string(chunk.bytes) + " bytes at byte " +
+                         std::to_string(chunk.address) + ", the file ends at byte " +
+                         std::to_string(file_bytes_));
+    }
+    const bool filtered = (chunk.skipped_filters & pipeline_) != pipeline_;
+    if (!filtered && chunk.bytes != chunk_bytes_) {
+      refuse(number, "at byte " + std::to_string(chunk.address) + " has " +
+                         std::to_string(chunk.bytes) + " bytes where " +
+                         std::to_string(chunk_bytes_) + " belong");
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(std::uint64_t number, const std::string& fault) const {
+    throw Error(problem_, coordinates_.name(number) + " " + fault,
+                "Copy the file again, or check whether its writer was interrupted.");
+  }
+
+  const std::string& problem_;
+  ChunkCoordinates coordinates_;
+  std::uint64_t file_bytes_;
+  std::uint64_t chunk_bytes_;
+  std::uint32_t pipeline_;  ///< a bit for each filter
+};
+
+/// HDF5 has no mark for chunks that are stored without filters because they reach beyond the
+/// dataset.
+void mark_unfiltered_edges(const DatasetInfo& info, const ChunkGrid& grid, ChunkRun run,
+                           std::vector<StoredChunk>& chunks) {
+  if (info.partial_edge_chunks_filtered || info.filters.empty()) return;
+  const ChunkCoordinates coordinates(info);
+  for (std::uint64_t i = 0; i < run.count; ++i)
+    if (coordinates.is_partial(coordinates.of(grid.number_at(run.first + i))))
+      chunks[i].skipped_filters = all_filters;
+}
+
+}  // namespace
+
+std::vector<StoredChunk> read_chunk_index(const DatasetInfo& info, ChunkRun run) {
+  if (run.count == 0 || info.stored_bytes == 0) return std::vector<StoredChunk>(run.count);
+  const std::string problem = cannot_read(info.file, info.name);
+  const LibraryScope scope;
+  const ChunkGrid grid = grid_of(info);
+  std::vector<StoredChunk> chunks = look_up_chunks(info, grid, run, problem);
+  mark_unfiltered_edges(info, grid, run, chunks);
+  const IndexCheck check(info, problem);
+  for (std::uint64_t i = 0; i < run.count; ++i) {
+    if (chunks[i].bytes > 0) check.require_plausible(chunks[i], grid.number_at(run.first + i));
+  }
+  return chunks;
+}
+
+}  // namespace warpfold::io

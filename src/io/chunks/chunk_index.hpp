@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/layout/chunk_grid.hpp"
+#include "io/dataset/dataset.hpp"
+
+namespace warpfold::io {
+
+/// Where a chunk's bytes lie.
+struct StoredChunk {
+  std::uint64_t address = 0;          ///< of its first byte in the file, a user block included
+  std::uint32_t bytes = 0;            ///< as stored; 0: never written
+  std::uint32_t skipped_filters = 0;  ///< bit i: filter i of the pipeline was not applied
+
+  bool operator==(const StoredChunk&) const = default;
+};
+
+/// The chunks `run` of a chunked dataset, in the order of their positions in grid_of(info), found
+/// without time that grows with the square of their number. Opens the file. Throws Error.
+std::vector<StoredChunk> read_chunk_index(const DatasetInfo& info, ChunkRun run);
+
+}  // namespace warpfold::io

@@ -1,0 +1,257 @@
+#include "io/chunks/chunk_source.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "core/engine/stage_clock.hpp"
+#include "io/chunks/chunk_coordinates.hpp"
+#include "io/chunks/chunk_decoder.hpp"
+#include "io/chunks/chunk_index.hpp"
+#include "io/dataset/dataset_info.hpp"
+#include "io/files/coalescing.hpp"
+#include "io/files/posix_file.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// What GPUs load at once, and more than any element.
+constexpr std::uint64_t staging_alignment = 64;
+/// Of chunks that wait in scratch memory to be decoded, where one alone is not larger.
+constexpr std::uint64_t most_scratch_bytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t unlimited = ~std::uint64_t{0};
+
+std::uint64_t aligned(std::uint64_t bytes) { return round_up(bytes, staging_alignment); }
+
+/// Memory that grows and is not initialized.
+class Scratch {
+ public:
+  std::span<std::byte> take(std::uint64_t bytes) {
+    if (bytes > bytes_) {
+      memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      bytes_ = bytes;
+    }
+    return {memory_.get(), bytes};
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+class ChunkSource::Implementation {
+ public:
+  Implementation(const DatasetInfo& info, ChunkRun mine)
+      : info_(info),
+        problem_(cannot_read(info.file, info.name)),
+        grid_(grid_of(info)),
+        chunk_bytes_(chunk_bytes_of(info)),
+        mine_(mine),
+        chunks_(read_chunk_index(info, mine)),
+        file_(::open(info.stored_file.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!file_) throw Error(problem_, describe_errno(errno), "");
+  }
+
+  const DatasetInfo& info() const { return info_; }
+  const ChunkGrid& grid() const { return grid_; }
+  std::uint64_t chunk_bytes() const { return chunk_bytes_; }
+  bool filtered() const { return !info_.filters.empty(); }
+
+  /// With room for the alignment of each chunk and for what lies between them in the file.
+  std::uint64_t staging_bytes(std::uint64_t chunks) const {
+    const std::uint64_t bytes = chunks * (aligned(chunk_bytes_) + staging_alignment);
+    return filtered() ? bytes : bytes + ceil_div(chunks * chunk_bytes_, gap_divisor);
+  }
+
+  const StoredChunk& chunk(std::uint64_t number) const {
+    const auto position = grid_.position_of(number);
+    if (position && *position >= mine_.first && *position < mine_.end())
+      return chunks_[*position - mine_.first];
+    throw Error(problem_, ChunkCoordinates(info_).name(number) + " is not one of this source", "");
+  }
+
+  void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes) const {
+    if (staged_bytes >= staging_bytes(chunks)) return;
+    throw Error(problem_,
+                std::to_string(chunks) + " chunks do not fit " + std::to_string(staged_bytes) +
+                    " bytes of staging memory",
+                "");
+  }
+
+  TransferResult read(FileBytes bytes, std::span<std::byte> out) const {
+    return read_at(file_.get(), bytes.address, out);
+  }
+
+  [[noreturn]] void refuse(std::uint64_t number, const std::string& why,
+                           const std::string& suggestion) const {
+    throw Error(problem_,
+                ChunkCoordinates(info_).name(number) + " at byte " +
+                    std::to_string(chunk(number).address) + ": " + why,
+                suggestion);
+  }
+
+ private:
+  DatasetInfo info_;
+  std::string problem_;
+  ChunkGrid grid_;
+  std::uint64_t chunk_bytes_;
+  ChunkRun mine_;
+  std::vector<StoredChunk> chunks_;
+  FileDescriptor file_;
+};
+
+class ChunkSource::Reader::Implementation {
+ public:
+  Implementation(const ChunkSource::Implementation& source, StageBoard& board)
+      : source_(source), reading_(board, stage::read) {
+    if (source.filtered()) {
+      decoding_.emplace(board, stage::decompress);
+      const DatasetInfo& info = source.info();
+      decoder_.emplace(info.filters, size_of(info.format.type), source.chunk_bytes());
+    }
+  }
+
+  std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging) {
+    return read(source_.grid(), run, staging);
+  }
+
+  std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
+                                    std::span<std::byte> staging) {
+    source_.require_fitting(run.count, staging.size());
+    list_wanted(grid, run);
+    if (decoder_) {
+      read_and_decode(staging);
+    } else {
+      read_into(staging);
+    }
+    return staged_;
+  }
+
+  std::vector<StageTiming> timings() const {
+    std::vector<StageTiming> timings{reading_.timing()};
+    if (decoding_) timings.push_back(decoding_->timing());
+    return timings;
+  }
+
+ private:
+  void list_wanted(const ChunkGrid& grid, ChunkRun run) {
+    staged_.clear();
+    wanted_.clear();
+    for (std::uint64_t position = run.first; position < run.end(); ++position) {
+      const std::uint64_t number = grid.number_at(position);
+      const StoredChunk& chunk = source_.chunk(number);
+      if (chunk.bytes > 0) wanted_.push_back({{chunk.address, chunk.bytes}, staged_.size()});
+      staged_.push_back({number, StagedChunk::unwritten, false});
+    }
+    const auto address = [](const Wanted& wanted) { return wanted.bytes.address; };
+    if (!std::ranges::is_sorted(wanted_, {}, address)) std::ranges::sort(wanted_, {}, address);
+  }
+
+  void read(const CoalescedRead& read, std::span<std::byte> out) {
+    const TransferResult result =
+        reading_.time(read.bytes.count, [&] { return source_.read(read.bytes, out); });
+    if (result.bytes < read.bytes.count) refuse_short(read, result);
+  }
+
+  [[noreturn]] void refuse_short(const CoalescedRead& read, TransferResult result) const {
+    const std::uint64_t reached = read.bytes.address + result.bytes;
+    const auto missed = std::ranges::find_if(
+        read.parts, [&](const Wanted& part) { return part.bytes.end() > reached; });
+    const std::uint64_t number = staged_[missed->owner].number;
+    if (result.error != 0) source_.refuse(number, describe_errno(result.error), "");
+    source_.refuse(number,
+                   "the file ends at byte " + std::to_string(reached) + ", before the chunk does",
+                   "Copy the file again, or check whether its writer was interrupted.");
+  }
+
+  void read_into(std::span<std::byte> staging) {
+    coalesce(wanted_, unlimited, reads_);
+    std::uint64_t begin = 0;
+    for (const CoalescedRead& each : reads_) {
+      read(each, staging.subspan(begin, each.bytes.count));
+      for (const Wanted& part : each.parts) {
+        staged_[part.owner].source = begin + part.bytes.address - each.bytes.address;
+      }
+      begin += aligned(each.bytes.count);
+    }
+  }
+
+  void read_and_decode(std::span<std::byte> staging) {
+    coalesce(wanted_, most_scratch_bytes, reads_);
+    std::uint64_t begin = 0;
+    for (const CoalescedRead& each : reads_) {
+      const std::span<std::byte> stored = scratch_.take(each.bytes.count);
+      read(each, stored);
+      decoding_->time(each.parts.size() * source_.chunk_bytes(),
+                      [&] { begin = decode_all(each, stored, begin, staging); });
+    }
+  }
+
+  /// Decodes what was read at once to `begin` and behind; returns where that ends.
+  std::uint64_t decode_all(const CoalescedRead& read, std::span<const std::byte> stored,
+                           std::uint64_t begin, std::span<std::byte> staging) {
+    for (const Wanted& part : read.parts) {
+      StagedChunk& chunk = staged_[part.owner];
+      chunk.source = begin;
+      chunk.shuffled =
+          decode(stored.subspan(part.bytes.address - read.bytes.address, part.bytes.count),
+                 chunk.number, staging.subspan(begin, source_.chunk_bytes()));
+      begin += aligned(source_.chunk_bytes());
+    }
+    return begin;
+  }
+
+  bool decode(std::span<const std::byte> stored, std::uint64_t number, std::span<std::byte> out) {
+    try {
+      return decoder_->decode(stored, source_.chunk(number).skipped_filters, out, "");
+    } catch (const Error& error) {
+      source_.refuse(number, error.why(), error.suggestion());
+    }
+  }
+
+  const ChunkSource::Implementation& source_;
+  std::optional<ChunkDecoder> decoder_;
+  std::vector<StagedChunk> staged_;
+  std::vector<Wanted> wanted_;
+  std::vector<CoalescedRead> reads_;
+  Scratch scratch_;
+  StageClock reading_;
+  std::optional<StageClock> decoding_;  ///< where there are filters
+};
+
+ChunkSource::ChunkSource(const DatasetInfo& info, ChunkRun mine)
+    : implementation_(std::make_unique<Implementation>(info, mine)) {}
+
+ChunkSource::~ChunkSource() = default;
+
+const ChunkGrid& ChunkSource::grid() const { return implementation_->grid(); }
+
+std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks) const {
+  return implementation_->staging_bytes(chunks);
+}
+
+ChunkSource::Reader::Reader(const ChunkSource& source, StageBoard& board)
+    : implementation_(std::make_unique<Implementation>(*source.implementation_, board)) {}
+
+ChunkSource::Reader::~Reader() = default;
+
+ChunkSource::Reader::Reader(Reader&&) noexcept = default;
+
+std::span<const StagedChunk> ChunkSource::Reader::read(ChunkRun run, std::span<std::byte> staging) {
+  return implementation_->read(run, staging);
+}
+
+std::span<const StagedChunk> ChunkSource::Reader::read_part(const ChunkGrid& part,
+                                                            std::span<std::byte> staging) {
+  return implementation_->read(part, {0, part.chunks()}, staging);
+}
+
+std::vector<StageTiming> ChunkSource::Reader::timings() const { return implementation_->timings(); }
+
+}  // namespace warpfold::io

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/engine/stage_board.hpp"
+#include "core/layout/chunk_grid.hpp"
+#include "core/layout/staged_chunks.hpp"
+#include "io/dataset/dataset.hpp"
+
+namespace warpfold::io {
+
+/// Those chunks of a chunked dataset that a rank will read.
+class ChunkSource {
+ public:
+  /// Reads the index of `mine`, positions in grid_of(info). Throws Error.
+  ChunkSource(const DatasetInfo& info, ChunkRun mine);
+  ~ChunkSource();
+
+  const ChunkGrid& grid() const;
+
+  /// Staging memory that so many chunks need, wherever they lie in the file.
+  std::uint64_t staging_bytes(std::uint64_t chunks) const;
+
+  /// One thread's way to the chunks: threads read at once, each with its own.
+  class Reader {
+   public:
+    /// Its stages are seen on `board`, which outlives it.
+    Reader(const ChunkSource& source, StageBoard& board);
+    ~Reader();
+    Reader(Reader&&) noexcept;
+
+    /// Reads chunks and undoes their filters, all but a shuffle. Chunks that lie together in the
+    /// file are read at once. The answer is valid until the next call. Throws an Error that names
+    /// the file, the dataset and the chunk's coordinates.
+    std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging);
+
+    /// Likewise all chunks of `part`: the same grid, less selected.
+    std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging);
+
+    /// Since construction: of reading bytes as stored and, where there are filters, of undoing
+    /// them, which is counted in the bytes that come of it.
+    std::vector<StageTiming> timings() const;
+
+   private:
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
+  };
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace warpfold::io

@@ -1,0 +1,247 @@
+#include "io/dataset/dataset.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "io/dataset/dataset_info.hpp"
+#include "io/dataset/part_reader.hpp"
+#include "io/dataset/path_choice.hpp"
+#include "io/files/byte_reader.hpp"
+#include "io/files/file_version.hpp"
+#include "io/files/posix_file.hpp"
+#include "io/hdf5/hdf5_scope.hpp"
+#include "io/hdf5/library_dataset.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+
+class Dataset::Implementation {
+ public:
+  Implementation(const std::string& file, const std::string& name, ReadPath path)
+      : problem_(cannot_read(file, name)),
+        versions_{{file, version_of(file)}},
+        library_(std::in_place, file, name),
+        info_(library_->info()) {
+    take_path(info_, path, problem_);
+    if (info_.stored_file != file) versions_ = {{info_.stored_file, version_of(info_.stored_file)}};
+    if (info_.path == ReadPath::library) take_sources();
+    if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
+  }
+
+  explicit Implementation(const DatasetInfo& known)
+      : problem_(cannot_read(known.file, known.name)),
+        versions_{{known.stored_file, version_of(known.stored_file)}},
+        info_(known) {
+    if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
+    if (info_.path == ReadPath::library) open_library();
+  }
+
+  const DatasetInfo& info() const { return info_; }
+
+  void select(const Selection& selection) { take_selection(info_, selection); }
+
+  void read(ElementRange range, std::span<std::byte> out) {
+    require_inside(range);
+    require_fitting(range.count, out.size());
+    if (range.count == 0) return;
+    if (!bytes_) return read_by_library(range, out);
+    if (const auto address = address_of_run(range)) return bytes_->read(*address, out);
+    for_each_part(range, out, [this](const Selection& part, std::span<std::byte> there) {
+      read_bytes(part, there);
+    });
+  }
+
+  void read(const Hyperslab& box, std::span<std::byte> out) {
+    require_inside(box);
+    require_fitting(box.elements(), out.size());
+    if (out.empty()) return;
+    const Selection part = part_of_box(info_, box);
+    if (bytes_) return read_bytes(part, out);
+    const LibraryScope scope;
+    library().read(part, out);
+  }
+
+  void choose_cache(FileCache cache) {
+    if (!bytes_ || info_.elements == 0) return;
+    // Past the cache, elements keep the alignment that they have in the file.
+    const bool aligned = *info_.file_offset % element_bytes() == 0;
+    const FileBytes selected = layout_of(selection_of(info_)).span();
+    bytes_->choose_cache(aligned ? cache : FileCache::through, selected.address, selected.count);
+  }
+
+  bool may_read_past_cache() const { return bytes_ && bytes_->may_go_past(); }
+
+  std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer) {
+    const std::uint64_t bytes = range.count * element_bytes();
+    if (bytes_ && range.count > 0 && buffer.size() >= bytes + fetch_slack) {
+      require_inside(range);
+      if (const auto address = address_of_run(range)) return bytes_->fetch(*address, bytes, buffer);
+    }
+    read(range, buffer.first(bytes));
+    return buffer.first(bytes);
+  }
+
+  void require_unchanged() const {
+    for (const auto& [path, version] : versions_) {
+      if (version_of(path) == version) continue;
+      const std::string changed = path == info_.stored_file ? "the file" : "'" + path + "'";
+      throw Error(problem_, changed + " changed while it was read",
+                  "Start again once its writer is done.");
+    }
+  }
+
+ private:
+  bool reads_directly() const {
+    return info_.path == ReadPath::direct && info_.file_offset.has_value();
+  }
+
+  void open_library() {
+    library_.emplace(info_.file, info_.name);
+    take_sources();
+  }
+
+  void take_sources() {
+    info_.source_files = library_->readable_sources();
+    for (const std::string& source : info_.source_files)
+      versions_.emplace(source, version_of(source));
+  }
+
+  std::size_t element_bytes() const { return size_of(info_.format.type); }
+
+  /// Where bytes are read directly.
+  PartLayout layout_of(const Selection& part) const {
+    return {info_.file_offset.value(), info_.stored_shape, element_bytes(), part};
+  }
+
+  /// Where a range begins in the file, if its elements follow one another there and bytes are read
+  /// directly.
+  std::optional<std::uint64_t> address_of_run(ElementRange range) const {
+    if (info_.selection.empty()) return info_.file_offset.value() + range.first * element_bytes();
+    const std::uint64_t run_elements = layout_of(info_.selection).run_bytes() / element_bytes();
+    if (range.first / run_elements != (range.end() - 1) / run_elements) return std::nullopt;
+    Selection first = info_.selection;
+    std::uint64_t index = range.first;
+    for (std::size_t d = first.size(); d-- > 0;) {
+      first[d].start += index % first[d].count * first[d].step;
+      index /= first[d].count;
+      first[d].count = 1;
+    }
+    return layout_of(first).span().address;
+  }
+
+  /// Calls read(part, its share of `out`) for parts of the stored elements that make up a range.
+  template <class Read>
+  void for_each_part(ElementRange range, std::span<std::byte> out, Read&& read) const {
+    const Selection selection = selection_of(info_);
+    for (const Hyperslab& slab : hyperslabs_of(counts_of(selection), range)) {
+      const std::uint64_t bytes = slab.elements() * element_bytes();
+      read(part_of(selection, slab), out.first(bytes));
+      out = out.subspan(bytes);
+    }
+  }
+
+  void require_inside(ElementRange range) const {
+    if (range.first > info_.elements || range.count > info_.elements - range.first) {
+      throw Error(problem_,
+                  "elements " + std::to_string(range.first) + " to " + std::to_string(range.end()) +
+                      " are asked for, it has " + std::to_string(info_.elements),
+                  "");
+    }
+  }
+
+  void require_inside(const Hyperslab& box) const {
+    bool inside = box.start.size() == info_.shape.size() && box.count.size() == info_.shape.size();
+    for (std::size_t d = 0; inside && d < info_.shape.size(); ++d)
+      inside = box.start[d] <= info_.shape[d] && box.count[d] <= info_.shape[d] - box.start[d];
+    if (!inside) throw Error(problem_, "a box beyond its shape is asked for", "");
+  }
+
+  void require_fitting(std::uint64_t elements, std::size_t buffer_bytes) const {
+    if (buffer_bytes != elements * element_bytes()) {
+      throw Error(problem_,
+                  "the buffer of " + std::to_string(buffer_bytes) + " bytes does not fit " +
+                      std::to_string(elements) + " elements",
+                  "");
+    }
+  }
+
+  void read_bytes(const Selection& part, std::span<std::byte> out) const {
+    read_part(*bytes_, layout_of(part), out);
+  }
+
+  LibraryDataset& library() {
+    if (!library_) open_library();
+    return *library_;
+  }
+
+  /// In transfers of at most 1 GiB.
+  void read_by_library(ElementRange range, std::span<std::byte> out) {
+    const LibraryScope scope;
+    if (info_.stored_shape.empty()) return library().read({}, out);
+    const std::uint64_t most_elements = largest_transfer / element_bytes();
+    for (std::uint64_t first = range.first; first < range.end(); first += most_elements) {
+      const std::uint64_t count = std::min(most_elements, range.end() - first);
+      for_each_part({first, count},
+                    out.subspan((first - range.first) * element_bytes(), count * element_bytes()),
+                    [this](const Selection& part, std::span<std::byte> there) {
+                      library().read(part, there);
+                    });
+    }
+  }
+
+  std::string problem_;
+  /// Of the files that are read, by their paths, as they were before the elements were looked for.
+  std::map<std::string, FileVersion> versions_;
+  std::optional<LibraryDataset> library_;
+  DatasetInfo info_;
+  std::optional<ByteReader> bytes_;  ///< where elements are read directly
+};
+
+Dataset::Dataset(const std::string& file, const std::string& name, ReadPath path) {
+  const LibraryScope scope;
+  implementation_ = std::make_unique<Implementation>(file, name, path);
+}
+
+Dataset::Dataset(const DatasetInfo& known) {
+  const LibraryScope scope;
+  implementation_ = std::make_unique<Implementation>(known);
+}
+
+Dataset::~Dataset() {
+  if (!implementation_) return;
+  const LibraryScope scope;
+  implementation_.reset();
+}
+
+Dataset::Dataset(Dataset&& other) noexcept = default;
+
+Dataset& Dataset::operator=(Dataset&& other) noexcept {
+  std::swap(implementation_, other.implementation_);
+  return *this;
+}
+
+const DatasetInfo& Dataset::info() const { return implementation_->info(); }
+
+void Dataset::read(ElementRange range, std::span<std::byte> out) {
+  implementation_->read(range, out);
+}
+
+void Dataset::read(const Hyperslab& box, std::span<std::byte> out) {
+  implementation_->read(box, out);
+}
+
+void Dataset::select(const Selection& selection) { implementation_->select(selection); }
+
+void Dataset::choose_cache(FileCache cache) { implementation_->choose_cache(cache); }
+
+bool Dataset::may_read_past_cache() const { return implementation_->may_read_past_cache(); }
+
+std::span<std::byte> Dataset::fetch(ElementRange range, std::span<std::byte> buffer) {
+  return implementation_->fetch(range, buffer);
+}
+
+void Dataset::require_unchanged() const { implementation_->require_unchanged(); }
+
+}  // namespace warpfold::io

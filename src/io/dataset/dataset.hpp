@@ -1,0 +1,139 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/layout/chunk_grid.hpp"
+#include "io/dataset/hyperslab.hpp"
+#include "warpfold/core/element_range.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/read_path.hpp"
+#include "warpfold/core/selection.hpp"
+
+namespace warpfold::io {
+
+enum class Layout : std::uint8_t { compact, contiguous, chunked, external, virtual_ };
+
+struct Filter {
+  int id = 0;
+  std::string name;
+  bool available = true;             ///< to the HDF5 library
+  std::vector<unsigned> parameters;  ///< HDF5's "client data"
+};
+
+/// What is known of a dataset without reading its elements. Shapes are in elements, row-major.
+struct DatasetInfo {
+  std::string file;
+  std::string name;
+  std::string stored_file;  ///< where it lies, another than `file` behind an external link
+  /// Other files that its elements lie in: sources of a virtual dataset, external raw files. Known
+  /// once it is opened to be read.
+  std::set<std::string> source_files;
+  ElementFormat format;
+  std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
+  std::vector<std::uint64_t> stored_shape;  ///< empty for a scalar
+  Selection selection;               ///< of the stored elements; empty where all are selected
+  std::vector<std::uint64_t> shape;  ///< as selected
+  std::uint64_t elements = 0;        ///< selected; 1 for a scalar, 0 for a null dataspace
+  Layout layout = Layout::contiguous;
+  std::vector<std::uint64_t> chunk_shape;  ///< as stored; empty unless chunked
+  std::vector<Filter> filters;             ///< in the order they were applied
+  std::uint64_t stored_bytes = 0;
+  /// One element as it would be stored, for chunks that were never written.
+  std::array<std::byte, 8> fill = {};
+  bool partial_edge_chunks_filtered = true;
+  ReadPath path = ReadPath::library;  ///< never `automatic`
+  std::string path_reason;  ///< why not a quicker path, or empty: "it is virtual", "filter zfp"
+  /// Where a contiguous dataset's first stored element lies in the file, all others packed behind
+  /// it in `format`; none where nothing is allocated or the stored bits are not those of `format`.
+  std::optional<std::uint64_t> file_offset;
+};
+
+/// All files that must be kept as they are for the dataset to be read.
+std::set<std::string> input_files(const DatasetInfo& info);
+
+/// A slice for each dimension of the stored shape, also where everything is selected.
+Selection selection_of(const DatasetInfo& info);
+
+/// The same for a box of info.shape.
+Selection part_of_box(const DatasetInfo& info, const Hyperslab& box);
+
+/// Of a chunked dataset, with what is selected of it.
+ChunkGrid grid_of(const DatasetInfo& info);
+
+/// Of the file, for all that is selected, about: chunks whole and all taken to be as large.
+std::uint64_t bytes_to_read(const DatasetInfo& info);
+
+/// What a buffer for Dataset::fetch() holds beyond the elements, in bytes.
+inline constexpr std::size_t fetch_slack = 8192;
+
+/// A dataset open for reading. Elements arrive in the file's own type and byte order, packed, in
+/// row-major order. Threads may read at once, though only one is in the HDF5 library at a time:
+/// where `file_offset` is known and the path is direct, read() does without it. Chunks are read
+/// quicker by a ChunkSource. Ranks open the file on their own.
+class Dataset {
+ public:
+  /// Throws Error for a missing or unreadable file, a file that is not HDF5 or is truncated, an
+  /// unknown dataset (lists those there are), an unsupported type (named), a filter that is missing
+  /// where the library is to undo it, a virtual dataset with a missing source; a usage Error for a
+  /// path that is not open to the dataset.
+  Dataset(const std::string& file, const std::string& name, ReadPath path = ReadPath::automatic);
+
+  /// Opens a dataset that another process has described, of the same file: without the HDF5 library
+  /// unless that is its path. Throws Error.
+  explicit Dataset(const DatasetInfo& known);
+  ~Dataset();
+  Dataset(Dataset&& other) noexcept;
+  Dataset& operator=(Dataset&& other) noexcept;
+
+  const DatasetInfo& info() const;
+
+  /// Makes a part of the stored elements all there are from now on: a slice for each dimension of
+  /// info().stored_shape. Before any thread reads.
+  void select(const Selection& selection);
+
+  /// Reads `range` into `out`, which holds range.count * size_of(type) bytes. Throws Error.
+  void read(ElementRange range, std::span<std::byte> out);
+
+  /// Reads a box of info().shape, packed, likewise.
+  void read(const Hyperslab& box, std::span<std::byte> out);
+
+  /// How fetch() reads from now on: until then through the operating system's cache. Before any
+  /// thread reads.
+  void choose_cache(FileCache cache);
+
+  /// Whether fetch() may read past the cache, as far as choose_cache() could tell.
+  bool may_read_past_cache() const;
+
+  /// As read(), into a `buffer` that begins at a multiple of 4096 bytes and holds fetch_slack bytes
+  /// more: returns where in it the elements lie, aligned to their size. The rest of the buffer may
+  /// be overwritten.
+  std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer);
+
+  /// Throws an Error if the file was written to or replaced since it was opened.
+  void require_unchanged() const;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// One line of a file's table of contents.
+struct DatasetListing {
+  std::string name;  ///< path without a leading slash
+  std::string stored_type;
+  std::vector<std::uint64_t> shape;
+  std::string unsupported;  ///< why its elements cannot be read; empty if they can
+};
+
+/// Every dataset of a file in the order of its path, also those that cannot be read.
+std::vector<DatasetListing> list_datasets(const std::string& file);
+
+}  // namespace warpfold::io

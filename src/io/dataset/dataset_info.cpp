@@ -1,0 +1,201 @@
+#include "io/dataset/dataset_info.hpp"
+
+#include <limits>
+
+#include "io/chunks/byte_runs.hpp"
+#include "io/dataset/path_choice.hpp"
+#include "io/hdf5/fill_value.hpp"
+#include "io/hdf5/filters.hpp"
+#include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/queried_name.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr const char* copy_again =
+    "Copy the file again, or check whether its writer was interrupted.";
+
+Layout layout_of(hid_t creation, const std::string& problem) {
+  switch (require(H5Pget_layout(creation), problem)) {
+    case H5D_COMPACT:
+      return Layout::compact;
+    case H5D_CHUNKED:
+      return Layout::chunked;
+    case H5D_VIRTUAL:
+      return Layout::virtual_;
+    default:
+      break;
+  }
+  return require(H5Pget_external_count(creation), problem) > 0 ? Layout::external
+                                                               : Layout::contiguous;
+}
+
+Error damaged_chunk_shape(const std::string& problem) {
+  return Error(problem, "the file is damaged: no chunks can have the shape that it tells",
+               copy_again);
+}
+
+/// Throws for extents that no writer can have given, on whose product others rely.
+std::vector<std::uint64_t> chunk_shape_of(hid_t creation, std::size_t rank,
+                                          std::size_t element_bytes, const std::string& problem) {
+  std::vector<hsize_t> extents(rank);
+  const int dimensions =
+      require(H5Pget_chunk(creation, static_cast<int>(rank), extents.data()), problem);
+  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / element_bytes;
+  for (const std::uint64_t extent : extents) {
+    if (extent == 0 || extent > most) throw damaged_chunk_shape(problem);
+    most /= extent;
+  }
+  if (static_cast<std::size_t>(dimensions) != rank) throw damaged_chunk_shape(problem);
+  return {extents.begin(), extents.end()};
+}
+
+bool filters_partial_edge_chunks(hid_t creation, const std::string& problem) {
+  unsigned options = 0;
+  require(H5Pget_chunk_opts(creation, &options), problem);
+  return (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
+}
+
+/// The number of elements; an Error where their bytes cannot be counted in 64 bits.
+std::uint64_t count_elements(hid_t dataset, const std::vector<std::uint64_t>& shape,
+                             std::size_t element_bytes, const std::string& problem) {
+  const SpaceHandle space(require(H5Dget_space(dataset), problem));
+  if (H5Sget_simple_extent_type(space.get()) == H5S_NULL) return 0;
+  for (const std::uint64_t extent : shape) {
+    if (extent == 0) return 0;
+  }
+  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / element_bytes;
+  std::uint64_t elements = 1;
+  for (const std::uint64_t extent : shape) {
+    if (extent > most) throw Error(problem, "it has more bytes than 63 bits can count", "");
+    most /= extent;
+    elements *= extent;
+  }
+  return elements;
+}
+
+/// HDF5 gives an address also for some datasets that are not allocated, where the file begins with
+/// a user block; hence the question for the stored size, which is 0 for those.
+std::optional<std::uint64_t> contiguous_offset(hid_t dataset, const DatasetInfo& info) {
+  if (info.layout != Layout::contiguous || info.elements == 0) return std::nullopt;
+  if (info.stored_bytes != info.elements * size_of(info.format.type)) return std::nullopt;
+  const haddr_t offset = H5Dget_offset(dataset);
+  constexpr haddr_t largest_file = std::numeric_limits<std::int64_t>::max();
+  if (offset > largest_file - info.stored_bytes) return std::nullopt;
+  return offset;
+}
+
+/// HDF5 gives 0 where it fails, too: where it can't read the index of chunks, for one.
+std::uint64_t stored_bytes_of(hid_t dataset, const std::string& problem) {
+  const hsize_t bytes = H5Dget_storage_size(dataset);
+  if (bytes == 0 && H5Eget_num(H5E_DEFAULT) > 0) throw_library_error(problem, copy_again);
+  return bytes;
+}
+
+/// HDF5 reads on behind elements that lie in the object's header.
+void require_stored_whole(const DatasetInfo& info, const std::string& problem) {
+  if (info.layout != Layout::compact && (info.layout != Layout::contiguous || !info.stored_bytes))
+    return;
+  const std::uint64_t bytes = info.elements * size_of(info.format.type);
+  if (info.stored_bytes >= bytes) return;
+  throw Error(problem,
+              std::to_string(info.stored_bytes) + " bytes are stored, its elements have " +
+                  std::to_string(bytes),
+              copy_again);
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
+  const SpaceHandle space(require(H5Dget_space(dataset), problem));
+  const int rank = require(H5Sget_simple_extent_ndims(space.get()), problem);
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+  std::vector<hsize_t> most(extents.size());
+  require(H5Sget_simple_extent_dims(space.get(), extents.data(), most.data()), problem);
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] > most[d])
+      throw Error(problem, "the file is damaged: an extent exceeds its maximum", copy_again);
+  }
+  return {extents.begin(), extents.end()};
+}
+
+std::string cannot_read(const std::string& file, const std::string& name) {
+  return "cannot read '" + name + "' in '" + file + "'";
+}
+
+DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
+                             const std::string& name) {
+  const std::string problem = cannot_read(file, name);
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  DatasetInfo info;
+  info.file = file;
+  info.name = name;
+  info.stored_file = queried_name(
+      [&](char* text, std::size_t size) { return H5Fget_name(dataset, text, size); }, problem);
+  info.format = type.format.value();
+  info.stored_type = type.name;
+  info.shape = shape_of(dataset, problem);
+  info.stored_shape = info.shape;
+  info.elements = count_elements(dataset, info.shape, size_of(info.format.type), problem);
+  info.layout = layout_of(creation.get(), problem);
+  if (info.layout == Layout::chunked) {
+    info.chunk_shape =
+        chunk_shape_of(creation.get(), info.shape.size(), size_of(info.format.type), problem);
+    info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation.get(), problem);
+  }
+  info.filters = filters_of(creation.get());
+  info.stored_bytes = stored_bytes_of(dataset, problem);
+  require_stored_whole(info, problem);
+  if (type.exact) {
+    const TypeHandle file_type(require(H5Dget_type(dataset), problem));
+    info.fill = fill_value_of(creation.get(), file_type.get(), problem);
+    info.file_offset = contiguous_offset(dataset, info);
+  }
+  choose_path(info, type.exact);
+  return info;
+}
+
+void take_selection(DatasetInfo& info, const Selection& selection) {
+  if (info.stored_shape.empty()) return;
+  const bool everything = takes_everything(selection, info.stored_shape);
+  info.selection = everything ? Selection{} : selection;
+  info.shape = selected_shape(selection);
+  info.elements = 1;
+  for (const std::uint64_t extent : info.shape) info.elements *= extent;
+}
+
+std::uint64_t bytes_to_read(const DatasetInfo& info) {
+  if (info.layout == Layout::chunked && info.elements > 0) {
+    const auto chunks = static_cast<double>(grid_of(info).chunks());
+    const auto all = static_cast<double>(chunk_grid(info.stored_shape, info.chunk_shape).chunks());
+    return static_cast<std::uint64_t>(static_cast<double>(info.stored_bytes) * (chunks / all));
+  }
+  if (info.selection.empty() || !info.file_offset) return info.elements * size_of(info.format.type);
+  return PartLayout(0, info.stored_shape, size_of(info.format.type), info.selection)
+      .bytes_to_read();
+}
+
+ChunkGrid grid_of(const DatasetInfo& info) {
+  return chunk_grid(info.stored_shape, info.chunk_shape, info.selection);
+}
+
+std::set<std::string> input_files(const DatasetInfo& info) {
+  std::set<std::string> files = info.source_files;
+  files.insert({info.file, info.stored_file});
+  return files;
+}
+
+Selection selection_of(const DatasetInfo& info) {
+  if (!info.selection.empty()) return info.selection;
+  Selection everything;
+  for (const std::uint64_t extent : info.stored_shape) everything.push_back({0, extent});
+  return everything;
+}
+
+Selection part_of_box(const DatasetInfo& info, const Hyperslab& box) {
+  const Selection selection = selection_of(info);
+  return part_of(selection, with_dropped_dimensions(selection, box));
+}
+
+}  // namespace warpfold::io

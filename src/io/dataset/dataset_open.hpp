@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "io/hdf5/hdf5_handle.hpp"
+
+namespace warpfold::io {
+
+/// Opens the dataset called `name`. Throws an Error beginning with `problem` that says which
+/// datasets there are instead, or that `name` is a group. `file_path` is for messages. Call within
+/// a LibraryScope.
+DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
+                           const std::string& problem);
+
+/// "'a', 'b', ... and 3 more": at most `most` of `names`.
+std::string enumerate(const std::vector<std::string>& names, std::size_t most);
+
+}  // namespace warpfold::io

@@ -1,0 +1,75 @@
+#include "io/dataset/placeholder.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "io/hdf5/hdf5_handle.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr const char* matlab_mark = "MATLAB_empty";
+constexpr const char* octave_mark = "OCTAVE_EMPTY_MATRIX";
+/// How netCDF-4 begins the NAME of a dimension scale that is no variable; the extent follows.
+constexpr std::string_view netcdf_mark = "This is a netCDF dimension but not a netCDF variable.";
+
+/// Whether an object has an attribute that is one integer, not 0; anything else is no mark.
+bool is_marked(hid_t object, const char* mark) {
+  if (H5Aexists(object, mark) <= 0) return false;
+  const AttributeHandle attribute(H5Aopen(object, mark, H5P_DEFAULT));
+  if (!attribute) return false;
+  const SpaceHandle space(H5Aget_space(attribute.get()));
+  const TypeHandle type(H5Aget_type(attribute.get()));
+  if (H5Sget_simple_extent_npoints(space.get()) != 1) return false;
+  if (H5Tget_class(type.get()) != H5T_INTEGER) return false;
+  int value = 0;
+  return H5Aread(attribute.get(), H5T_NATIVE_INT, &value) >= 0 && value != 0;
+}
+
+/// Octave keeps an array as the dataset `value` of a group that has the mark.
+bool is_empty_for_octave(hid_t dataset) {
+  std::array<char, 1024> text{};
+  const ssize_t length = H5Iget_name(dataset, text.data(), text.size());
+  if (length <= 0 || static_cast<std::size_t>(length) >= text.size()) return false;
+  const std::string name = text.data();
+  constexpr std::string_view last = "/value";
+  if (!name.ends_with(last) || name.size() == last.size()) return false;
+  const FileHandle file(H5Iget_file_id(dataset));
+  const std::string group_name = name.substr(0, name.size() - last.size());
+  const ObjectHandle group(H5Oopen(file.get(), group_name.c_str(), H5P_DEFAULT));
+  return group && is_marked(group.get(), octave_mark);
+}
+
+bool is_dimension_alone(hid_t dataset) {
+  if (H5Aexists(dataset, "NAME") <= 0) return false;
+  const AttributeHandle attribute(H5Aopen(dataset, "NAME", H5P_DEFAULT));
+  if (!attribute) return false;
+  const SpaceHandle space(H5Aget_space(attribute.get()));
+  const TypeHandle type(H5Aget_type(attribute.get()));
+  std::array<char, 256> text{};
+  if (H5Sget_simple_extent_npoints(space.get()) != 1) return false;
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) return false;
+  if (H5Tget_size(type.get()) > text.size()) return false;
+  return H5Aread(attribute.get(), type.get(), text.data()) >= 0 &&
+         std::string_view(text.data(), text.size()).starts_with(netcdf_mark);
+}
+
+std::string reason_against(hid_t dataset) {
+  if (is_marked(dataset, matlab_mark))
+    return "it is an empty array of MATLAB's, which stores its extents";
+  if (is_empty_for_octave(dataset))
+    return "it is an empty array of Octave's, which stores its extents";
+  if (is_dimension_alone(dataset)) return "it is a dimension of netCDF's without a variable";
+  return "";
+}
+
+}  // namespace
+
+std::string reason_against_placeholder(hid_t dataset) {
+  std::string reason = reason_against(dataset);
+  H5Eclear2(H5E_DEFAULT);
+  return reason;
+}
+
+}  // namespace warpfold::io

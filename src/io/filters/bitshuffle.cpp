@@ -1,0 +1,173 @@
+#include "io/filters/bitshuffle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/values/byte_order.hpp"
+#include "io/files/big_endian_reader.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// Elements whose bits share a byte.
+constexpr std::size_t group = 8;
+
+/// Block sizes that the filter chooses itself.
+constexpr std::size_t default_block_bytes = 8192;
+constexpr std::size_t least_default_elements = 128;
+
+std::size_t default_block_elements(std::size_t element_bytes) {
+  const std::size_t fitting = default_block_bytes / element_bytes;
+  return std::max(fitting - fitting % group, least_default_elements);
+}
+
+using BitRows = std::array<std::uint64_t, group>;
+
+/// Exchanges, in each of the 8 columns of bytes, bit i of row j with bit j of row i.
+void transpose_bits(BitRows& rows) {
+  constexpr std::array<std::uint64_t, 3> masks{0x5555555555555555U, 0x3333333333333333U,
+                                               0x0f0f0f0f0f0f0f0fU};
+  for (unsigned step = 0; step < masks.size(); ++step) {
+    const unsigned distance = 1U << step;
+    for (std::size_t low = 0; low < group; ++low) {
+      if ((low & distance) != 0) continue;
+      const std::uint64_t moved = ((rows[low] >> distance) ^ rows[low + distance]) & masks[step];
+      rows[low + distance] ^= moved;
+      rows[low] ^= moved << distance;
+    }
+  }
+}
+
+/// A block's elements; their number is a multiple of 8.
+class BitPlanes {
+ public:
+  BitPlanes(const std::byte* planes, std::size_t elements, std::size_t element_bytes,
+            std::byte* out)
+      : planes_(planes), groups_(elements / group), element_bytes_(element_bytes), out_(out) {}
+
+  void unshuffle() const {
+    for (std::size_t byte = 0; byte < element_bytes_; ++byte) {
+      for (std::size_t first = 0; first < groups_; first += sizeof(std::uint64_t)) {
+        unshuffle(byte, first, std::min(sizeof(std::uint64_t), groups_ - first));
+      }
+    }
+  }
+
+ private:
+  /// Byte `byte` of the elements of `count` groups, at most 8.
+  void unshuffle(std::size_t byte, std::size_t first, std::size_t count) const {
+    BitRows rows{};
+    for (std::size_t bit = 0; bit < group; ++bit) {
+      std::memcpy(&rows[bit], planes_ + (byte * group + bit) * groups_ + first, count);
+    }
+    transpose_bits(rows);
+    std::array<std::array<std::byte, sizeof(std::uint64_t)>, group> bytes;
+    std::memcpy(bytes.data(), rows.data(), sizeof(rows));
+    for (std::size_t column = 0; column < count; ++column) {
+      for (std::size_t i = 0; i < group; ++i) {
+        out_[((first + column) * group + i) * element_bytes_ + byte] = bytes[i][column];
+      }
+    }
+  }
+
+  const std::byte* planes_;
+  std::size_t groups_;
+  std::size_t element_bytes_;
+  std::byte* out_;
+};
+
+class BitshuffleStep : public FilterStep {
+ public:
+  BitshuffleStep(BitshuffleParameters parameters, std::unique_ptr<BlockDecoder> blocks)
+      : element_bytes_(parameters.element_bytes),
+        block_elements_(parameters.block_elements != 0
+                            ? parameters.block_elements
+                            : default_block_elements(parameters.element_bytes)),
+        blocks_(std::move(blocks)) {}
+
+  std::span<const std::byte> undo(std::span<const std::byte> stored,
+                                  std::span<std::byte> out) override {
+    return blocks_ ? undo_compressed(stored, out) : undo_plain(stored, out);
+  }
+
+ private:
+  /// Calls take(bytes, out) for each block's part of `out` and copies what comes last.
+  template <class Take, class TakeRest>
+  void for_each_block(std::span<std::byte> out, std::size_t block_elements, Take take,
+                      TakeRest take_rest) const {
+    if (out.size() % element_bytes_ != 0) {
+      throw DamagedBytes{"bitshuffle: it has a part of an element"};
+    }
+    const std::size_t grouped = out.size() / element_bytes_ / group * group;
+    for (std::size_t first = 0; first < grouped; first += block_elements) {
+      const std::size_t count = std::min(block_elements, grouped - first);
+      take(out.subspan(first * element_bytes_, count * element_bytes_));
+    }
+    take_rest(out.subspan(grouped * element_bytes_));
+  }
+
+  std::span<const std::byte> undo_plain(std::span<const std::byte> stored,
+                                        std::span<std::byte> out) const {
+    if (stored.size() > out.size()) throw DamagedBytes{"it is longer than a chunk"};
+    const auto bytes = out.first(stored.size());
+    std::size_t done = 0;
+    const auto next = [&](std::size_t count) {
+      return stored.subspan(std::exchange(done, done + count), count);
+    };
+    for_each_block(
+        bytes, block_elements_,
+        [&](std::span<std::byte> block) { unshuffle(next(block.size()), block); },
+        [&](std::span<std::byte> rest) { copy(next(rest.size()), rest); });
+    return bytes;
+  }
+
+  std::span<const std::byte> undo_compressed(std::span<const std::byte> stored,
+                                             std::span<std::byte> out) {
+    BigEndianReader reader(stored);
+    const std::uint64_t bytes = reader.u64();
+    const std::size_t block_bytes = reader.u32();
+    if (bytes > out.size()) throw DamagedBytes{"bitshuffle: it is longer than a chunk"};
+    const std::size_t block_elements = block_bytes / element_bytes_;
+    if (block_elements == 0 || block_elements % group != 0) {
+      throw DamagedBytes{"bitshuffle: its blocks have " + std::to_string(block_bytes) + " bytes"};
+    }
+    for_each_block(
+        out.first(bytes), block_elements,
+        [&](std::span<std::byte> block) {
+          planes_.resize(block.size());
+          if (blocks_->decode(reader.bytes(reader.u32()), planes_) != block.size()) {
+            throw DamagedBytes{"bitshuffle: one of its blocks is too short"};
+          }
+          unshuffle(planes_, block);
+        },
+        [&](std::span<std::byte> rest) { copy(reader.bytes(rest.size()), rest); });
+    return out.first(bytes);
+  }
+
+  void unshuffle(std::span<const std::byte> planes, std::span<std::byte> block) const {
+    BitPlanes(planes.data(), block.size() / element_bytes_, element_bytes_, block.data())
+        .unshuffle();
+  }
+
+  static void copy(std::span<const std::byte> from, std::span<std::byte> to) {
+    if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
+  }
+
+  std::size_t element_bytes_;
+  std::size_t block_elements_;
+  std::unique_ptr<BlockDecoder> blocks_;
+  std::vector<std::byte> planes_;
+};
+
+}  // namespace
+
+std::unique_ptr<FilterStep> make_bitshuffle_step(BitshuffleParameters parameters,
+                                                 std::unique_ptr<BlockDecoder> blocks) {
+  return std::make_unique<BitshuffleStep>(parameters, std::move(blocks));
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,100 @@
+#include "io/filters/filter_step.hpp"
+
+#include <utility>
+
+#include "io/filters/bitshuffle.hpp"
+#include "io/filters/block_decoder.hpp"
+#include "io/filters/deflate.hpp"
+#include "io/filters/filter_ids.hpp"
+#include "io/filters/fletcher32.hpp"
+#include "io/filters/lz4_filter.hpp"
+#include "io/filters/shuffle.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// A stream of a compressor as a whole chunk.
+class BlockStep : public FilterStep {
+ public:
+  explicit BlockStep(std::unique_ptr<BlockDecoder> decoder) : decoder_(std::move(decoder)) {}
+
+  std::span<const std::byte> undo(std::span<const std::byte> stored,
+                                  std::span<std::byte> out) override {
+    return out.first(decoder_->decode(stored, out));
+  }
+
+ private:
+  std::unique_ptr<BlockDecoder> decoder_;
+};
+
+std::unique_ptr<FilterStep> make_block_step(std::unique_ptr<BlockDecoder> decoder) {
+  return decoder ? std::make_unique<BlockStep>(std::move(decoder)) : nullptr;
+}
+
+std::size_t parameter(const Filter& filter, std::size_t place) {
+  return place < filter.parameters.size() ? filter.parameters[place] : 0;
+}
+
+std::unique_ptr<FilterStep> make_unshuffle(const Filter& filter) {
+  const std::size_t element_bytes = parameter(filter, 0);
+  return element_bytes > 0 ? make_unshuffle_step(element_bytes) : nullptr;
+}
+
+std::unique_ptr<FilterStep> make_lz4_filter() {
+  std::unique_ptr<BlockDecoder> lz4 = make_lz4_decoder();
+  return lz4 ? make_lz4_filter_step(std::move(lz4)) : nullptr;
+}
+
+/// Parameters: version, its minor part, bytes of an element, elements of a block, compressor.
+std::unique_ptr<FilterStep> make_bitshuffle(const Filter& filter) {
+  enum Compressor : std::size_t { none = 0, lz4 = 2, zstd = 3 };
+  const BitshuffleParameters parameters{parameter(filter, 2), parameter(filter, 3)};
+  if (parameters.element_bytes == 0 || parameters.block_elements % 8 != 0) return nullptr;
+  std::unique_ptr<BlockDecoder> blocks;
+  switch (parameter(filter, 4)) {
+    case none:
+      return make_bitshuffle_step(parameters, nullptr);
+    case lz4:
+      blocks = make_lz4_decoder();
+      break;
+    case zstd:
+      blocks = make_zstd_decoder();
+      break;
+    default:
+      break;
+  }
+  return blocks ? make_bitshuffle_step(parameters, std::move(blocks)) : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
+  switch (filter.id) {
+    case filter_id::deflate:
+      return make_inflate_step();
+    case filter_id::shuffle:
+      return make_unshuffle(filter);
+    case filter_id::fletcher32:
+      return make_fletcher32_step();
+    case filter_id::lzf:
+      return make_block_step(make_lzf_decoder());
+    case filter_id::lz4:
+      return make_lz4_filter();
+    case filter_id::bitshuffle:
+      return make_bitshuffle(filter);
+    case filter_id::zstd:
+      return make_block_step(make_zstd_decoder());
+    default:
+      return nullptr;
+  }
+}
+
+std::string decodable_filters() {
+  std::string names = "deflate, shuffle, fletcher32, bitshuffle";
+  if (make_lz4_decoder()) names += ", lz4";
+  if (make_zstd_decoder()) names += ", zstd";
+  if (make_lzf_decoder()) names += ", lzf";
+  return names;
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "io/dataset/dataset.hpp"
+
+namespace warpfold::io {
+
+/// Thrown for bytes that the filter to undo did not produce.
+struct DamagedBytes {
+  std::string why;
+};
+
+/// Undoes one filter of a dataset.
+class FilterStep {
+ public:
+  virtual ~FilterStep() = default;
+
+  /// The bytes that the filter was given: at the start of `out`, or a part of `stored`. Throws
+  /// DamagedBytes, also where `out` can't hold them.
+  virtual std::span<const std::byte> undo(std::span<const std::byte> stored,
+                                          std::span<std::byte> out) = 0;
+};
+
+/// None for a filter that this build can't undo with these parameters.
+std::unique_ptr<FilterStep> make_filter_step(const Filter& filter);
+
+/// The names of the filters that this build can undo, separated by ", ".
+std::string decodable_filters();
+
+}  // namespace warpfold::io

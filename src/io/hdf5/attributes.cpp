@@ -1,0 +1,179 @@
+#include "io/hdf5/attributes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/memory_ceiling.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// Attributes that tie a netCDF-4 variable or dimension scale to others of its file.
+constexpr std::array<std::string_view, 5> file_bound_names{
+    "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"};
+
+/// What HDF5 may allocate for the variable-length strings of an attribute, whose lengths it takes
+/// from the file.
+constexpr std::size_t most_string_bytes = std::size_t{1} << 28;
+
+/// Bytes in memory of an attribute's values, strings of variable length aside. HDF5 multiplies the
+/// elements that a file claims without a check, but holds no more bytes than there are.
+std::size_t bytes_of_values(hid_t attribute, const std::string& name, hid_t type, hid_t space,
+                            const std::string& problem) {
+  const auto elements =
+      static_cast<std::uint64_t>(require(H5Sget_simple_extent_npoints(space), problem));
+  const std::uint64_t stored = H5Aget_storage_size(attribute);
+  const std::size_t element_bytes = H5Tget_size(type);
+  if (elements > stored / element_bytes)
+    throw Error(problem,
+                "the input's attribute " + name + " has " + std::to_string(elements) +
+                    " elements in " + std::to_string(stored) + " bytes",
+                "Copy the input again, or delete the attribute.");
+  return elements * element_bytes;
+}
+
+/// The values of an attribute in memory; gives back what HDF5 allocated for variable-length ones.
+class AttributeValues {
+ public:
+  AttributeValues(hid_t attribute, const std::string& name, hid_t type, hid_t space,
+                  const std::string& problem)
+      : type_(type), space_(space), bytes_(bytes_of_values(attribute, name, type, space, problem)) {
+    if (bytes_.empty()) return;
+    std::optional<MemoryCeiling> ceiling;
+    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0) ceiling.emplace(most_string_bytes);
+    require(H5Aread(attribute, type, bytes_.data()), problem);
+  }
+  ~AttributeValues() {
+    if (bytes_.empty()) return;
+#if H5_VERSION_GE(1, 12, 0)
+    H5Treclaim(type_, space_, H5P_DEFAULT, bytes_.data());
+#else
+    H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, bytes_.data());
+#endif
+  }
+  AttributeValues(const AttributeValues&) = delete;
+  AttributeValues& operator=(const AttributeValues&) = delete;
+
+  bool empty() const { return bytes_.empty(); }
+  const std::byte* data() const { return bytes_.data(); }
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
+  }
+
+ private:
+  hid_t type_;
+  hid_t space_;
+  std::vector<std::byte> bytes_;
+};
+
+herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* names_pointer) {
+  try {
+    static_cast<std::vector<std::string>*>(names_pointer)->emplace_back(name);
+  } catch (const std::exception&) {
+    return -1;
+  }
+  return 0;
+}
+
+/// In the order they were made where that is known, otherwise by name.
+std::vector<std::string> attribute_names(hid_t dataset, const std::string& problem) {
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  unsigned order = 0;
+  require(H5Pget_attr_creation_order(creation.get(), &order), problem);
+  const H5_index_t index =
+      (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+  std::vector<std::string> names;
+  require(H5Aiterate2(dataset, index, H5_ITER_INC, nullptr, collect_name, &names), problem);
+  return names;
+}
+
+bool refers_to_other_objects(hid_t type, const std::string& problem) {
+  return require(H5Tdetect_class(type, H5T_REFERENCE), problem) > 0 ||
+         require(H5Tdetect_class(type, H5T_VLEN), problem) > 0;
+}
+
+/// Whether `dataset` is a netCDF dimension scale: it then has a CLASS and, mostly, a NAME.
+bool is_dimension_scale(hid_t dataset, const std::string& problem) {
+  if (require(H5Aexists(dataset, "CLASS"), problem) == 0) return false;
+  const AttributeHandle attribute(require(H5Aopen(dataset, "CLASS", H5P_DEFAULT), problem));
+  const TypeHandle type(require(H5Aget_type(attribute.get()), problem));
+  if (H5Tget_class(type.get()) != H5T_STRING) return false;
+  if (require(H5Tis_variable_str(type.get()), problem) > 0) return false;
+  const SpaceHandle space(require(H5Aget_space(attribute.get()), problem));
+  const AttributeValues values(attribute.get(), "CLASS", type.get(), space.get(), problem);
+  return values.text().starts_with("DIMENSION_SCALE");
+}
+
+bool is_wanted(const std::string& name, hid_t type, hid_t target, const std::string& problem) {
+  if (std::find(file_bound_names.begin(), file_bound_names.end(), name) != file_bound_names.end()) {
+    return false;
+  }
+  if (refers_to_other_objects(type, problem)) return false;
+  if (name != "_FillValue") return true;
+  const TypeHandle target_type(require(H5Dget_type(target), problem));
+  return require(H5Tequal(type, target_type.get()), problem) > 0;
+}
+
+void copy_attribute(hid_t source, hid_t target, const std::string& name,
+                    const std::string& problem) {
+  const AttributeHandle original(require(H5Aopen(source, name.c_str(), H5P_DEFAULT), problem));
+  const TypeHandle own_type(require(H5Aget_type(original.get()), problem));
+  if (!is_wanted(name, own_type.get(), target, problem)) return;
+  // A copy, because a type that is named in the source's file has no place in the target's.
+  const TypeHandle type(require(H5Tcopy(own_type.get()), problem));
+  const SpaceHandle space(require(H5Aget_space(original.get()), problem));
+  const AttributeValues values(original.get(), name, type.get(), space.get(), problem);
+  const PropertiesHandle creation(require(H5Aget_create_plist(original.get()), problem));
+  const AttributeHandle copy(require(
+      H5Acreate2(target, name.c_str(), type.get(), space.get(), creation.get(), H5P_DEFAULT),
+      problem));
+  if (values.empty()) return;
+  require(H5Awrite(copy.get(), type.get(), values.data()), problem);
+}
+
+TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
+  TypeHandle type(require(H5Tcopy(H5T_C_S1), problem));
+  require(H5Tset_size(type.get(), bytes), problem);
+  require(H5Tset_cset(type.get(), H5T_CSET_UTF8), problem);
+  require(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), problem);
+  return type;
+}
+
+}  // namespace
+
+void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
+                     const std::string& problem) {
+  const bool scale = is_dimension_scale(source, problem);
+  for (const std::string& name : attribute_names(source, problem)) {
+    if (scale && (name == "CLASS" || name == "NAME")) continue;
+    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end())
+      copy_attribute(source, target, name, problem);
+  }
+}
+
+void add_text_attributes(hid_t target, std::span<const TextAttribute> attributes,
+                         const std::string& problem) {
+  const PropertiesHandle creation(require(H5Pcreate(H5P_ATTRIBUTE_CREATE), problem));
+  require(H5Pset_char_encoding(creation.get(), H5T_CSET_UTF8), problem);
+  const SpaceHandle space(require(H5Screate(H5S_SCALAR), problem));
+  for (const auto& [name, text] : attributes) {
+    // HDF5 has no strings of no bytes.
+    const std::size_t bytes = std::max<std::size_t>(1, text.size());
+    const TypeHandle type = make_text_type(bytes, problem);
+    const AttributeHandle attribute(require(
+        H5Acreate2(target, name.c_str(), type.get(), space.get(), creation.get(), H5P_DEFAULT),
+        problem));
+    require(H5Awrite(attribute.get(), type.get(), text.c_str()), problem);
+  }
+}
+
+}  // namespace warpfold::io

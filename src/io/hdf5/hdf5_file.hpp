@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "io/hdf5/hdf5_handle.hpp"
+
+namespace warpfold::io {
+
+/// The functions below throw Error, and are called within a LibraryScope. All use HDF5's plain file
+/// driver, so that a file's bytes lie where HDF5 says. Where the file system cannot lock files they
+/// do without.
+
+/// Opens an HDF5 file read-only; says whether it is missing, a folder, not readable, not HDF5,
+/// truncated, or being written.
+FileHandle open_for_reading(const std::string& path);
+
+/// How a new file places large objects: those of `threshold` bytes and more at multiples of
+/// `boundary`.
+struct Alignment {
+  hsize_t threshold = 1;
+  hsize_t boundary = 1;
+};
+
+/// Makes an empty file that nobody else uses an HDF5 file, which any HDF5 from 1.8 on can read.
+FileHandle create_own(const std::string& path, Alignment alignment);
+
+/// Opens such a file for writing.
+FileHandle open_own(const std::string& path);
+
+}  // namespace warpfold::io

@@ -1,0 +1,299 @@
+#include "io/hdf5/hdf5_type.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "io/hdf5/hdf5_error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr const char* cannot_inspect = "cannot inspect a datatype";
+
+/// Where an IEEE-style float keeps its parts, in bits from the lowest.
+struct FloatFields {
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  std::size_t bias = 0;
+  std::size_t bytes = 0;
+
+  bool operator==(const FloatFields&) const = default;
+};
+
+struct FloatKind {
+  ElementType type;
+  std::string_view name;
+  FloatFields fields;
+};
+
+constexpr std::array<FloatKind, 4> float_kinds{{
+    {ElementType::f16, "float16", {15, 10, 5, 0, 10, 15, 2}},
+    {ElementType::bf16, "bfloat16", {15, 7, 8, 0, 7, 127, 2}},
+    {ElementType::f32, "float32", {31, 23, 8, 0, 23, 127, 4}},
+    {ElementType::f64, "float64", {63, 52, 11, 0, 52, 1023, 8}},
+}};
+
+std::optional<ByteOrder> byte_order(hid_t type) {
+  switch (H5Tget_order(type)) {
+    case H5T_ORDER_LE:
+      return ByteOrder::little;
+    case H5T_ORDER_BE:
+      return ByteOrder::big;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string with_order(std::string name, std::size_t bytes, ByteOrder order) {
+  if (bytes > 1 && order == ByteOrder::big) name += " big-endian";
+  return name;
+}
+
+std::optional<ElementType> integer_type(std::size_t bytes, bool is_signed) {
+  switch (bytes) {
+    case 1:
+      return is_signed ? ElementType::i8 : ElementType::u8;
+    case 2:
+      return is_signed ? ElementType::i16 : ElementType::u16;
+    case 4:
+      return is_signed ? ElementType::i32 : ElementType::u32;
+    case 8:
+      return is_signed ? ElementType::i64 : ElementType::u64;
+    default:
+      return std::nullopt;
+  }
+}
+
+StoredType describe_integer(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  const std::size_t precision = H5Tget_precision(type);
+  const H5T_sign_t sign = require(H5Tget_sign(type), cannot_inspect);
+  const bool is_signed = sign == H5T_SGN_2;
+  const std::string stem = is_signed ? "int" : "uint";
+  StoredType stored;
+  stored.name = stem + std::to_string(8 * bytes);
+  const auto order = byte_order(type);
+  if (!order) {
+    stored.name += " in VAX or mixed byte order";
+    return stored;
+  }
+  stored.exact = precision == 8 * bytes;
+  if (!stored.exact) stored.name += " of " + std::to_string(precision) + " bits";
+  stored.name = with_order(stored.name, bytes, *order);
+  if (const auto element = integer_type(bytes, is_signed)) {
+    stored.format = ElementFormat{*element, bytes == 1 ? native_byte_order : *order};
+  }
+  return stored;
+}
+
+std::string name_of_odd_float(const FloatFields& fields) {
+  if (fields.exponent_bits == 15 && fields.mantissa_bits == 64) {
+    return "x87 extended-precision float (long double)";
+  }
+  if (fields.exponent_bits == 15 && fields.mantissa_bits == 112) return "float128";
+  return "float" + std::to_string(8 * fields.bytes) + " with " +
+         std::to_string(fields.exponent_bits) + " exponent and " +
+         std::to_string(fields.mantissa_bits) + " mantissa bits";
+}
+
+StoredType describe_float(hid_t type) {
+  FloatFields fields;
+  require(H5Tget_fields(type, &fields.sign, &fields.exponent, &fields.exponent_bits,
+                        &fields.mantissa, &fields.mantissa_bits),
+          cannot_inspect);
+  fields.bias = H5Tget_ebias(type);
+  fields.bytes = H5Tget_size(type);
+  const auto order = byte_order(type);
+  const bool plain = H5Tget_precision(type) == 8 * fields.bytes && H5Tget_offset(type) == 0 &&
+                     H5Tget_norm(type) == H5T_NORM_IMPLIED;
+  StoredType stored;
+  stored.name = name_of_odd_float(fields);
+  for (const FloatKind& kind : float_kinds) {
+    if (!plain || fields != kind.fields) continue;
+    stored.name = kind.name;
+    if (order) stored.format = ElementFormat{kind.type, *order};
+  }
+  if (!order) {
+    stored.name += " in VAX byte order";
+  } else {
+    stored.name = with_order(stored.name, fields.bytes, *order);
+  }
+  stored.exact = stored.format.has_value();
+  return stored;
+}
+
+std::string member_name(hid_t type, unsigned index) {
+  const std::unique_ptr<char, herr_t (*)(void*)> name(H5Tget_member_name(type, index),
+                                                      H5free_memory);
+  return name ? name.get() : "";
+}
+
+/// As h5py and netCDF write it: an enumeration of int8 with FALSE = 0 and TRUE = 1.
+bool is_boolean(hid_t type) {
+  if (H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2) return false;
+  for (unsigned i = 0; i < 2; ++i) {
+    std::int8_t value = -1;
+    if (H5Tget_member_value(type, i, &value) < 0) return false;
+    if (member_name(type, i) != (value == 0 ? "FALSE" : "TRUE") || value < 0 || value > 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+StoredType describe_enumeration(hid_t type) {
+  const TypeHandle base(require(H5Tget_super(type), cannot_inspect));
+  StoredType stored = describe_type(base.get());
+  stored.name = is_boolean(type) ? "bool" : "enum of " + stored.name;
+  return stored;
+}
+
+/// As h5py (r, i), MATLAB and Octave (real, imag) write them.
+bool is_complex_pair(hid_t type) {
+  if (H5Tget_nmembers(type) != 2) return false;
+  const std::string real = member_name(type, 0);
+  const std::string imaginary = member_name(type, 1);
+  return ((real == "r" && imaginary == "i") || (real == "real" && imaginary == "imag")) &&
+         H5Tget_member_class(type, 0) == H5Tget_member_class(type, 1) &&
+         (H5Tget_member_class(type, 0) == H5T_FLOAT || H5Tget_member_class(type, 0) == H5T_INTEGER);
+}
+
+std::string name_of_compound(hid_t type) {
+  if (is_complex_pair(type))
+    return "complex (compound of " + member_name(type, 0) + " and " + member_name(type, 1) + ")";
+  constexpr int most_named = 4;
+  const int members = require(H5Tget_nmembers(type), cannot_inspect);
+  std::string name = "compound of ";
+  for (int i = 0; i < members && i < most_named; ++i) {
+    name += (i == 0 ? "'" : ", '") + member_name(type, static_cast<unsigned>(i)) + "'";
+  }
+  if (members > most_named) name += " and " + std::to_string(members - most_named) + " more";
+  return name;
+}
+
+std::string name_of_derived(hid_t type, const std::string& prefix) {
+  const TypeHandle base(require(H5Tget_super(type), cannot_inspect));
+  return prefix + describe_type(base.get()).name;
+}
+
+std::string name_of_reference(hid_t type) {
+  if (require(H5Tequal(type, H5T_STD_REF_OBJ), cannot_inspect) > 0) return "object reference";
+  if (require(H5Tequal(type, H5T_STD_REF_DSETREG), cannot_inspect) > 0) return "region reference";
+  return "reference";
+}
+
+std::string name_of_other(hid_t type, H5T_class_t type_class) {
+  switch (type_class) {
+    case H5T_COMPOUND:
+      return name_of_compound(type);
+    case H5T_STRING:
+      return require(H5Tis_variable_str(type), cannot_inspect) > 0
+                 ? "variable-length string"
+                 : "string of " + std::to_string(H5Tget_size(type)) + " bytes";
+    case H5T_VLEN:
+      return name_of_derived(type, "variable-length sequence of ");
+    case H5T_ARRAY:
+      return name_of_derived(type, "array of ");
+    case H5T_REFERENCE:
+      return name_of_reference(type);
+    case H5T_OPAQUE:
+      return "opaque of " + std::to_string(H5Tget_size(type)) + " bytes";
+    case H5T_BITFIELD:
+      return "bitfield of " + std::to_string(H5Tget_precision(type)) + " bits";
+    case H5T_TIME:
+      return "time";
+    default:
+      break;
+  }
+#if H5_VERSION_GE(2, 0, 0)
+  if (type_class == H5T_COMPLEX) return name_of_derived(type, "complex of ");
+#endif
+  return "HDF5 type class " + std::to_string(static_cast<int>(type_class));
+}
+
+hid_t predefined_integer(ElementType type, bool big) {
+  switch (type) {
+    case ElementType::i8:
+      return big ? H5T_STD_I8BE : H5T_STD_I8LE;
+    case ElementType::i16:
+      return big ? H5T_STD_I16BE : H5T_STD_I16LE;
+    case ElementType::i32:
+      return big ? H5T_STD_I32BE : H5T_STD_I32LE;
+    case ElementType::i64:
+      return big ? H5T_STD_I64BE : H5T_STD_I64LE;
+    case ElementType::u8:
+      return big ? H5T_STD_U8BE : H5T_STD_U8LE;
+    case ElementType::u16:
+      return big ? H5T_STD_U16BE : H5T_STD_U16LE;
+    case ElementType::u32:
+      return big ? H5T_STD_U32BE : H5T_STD_U32LE;
+    default:
+      return big ? H5T_STD_U64BE : H5T_STD_U64LE;
+  }
+}
+
+const FloatFields& fields_of(ElementType type) {
+  return std::find_if(float_kinds.begin(), float_kinds.end(),
+                      [&](const FloatKind& kind) { return kind.type == type; })
+      ->fields;
+}
+
+TypeHandle make_float(ElementType type, bool big) {
+  const std::string problem = "cannot make a datatype";
+  const bool is_double = type == ElementType::f64;
+  const hid_t single = big ? H5T_IEEE_F32BE : H5T_IEEE_F32LE;
+  const hid_t twice = big ? H5T_IEEE_F64BE : H5T_IEEE_F64LE;
+  TypeHandle made(require(H5Tcopy(is_double ? twice : single), problem));
+  const FloatFields& fields = fields_of(type);
+  if (fields.bytes != 2) return made;
+  // The fields have to lie inside the type before it may shrink to two bytes.
+  require(H5Tset_fields(made.get(), fields.sign, fields.exponent, fields.exponent_bits,
+                        fields.mantissa, fields.mantissa_bits),
+          problem);
+  require(H5Tset_size(made.get(), fields.bytes), problem);
+  require(H5Tset_ebias(made.get(), fields.bias), problem);
+  return made;
+}
+
+}  // namespace
+
+StoredType describe_type(hid_t type) {
+  const H5T_class_t type_class = require(H5Tget_class(type), cannot_inspect);
+  switch (type_class) {
+    case H5T_INTEGER:
+      return describe_integer(type);
+    case H5T_FLOAT:
+      return describe_float(type);
+    case H5T_ENUM:
+      return describe_enumeration(type);
+    default:
+      break;
+  }
+  StoredType stored;
+  stored.name = name_of_other(type, type_class);
+  return stored;
+}
+
+TypeHandle make_type(ElementFormat format) {
+  const bool big = format.order == ByteOrder::big;
+  if (is_floating(format.type)) return make_float(format.type, big);
+  return TypeHandle(
+      require(H5Tcopy(predefined_integer(format.type, big)), "cannot make a datatype"));
+}
+
+std::string unsupported_reason(const StoredType& type) {
+  return "its type is " + type.name + ", which is not supported";
+}
+
+std::string supported_types_advice() {
+  return "Give a dataset of integers of 8, 16, 32 or 64 bits, of float16, bfloat16, float32 or "
+         "float64, of bool or of an enumeration.";
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <optional>
+#include <string>
+
+#include "io/hdf5/hdf5_handle.hpp"
+#include "warpfold/core/element_type.hpp"
+
+namespace warpfold::io {
+
+/// An HDF5 datatype as warpfold sees it.
+struct StoredType {
+  std::string name;                     ///< "float32 big-endian", "bool", "enum of int8", ...
+  std::optional<ElementFormat> format;  ///< none for an unsupported type
+  /// Whether the stored bits are those of `format`; not so for integers narrower than their bytes,
+  /// which HDF5 has to widen.
+  bool exact = false;
+};
+
+/// Tells integers and enumerations by size and sign and floats by their fields. Types of one byte
+/// get the native byte order. Throws Error only where HDF5 fails.
+StoredType describe_type(hid_t type);
+
+/// The HDF5 datatype whose elements lie as `format` says.
+TypeHandle make_type(ElementFormat format);
+
+/// Why elements of an unsupported type cannot be read.
+std::string unsupported_reason(const StoredType& type);
+
+/// The element types that can be read, for an Error's advice.
+std::string supported_types_advice();
+
+}  // namespace warpfold::io

@@ -1,0 +1,55 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "io/files/memory_file.hpp"
+#include "io/files/posix_file.hpp"
+#include "io/output/output.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+[[noreturn]] void throw_write_failure(const std::string& problem, int error,
+                                      std::uint64_t bytes_left) {
+  if (error != ENOSPC && error != EDQUOT) throw Error(problem, describe_errno(error), "");
+  const std::string what = error == ENOSPC ? "not enough space" : "the disk quota is used up";
+  throw Error(problem, what + ": " + std::to_string(bytes_left) + " bytes of this write are left",
+              "Free some space, or name an output elsewhere.");
+}
+
+}  // namespace
+
+ContiguousWriter::ContiguousWriter(const std::string& path, std::uint64_t data_offset,
+                                   const std::string& output)
+    : problem_("cannot write '" + (output.empty() ? path : output) + "'"),
+      data_offset_(data_offset),
+      descriptor_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw Error(problem_, describe_errno(errno), "");
+  memory_ = std::make_unique<MemoryFile>(descriptor_);
+}
+
+ContiguousWriter::~ContiguousWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+ContiguousWriter::ContiguousWriter(ContiguousWriter&& other) noexcept
+    : problem_(std::move(other.problem_)),
+      data_offset_(other.data_offset_),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      memory_(std::move(other.memory_)) {}
+
+void ContiguousWriter::write(std::uint64_t byte_offset, std::span<const std::byte> bytes) {
+  const std::unique_lock turn = memory_->try_turn();
+  if (!turn && memory_->copy(data_offset_ + byte_offset, bytes)) return;
+  const TransferResult result = write_at(descriptor_, data_offset_ + byte_offset, bytes);
+  if (result.error != 0) throw_write_failure(problem_, result.error, bytes.size() - result.bytes);
+}
+
+void ContiguousWriter::sync() {
+  if (::fsync(descriptor_) != 0) throw Error(problem_, describe_errno(errno), "");
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,118 @@
+#include "io/output/dataset_create.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr std::uint64_t most_chunk_bytes = (std::uint64_t{1} << 32) - 1;
+
+[[noreturn]] void throw_bad_storage(const OutputDataset& spec, const std::string& why,
+                                    const std::string& suggestion) {
+  throw usage_error("cannot store '" + spec.dataset + "' that way", why, suggestion);
+}
+
+/// Chunks may not exceed a dataset of fixed shape.
+std::vector<hsize_t> fitting_chunk_shape(const OutputDataset& spec) {
+  std::vector<hsize_t> chunk(spec.storage.chunk_shape.begin(), spec.storage.chunk_shape.end());
+  for (std::size_t d = 0; d < chunk.size(); ++d) {
+    chunk[d] = std::min<hsize_t>(chunk[d], std::max<hsize_t>(1, spec.shape[d]));
+  }
+  return chunk;
+}
+
+void require_valid_chunks(const OutputDataset& spec) {
+  const auto& chunk_shape = spec.storage.chunk_shape;
+  if (chunk_shape.size() != spec.shape.size()) {
+    throw_bad_storage(spec,
+                      "the chunks have " + std::to_string(chunk_shape.size()) +
+                          " dimensions, the dataset has " + std::to_string(spec.shape.size()),
+                      "Give a chunk extent for each dimension.");
+  }
+  std::uint64_t most_elements = most_chunk_bytes / size_of(spec.format.type);
+  for (std::size_t d = 0; d < chunk_shape.size(); ++d) {
+    if (chunk_shape[d] == 0) throw_bad_storage(spec, "a chunk extent is 0", "Give 1 or more.");
+  }
+  for (const hsize_t extent : fitting_chunk_shape(spec)) {
+    if (extent > most_elements) {
+      throw_bad_storage(spec, "a chunk would have 4 GiB or more", "Give smaller chunks.");
+    }
+    most_elements /= extent;
+  }
+}
+
+PropertiesHandle make_creation(const OutputDataset& spec, const std::string& problem) {
+  PropertiesHandle creation(require(H5Pcreate(H5P_DATASET_CREATE), problem));
+  // netCDF-4 wants to know the order in which attributes were made.
+  require(H5Pset_attr_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+          problem);
+  const StorageOptions& storage = spec.storage;
+  if (storage.chunk_shape.empty()) {
+    require(H5Pset_layout(creation.get(), H5D_CONTIGUOUS), problem);
+    require(H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY), problem);
+    require(H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER), problem);
+    return creation;
+  }
+  const std::vector<hsize_t> chunk = fitting_chunk_shape(spec);
+  require(H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()), problem);
+  if (storage.shuffle) require(H5Pset_shuffle(creation.get()), problem);
+  if (storage.deflate_level) {
+    require(H5Pset_deflate(creation.get(), static_cast<unsigned>(*storage.deflate_level)), problem);
+  }
+  if (storage.fletcher32) require(H5Pset_fletcher32(creation.get()), problem);
+  return creation;
+}
+
+SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem) {
+  if (shape.empty()) return SpaceHandle(require(H5Screate(H5S_SCALAR), problem));
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  return SpaceHandle(require(
+      H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), problem));
+}
+
+PropertiesHandle make_links(const std::string& problem) {
+  PropertiesHandle links(require(H5Pcreate(H5P_LINK_CREATE), problem));
+  require(H5Pset_create_intermediate_group(links.get(), 1), problem);
+  require(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8), problem);
+  return links;
+}
+
+}  // namespace
+
+void require_valid_storage(const OutputDataset& spec) {
+  const StorageOptions& storage = spec.storage;
+  const auto last = spec.dataset.find_last_not_of("/.");
+  if (last == std::string::npos || spec.dataset.back() == '/') {
+    throw usage_error("cannot write a dataset '" + spec.dataset + "'", "that is no dataset's path",
+                      "Give a name such as 'x' or 'group/x'.");
+  }
+  if (spec.shape.size() > H5S_MAX_RANK) {
+    throw_bad_storage(spec, "HDF5 has at most 32 dimensions", "Give a shape of fewer.");
+  }
+  if (storage.deflate_level && (*storage.deflate_level < 0 || *storage.deflate_level > 9)) {
+    throw_bad_storage(spec, "deflate has no level " + std::to_string(*storage.deflate_level),
+                      "Give 0 to 9.");
+  }
+  if (!storage.chunk_shape.empty()) {
+    require_valid_chunks(spec);
+  } else if (storage.deflate_level || storage.shuffle || storage.fletcher32) {
+    throw_bad_storage(spec, "filters need chunks", "Give a chunk shape too.");
+  }
+}
+
+DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::string& problem) {
+  const TypeHandle type = make_type(spec.format);
+  const SpaceHandle space = make_space(spec.shape, problem);
+  const PropertiesHandle links = make_links(problem);
+  const PropertiesHandle creation = make_creation(spec, problem);
+  return DatasetHandle(require(H5Dcreate2(file, spec.dataset.c_str(), type.get(), space.get(),
+                                          links.get(), creation.get(), H5P_DEFAULT),
+                               problem));
+}
+
+}  // namespace warpfold::io

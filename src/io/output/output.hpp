@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/chunks/chunk_encoder.hpp"
+#include "io/files/posix_file.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/storage_options.hpp"
+
+namespace warpfold::io {
+
+struct OutputDataset {
+  std::string dataset;  ///< path inside the file; groups in between are made
+  std::vector<std::uint64_t> shape;
+  ElementFormat format;
+  StorageOptions storage;          ///< with a chunk_shape, or contiguous
+  bool carries_attributes = true;  ///< of OutputSpec::attributes_from
+};
+
+/// A file of one dataset, or more.
+struct OutputSpec : OutputDataset {
+  std::string path;                   ///< the final name
+  std::vector<OutputDataset> others;  ///< datasets 1, 2, ...; this one is dataset 0
+  bool force = false;                 ///< may replace an existing file
+  std::set<std::string> inputs;       ///< files that it must not replace in any case
+  /// The dataset whose attributes are carried over (file, dataset), if any.
+  std::optional<std::pair<std::string, std::string>> attributes_from;
+  std::vector<std::string> dropped_attributes;  ///< of those: names that are not carried over
+  std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
+};
+
+/// A new HDF5 file under a temporary name beside its final one. Made by one rank. Until commit()
+/// nothing exists under the final name; the destructor removes what was not committed.
+class StagedFile {
+ public:
+  /// Throws Error for an existing target without `force`, a target that is one of the inputs (a
+  /// usage Error), a folder that is missing or not writable, too little space, storage options that
+  /// do not fit the shape (a usage Error).
+  explicit StagedFile(OutputSpec spec);
+  ~StagedFile();
+  StagedFile(StagedFile&& other) noexcept;
+  StagedFile& operator=(StagedFile&&) = delete;
+
+  /// Empty once committed.
+  const std::string& temporary_path() const { return temporary_path_; }
+
+  /// Where a contiguous dataset's first byte lies; none for chunked storage or no elements.
+  std::optional<std::uint64_t> data_offset(std::size_t dataset = 0) const {
+    return data_offsets_[dataset];
+  }
+
+  /// Makes the file durable and gives it its final name. Throws Error; then nothing is under the
+  /// final name that was not there before.
+  void commit();
+
+ private:
+  OutputSpec spec_;
+  std::string temporary_path_;
+  FileDescriptor lock_;
+  std::vector<std::optional<std::uint64_t>> data_offsets_;
+};
+
+class MemoryFile;
+
+/// Writes bytes into a contiguous dataset that is already allocated; every rank has its own.
+class ContiguousWriter {
+ public:
+  /// Opens `path` (a StagedFile's temporary path), whose dataset begins at byte `data_offset`.
+  /// Errors name `output`, the file's final name, if that is given. Throws Error.
+  ContiguousWriter(const std::string& path, std::uint64_t data_offset,
+                   const std::string& output = {});
+  ~ContiguousWriter();
+  ContiguousWriter(ContiguousWriter&& other) noexcept;
+  ContiguousWriter& operator=(ContiguousWriter&&) = delete;
+
+  /// Writes `bytes` at `byte_offset` from the dataset's start. Threads may write at once. Throws
+  /// Error, which for a full disk or quota says how many bytes were left to write.
+  void write(std::uint64_t byte_offset, std::span<const std::byte> bytes);
+
+  /// Returns once everything written is on storage. Throws Error.
+  void sync();
+
+ private:
+  std::string problem_;
+  std::uint64_t data_offset_;
+  int descriptor_ = -1;
+  std::unique_ptr<MemoryFile> memory_;
+};
+
+/// Reads such a dataset's bytes back once all ranks have synced theirs.
+class ContiguousReader {
+ public:
+  /// As ContiguousWriter.
+  ContiguousReader(const std::string& path, std::uint64_t data_offset,
+                   const std::string& output = {});
+
+  /// Fills `out` from `byte_offset` on, from the dataset's start. Throws Error.
+  void read(std::uint64_t byte_offset, std::span<std::byte> out) const;
+
+ private:
+  std::string problem_;
+  std::uint64_t data_offset_;
+  FileDescriptor descriptor_;
+};
+
+/// Writes encoded chunks into a chunked dataset; one rank.
+class ChunkWriter {
+ public:
+  /// Opens `dataset` of `path` (a StagedFile's temporary path). Errors name `output`, the file's
+  /// final name, if that is given. Throws Error.
+  ChunkWriter(const std::string& path, const std::string& dataset, const std::string& output = {});
+  ~ChunkWriter();
+  ChunkWriter(ChunkWriter&& other) noexcept;
+  ChunkWriter& operator=(ChunkWriter&&) = delete;
+
+  /// Writes chunk `number`, in row-major order of the chunks; each once, in any order. Throws
+  /// Error.
+  void write(std::uint64_t number, const EncodedChunk& chunk);
+
+  /// Hands everything to the operating system. Throws Error; the destructor alone does not.
+  void close();
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace warpfold::io

@@ -1,0 +1,135 @@
+#include "io/output/output_target.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+
+#include "io/files/posix_file.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+std::string cannot_write(const std::string& path) { return "cannot write '" + path + "'"; }
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
+/// Of the name itself, were it a symbolic link.
+std::optional<struct stat> status_of_name(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
+Error already_there(const std::string& path) {
+  return Error(cannot_write(path), "it exists", "Give --force to replace it.");
+}
+
+void require_no_input(const OutputSpec& spec) {
+  const auto output = status_of(spec.path);
+  if (!output) return;
+  for (const std::string& file : spec.inputs) {
+    const auto input = status_of(file);
+    if (!input || output->st_dev != input->st_dev || output->st_ino != input->st_ino) continue;
+    throw usage_error(cannot_write(spec.path), "it is the input file '" + file + "' itself",
+                      "Give the output another name.");
+  }
+}
+
+void require_folder(const std::string& path) {
+  const std::string folder = folder_of(path);
+  const auto status = status_of(folder);
+  if (!status) {
+    const std::string why = errno == ENOENT ? "there is no folder '" + folder + "'"
+                                            : "its folder: " + describe_errno(errno);
+    throw Error(cannot_write(path), why, "Make the folder, or check the path.");
+  }
+  if (!S_ISDIR(status->st_mode)) {
+    throw Error(cannot_write(path), "'" + folder + "' is not a folder", "Check the path.");
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Error(cannot_write(path), "the folder '" + folder + "': " + describe_errno(errno),
+                "Name an output in a folder you may write to.");
+  }
+}
+
+void require_replaceable(const std::string& path, bool force) {
+  const auto status = status_of_name(path);
+  if (!status) return;
+  if (S_ISDIR(status->st_mode)) {
+    throw Error(cannot_write(path), "it is a folder", "Name a file in it.");
+  }
+  if (!S_ISREG(status->st_mode) && !S_ISLNK(status->st_mode)) {
+    throw Error(cannot_write(path), "it is not a regular file", "Give the output another name.");
+  }
+  if (!force) throw already_there(path);
+}
+
+/// Renames unless `path` exists; returns 0 or errno. EINVAL or ENOSYS: the system has no such call.
+int rename_if_absent(const std::string& temporary, const std::string& path) {
+#ifdef RENAME_NOREPLACE
+  return ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0
+             ? 0
+             : errno;
+#else
+  static_cast<void>(temporary);
+  static_cast<void>(path);
+  return ENOSYS;
+#endif
+}
+
+/// A hard link never replaces; returns 0 or errno.
+int link_if_absent(const std::string& temporary, const std::string& path) {
+  if (::link(temporary.c_str(), path.c_str()) != 0) return errno;
+  ::unlink(temporary.c_str());
+  return 0;
+}
+
+int rename_over(const std::string& temporary, const std::string& path) {
+  return std::rename(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
+}
+
+int publish_if_absent(const std::string& temporary, const std::string& path) {
+  int error = rename_if_absent(temporary, path);
+  if (error == 0 || error == EEXIST) return error;
+  error = link_if_absent(temporary, path);
+  if (error == 0 || error == EEXIST) return error;
+  // File systems with neither call are left with a look just before.
+  if (status_of_name(path)) return EEXIST;
+  return rename_over(temporary, path);
+}
+
+/// Makes the name durable. The file has its name by now, so that a failure is none of the output's.
+void sync_folder(const std::string& folder) {
+  const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor) static_cast<void>(::fsync(descriptor.get()));
+}
+
+}  // namespace
+
+void require_writable_target(const OutputSpec& spec) {
+  if (spec.path.empty() || file_name_of(spec.path).empty()) {
+    throw usage_error(cannot_write(spec.path), "the path names no file", "Name a file.");
+  }
+  require_no_input(spec);
+  require_folder(spec.path);
+  require_replaceable(spec.path, spec.force);
+}
+
+void publish(const std::string& temporary, const std::string& path, bool force) {
+  require_replaceable(path, force);
+  const int error = force ? rename_over(temporary, path) : publish_if_absent(temporary, path);
+  if (error == EEXIST) throw already_there(path);
+  if (error != 0) throw Error(cannot_write(path), describe_errno(error), "");
+  sync_folder(folder_of(path));
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,148 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/files/posix_file.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_scope.hpp"
+#include "io/output/dataset_create.hpp"
+#include "io/output/free_space.hpp"
+#include "io/output/output.hpp"
+#include "io/output/output_target.hpp"
+#include "io/output/temporary_file.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// A common stripe of parallel file systems, so that ranks do not share one.
+constexpr Alignment stripe_alignment{hsize_t{1} << 20, hsize_t{4} << 20};
+
+std::string cannot_write(const OutputSpec& spec) { return "cannot write '" + spec.path + "'"; }
+
+std::vector<OutputDataset> datasets_of(const OutputSpec& spec) {
+  std::vector<OutputDataset> datasets{spec};
+  datasets.insert(datasets.end(), spec.others.begin(), spec.others.end());
+  return datasets;
+}
+
+bool is_contiguous(const OutputDataset& dataset) { return dataset.storage.chunk_shape.empty(); }
+
+/// Throws where the bytes cannot be counted in 63 bits.
+std::uint64_t bytes_of(const OutputDataset& dataset, const std::string& problem) {
+  if (std::find(dataset.shape.begin(), dataset.shape.end(), 0) != dataset.shape.end()) return 0;
+  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / size_of(dataset.format.type);
+  std::uint64_t bytes = size_of(dataset.format.type);
+  for (const std::uint64_t extent : dataset.shape) {
+    if (extent > most) {
+      throw usage_error(problem, "the shape has more bytes than 63 bits can count",
+                        "Give a smaller shape.");
+    }
+    most /= extent;
+    bytes *= extent;
+  }
+  return bytes;
+}
+
+/// Of all contiguous datasets together; as many datasets of as many bytes as one may have are no
+/// file any system holds.
+std::uint64_t contiguous_bytes(const OutputSpec& spec) {
+  std::uint64_t bytes = 0;
+  for (const OutputDataset& dataset : datasets_of(spec)) {
+    const std::uint64_t more = bytes_of(dataset, cannot_write(spec));
+    if (!is_contiguous(dataset)) continue;
+    bytes = more > std::numeric_limits<std::uint64_t>::max() - bytes
+                ? std::numeric_limits<std::uint64_t>::max()
+                : bytes + more;
+  }
+  return bytes;
+}
+
+void write_attributes(const OutputSpec& spec, bool carried_over, hid_t dataset,
+                      const std::string& problem) {
+  if (spec.attributes_from && carried_over) {
+    const auto& [file, name] = *spec.attributes_from;
+    const FileHandle source_file = open_for_reading(file);
+    const DatasetHandle source =
+        open_dataset(source_file.get(), file, name, cannot_read(file, name));
+    std::vector<std::string> left_out = spec.dropped_attributes;
+    for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
+    copy_attributes(source.get(), dataset, left_out, problem);
+  }
+  add_text_attributes(dataset, spec.text_attributes, problem);
+}
+
+/// Makes the file with its datasets; returns where the bytes of contiguous ones begin.
+std::vector<std::optional<std::uint64_t>> write_file(const OutputSpec& spec, FileHandle file) {
+  const std::string problem = cannot_write(spec);
+  std::vector<std::optional<std::uint64_t>> offsets;
+  for (const OutputDataset& wanted : datasets_of(spec)) {
+    DatasetHandle dataset = create_dataset(file.get(), wanted, problem);
+    write_attributes(spec, wanted.carries_attributes, dataset.get(), problem);
+    offsets.emplace_back();
+    if (is_contiguous(wanted) && bytes_of(wanted, problem) > 0) {
+      const haddr_t address = H5Dget_offset(dataset.get());
+      if (address == HADDR_UNDEF) throw_library_error(problem);
+      offsets.back() = address;
+    }
+    if (!dataset.close()) throw_library_error(problem);
+  }
+  if (!file.close()) throw_library_error(problem);
+  return offsets;
+}
+
+void sync_file(const std::string& path, const std::string& problem) {
+  const FileDescriptor descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!descriptor || ::fsync(descriptor.get()) != 0) {
+    throw Error(problem, describe_errno(errno), "");
+  }
+}
+
+}  // namespace
+
+StagedFile::StagedFile(OutputSpec spec) : spec_(std::move(spec)) {
+  for (const OutputDataset& dataset : datasets_of(spec_)) require_valid_storage(dataset);
+  require_writable_target(spec_);
+  const std::string problem = cannot_write(spec_);
+  const std::uint64_t bytes = contiguous_bytes(spec_);
+  if (bytes > 0) require_free_space(folder_of(spec_.path), bytes, problem);
+
+  remove_stale_temporaries(spec_.path);
+  TemporaryFile temporary = create_temporary_beside(spec_.path, problem);
+  const LibraryScope scope;
+  try {
+    data_offsets_ = write_file(spec_, create_own(temporary.path, stripe_alignment));
+    if (bytes > 0) reserve_storage(temporary.path, problem);
+  } catch (...) {
+    ::unlink(temporary.path.c_str());
+    throw;
+  }
+  temporary_path_ = std::move(temporary.path);
+  lock_ = std::move(temporary.lock);
+}
+
+StagedFile::~StagedFile() {
+  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+}
+
+StagedFile::StagedFile(StagedFile&& other) noexcept
+    : spec_(std::move(other.spec_)),
+      temporary_path_(std::exchange(other.temporary_path_, {})),
+      lock_(std::move(other.lock_)),
+      data_offsets_(std::move(other.data_offsets_)) {}
+
+void StagedFile::commit() {
+  sync_file(temporary_path_, cannot_write(spec_));
+  publish(temporary_path_, spec_.path, spec_.force);
+  temporary_path_.clear();
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "cuda/arrays/array_engine.hpp"
+#include "mpi/communicator.hpp"
+#include "warpfold/device_scan.hpp"
+
+namespace warpfold::pipeline {
+
+/// As warpfold::scan(), with an engine for this rank's device.
+void scan_device_array(const DeviceArray& input, void* output, const DeviceScanOptions& options,
+                       DeviceStream stream, cuda::ArrayEngine& engine,
+                       const mpi::Communicator& communicator);
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,110 @@
+#include "pipeline/datasets/chosen_datasets.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/dataset/dataset.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_listed = 10;
+
+std::string without_leading_slashes(const std::string& name) {
+  return name.substr(std::min(name.size(), name.find_first_not_of('/')));
+}
+
+bool may_be_pattern(const std::string& name) {
+  return name.find_first_of("*?[") != std::string::npos;
+}
+
+/// A choice being made from the datasets of a file, which are listed where a pattern needs it.
+class Chooser {
+ public:
+  explicit Chooser(const std::string& file) : file_(file) {}
+
+  void add_all() {
+    if (there().empty())
+      throw Error("nothing to read in '" + file_ + "'", "it has no datasets", "");
+    for (const std::string& name : there()) add(name, false);
+  }
+
+  void add(const std::string& name) {
+    if (!may_be_pattern(name) || is_there(without_leading_slashes(name)))
+      add(name, true);
+    else
+      add_matches(name);
+  }
+
+  const std::vector<ChosenDataset>& chosen() const { return chosen_; }
+
+ private:
+  void add(const std::string& name, bool by_name) {
+    if (taken_.insert(without_leading_slashes(name)).second) chosen_.push_back({name, by_name});
+  }
+
+  void add_matches(const std::string& pattern) {
+    bool any = false;
+    for (const std::string& name : there()) {
+      const std::string wanted = without_leading_slashes(pattern);
+      if (::fnmatch(wanted.c_str(), name.c_str(), FNM_PATHNAME) != 0) continue;
+      any = true;
+      add(name, false);
+    }
+    if (any) return;
+    throw Error(
+        "no dataset of '" + file_ + "' matches '" + pattern + "'",
+        there().empty() ? "it has no datasets" : "it has " + io::enumerate(there(), most_listed),
+        "'warpfold info " + file_ + "' lists all; '*' stands for no slash.");
+  }
+
+  bool is_there(const std::string& name) {
+    return std::binary_search(there().begin(), there().end(), name);
+  }
+
+  const std::vector<std::string>& there() {
+    if (!listed_)
+      for (const io::DatasetListing& listing : io::list_datasets(file_))
+        there_.push_back(listing.name);
+    listed_ = true;
+    return there_;
+  }
+
+  const std::string& file_;
+  std::vector<ChosenDataset> chosen_;
+  std::set<std::string> taken_;
+  bool listed_ = false;
+  std::vector<std::string> there_;
+};
+
+}  // namespace
+
+std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
+                                           const mpi::Communicator& communicator) {
+  std::string packed;
+  run_on_root(communicator, [&] {
+    Chooser chooser(file);
+    if (choice.all) chooser.add_all();
+    for (const std::string& name : choice.names) chooser.add(name);
+    json document = json::array();
+    for (const ChosenDataset& each : chooser.chosen())
+      document.push_back({each.name, each.by_name});
+    const std::vector<std::uint8_t> bytes = json::to_msgpack(document);
+    packed.assign(bytes.begin(), bytes.end());
+  });
+  packed = mpi::broadcast(packed, communicator);
+  std::vector<ChosenDataset> chosen;
+  for (const json& each : json::from_msgpack(packed.begin(), packed.end()))
+    chosen.push_back({each[0].get<std::string>(), each[1].get<bool>()});
+  return chosen;
+}
+
+}  // namespace warpfold::pipeline

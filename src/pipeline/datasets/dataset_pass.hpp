@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/reduce/slab_pipeline.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/run.hpp"
+
+namespace warpfold::pipeline {
+
+/// Reads a dataset's elements once: passes this rank's share to the engine that make(backend, plan)
+/// gives, and returns what that has in the end; `stages` is what it took. Collective; throws the
+/// same Error on every rank, also where the file changed meanwhile.
+template <class Make>
+auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages) {
+  using Engine = typename std::invoke_result_t<Make, Backend&, FoldPlan>::element_type;
+  Engine* engine = nullptr;
+  const auto make_known = [&](Backend& backend, FoldPlan plan) {
+    auto made = make(backend, std::move(plan));
+    engine = made.get();
+    return made;
+  };
+  const SlabSetup setup = set_up_slabs(view, make_known, run.place, run.backend, run.options,
+                                       run.watch, run.communicator);
+  decltype(engine->finish()) share;
+  stages = pass_slabs(
+      setup, [&] { share = engine->finish(); }, view.info(), run.watch, run.communicator);
+  run_on_all(run.communicator, [&] { view.dataset.require_unchanged(); });
+  return share;
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,35 @@
+#include "pipeline/datasets/dataset_view.hpp"
+
+#include <cstring>
+
+#include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/datasets/view_decoding.hpp"
+#include "pipeline/run/collective.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// The root's, on every rank.
+Decoding share_from_root(const Decoding& decoding, const mpi::Communicator& communicator) {
+  const std::string bytes = mpi::broadcast(
+      std::string(reinterpret_cast<const char*>(&decoding), sizeof(decoding)), communicator);
+  Decoding shared;
+  std::memcpy(static_cast<void*>(&shared), bytes.data(), sizeof(shared));
+  return shared;
+}
+
+}  // namespace
+
+DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,
+                      ReadPath path, const mpi::Communicator& communicator) {
+  DatasetView view{open_everywhere(file, name, communicator, path), {}};
+  run_on_all(communicator, [&] {
+    view.dataset.select(parse_selection(options.select, view.info().stored_shape));
+  });
+  Decoding decoding;
+  run_on_root(communicator, [&] { decoding = view_decoding(view.info(), options); });
+  view.decoding = share_from_root(decoding, communicator);
+  return view;
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "core/values/decoding.hpp"
+#include "io/dataset/dataset.hpp"
+#include "mpi/communicator.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/run_options.hpp"
+#include "warpfold/view_options.hpp"
+
+namespace warpfold::pipeline {
+
+/// A dataset as ViewOptions want it: its shape is the selected one, its elements are still to be
+/// decoded.
+struct DatasetView {
+  io::Dataset dataset;
+  Decoding decoding;
+
+  const io::DatasetInfo& info() const { return dataset.info(); }
+  ElementType value_type() const { return decoding.value_type(info().format.type); }
+};
+
+/// Opens a dataset on every rank, the root first. Collective; throws the same Error on every rank.
+DatasetView open_view(const std::string& file, const std::string& dataset,
+                      const ViewOptions& options, ReadPath path,
+                      const mpi::Communicator& communicator);
+
+}  // namespace warpfold::pipeline

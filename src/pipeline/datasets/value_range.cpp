@@ -1,0 +1,81 @@
+#include "pipeline/datasets/value_range.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "pipeline/datasets/fold_dataset.hpp"
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+using Range = std::pair<double, double>;
+using Limits = std::numeric_limits<double>;
+
+/// The extrema as doubles, widened to the next ones where an integer has none.
+std::optional<Range> range_of(const Accumulator& whole, ElementType type) {
+  if (!whole.minimum.seen()) return std::nullopt;
+  if (is_floating(type))
+    return Range(std::bit_cast<double>(whole.minimum.bits),
+                 std::bit_cast<double>(whole.maximum.bits));
+  const auto integer = [type](std::uint64_t bits) {
+    return is_signed_integer(type) ? int128{static_cast<std::int64_t>(bits)} : int128{bits};
+  };
+  const int128 least = integer(whole.minimum.bits);
+  const int128 greatest = integer(whole.maximum.bits);
+  Range range(static_cast<double>(least), static_cast<double>(greatest));
+  if (static_cast<int128>(range.first) > least)
+    range.first = std::nextafter(range.first, -Limits::infinity());
+  if (static_cast<int128>(range.second) < greatest)
+    range.second = std::nextafter(range.second, Limits::infinity());
+  return range;
+}
+
+/// What every rank knows once the root does; nothing where the root has nothing.
+std::optional<Range> shared(std::optional<Range> range, const mpi::Communicator& communicator) {
+  const Range mine = range.value_or(Range(1, 0));
+  const auto first =
+      std::bit_cast<double>(mpi::broadcast(std::bit_cast<std::uint64_t>(mine.first), communicator));
+  const auto second = std::bit_cast<double>(
+      mpi::broadcast(std::bit_cast<std::uint64_t>(mine.second), communicator));
+  if (first > second) return std::nullopt;
+  return Range(first, second);
+}
+
+std::optional<Range> extrema(DatasetView& view, Run& run) {
+  FoldNeeds needs;
+  needs.extrema = true;
+  const FoldOutcome folded = fold_dataset(view, needs, run);
+  return shared(range_of(folded.whole, view.value_type()), run.communicator);
+}
+
+/// The same but infinities; nothing where it keeps nothing else.
+std::optional<ValueFilter> without_infinities(ValueFilter filter) {
+  // A range that goes round is the two infinities.
+  if (filter.least > filter.greatest) return std::nullopt;
+  filter.least = std::max(filter.least, ordered_key(Limits::lowest()));
+  filter.greatest = std::min(filter.greatest, ordered_key(Limits::max()));
+  if (filter.least > filter.greatest) return std::nullopt;
+  return filter;
+}
+
+}  // namespace
+
+std::pair<double, double> finite_range(DatasetView& view, Run& run) {
+  constexpr Range nothing(0, 1);
+  const std::optional<Range> all = extrema(view, run);
+  if (!all) return nothing;
+  if (std::isfinite(all->first) && std::isfinite(all->second)) return *all;
+  const std::optional<ValueFilter> finite_values = without_infinities(view.decoding.values);
+  if (!finite_values) return nothing;
+  const Decoding decoding = view.decoding;
+  view.decoding.values = *finite_values;
+  const std::optional<Range> finite = extrema(view, run);
+  view.decoding = decoding;
+  return finite.value_or(nothing);
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,34 @@
+#include "pipeline/output/staged_dataset.hpp"
+
+#include "pipeline/run/collective.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Stands for "no offset" on the way between ranks; no dataset starts there.
+constexpr std::uint64_t nowhere = 0;
+
+}  // namespace
+
+StagedDataset::StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator)
+    : communicator_(communicator), writers_(1 + spec.others.size()) {
+  run_on_root(communicator, [&] {
+    file_.emplace(spec);
+    temporary_path_ = file_->temporary_path();
+  });
+  for (std::size_t i = 0; i < writers_.size(); ++i)
+    data_offsets_.push_back(
+        mpi::broadcast(file_ ? file_->data_offset(i).value_or(nowhere) : nowhere, communicator));
+  temporary_path_ = mpi::broadcast(temporary_path_, communicator);
+  run_on_all(communicator, [&] {
+    for (std::size_t i = 0; i < writers_.size(); ++i)
+      if (data_offsets_[i] != nowhere)
+        writers_[i].emplace(temporary_path_, data_offsets_[i], spec.path);
+  });
+}
+
+void StagedDataset::commit() {
+  run_on_root(communicator_, [&] { file_->commit(); });
+}
+
+}  // namespace warpfold::pipeline

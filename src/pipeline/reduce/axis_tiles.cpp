@@ -1,0 +1,111 @@
+#include "pipeline/reduce/axis_tiles.hpp"
+
+#include <exception>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mpi/agreement.hpp"
+#include "mpi/message.hpp"
+#include "pipeline/run/collective.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+std::span<const std::uint64_t> as_words(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const std::uint64_t*>(bytes.data()),
+          bytes.size() / sizeof(std::uint64_t)};
+}
+
+/// The first and the last rank with groups of a tile.
+struct TileRanks {
+  int first = 0;
+  int last = 0;
+};
+
+TileRanks ranks_of(const AxisGroups& groups, std::uint64_t tile, int ranks) {
+  const std::uint64_t begin = tile * groups.groups_of_tile;
+  const std::uint64_t end = begin + groups.groups_of_tile;
+  TileRanks found;
+  while (groups.share(ranks, found.first).end() <= begin) ++found.first;
+  found.last = found.first;
+  while (groups.share(ranks, found.last).end() < end) ++found.last;
+  return found;
+}
+
+}  // namespace
+
+std::shared_ptr<AxisTiles::Partial> AxisTiles::find(std::uint64_t tile, std::uint64_t outputs) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Partial>& partial = partials_[tile];
+  if (!partial) partial = std::make_shared<Partial>(nothing(outputs));
+  return partial;
+}
+
+std::shared_ptr<AxisTiles::Partial> AxisTiles::take(std::uint64_t tile) {
+  const std::lock_guard lock(mutex_);
+  const auto found = partials_.find(tile);
+  std::shared_ptr<Partial> partial = std::move(found->second);
+  partials_.erase(found);
+  return partial;
+}
+
+std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t outputs,
+                                         std::uint64_t groups, const AxisParts& parts) {
+  if (groups == groups_.groups_of_tile) {
+    AxisTotals totals = nothing(outputs);
+    totals.merge(parts);
+    return totals;
+  }
+  const std::shared_ptr<Partial> partial = find(tile, outputs);
+  {
+    const std::lock_guard lock(partial->mutex);
+    partial->totals.merge(parts);
+    partial->groups += groups;
+    if (partial->groups < groups_.groups_of_tile) return std::nullopt;
+  }
+  return std::move(take(tile)->totals);
+}
+
+std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
+    const mpi::Communicator& communicator) {
+  // What is left is of the first and the last of this rank's tiles. Ranks send before they receive,
+  // and to lower ones alone, so that none waits in vain.
+  run_on_all(communicator, [&] { pack_for_others(communicator); });
+  for (const Message& each : messages_)
+    mpi::send(each.tile, std::as_bytes(std::span(each.words)), communicator, each.to);
+  messages_.clear();
+
+  std::optional<std::pair<std::uint64_t, AxisTotals>> completed;
+  std::exception_ptr failure;
+  for (auto& [tile, partial] : partials_) {
+    const int last = ranks_of(groups_, tile, communicator.size()).last;
+    std::vector<std::byte> bytes;
+    for (int other = communicator.rank() + 1; other <= last; ++other) {
+      mpi::receive(bytes, communicator, other);
+      try {
+        partial->totals.merge(as_words(bytes));
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }
+    completed.emplace(tile, std::move(partial->totals));
+  }
+  mpi::settle(failure, communicator);
+  return completed;
+}
+
+void AxisTiles::pack_for_others(const mpi::Communicator& communicator) {
+  for (auto next = partials_.begin(); next != partials_.end();) {
+    const auto& [tile, partial] = *next;
+    const int owner = ranks_of(groups_, tile, communicator.size()).first;
+    if (owner == communicator.rank()) {
+      ++next;
+      continue;
+    }
+    messages_.push_back({tile, owner, partial->totals.packed()});
+    next = partials_.erase(next);
+  }
+}
+
+}  // namespace warpfold::pipeline

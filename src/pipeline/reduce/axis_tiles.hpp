@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/results/axis_totals.hpp"
+#include "mpi/communicator.hpp"
+#include "pipeline/regions/axis_plan.hpp"
+#include "warpfold/core/accumulator.hpp"
+#include "warpfold/core/element_type.hpp"
+
+namespace warpfold::pipeline {
+
+/// Tiles of which a rank's threads have folded some groups.
+class AxisTiles {
+ public:
+  /// `values` is the elements' type once decoded.
+  AxisTiles(const AxisGroups& groups, ElementType values, FoldNeeds needs)
+      : groups_(groups), values_(values), needs_(needs) {}
+
+  /// Adds a fold of `groups` groups of a tile of `outputs` outputs; returns the tile once all of
+  /// its groups are there. Threads may add at once.
+  std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t outputs, std::uint64_t groups,
+                                const AxisParts& parts);
+
+  /// Combines what ranks have of the tiles they share, on the lowest of them; returns the tile that
+  /// this rank has completed so, if any. Collective; throws the same Error on every rank.
+  std::optional<std::pair<std::uint64_t, AxisTotals>> combine(
+      const mpi::Communicator& communicator);
+
+ private:
+  struct Partial {
+    std::mutex mutex;
+    AxisTotals totals;
+    std::uint64_t groups = 0;
+
+    explicit Partial(AxisTotals empty) : totals(std::move(empty)) {}
+  };
+
+  struct Message {
+    std::uint64_t tile;
+    int to;
+    std::vector<std::uint64_t> words;
+  };
+
+  void pack_for_others(const mpi::Communicator& communicator);
+  AxisTotals nothing(std::uint64_t outputs) const { return {values_, needs_, outputs}; }
+  std::shared_ptr<Partial> find(std::uint64_t tile, std::uint64_t outputs);
+  std::shared_ptr<Partial> take(std::uint64_t tile);
+
+  const AxisGroups& groups_;
+  ElementType values_;
+  FoldNeeds needs_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<Partial>> partials_;
+  std::vector<Message> messages_;
+};
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,77 @@
+#include "pipeline/reduce/axis_writer.hpp"
+
+#include <numeric>
+
+#include "mpi/agreement.hpp"
+#include "pipeline/regions/axis_cut.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+
+void FirstFailure::note(Place place, std::exception_ptr failure) {
+  const std::lock_guard lock(mutex_);
+  if (place >= place_) return;
+  place_ = place;
+  failure_ = std::move(failure);
+}
+
+bool FirstFailure::precedes(Place place) const {
+  const std::lock_guard lock(mutex_);
+  return place_ < place;
+}
+
+void FirstFailure::settle(const mpi::Communicator& communicator) const {
+  const std::uint64_t dataset = mpi::minimum({place_.first}, communicator).front();
+  const bool candidate = place_.first == dataset;
+  const std::uint64_t index =
+      mpi::minimum({candidate ? place_.second : nowhere.second}, communicator).front();
+  const bool first = candidate && place_.second == index;
+  mpi::settle(first ? failure_ : nullptr, communicator);
+}
+
+AxisWriter::AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_t> output_shape,
+                       const SummaryOptions& options)
+    : targets_(std::move(targets)),
+      output_shape_(std::move(output_shape)),
+      output_stride_(row_major_strides(output_shape_)),
+      options_(options) {}
+
+void AxisWriter::write(const Box& outputs, const AxisTotals& totals) {
+  for (std::size_t target = 0; target < targets_.size(); ++target)
+    for_each_run(outputs, output_shape_,
+                 [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
+                   write(target, place, {index, count}, totals);
+                 });
+}
+
+void AxisWriter::write(ElementRange outputs, const AxisTotals& totals) {
+  for (std::size_t target = 0; target < targets_.size(); ++target)
+    write(target, 0, outputs, totals);
+}
+
+void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange outputs,
+                       const AxisTotals& totals) {
+  const auto [statistic, type, writer] = targets_[target];
+  const std::size_t size = size_of(type);
+  std::vector<std::byte> elements(outputs.count * size);
+  try {
+    totals.store(statistic, options_, {place, outputs.count}, outputs.first - place, type,
+                 elements.data());
+  } catch (const Error&) {
+    failure_.note({target, outputs.first}, std::current_exception());
+    return;
+  }
+  writer->write(outputs.first * size, elements);
+}
+
+bool AxisWriter::failed_before(const Box& outputs) const {
+  const std::uint64_t first = std::inner_product(outputs.start.begin(), outputs.start.end(),
+                                                 output_stride_.begin(), std::uint64_t{0});
+  return failure_.precedes({0, first});
+}
+
+void AxisWriter::sync() {
+  for (const AxisTarget& target : targets_) target.writer->sync();
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/results/axis_totals.hpp"
+#include "io/output/output.hpp"
+#include "mpi/communicator.hpp"
+#include "pipeline/regions/box_source.hpp"
+#include "warpfold/axis_reduce.hpp"
+#include "warpfold/core/element_range.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold::pipeline {
+
+/// Of failures that threads and ranks meet at places of datasets, the one that is the first whoever
+/// comes first.
+class FirstFailure {
+ public:
+  /// Dataset, flat index.
+  using Place = std::pair<std::uint64_t, std::uint64_t>;
+
+  /// Threads may call it at once.
+  void note(Place place, std::exception_ptr failure);
+
+  /// Whether a failure at `place` would come after one that is known.
+  bool precedes(Place place) const;
+
+  /// Throws on every rank where any has met a failure. Collective.
+  void settle(const mpi::Communicator& communicator) const;
+
+ private:
+  static constexpr Place nowhere{~std::uint64_t{0}, ~std::uint64_t{0}};
+
+  mutable std::mutex mutex_;
+  Place place_ = nowhere;
+  std::exception_ptr failure_;
+};
+
+/// Where this rank writes a statistic of all outputs.
+struct AxisTarget {
+  Statistic statistic;
+  ElementType type;
+  io::ContiguousWriter* writer;
+};
+
+/// Turns totals into statistics and writes them at their places. Threads may do so at once.
+class AxisWriter {
+ public:
+  AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_t> output_shape,
+             const SummaryOptions& options);
+
+  const std::vector<std::uint64_t>& output_shape() const { return output_shape_; }
+
+  /// Of a box of the output array, or of a flat range. Notes statistics that their types can't
+  /// hold; throws Error where writing fails.
+  void write(const Box& outputs, const AxisTotals& totals);
+  void write(ElementRange outputs, const AxisTotals& totals);
+
+  /// Whether a failure is known that comes before any that the box could meet.
+  bool failed_before(const Box& outputs) const;
+
+  /// Returns once everything written is on storage. Throws Error.
+  void sync();
+
+  const FirstFailure& failure() const { return failure_; }
+
+ private:
+  /// Totals [place, place + outputs.count), as outputs of the flat range.
+  void write(std::size_t target, std::uint64_t place, ElementRange outputs,
+             const AxisTotals& totals);
+
+  std::vector<AxisTarget> targets_;
+  std::vector<std::uint64_t> output_shape_;
+  std::vector<std::uint64_t> output_stride_;
+  SummaryOptions options_;
+  FirstFailure failure_;
+};
+
+}  // namespace warpfold::pipeline

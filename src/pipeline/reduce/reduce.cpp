@@ -1,0 +1,47 @@
+#include "warpfold/reduce.hpp"
+
+#include <chrono>
+
+#include "pipeline/datasets/each_dataset.hpp"
+#include "pipeline/datasets/fold_dataset.hpp"
+#include "pipeline/run/run.hpp"
+
+namespace warpfold {
+namespace {
+
+ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& options,
+                         pipeline::Run& run, std::chrono::steady_clock::time_point start) {
+  const FoldNeeds needs = needs_of(options.statistics, view.value_type());
+  const pipeline::FoldOutcome folded = pipeline::fold_dataset(view, needs, run);
+  ReduceResult result;
+  result.format = view.info().format;
+  result.value_type = view.value_type();
+  result.shape = view.info().shape;
+  if (run.communicator.is_root())
+    result.summary =
+        summarize(folded.whole, view.value_type(), options.statistics, options.summary);
+  result.report = pipeline::report_of(run, folded.stages, start);
+  return result;
+}
+
+}  // namespace
+
+ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string& name,
+                    const ReduceOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  pipeline::Run run(parent, options.run);
+  pipeline::DatasetView view = pipeline::open_for_run(file, name, options.view, run);
+  return reduce_view(view, options, run, start);
+}
+
+std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::string& file,
+                                                 const DatasetChoice& datasets,
+                                                 const ReduceOptions& options) {
+  pipeline::Run run(parent, options.run);
+  return pipeline::for_each_dataset<ReduceResult>(
+      file, datasets, options.view, run, [&](pipeline::DatasetView& view) {
+        return reduce_view(view, options, run, std::chrono::steady_clock::now());
+      });
+}
+
+}  // namespace warpfold

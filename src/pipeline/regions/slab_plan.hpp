@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/engine/backend.hpp"
+#include "io/dataset/dataset.hpp"
+#include "warpfold/run_options.hpp"
+
+namespace warpfold::pipeline {
+
+/// What a rank reads and computes with.
+struct RankMeans {
+  int threads = 1;  ///< asked for, or its share of the cores
+  bool gpu = false;
+};
+
+/// How one rank goes about a dataset's slabs.
+struct SlabPlan {
+  int threads = 1;
+  int slots_per_thread = 1;
+  std::uint64_t slab_elements = 1;
+};
+
+/// Throws a usage Error unless slab_bytes is 0 (to be chosen) or 4 KiB to 1 GiB.
+void check_slab_bytes(std::uint64_t slab_bytes);
+
+/// The option, or what is chosen where it is 0 and a slab is all that counts.
+std::uint64_t slab_bytes_of(const RunOptions& options);
+
+/// The plan of one of `ranks` ranks. What the options leave open is chosen so that slabs are large
+/// against what each one costs, few enough threads share a path that doesn't gain by more, each
+/// thread gets several slabs, and all slots together stay within a bound.
+SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options, const RankMeans& means,
+                    int ranks);
+
+/// The threads that `slabs` slabs keep busy, and the slots for them.
+int threads_for(const SlabPlan& plan, std::uint64_t slabs);
+int slots_for(const SlabPlan& plan, int threads);
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,140 @@
+#include "pipeline/run/bottleneck.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/run/stage_timings.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// A stage as a sentence has it, and what to do where it is the slowest.
+struct Remedy {
+  std::string_view stage;
+  std::string_view activity;
+  std::string_view advice;
+};
+
+constexpr Remedy remedies[] = {
+    {stage::read, "reading",
+     "more ranks and, unless HDF5 reads, more threads (--threads) help as long as the file system "
+     "has more to give"},
+    {stage::decompress, "decompressing", "more cores help: --threads, or ranks on other hosts"},
+    {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
+    {stage::fold, "folding", "more cores or a GPU help"},
+    {stage::scan, "scanning", "more cores or GPUs help"},
+    {stage::compact, "picking elements", "more cores or GPUs help"},
+    {stage::exscan, "exchanging totals", "larger blocks or fewer ranks help"},
+    {stage::copy_from_gpu, "copying from the GPU", "more GPUs help, a rank each"},
+    {stage::generate, "making elements", "more cores or ranks help"},
+    {stage::read_back, "reading back what was scanned", "larger chunks or whole rows help"},
+    {stage::compress, "compressing", "more cores or ranks, or a lower --deflate level help"},
+    {stage::sync, "waiting for storage to have it all", "a faster file system helps"},
+    {stage::write, "writing",
+     "more threads (--threads) or ranks help as long as the file system takes more"},
+    {stage::combine, "combining the ranks' results", "fewer ranks would do for so little data"},
+};
+
+Remedy remedy_for(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(remedies), std::end(remedies),
+                                         [&](const Remedy& each) { return each.stage == name; });
+  return found == std::end(remedies) ? Remedy{name, name, "it sets the pace"} : *found;
+}
+
+std::string percent(double part, double whole) {
+  return std::to_string(std::lround(100 * part / whole)) + "%";
+}
+
+/// A whole number of GB/s where that says enough, otherwise a tenth of one.
+std::string rate_text(double bytes_per_second) {
+  const double tenths = std::round(bytes_per_second / 1e8);
+  if (tenths >= 100) return std::to_string(std::lround(tenths / 10)) + " GB/s";
+  const auto whole = static_cast<long>(tenths) / 10;
+  return std::to_string(whole) + "." + std::to_string(static_cast<long>(tenths) % 10) + " GB/s";
+}
+
+/// Bytes of elements a second, of one thread unless told otherwise.
+namespace expected {
+constexpr double read_in_page_cache = 8e9;
+constexpr double read_by_library = 8e9;
+constexpr double library_with_filters = 0.25e9;
+constexpr double inflate = 0.55e9;
+constexpr double other_filters = 2e9;
+constexpr double fold_on_core = 6e9;
+constexpr double copy_to_gpu = 50e9;  ///< of one GPU
+}  // namespace expected
+
+/// How long a thread takes over a byte of elements.
+struct ThreadStage {
+  std::string_view name;
+  double seconds_per_byte;
+};
+
+bool inflates(const io::DatasetInfo& info) {
+  constexpr int deflate = 1;
+  return std::any_of(info.filters.begin(), info.filters.end(),
+                     [](const io::Filter& filter) { return filter.id == deflate; });
+}
+
+double library_rate(const io::DatasetInfo& info) {
+  return info.filters.empty() ? expected::read_by_library : expected::library_with_filters;
+}
+
+std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
+  const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
+  std::vector<ThreadStage> stages;
+  if (info.path == ReadPath::library) {
+    stages.push_back({stage::read, 1 / library_rate(info)});
+  } else {
+    const double stored = static_cast<double>(io::bytes_to_read(info)) / bytes;
+    stages.push_back({stage::read, stored / expected::read_in_page_cache});
+  }
+  if (info.path == ReadPath::chunk) {
+    const double rate = inflates(info) ? expected::inflate : expected::other_filters;
+    stages.push_back({stage::decompress, 1 / rate});
+  }
+  if (!gpu) stages.push_back({stage::fold, 1 / expected::fold_on_core});
+  return stages;
+}
+
+std::string expectation(std::string_view name, double bytes_per_second) {
+  const Remedy remedy = remedy_for(name);
+  return std::string(remedy.activity) + ", about " + rate_text(bytes_per_second) +
+         " a rank: " + std::string(remedy.advice);
+}
+
+}  // namespace
+
+std::string measured_bottleneck(const RunReport& run) {
+  if (run.stages.empty()) return {};
+  const auto slowest = std::max_element(
+      run.stages.begin(), run.stages.end(),
+      [](const StageTiming& a, const StageTiming& b) { return a.seconds < b.seconds; });
+  const double streaming = slowest->seconds + slowest->waiting;
+  if (streaming < run.seconds / 2)
+    return "starting up and opening, " + percent(run.seconds - streaming, run.seconds) +
+           " of the time: it weighs less on larger data";
+  const Remedy remedy = remedy_for(slowest->stage);
+  return std::string(remedy.activity) + ", busy " + percent(slowest->seconds, streaming) +
+         " of the time: " + std::string(remedy.advice);
+}
+
+std::string expected_bottleneck(const io::DatasetInfo& info, int threads, bool gpu) {
+  if (info.elements == 0) return {};
+  const std::vector<ThreadStage> stages = thread_stages(info, gpu);
+  double seconds_per_byte = 0;
+  for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
+  const bool one_at_a_time = info.path == ReadPath::library;
+  const double rate = one_at_a_time ? library_rate(info) : threads / seconds_per_byte;
+  if (gpu && rate > expected::copy_to_gpu)
+    return expectation(stage::copy_to_gpu, expected::copy_to_gpu);
+  const auto slowest = std::max_element(stages.begin(), stages.end(),
+                                        [](const ThreadStage& a, const ThreadStage& b) {
+                                          return a.seconds_per_byte < b.seconds_per_byte;
+                                        });
+  return expectation(slowest->name, rate);
+}
+
+}  // namespace warpfold::pipeline

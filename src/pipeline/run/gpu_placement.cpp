@@ -1,0 +1,176 @@
+#include "pipeline/run/gpu_placement.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Gives ranks GPUs of their own, as many as can have one: augmenting paths in a bipartite graph.
+class Matching {
+ public:
+  explicit Matching(const std::vector<GpuView>& views) : views_(views) {
+    for (std::size_t rank = 0; rank < views.size(); ++rank) {
+      std::set<std::string> asked;
+      place(rank, asked);
+    }
+  }
+
+  /// By GPU.
+  const std::map<std::string, std::size_t>& ranks() const { return ranks_; }
+
+ private:
+  /// Takes a free GPU if there is one, else the GPU of a rank that can go to another.
+  bool place(std::size_t rank, std::set<std::string>& asked) {
+    for (const bool free : {true, false})
+      for (std::size_t i = 0; i < views_[rank].gpus.size(); ++i) {
+        const std::string& gpu = in_turn(rank, i);
+        const auto holder = ranks_.find(gpu);
+        if ((holder == ranks_.end()) != free || !asked.insert(gpu).second) continue;
+        if (!free && !place(holder->second, asked)) continue;
+        ranks_[gpu] = rank;
+        return true;
+      }
+    return false;
+  }
+
+  /// From the rank's place on the host on.
+  const std::string& in_turn(std::size_t rank, std::size_t i) const {
+    const std::vector<SeenGpu>& gpus = views_[rank].gpus;
+    return gpus[(rank + i) % gpus.size()].identity;
+  }
+
+  const std::vector<GpuView>& views_;
+  std::map<std::string, std::size_t> ranks_;
+};
+
+std::vector<std::optional<int>> usual_devices(const std::vector<GpuView>& views) {
+  std::vector<std::optional<int>> devices;
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    const std::size_t seen = views[rank].gpus.size();
+    devices.push_back(seen == 0 ? std::nullopt : std::optional(static_cast<int>(rank % seen)));
+  }
+  return devices;
+}
+
+/// "ranks 0 to 3 see 0000:3b:00.0 by CUDA_VISIBLE_DEVICES=0"; of several views, the first few.
+std::string sights(const std::vector<GpuView>& views) {
+  constexpr int most_told = 4;
+  std::string text;
+  int told = 0;
+  for (auto first = views.begin(); first != views.end() && told < most_told; ++told) {
+    const auto end = std::find_if(first, views.end(), [&](const GpuView& other) {
+      return other.gpus != first->gpus || other.narrowed_by != first->narrowed_by;
+    });
+    const auto last = std::prev(end);
+    text += (text.empty() ? "rank" : "; rank") +
+            (last == first ? " " + std::to_string(first->rank) + " sees"
+                           : "s " + std::to_string(first->rank) + " to " +
+                                 std::to_string(last->rank) + " see");
+    for (const SeenGpu& gpu : first->gpus) text += " " + gpu.pci_bus_id;
+    if (first->gpus.empty()) text += " none";
+    if (!first->narrowed_by.empty()) text += " by CUDA_VISIBLE_DEVICES=" + first->narrowed_by;
+    first = end;
+  }
+  return text;
+}
+
+constexpr const char* leave_visible =
+    "Leave all GPUs visible to every rank, which takes the one of its place on the host: no "
+    "CUDA_VISIBLE_DEVICES by SLURM_LOCALID, which is 0 on all ranks under mpirun, and in Slurm "
+    "--gpus-per-node instead of --gpus-per-task. Or let ranks share a GPU with --share-gpu, or use "
+    "--backend cpu.";
+
+std::string fewer_ranks(std::size_t gpus) {
+  const std::string number = std::to_string(gpus);
+  return "Run 'mpirun -np " + number + "' (or --ntasks-per-node=" + number +
+         "), or let ranks share a GPU with --share-gpu, or use --backend cpu.";
+}
+
+}  // namespace
+
+GpuView view_of(int rank, const std::vector<cuda::DeviceInfo>& devices) {
+  GpuView view;
+  view.rank = rank;
+  for (const cuda::DeviceInfo& device : devices)
+    view.gpus.push_back({device.identity, device.pci_bus_id});
+  if (const char* value = std::getenv("CUDA_VISIBLE_DEVICES"); value != nullptr)
+    view.narrowed_by = value;
+  return view;
+}
+
+std::string to_text(const GpuView& view) {
+  std::ostringstream text;
+  text << view.rank << ' ' << view.gpus.size();
+  for (const SeenGpu& gpu : view.gpus) text << ' ' << gpu.identity << ' ' << gpu.pci_bus_id;
+  text << ' ' << view.narrowed_by;
+  return text.str();
+}
+
+GpuView gpu_view(const std::string& text) {
+  std::istringstream in(text);
+  GpuView view;
+  std::size_t gpus = 0;
+  in >> view.rank >> gpus;
+  view.gpus.resize(gpus);
+  for (SeenGpu& gpu : view.gpus) in >> gpu.identity >> gpu.pci_bus_id;
+  in.ignore();
+  std::getline(in, view.narrowed_by);
+  return view;
+}
+
+GpuPlacement::GpuPlacement(std::vector<GpuView> views)
+    : views_(std::move(views)), devices_(usual_devices(views_)) {
+  const Matching matching(views_);
+  for (const auto& [gpu, rank] : matching.ranks()) {
+    const auto same = [&gpu = gpu](const SeenGpu& seen) { return seen.identity == gpu; };
+    const auto& gpus = views_[rank].gpus;
+    devices_[rank] = static_cast<int>(std::ranges::find_if(gpus, same) - gpus.begin());
+  }
+}
+
+const std::string& GpuPlacement::identity(std::size_t host_rank) const {
+  return views_[host_rank].gpus[static_cast<std::size_t>(*devices_[host_rank])].identity;
+}
+
+int GpuPlacement::sharing(std::size_t host_rank) const {
+  int ranks = 0;
+  for (std::size_t other = 0; other < views_.size(); ++other)
+    if (devices_[other] && identity(other) == identity(host_rank)) ++ranks;
+  return ranks;
+}
+
+void GpuPlacement::refuse_sharing(const std::string& host, std::size_t installed) const {
+  std::size_t ranks = 0;
+  std::set<std::string> taken;
+  bool narrowed = false;
+  for (std::size_t rank = 0; rank < views_.size(); ++rank) {
+    if (!devices_[rank]) continue;
+    ++ranks;
+    taken.insert(identity(rank));
+    narrowed = narrowed || !views_[rank].narrowed_by.empty();
+  }
+  if (ranks == taken.size()) return;
+  std::string why = std::to_string(ranks) + " ranks meet on " + std::to_string(taken.size()) +
+                    " GPU" + (taken.size() == 1 ? "" : "s") + " of " + host + ": " + sights(views_);
+  const bool more_installed = installed > taken.size();
+  if (more_installed) why += "; the host has " + std::to_string(installed);
+  throw Error("more ranks than GPUs on a host", why,
+              narrowed && more_installed ? leave_visible : fewer_ranks(taken.size()));
+}
+
+std::size_t installed_gpus() {
+  std::error_code none;
+  const std::filesystem::directory_iterator gpus("/proc/driver/nvidia/gpus", none);
+  return none ? 0 : static_cast<std::size_t>(std::distance(begin(gpus), end(gpus)));
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/engines/backend.hpp"
+
+/// Which GPU each rank of a host takes, from what they all see.
+namespace warpfold::pipeline {
+
+struct SeenGpu {
+  std::string identity;    ///< the same for every process that sees it
+  std::string pci_bus_id;  ///< "0000:3b:00.0"
+
+  bool operator==(const SeenGpu&) const = default;
+};
+
+/// The GPUs that one rank sees, by their numbers there.
+struct GpuView {
+  int rank = 0;  ///< in the run
+  std::vector<SeenGpu> gpus;
+  std::string narrowed_by;  ///< the value of CUDA_VISIBLE_DEVICES, or empty
+
+  bool operator==(const GpuView&) const = default;
+};
+
+/// What this process sees: `devices`, and CUDA_VISIBLE_DEVICES.
+GpuView view_of(int rank, const std::vector<cuda::DeviceInfo>& devices);
+
+/// A view as text, for other ranks, and back.
+std::string to_text(const GpuView& view);
+GpuView gpu_view(const std::string& text);
+
+/// GPUs by host rank: each rank takes the one of its place on the host among those it sees, unless
+/// ranks would meet that need not; ranks too many go through theirs in turn.
+class GpuPlacement {
+ public:
+  /// `views` of the host's ranks, in order.
+  explicit GpuPlacement(std::vector<GpuView> views);
+
+  /// The number that the rank knows its GPU by; none where it sees none.
+  std::optional<int> device(std::size_t host_rank) const { return devices_[host_rank]; }
+
+  /// How many ranks are on the rank's GPU.
+  int sharing(std::size_t host_rank) const;
+
+  /// Throws Error where ranks meet on a GPU, which says what they see. `installed` is how many GPUs
+  /// the host has, 0 where that isn't known.
+  void refuse_sharing(const std::string& host, std::size_t installed) const;
+
+ private:
+  const std::string& identity(std::size_t host_rank) const;
+
+  std::vector<GpuView> views_;
+  std::vector<std::optional<int>> devices_;
+};
+
+/// How many NVIDIA GPUs the driver runs on this host, whoever may see them; 0 where it doesn't
+/// tell.
+std::size_t installed_gpus();
+
+}  // namespace warpfold::pipeline

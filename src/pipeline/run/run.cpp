@@ -1,0 +1,32 @@
+#include "pipeline/run/run.hpp"
+
+#include "pipeline/regions/slab_plan.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+BackendPlace checked_place(const RunOptions& options, const mpi::Communicator& communicator) {
+  run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
+  return choose_place(options, communicator);
+}
+
+}  // namespace
+
+Run::Run(MPI_Comm parent, const RunOptions& run_options)
+    : options(run_options),
+      watch(options),
+      communicator(parent),
+      place(checked_place(options, communicator)),
+      backend([this] { return make_backend(place); }) {}
+
+RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
+                    std::chrono::steady_clock::time_point start) {
+  RunReport report = describe_run(run.backend.get(), run.place, run.communicator);
+  report.stages = busiest(stages, run.communicator);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace warpfold::pipeline

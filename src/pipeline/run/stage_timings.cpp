@@ -1,0 +1,83 @@
+#include "pipeline/run/stage_timings.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace warpfold::pipeline {
+namespace {
+
+using nlohmann::json;
+
+std::string packed(const std::vector<StageTiming>& stages) {
+  json document = json::array();
+  for (const StageTiming& each : stages)
+    document.push_back({each.stage, each.threads, each.seconds, each.waiting, each.bytes});
+  const std::vector<std::uint8_t> bytes = json::to_msgpack(document);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<StageTiming> unpacked(const std::string& text) {
+  std::vector<StageTiming> stages;
+  for (const json& each : json::from_msgpack(text.begin(), text.end()))
+    stages.push_back({each[0].get<std::string>(), each[1].get<int>(), each[2].get<double>(),
+                      each[3].get<double>(), each[4].get<std::uint64_t>()});
+  return stages;
+}
+
+std::vector<StageTiming>::iterator find_stage(std::vector<StageTiming>& stages,
+                                              const std::string& name) {
+  return std::find_if(stages.begin(), stages.end(),
+                      [&](const StageTiming& each) { return each.stage == name; });
+}
+
+}  // namespace
+
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+std::vector<StageTiming> engine_stages(const std::vector<EngineTiming>& engine,
+                                       const std::vector<StageTiming>& callers) {
+  if (engine.empty()) return callers;
+  std::vector<StageTiming> stages;
+  for (const EngineTiming& each : engine)
+    stages.push_back({each.stage, 1, each.seconds, 0, each.bytes});
+  return stages;
+}
+
+void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {
+  stages.insert(stages.end(), more.begin(), more.end());
+}
+
+std::vector<StageTiming> over_threads(const std::vector<StageTiming>& threads, double seconds) {
+  std::vector<StageTiming> stages;
+  for (const StageTiming& each : threads) {
+    auto stage = find_stage(stages, each.stage);
+    if (stage == stages.end()) stage = stages.insert(stages.end(), {each.stage, 0, 0, 0, 0});
+    stage->threads += each.threads;
+    stage->seconds += each.threads * each.seconds;
+    stage->bytes += each.bytes;
+  }
+  for (StageTiming& each : stages) {
+    each.seconds /= each.threads;
+    each.waiting = std::max(0.0, seconds - each.seconds);
+  }
+  return stages;
+}
+
+std::vector<StageTiming> busiest(const std::vector<StageTiming>& mine,
+                                 const mpi::Communicator& communicator) {
+  std::vector<StageTiming> stages;
+  for (const std::string& rank : mpi::gather_everywhere(packed(mine), communicator)) {
+    for (StageTiming& each : unpacked(rank)) {
+      const auto known = find_stage(stages, each.stage);
+      if (known == stages.end())
+        stages.push_back(std::move(each));
+      else if (known->seconds < each.seconds)
+        *known = std::move(each);
+    }
+  }
+  return stages;
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "io/output/output.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/regions/axis_cut.hpp"
+#include "pipeline/run/run.hpp"
+#include "pipeline/scan/scan_pipeline.hpp"
+#include "warpfold/core/scan_spec.hpp"
+
+namespace warpfold::pipeline {
+
+/// Scans the lines of a dataset that has elements, each on its own: threads take tiles of lines and
+/// go along the axis box after box. Collective; throws the same Error on every rank: where prefixes
+/// are beyond the output type it names the least flat index.
+ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape& lines,
+                       io::ContiguousWriter& writer, Run& run);
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,105 @@
+#include "pipeline/scan/block_flow.hpp"
+
+namespace warpfold::pipeline {
+
+BlockFlow::BlockFlow(const std::vector<PieceCounts>& supersteps, int blocks, int most_loading)
+    : pieces_(supersteps),
+      left_(supersteps),
+      blocks_(static_cast<std::uint64_t>(blocks)),
+      most_loading_(most_loading) {
+  skip_empty(to_load_, false);
+  skip_empty(to_store_, true);
+}
+
+std::optional<PieceTask> BlockFlow::take() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return stopped_ || can_load() || can_store() || all_handed_out(); });
+  if (stopped_ || all_handed_out()) return std::nullopt;
+  // Both ways share the threads where both have work.
+  const bool stores = can_store() && (!can_load() || storing_ <= loading_);
+  ++(stores ? storing_ : loading_);
+  const PieceTask task = next(stores ? to_store_ : to_load_, stores);
+  if (all_handed_out()) changed_.notify_all();
+  return task;
+}
+
+void BlockFlow::finish(const PieceTask& task) {
+  const std::lock_guard lock(mutex_);
+  PieceCounts& left = left_[task.superstep];
+  const std::uint64_t still = --(task.stores ? left.to_store : left.to_load);
+  const bool was_full = !task.stores && loading_ == most_loading_;
+  --(task.stores ? storing_ : loading_);
+  if (still == 0 || was_full) changed_.notify_all();
+}
+
+void BlockFlow::carry_out(const std::stop_token& stop,
+                          const std::function<void(const PieceTask&)>& body) {
+  const std::stop_callback stop_flow(stop, [this] { this->stop(); });
+  try {
+    while (const std::optional<PieceTask> task = take()) {
+      body(*task);
+      finish(*task);
+    }
+  } catch (...) {
+    this->stop();
+    throw;
+  }
+}
+
+bool BlockFlow::wait_until_loaded(std::uint64_t superstep, std::chrono::microseconds patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [&] { return stopped_ || left_[superstep].to_load == 0; });
+  return left_[superstep].to_load == 0;
+}
+
+void BlockFlow::scanned() {
+  const std::lock_guard lock(mutex_);
+  ++scanned_;
+  changed_.notify_all();
+}
+
+void BlockFlow::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+}
+
+bool BlockFlow::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+bool BlockFlow::can_load() const {
+  return to_load_.superstep < pieces_.size() && loading_ < most_loading_ &&
+         is_free_for(to_load_.superstep);
+}
+
+bool BlockFlow::can_store() const { return to_store_.superstep < scanned_; }
+
+bool BlockFlow::all_handed_out() const {
+  return to_load_.superstep == pieces_.size() && to_store_.superstep == pieces_.size();
+}
+
+bool BlockFlow::is_free_for(std::uint64_t superstep) const {
+  if (superstep < blocks_) return true;
+  const std::uint64_t holder = superstep - blocks_;
+  return holder < scanned_ && left_[holder].to_store == 0;
+}
+
+PieceTask BlockFlow::next(Place& place, bool stores) {
+  const PieceTask task{stores, place.superstep, place.piece};
+  ++place.piece;
+  skip_empty(place, stores);
+  return task;
+}
+
+void BlockFlow::skip_empty(Place& place, bool stores) const {
+  while (place.superstep < pieces_.size() && place.piece == pieces(place.superstep, stores))
+    place = {place.superstep + 1, 0};
+}
+
+std::uint64_t BlockFlow::pieces(std::uint64_t superstep, bool stores) const {
+  return stores ? pieces_[superstep].to_store : pieces_[superstep].to_load;
+}
+
+}  // namespace warpfold::pipeline

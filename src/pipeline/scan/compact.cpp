@@ -1,0 +1,267 @@
+#include "warpfold/compact.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "cpu/machine/thread_binding.hpp"
+#include "io/output/output_target.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/datasets/view_decoding.hpp"
+#include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/regions/block_source.hpp"
+#include "pipeline/regions/scan_cut.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/run.hpp"
+#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "pipeline/scan/compact_pass.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/partition.hpp"
+#include "warpfold/core/version.hpp"
+
+namespace warpfold {
+namespace {
+
+using pipeline::DatasetView;
+
+constexpr ElementType index_type = ElementType::u64;
+
+/// The datasets of the output, still without elements.
+io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options) {
+  const io::DatasetInfo& info = view.info();
+  io::OutputSpec output;
+  output.path = options.output;
+  output.dataset = options.output_dataset.empty() ? info.name : options.output_dataset;
+  output.shape = {0};
+  output.format = {view.value_type(), native_byte_order};
+  output.force = options.force;
+  output.inputs = io::input_files(info);
+  output.attributes_from = {info.file, info.name};
+  output.dropped_attributes = pipeline::packing_attributes(view.decoding);
+  output.text_attributes = {{"warpfold_command", options.history},
+                            {"warpfold_version", std::string(version())},
+                            {"warpfold_input", info.file + ":" + info.name}};
+  if (options.indices)
+    output.others.push_back(
+        {output.dataset + "_indices", {0}, {index_type, native_byte_order}, {}, false});
+  return output;
+}
+
+[[noreturn]] void throw_changed(const io::DatasetInfo& info) {
+  throw Error("dataset '" + info.name + "' of " + info.file + " changed while it was read",
+              "its elements were not the same when they were read again",
+              "Run again once nothing writes to the file.");
+}
+
+/// Both passes over a rank's blocks: one counts what they keep, one writes it at its place.
+class Compaction {
+ public:
+  Compaction(DatasetView& view, bool indices, pipeline::Run& run)
+      : view_(view),
+        indices_(indices),
+        run_(run),
+        binding_(run.place.near_gpu, run.place.threads),
+        sync_clock_(run.watch.stages(), stage::sync),
+        write_clocks_(run.watch.stages(), stage::write, run.place.threads) {
+    const pipeline::ScanCut wanted = wanted_cut();
+    pipeline::run_on_all(run.communicator, [&] { prepare(wanted); });
+    keep_clock_.emplace(pipeline::board_of_callers(*engine_, run.watch.stages()), stage::compact);
+    cut_ = pipeline::agree_on_cut(wanted, engine_->block_elements(), run.communicator);
+    const std::uint64_t blocks = ceil_div(view.info().elements, cut_.block_elements);
+    const ElementRange mine =
+        partition(blocks, 1, static_cast<std::uint64_t>(run.communicator.size()),
+                  static_cast<std::uint64_t>(run.communicator.rank()));
+    job_.emplace(pipeline::CompactJob{*source_, *engine_, {}, run.place.threads});
+    for (std::uint64_t block = mine.first; block < mine.end(); ++block)
+      job_->blocks.push_back(block_range(view.info().elements, cut_.block_elements, block));
+    kept_.resize(job_->blocks.size());
+  }
+
+  /// Collective; returns how many elements this rank keeps.
+  std::uint64_t count() {
+    std::uint64_t mine = 0;
+    const auto keep = [&](std::uint64_t block) { mine += kept_[block] = keep_block(block); };
+    std::uint64_t elements = 0;
+    for (const ElementRange& block : job_->blocks) elements += block.count;
+    run_.watch.start_pass(view_.info().elements * stored_bytes());
+    pass(std::vector<pipeline::BlockPass>(job_->blocks.size()), keep, {},
+         {elements * stored_bytes(), passed_});
+    return mine;
+  }
+
+  /// Writes what the blocks keep from place `first` of the outputs on, which have `kept_of_all`
+  /// elements. Collective.
+  void write(std::uint64_t first, std::uint64_t kept_of_all, pipeline::StagedDataset& output) {
+    std::vector<pipeline::BlockPass> passes;
+    firsts_.clear();
+    std::uint64_t here = 0;
+    for (const std::uint64_t kept : kept_) {
+      firsts_.push_back(first + here);
+      here += kept;
+      passes.push_back({kept > 0 && !resident(), ceil_div(kept, cut_.piece_elements)});
+    }
+    const auto keep = [&](std::uint64_t block) {
+      if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
+        throw_changed(view_.info());
+    };
+    run_.watch.start_pass(kept_of_all * written_bytes());
+    pass(passes, keep,
+         [&](int worker, std::uint64_t block, std::uint64_t piece) {
+           store(worker, block, piece, output);
+         },
+         {here * written_bytes(), written_});
+    pipeline::run_on_all(run_.communicator, [&] { sync_clock_.time(0, [&] { sync(output); }); });
+  }
+
+  std::vector<StageTiming> timings() const {
+    std::vector<StageTiming> stages = source_->timings();
+    pipeline::append(stages, pipeline::engine_stages(engine_->timings(), {keep_clock_->timing()}));
+    pipeline::append(stages, write_clocks_.timings());
+    stages.push_back(sync_clock_.timing());
+    return pipeline::over_threads(stages, pipeline::seconds_since(start_));
+  }
+
+ private:
+  /// Bytes of a pass: of this rank, and those of them that are done.
+  struct PassBytes {
+    std::uint64_t share;
+    const std::atomic<std::uint64_t>& done;
+  };
+
+  /// Of one element, as it is read and as it is written.
+  std::uint64_t stored_bytes() const { return size_of(view_.info().format.type); }
+  std::uint64_t written_bytes() const {
+    return size_of(view_.value_type()) + (indices_ ? size_of(index_type) : 0);
+  }
+
+  pipeline::ScanCut wanted_cut() const {
+    ScanSpec widths;
+    widths.input = view_.info().format;
+    widths.output = indices_ ? index_type : view_.value_type();
+    return pipeline::cut_for_scan(
+        view_.info(), widths,
+        {run_.place.gpu.has_value(), run_.communicator.size(), run_.options.slab_bytes});
+  }
+
+  void prepare(const pipeline::ScanCut& wanted) {
+    view_.dataset.choose_cache(run_.options.file_cache);
+    const int threads = run_.place.threads;
+    StageBoard& stages = run_.watch.stages();
+    source_ = pipeline::make_block_source(view_.dataset, wanted.piece_elements, threads, stages);
+    engine_ = run_.backend.get().make_compact_engine(
+        {view_.info().format, view_.decoding, indices_, wanted.piece_elements,
+         wanted.block_elements, source_->staging_bytes(), threads, threads, &stages});
+  }
+
+  /// Whether the engine still holds all blocks after the first pass.
+  bool resident() const {
+    return job_->blocks.size() <= static_cast<std::size_t>(engine_->blocks());
+  }
+
+  std::uint64_t keep_block(std::uint64_t block) {
+    const ElementRange range = job_->blocks[block];
+    const std::uint64_t bytes = range.count * stored_bytes();
+    const std::uint64_t kept = keep_clock_->time(bytes, [&] {
+      return engine_->keep(pipeline::engine_block(*job_, block), range.first, range.count);
+    });
+    passed_ += bytes;
+    return kept;
+  }
+
+  void store(int worker, std::uint64_t block, std::uint64_t piece,
+             pipeline::StagedDataset& output) {
+    const ElementRange part = block_range(kept_[block], cut_.piece_elements, piece);
+    const std::uint64_t place = firsts_[block] + part.first;
+    const int here = pipeline::engine_block(*job_, block);
+    const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
+      write_clocks_[worker].time(bytes.size(), [&] {
+        output.writer(dataset)->write(place * (bytes.size() / part.count), bytes);
+      });
+      written_ += bytes.size();
+    };
+    write(0, engine_->values(worker, here, part.first, part.count));
+    if (indices_) write(1, std::as_bytes(engine_->indices(worker, here, part.first, part.count)));
+  }
+
+  void sync(pipeline::StagedDataset& output) const {
+    for (const std::size_t dataset : {std::size_t{0}, std::size_t{indices_}})
+      if (io::ContiguousWriter* writer = output.writer(dataset)) writer->sync();
+  }
+
+  void pass(const std::vector<pipeline::BlockPass>& passes,
+            const std::function<void(std::uint64_t)>& keep,
+            const std::function<void(int, std::uint64_t, std::uint64_t)>& store,
+            const PassBytes& bytes) {
+    const pipeline::CompactSteps steps{keep, store, [&] { return bytes.done.load(); }};
+    pipeline::pass_blocks(*job_, passes, steps, bytes.share, run_.watch, run_.communicator);
+  }
+
+  DatasetView& view_;
+  bool indices_;
+  pipeline::Run& run_;
+  /// Threads and the memory that they touch first stay near the GPU.
+  cpu::ThreadBinding binding_;
+  std::unique_ptr<pipeline::BlockSource> source_;
+  std::unique_ptr<CompactEngine> engine_;
+  pipeline::ScanCut cut_;
+  std::optional<pipeline::CompactJob> job_;
+  std::vector<std::uint64_t> kept_;         ///< of each block
+  std::vector<std::uint64_t> firsts_;       ///< of each block: its place in the output
+  std::atomic<std::uint64_t> passed_ = 0;   ///< bytes, by the first pass
+  std::atomic<std::uint64_t> written_ = 0;  ///< bytes
+  pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
+  std::optional<StageClock> keep_clock_;
+  StageClock sync_clock_;
+  StageClocks write_clocks_;
+};
+
+/// The whole number of elements kept, given where this rank's begin and how many it has.
+std::uint64_t total_kept(std::uint64_t first, std::uint64_t mine,
+                         const mpi::Communicator& communicator) {
+  return mpi::broadcast(first + mine, communicator, communicator.size() - 1);
+}
+
+}  // namespace
+
+CompactResult compact(MPI_Comm parent, const std::string& file, const std::string& name,
+                      const CompactOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  pipeline::Run run(parent, options.run);
+  DatasetView view =
+      pipeline::open_view(file, name, options.view, options.run.read_path, run.communicator);
+  io::OutputSpec output = output_of(view, options);
+  pipeline::run_on_root(run.communicator, [&] { io::require_writable_target(output); });
+
+  std::optional<Compaction> compaction;
+  std::uint64_t first = 0;
+  CompactResult result;
+  if (view.info().elements > 0) {
+    compaction.emplace(view, options.indices, run);
+    const std::uint64_t mine = compaction->count();
+    first = mpi::exclusive_sum(mine, run.communicator);
+    result.kept = total_kept(first, mine, run.communicator);
+  }
+  output.shape = {result.kept};
+  for (io::OutputDataset& other : output.others) other.shape = output.shape;
+  pipeline::StagedDataset staged(output, run.communicator);
+  if (result.kept > 0) compaction->write(first, result.kept, staged);
+  pipeline::run_on_all(run.communicator, [&] {
+    view.dataset.require_unchanged();
+    run.backend.get();
+  });
+  staged.commit();
+
+  result.input = view.info().format;
+  result.output_type = view.value_type();
+  result.output_dataset = output.dataset;
+  if (options.indices) result.indices_dataset = output.others.front().dataset;
+  result.shape = view.info().shape;
+  result.count = view.info().elements;
+  const auto stages = compaction ? compaction->timings() : std::vector<StageTiming>{};
+  result.report = pipeline::report_of(run, stages, start);
+  return result;
+}
+
+}  // namespace warpfold

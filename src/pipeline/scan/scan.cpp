@@ -1,0 +1,146 @@
+#include "warpfold/scan.hpp"
+
+#include <bit>
+#include <chrono>
+#include <optional>
+
+#include "cpu/machine/thread_binding.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/datasets/view_decoding.hpp"
+#include "pipeline/output/scan_output.hpp"
+#include "pipeline/regions/block_source.hpp"
+#include "pipeline/regions/scan_cut.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/run.hpp"
+#include "pipeline/scan/axis_scan_pipeline.hpp"
+#include "pipeline/scan/scan_pipeline.hpp"
+#include "warpfold/core/partition.hpp"
+#include "warpfold/core/version.hpp"
+
+namespace warpfold {
+namespace {
+
+ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) {
+  ScanSpec spec;
+  spec.input = {view.value_type(), native_byte_order};
+  spec.operation = options.operation;
+  spec.exclusive = options.exclusive;
+  spec.output =
+      options.output_type.value_or(default_scan_output(view.value_type(), options.operation));
+  spec.overflow = options.overflow;
+  validate(spec);
+  spec.input = view.info().format;
+  return spec;
+}
+
+io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec,
+                         const ScanOptions& options) {
+  const io::DatasetInfo& info = view.info();
+  io::OutputSpec output;
+  output.path = options.output;
+  output.dataset = options.output_dataset.empty() ? info.name : options.output_dataset;
+  output.shape = info.shape;
+  output.format = {spec.output, native_byte_order};
+  output.storage = with_chunk_shape(options.storage, info.shape, size_of(spec.output));
+  output.force = options.force;
+  output.inputs = io::input_files(info);
+  output.attributes_from = {info.file, info.name};
+  output.dropped_attributes = spec.operation == ScanOperation::sum
+                                  ? pipeline::element_attributes()
+                                  : pipeline::packing_attributes(view.decoding);
+  output.text_attributes = {{"warpfold_command", options.history},
+                            {"warpfold_version", std::string(version())},
+                            {"warpfold_input", info.file + ":" + info.name}};
+  return output;
+}
+
+Value value_of_bits(std::uint64_t bits, ElementType type) {
+  if (is_floating(type)) return std::bit_cast<double>(bits);
+  if (is_signed_integer(type)) return static_cast<int128>(static_cast<std::int64_t>(bits));
+  return static_cast<int128>(bits);
+}
+
+/// The dataset as lines along an axis; nothing where it is to be scanned as a whole, as one line
+/// is.
+std::optional<pipeline::AxisShape> lines_of(const io::DatasetInfo& info,
+                                            const ScanOptions& options) {
+  if (!options.axis) return std::nullopt;
+  const std::int64_t axes[] = {*options.axis};
+  const pipeline::AxisShape lines(info.shape, pipeline::resolve_axes(axes, info.shape));
+  if (lines.outputs() == 1) return std::nullopt;
+  return lines;
+}
+
+/// Scans a dataset that has elements into its staged output. Collective.
+pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec,
+                                 io::ContiguousWriter& writer, pipeline::Run& run) {
+  const io::DatasetInfo& info = view.info();
+  const pipeline::BackendPlace& place = run.place;
+  const mpi::Communicator& communicator = run.communicator;
+  const pipeline::ScanCut wanted = pipeline::cut_for_scan(
+      info, spec, {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
+  // Threads and the memory that they touch first stay near the GPU.
+  const cpu::ThreadBinding binding(place.near_gpu, place.threads);
+  std::unique_ptr<pipeline::BlockSource> source;
+  std::unique_ptr<ScanEngine> engine;
+  pipeline::run_on_all(communicator, [&] {
+    view.dataset.choose_cache(run.options.file_cache);
+    source = pipeline::make_block_source(view.dataset, wanted.piece_elements, place.threads,
+                                         run.watch.stages());
+    engine = run.backend.get().make_scan_engine(
+        {spec, wanted.piece_elements, wanted.block_elements, source->staging_bytes(), place.threads,
+         place.threads, view.decoding, &run.watch.stages()});
+  });
+  const pipeline::ScanCut cut =
+      pipeline::agree_on_cut(wanted, engine->block_elements(), communicator);
+  const pipeline::BlockNumbers blocks{info.elements, cut.block_elements,
+                                      static_cast<std::uint64_t>(communicator.size()),
+                                      static_cast<std::uint64_t>(communicator.rank())};
+  return pipeline::scan_blocks(
+      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run.watch,
+      communicator);
+}
+
+}  // namespace
+
+ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& name,
+                const ScanOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  pipeline::Run run(parent, options.run);
+  pipeline::DatasetView view =
+      pipeline::open_view(file, name, options.view, options.run.read_path, run.communicator);
+  const io::DatasetInfo& info = view.info();
+  ScanSpec spec;
+  std::optional<pipeline::AxisShape> lines;
+  pipeline::run_on_all(run.communicator, [&] {
+    spec = spec_of(view, options);
+    lines = lines_of(info, options);
+  });
+  const io::OutputSpec output = output_of(view, spec, options);
+  pipeline::ScanOutput staged(output, run.communicator);
+
+  ScanResult result;
+  result.input = info.format;
+  result.value_type = view.value_type();
+  result.output_type = spec.output;
+  result.output_dataset = output.dataset;
+  result.shape = info.shape;
+  result.count = info.elements;
+  std::vector<StageTiming> stages;
+  if (io::ContiguousWriter* writer = staged.writer()) {
+    const pipeline::ScanOutcome outcome =
+        lines ? pipeline::scan_lines(view, spec, *lines, *writer, run)
+              : scan_whole(view, spec, *writer, run);
+    result.last = value_of_bits(outcome.last_bits, spec.output);
+    stages = outcome.stages;
+  }
+  pipeline::run_on_all(run.communicator, [&] {
+    view.dataset.require_unchanged();
+    run.backend.get();
+  });
+  pipeline::append(stages, staged.commit(run.watch, run.place.threads));
+  result.report = pipeline::report_of(run, stages, start);
+  return result;
+}
+
+}  // namespace warpfold

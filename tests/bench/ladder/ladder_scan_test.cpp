@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "bench/ladder/ladder.hpp"
+#include "bench/ladder/ladder_arrays.hpp"
+#include "bench/ladder/ladder_pattern.hpp"
+#include "core/values/generated_elements.hpp"
+
+namespace warpfold::cuda::ladder {
+namespace {
+
+std::vector<std::int32_t> random_elements(std::uint64_t count) {
+  const generated::RandomBits random(count);
+  std::vector<std::int32_t> elements(count);
+  for (std::uint64_t i = 0; i < count; ++i) elements[i] = static_cast<std::int32_t>(random(i));
+  return elements;
+}
+
+std::vector<std::int32_t> prefix_sums(const std::vector<std::int32_t>& elements) {
+  std::vector<std::int32_t> sums;
+  sums.reserve(elements.size());
+  std::uint32_t sum = 0;
+  for (const std::int32_t element : elements)
+    sums.push_back(static_cast<std::int32_t>(sum += static_cast<std::uint32_t>(element)));
+  return sums;
+}
+
+/// In scratch memory that holds anything.
+void scan(const Rung& rung, const void* input, std::uint64_t elements, void* output) {
+  const std::uint64_t scratch_bytes = rung.scratch_bytes(elements);
+  const DeviceBuffer scratch(scratch_bytes);
+  const Stream stream;
+  if (scratch_bytes != 0) fill_bytes(scratch.data(), 0xff, scratch_bytes, stream.get());
+  rung.start(input, elements, output, scratch.data(), stream.get());
+  stream.synchronize();
+}
+
+void expect_prefix_sums(std::uint64_t size) {
+  const auto elements = random_elements(size);
+  const auto expected = prefix_sums(elements);
+  const GuardedArray<std::int32_t> input(elements);
+  GuardedArray<std::int32_t> output(size);
+  for (const Rung& rung : scan_rungs()) {
+    output.poison();
+    scan(rung, input.data(), size, output.data());
+    EXPECT_TRUE(output.read() == expected) << rung.name << " of " << size;
+  }
+}
+
+using CudaScanLadder = GpuTest;
+
+TEST_F(CudaScanLadder, HasNineRungsAndRefusesNone) {
+  const auto rungs = scan_rungs();
+  EXPECT_EQ(rungs.size(), 9u);
+  for (const Rung& rung : rungs) EXPECT_EQ(rung.refusal, "") << rung.name;
+}
+
+TEST_F(CudaScanLadder, FewElementsHaveTheirPrefixSums) {
+  for (const std::uint64_t size : small_sizes) expect_prefix_sums(size);
+}
+
+TEST_F(CudaScanLadder, ManyElementsHaveTheirPrefixSums) {
+  for (const std::uint64_t size : large_sizes) expect_prefix_sums(size);
+}
+
+TEST_F(CudaScanLadder, MoreElementsThan32BitsCountHaveTheirPrefixSums) {
+  if (const auto missing = missing_memory(huge_size * 9); !missing.empty()) GTEST_SKIP() << missing;
+  const GuardedArray<std::uint32_t> input(huge_size);
+  GuardedArray<std::uint32_t> output(huge_size);
+  const Stream stream;
+  fill_pattern(input.data(), huge_size, stream.get());
+  stream.synchronize();
+  for (const Rung& rung : scan_rungs()) {
+    output.poison();
+    scan(rung, input.data(), huge_size, output.data());
+    const DeviceBuffer mismatches(sizeof(unsigned long long));
+    fill_bytes(mismatches.data(), 0, mismatches.size(), stream.get());
+    count_mismatches(output.data(), huge_size,
+                     reinterpret_cast<unsigned long long*>(mismatches.data()), stream.get());
+    unsigned long long count = 0;
+    copy_to_host(&count, mismatches.data(), sizeof(count), stream.get());
+    stream.synchronize();
+    EXPECT_EQ(count, 0u) << rung.name;
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::cuda::ladder

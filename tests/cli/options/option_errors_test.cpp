@@ -1,0 +1,72 @@
+#include "cli/options/option_errors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace warpfold::cli {
+namespace {
+
+/// What is said of `words` by a program with the command `fold`.
+std::string complaint(std::vector<std::string> words) {
+  CLI::App program("", "warpfold");
+  program.require_subcommand(0, 1);
+  std::string file;
+  std::string colour;
+  std::string where;
+  CLI::App* fold = program.add_subcommand("fold", "");
+  program.add_subcommand("unfold", "");
+  fold->add_option("FILE", file)->required();
+  fold->add_option("--colour", colour);
+  fold->add_option("--where", where);
+  try {
+    program.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& failure) {
+    const Error error = option_error(program, failure);
+    EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OptionError, NamesUnknownOptionsAndTheNearestKnown) {
+  EXPECT_EQ(complaint({"fold", "x", "--color", "red"}),
+            "unknown option --color. Did you mean --colour? See 'warpfold fold --help'.");
+  EXPECT_EQ(complaint({"fold", "--color=red", "x"}),
+            "unknown option --color. Did you mean --colour? See 'warpfold fold --help'.");
+  EXPECT_EQ(complaint({"fold", "x", "--wavelength"}),
+            "unknown option --wavelength. See 'warpfold fold --help'.");
+  EXPECT_EQ(complaint({"--wavelength"}), "unknown option --wavelength. See 'warpfold --help'.");
+}
+
+TEST(OptionError, NamesUnknownCommandsAndTheNearestKnown) {
+  EXPECT_EQ(complaint({"flod", "x"}),
+            "unknown command 'flod'. Did you mean fold? Choose from fold, unfold.");
+  EXPECT_EQ(complaint({"something"}), "unknown command 'something'. Choose from fold, unfold.");
+}
+
+TEST(OptionError, NamesWhatIsMissingOrTooMuch) {
+  EXPECT_NE(complaint({"fold"}).find("FILE is required"), std::string::npos);
+  EXPECT_EQ(complaint({"fold", "x", "--colour"}),
+            "--colour takes one value. See 'warpfold fold --help'.");
+  EXPECT_EQ(complaint({"fold", "x", "y"}), "unexpected argument 'y'. See 'warpfold fold --help'.");
+  EXPECT_EQ(complaint({"fold", "x", "--colour", "red"}), "");
+}
+
+TEST(OptionError, TellsWhoseConditionTheShellTook) {
+  EXPECT_EQ(complaint({"fold", "x", "--where"}),
+            "--where takes one value. Quote conditions, as the shell takes > and < for itself: "
+            "--where '>0'. See 'warpfold fold --help'.");
+}
+
+TEST(NearestWord, IsNoneWhereAllAreFar) {
+  EXPECT_EQ(nearest_word("reduec", {"reduce", "scan"}), "reduce");
+  EXPECT_EQ(nearest_word("scna", {"reduce", "scan"}), "scan");
+  EXPECT_EQ(nearest_word("generate", {"reduce", "scan"}), "");
+  EXPECT_EQ(nearest_word("x", {}), "");
+}
+
+}  // namespace
+}  // namespace warpfold::cli

@@ -1,0 +1,213 @@
+#include "core/values/value_filters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/results/usage.hpp"
+
+namespace warpfold {
+namespace {
+
+using testing::usage_error_of;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// How each element compares with a number: '<', '=', '>', or '?' for NaN.
+struct NumberCase {
+  std::string number;
+  std::string orders;
+};
+
+struct ListCase {
+  std::vector<std::string> conditions;
+  std::string kept;
+};
+
+struct TypeCases {
+  ElementType type;
+  std::vector<std::uint64_t> elements;  ///< as stored
+  std::vector<NumberCase> numbers;
+  std::vector<ListCase> lists;
+};
+
+const std::vector<TypeCases>& type_cases() {
+  static const std::vector<TypeCases> cases{
+#include "core/values/filter_cases.inc"
+  };
+  return cases;
+}
+
+std::string kept(const ValueFilter& filter, ElementType type,
+                 const std::vector<std::uint64_t>& elements) {
+  return visit_element_type(type, [&](auto element) {
+    std::string flags;
+    for (const std::uint64_t bits : elements) {
+      std::memcpy(static_cast<void*>(&element), &bits, sizeof(element));
+      flags += filter.keeps(element) ? '1' : '0';
+    }
+    return flags;
+  });
+}
+
+std::string kept(const std::vector<std::string>& conditions, const TypeCases& cases) {
+  return kept(filter_of_conditions(conditions, cases.type), cases.type, cases.elements);
+}
+
+/// '1' where the order is one of `wanted`.
+std::string flags(const std::string& orders, const std::string& wanted) {
+  std::string flags;
+  for (const char order : orders) flags += wanted.find(order) != std::string::npos ? '1' : '0';
+  return flags;
+}
+
+template <class T>
+bool keeps(const ValueFilter& filter, T value) {
+  return filter.keeps(value);
+}
+
+TEST(ValueFilters, CompareElementsWithTheNumberThatIsWritten) {
+  const std::vector<std::pair<std::string, std::string>> relations{
+      {"<", "<"}, {"<=", "<="}, {">", ">"}, {">=", ">="}, {"==", "="}, {"!=", "<>?"}};
+  for (const TypeCases& cases : type_cases())
+    for (const NumberCase& number : cases.numbers)
+      for (const auto& [relation, wanted] : relations)
+        EXPECT_EQ(kept({relation + number.number}, cases), flags(number.orders, wanted))
+            << name_of(cases.type) << ' ' << relation << number.number;
+}
+
+TEST(ValueFilters, TakeWhatMeetsAllConditions) {
+  for (const TypeCases& cases : type_cases())
+    for (const ListCase& list : cases.lists)
+      EXPECT_EQ(kept(list.conditions, cases), list.kept)
+          << name_of(cases.type) << ' ' << ::testing::PrintToString(list.conditions);
+}
+
+TEST(ValueFilters, WithoutConditionsKeepEverything) {
+  for (const ElementType type : all_element_types)
+    EXPECT_TRUE(filter_of_conditions({}, type).keeps_all());
+  EXPECT_TRUE(
+      filter_of_conditions(std::vector<std::string>{">=0", "!=0.5"}, ElementType::u8).keeps_all());
+}
+
+TEST(ValueFilters, RefuseWhatIsNoCondition) {
+  for (const char* text :
+       {"",       " ",     "=5",  "5",       "<",    "<>5",      "!5",     "=>5",  "< ",   "<1e",
+        "<1.2.3", "<.",    "<0x", "<0xg",    "<1p3", "<0x1e5.p", "<1e+-3", "<--1", "<1 2", "<1,5",
+        "< five", "fnite", "NaN", "not nan", "<nan", ">=nan",    "<=NaN",  "<1e1x"}) {
+    const std::vector<std::string> conditions{"!=1", text};
+    const Error error = usage_error_of([&] { filter_of_conditions(conditions, ElementType::f64); });
+    EXPECT_TRUE(error.problem().starts_with("bad condition '")) << text;
+    EXPECT_NE(error.suggestion().find("<, <=, >, >=, ==, !="), std::string::npos) << text;
+  }
+  for (const char* text : {">5,<7", ">= 5 & <7", "!=1 !=2"}) {
+    const std::vector<std::string> conditions{text};
+    const Error error = usage_error_of([&] { filter_of_conditions(conditions, ElementType::f64); });
+    EXPECT_NE(error.why().find("a --where of its own"), std::string::npos) << text;
+  }
+  const std::vector<std::string> endless{"<1" + std::string(5000, '0')};
+  usage_error_of([&] { filter_of_conditions(endless, ElementType::f64); });
+}
+
+TEST(ValueFilters, LeaveOutAsManySingleValuesAsTheyCan) {
+  std::vector<std::string> conditions;
+  for (int i = 0; i < ValueFilter::most_excluded; ++i)
+    conditions.push_back("!=" + std::to_string(i));
+  const ValueFilter filter = filter_of_conditions(conditions, ElementType::i16);
+  for (std::int16_t value = -1; value < 10; ++value)
+    EXPECT_EQ(keeps(filter, value), value < 0 || value >= ValueFilter::most_excluded);
+  conditions.push_back("!=100");
+  usage_error_of([&] { filter_of_conditions(conditions, ElementType::i16); });
+  conditions.push_back("<100");
+  EXPECT_FALSE(filter_of_conditions(conditions, ElementType::i16).keeps(std::int16_t{3}));
+}
+
+TEST(ValueFilters, FillValuesAreTheNearestOfAFloatingPointType) {
+  const ValueFilter f32 = filter_without_fill_value("1e20", ElementType::f32);
+  EXPECT_FALSE(keeps(f32, 1e20f));
+  EXPECT_TRUE(keeps(f32, std::nextafterf(1e20f, 0)));
+  EXPECT_TRUE(keeps(f32, std::numeric_limits<float>::quiet_NaN()));
+  EXPECT_FALSE(keeps(filter_without_fill_value("0.1", ElementType::f64), 0.1));
+  EXPECT_FALSE(keeps(filter_without_fill_value("0.1", ElementType::f16), Float16{0x2e66}));
+  EXPECT_FALSE(keeps(filter_without_fill_value("-0.1", ElementType::bf16), BFloat16{0xbdcd}));
+  EXPECT_FALSE(keeps(filter_without_fill_value("nan", ElementType::f32),
+                     std::numeric_limits<float>::quiet_NaN()));
+  EXPECT_FALSE(keeps(filter_without_fill_value("-inf", ElementType::f64), -infinity));
+  EXPECT_FALSE(keeps(filter_without_fill_value("-0.0", ElementType::f64), 0.0));
+}
+
+TEST(ValueFilters, FillValuesAreRoundedOnce) {
+  // Just above the midpoint of 1 and the next float: the nearest double is the midpoint itself.
+  const ValueFilter above =
+      filter_without_fill_value("1.00000005960464477539062500000000001", ElementType::f32);
+  EXPECT_FALSE(keeps(above, std::nextafterf(1, 2)));
+  EXPECT_FALSE(
+      keeps(filter_without_fill_value("1.000000059604644775390625", ElementType::f32), 1.0f));
+  EXPECT_FALSE(keeps(filter_without_fill_value("2.4703282292062328e-324", ElementType::f64),
+                     std::numeric_limits<double>::denorm_min()));
+  EXPECT_FALSE(keeps(filter_without_fill_value("2.4703282292062327e-324", ElementType::f64), 0.0));
+  EXPECT_FALSE(keeps(filter_without_fill_value("9007199254740993", ElementType::f64), 0x1p53));
+}
+
+TEST(ValueFilters, FillValuesOfIntegersAreExact) {
+  EXPECT_FALSE(keeps(filter_without_fill_value("-999", ElementType::i16), std::int16_t{-999}));
+  EXPECT_FALSE(keeps(filter_without_fill_value("1.8446744073709551615e19", ElementType::u64),
+                     ~std::uint64_t{0}));
+  for (const auto& [text, type] :
+       std::vector<std::pair<std::string, ElementType>>{{"256", ElementType::u8},
+                                                        {"-1", ElementType::u64},
+                                                        {"0.5", ElementType::i32},
+                                                        {"128", ElementType::i8},
+                                                        {"inf", ElementType::i8},
+                                                        {"1e39", ElementType::f32},
+                                                        {"65520", ElementType::f16}}) {
+    const Error error =
+        usage_error_of([text = text, type = type] { filter_without_fill_value(text, type); });
+    EXPECT_EQ(error.problem(), "bad fill value '" + text + "'");
+    EXPECT_NE(error.why().find(name_of(type)), std::string::npos);
+  }
+  for (const char* text : {"", "some", "1x", "=1"})
+    usage_error_of([&] { filter_without_fill_value(text, ElementType::f64); });
+}
+
+TEST(ValueFilters, AttributesFillValuesAreConverted) {
+  const std::vector<Value> fills{1e20, nan, int128{-5}, 0.5};
+  const ValueFilter f32 = filter_without_fill_values(fills, ElementType::f32);
+  for (const float left_out : {1e20f, std::numeric_limits<float>::quiet_NaN(), -5.0f, 0.5f})
+    EXPECT_FALSE(keeps(f32, left_out));
+  EXPECT_TRUE(keeps(f32, 1.0f));
+  const ValueFilter i16 = filter_without_fill_values(fills, ElementType::i16);
+  EXPECT_FALSE(keeps(i16, std::int16_t{-5}));
+  EXPECT_EQ(i16.excluded_count, 1);
+  EXPECT_TRUE(filter_without_fill_values({}, ElementType::f64).keeps_all());
+  EXPECT_TRUE(keeps(filter_without_fill_values(std::vector<Value>{1e300}, ElementType::f32),
+                    std::numeric_limits<float>::infinity()));
+  EXPECT_FALSE(keeps(filter_without_fill_values(std::vector<Value>{-infinity}, ElementType::f32),
+                     -std::numeric_limits<float>::infinity()));
+}
+
+TEST(ValueFilters, TellWhichFillValuesTheyLeaveOut) {
+  const std::vector<Value> fills{int128{-5}, 1e20, 0.5, int128{200}, -0.0};
+  const auto left_out = [&](ElementType type) {
+    return values_left_out(filter_without_fill_values(fills, type), type);
+  };
+  EXPECT_EQ(left_out(ElementType::i8), (std::vector<Value>{int128{-5}, int128{0}}));
+  EXPECT_EQ(left_out(ElementType::u8), (std::vector<Value>{int128{200}, int128{0}}));
+  EXPECT_EQ(left_out(ElementType::f32), (std::vector<Value>{-5.0, double{1e20f}, 0.5, 200.0, 0.0}));
+  const std::vector<Value> with_nan = values_left_out(
+      filter_without_fill_values(std::vector<Value>{nan, 7.0}, ElementType::f64), ElementType::f64);
+  ASSERT_EQ(with_nan.size(), 2U);
+  EXPECT_EQ(with_nan[0], Value{7.0});
+  EXPECT_TRUE(std::isnan(std::get<double>(with_nan[1])));
+  EXPECT_TRUE(values_left_out({}, ElementType::u64).empty());
+}
+
+}  // namespace
+}  // namespace warpfold

@@ -1,0 +1,170 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "core/engine/backend.hpp"
+#include "core/scan/scan_arithmetic.hpp"
+#include "cpu/chunks/chunk_assembly.hpp"
+#include "cpu/chunks/staged.hpp"
+#include "cpu/engines/backend.hpp"
+#include "cpu/engines/host_backend.hpp"
+#include "cpu/engines/scalar_fold.hpp"
+
+namespace warpfold::cpu {
+namespace {
+
+using namespace warpfold::cpu::testing;
+using warpfold::testing::ChunkedShape;
+using warpfold::testing::random_selection;
+using warpfold::testing::random_shape;
+
+constexpr FoldNeeds all_needs{true, true, true, true};
+constexpr Kind some_kinds[] = {Kind::constant, Kind::sprinkled, Kind::zeros, Kind::all_bits};
+
+/// Longer than what a fold takes at a time.
+const ChunkedShape large_shapes[] = {
+    {{100003}, {40000}}, {{70000}, {70000}}, {{300, 401}, {150, 201}}, {{5, 20000}, {2, 20000}}};
+
+/// Everything, or a part.
+Selection some_selection(const ChunkedShape& shape, std::mt19937_64& random) {
+  return random() % 2 == 0 ? Selection{} : random_selection(shape.shape, random);
+}
+
+std::size_t most_staging(const ChunkGrid& grid, std::uint64_t chunks, std::size_t element_bytes) {
+  return chunks * (grid.chunk_elements() * element_bytes + 16);
+}
+
+/// Folds the dataset in boxes of at most `most_chunks` chunks, two threads at once.
+template <class T>
+Accumulator engine_fold(Backend& backend, const ChunkedDataset<T>& dataset, ElementFormat format,
+                        std::uint64_t most_chunks, std::uint64_t seed) {
+  const ChunkGrid& grid = dataset.grid();
+  const BoxCut cut(grid, most_chunks);
+  const auto engine =
+      backend.make_fold_engine({format, all_needs, cut.most_elements(),
+                                most_staging(grid, most_chunks, sizeof(T)), true, 2});
+  const auto fold_every_other_box = [&](int slot) {
+    std::mt19937_64 random(seed + static_cast<std::uint64_t>(slot));
+    std::vector<std::byte> bytes;
+    for (auto box = static_cast<std::uint64_t>(slot); box < cut.boxes(); box += 2) {
+      const ChunkRun run = cut.run(box);
+      const std::vector<StagedChunk> chunks = dataset.stage(run, bytes, random);
+      engine->wait(slot);
+      std::copy(bytes.begin(), bytes.end(), engine->buffer(slot).begin());
+      engine->submit(slot, {grid, box_target(grid, run), chunks, dataset.fill()},
+                     box_indices(grid, run));
+    }
+  };
+  {
+    const std::jthread other([&] { fold_every_other_box(1); });
+    fold_every_other_box(0);
+  }
+  return engine->finish();
+}
+
+class EveryChunk : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
+
+TEST_P(EveryChunk, IsFoldedAsItsElementsAre) {
+  const auto [type, kernels] = GetParam();
+  const auto backend = make_backend(1, *kernels);
+  std::mt19937_64 random(6);
+  visit_element_type(type, [&, type = type](auto element) {
+    using T = decltype(element);
+    for (int i = 0; i < 40; ++i) {
+      const bool large = i < static_cast<int>(std::size(large_shapes));
+      const ChunkedShape shape = large ? large_shapes[i] : random_shape(random);
+      const ElementFormat format{type, i % 2 == 0 ? ByteOrder::little : ByteOrder::big};
+      const Selection selection = some_selection(shape, random);
+      const ChunkedDataset<T> dataset(shape, some_kinds[i % 4], format, random, selection);
+      const std::uint64_t most_chunks = 1 + random() % (dataset.grid().chunks() + 2);
+      const Accumulator actual = engine_fold(*backend, dataset, format, most_chunks, random());
+      EXPECT_TRUE(same(actual, scalar_fold(dataset.elements(), 0))) << "dataset " << i;
+    }
+  });
+}
+
+TEST_P(EveryChunk, IsAssembledIntoAnyRange) {
+  const auto [type, kernels] = GetParam();
+  std::mt19937_64 random(7);
+  visit_element_type(type, [&, type = type, kernels = kernels](auto element) {
+    using T = decltype(element);
+    for (int i = 0; i < 40; ++i) {
+      const bool large = i < static_cast<int>(std::size(large_shapes));
+      const ChunkedShape shape = large ? large_shapes[i] : random_shape(random);
+      const Selection selection = some_selection(shape, random);
+      const ChunkedDataset<T> dataset(shape, Kind::all_bits, {type}, random, selection);
+      const std::uint64_t elements = dataset.elements().size();
+      const std::uint64_t first = random() % elements;
+      const ElementRange range{first, 1 + random() % (elements - first)};
+      std::vector<std::byte> staging;
+      const auto chunks = dataset.stage(chunks_overlapping(dataset.grid(), range), staging, random);
+      std::vector<T> target(range.count);
+      assemble(*kernels, sizeof(T),
+               {dataset.grid(), flat_target(dataset.grid(), range), chunks, dataset.fill()},
+               staging.data(), reinterpret_cast<std::byte*>(target.data()));
+      EXPECT_EQ(
+          std::memcmp(target.data(), dataset.elements().data() + first, range.count * sizeof(T)), 0)
+          << "dataset " << i;
+    }
+  });
+}
+
+std::string case_name(const ::testing::TestParamInfo<EveryChunk::ParamType>& info) {
+  std::string kernels = std::get<1>(info.param)->name;
+  std::erase(kernels, '-');
+  return std::string(name_of(std::get<0>(info.param))) + kernels;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryChunk,
+                         ::testing::Combine(::testing::ValuesIn(all_element_types),
+                                            ::testing::ValuesIn(available_kernels())),
+                         case_name);
+
+TEST(ScanEngine, TakesChunksFromSeveralReaders) {
+  constexpr ElementFormat format{ElementType::i16, ByteOrder::big};
+  const ChunkedShape shape{{90, 401}, {20, 150}};
+  std::mt19937_64 random(8);
+  const ChunkedDataset<std::int16_t> dataset(shape, Kind::uniform, format, random);
+  const ChunkGrid& grid = dataset.grid();
+  const ScanSpec spec{format, ScanOperation::sum, false, ElementType::i64};
+  constexpr int readers = 3;
+  const std::uint64_t block_elements = 2 * scan_order::tile_elements;
+  const auto engine = make_backend(1)->make_scan_engine(
+      {spec, block_elements, block_elements, most_staging(grid, 1, 2), readers, 1});
+
+  std::int64_t sum = 0;
+  Accumulator before = Accumulator::empty();
+  for (std::uint64_t first = 0; first < shape.elements(); first += block_elements) {
+    const ElementRange range{first, std::min(block_elements, shape.elements() - first)};
+    const ChunkRun run = chunks_overlapping(grid, range);
+    const auto load_some = [&](int reader) {
+      std::mt19937_64 own(static_cast<std::uint64_t>(reader));
+      std::vector<std::byte> bytes;
+      for (auto i = static_cast<std::uint64_t>(reader); i < run.count; i += readers) {
+        const auto chunks = dataset.stage({run.first + i, 1}, bytes, own);
+        std::copy(bytes.begin(), bytes.end(), engine->staging(reader).begin());
+        engine->load(reader, 0, {grid, flat_target(grid, range), chunks, dataset.fill()});
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (int reader = 0; reader < readers; ++reader)
+        threads.emplace_back([&, reader] { load_some(reader); });
+    }
+    const Accumulator total = engine->total(0, range.count);
+    engine->scan(0, first, range.count, before);
+    before.merge(total);
+    before.normalize();
+    const auto bytes = engine->output(0, 0, 0, range.count);
+    const auto* prefixes = reinterpret_cast<const std::int64_t*>(bytes.data());
+    for (std::uint64_t i = 0; i < range.count; ++i) {
+      sum += dataset.elements()[first + i];
+      ASSERT_EQ(prefixes[i], sum) << "index " << first + i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::cpu

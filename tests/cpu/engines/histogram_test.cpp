@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/results/histogram_bins.hpp"
+#include "cpu/engines/elements.hpp"
+#include "cpu/engines/host_backend.hpp"
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold::cpu::testing {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Edges that are even, uneven, crowded into one place, few, or beyond most values.
+const std::vector<std::vector<double>> all_edges = {
+    equal_edges(0, 1, 10),
+    equal_edges(-100, 100, 3000),
+    equal_edges(-1e300, 1e300, 7),
+    {-infinity, -1, 0, 1e-300, 1e-200, 1e-100, 1e-9, 1, 10, 1e100, infinity},
+    {0, 0x1p-1074},
+    {1e200, 1e201},
+    {-infinity, infinity}};
+
+/// By halves of the edges' range, each element alone.
+template <class T>
+HistogramCounts expected_counts(const std::vector<std::uint64_t>& keys,
+                                const std::vector<T>& elements) {
+  HistogramCounts counts;
+  counts.bins.resize(keys.size() - 1);
+  for (const T element : elements) {
+    const double wide = widened(element);
+    if (wide != wide) {
+      ++counts.nan;
+      continue;
+    }
+    const auto region = std::upper_bound(keys.begin(), keys.end(), ordered_key(element));
+    const auto passed = static_cast<std::size_t>(region - keys.begin());
+    ++(passed == 0 ? counts.below : passed == keys.size() ? counts.above : counts.bins[passed - 1]);
+  }
+  return counts;
+}
+
+void expect_equal(const HistogramCounts& found, const HistogramCounts& expected) {
+  EXPECT_EQ(found.bins, expected.bins);
+  EXPECT_EQ(found.below, expected.below);
+  EXPECT_EQ(found.above, expected.above);
+  EXPECT_EQ(found.nan, expected.nan);
+}
+
+template <class T>
+class Histogram : public ::testing::Test {
+ protected:
+  static constexpr ElementType type = element_type_of<T>();
+
+  /// In slabs of 1000 elements over three slots.
+  static HistogramCounts counted(const Kernels& kernels, const std::vector<std::uint64_t>& keys,
+                                 const std::vector<T>& elements, ByteOrder order) {
+    constexpr std::uint64_t slab = 1000;
+    FoldPlan plan;
+    plan.format = {type, order};
+    plan.slab_elements = slab;
+    const auto engine = make_backend(2, kernels)->make_histogram_engine({plan, keys});
+    std::vector<std::byte> bytes(elements.size() * sizeof(T));
+    put_elements(elements, order, bytes.data());
+    int slot = 0;
+    for (std::uint64_t first = 0; first < elements.size(); first += slab) {
+      const std::uint64_t count = std::min<std::uint64_t>(slab, elements.size() - first);
+      std::memcpy(engine->buffer(slot).data(), bytes.data() + first * sizeof(T), count * sizeof(T));
+      engine->submit(slot, 0, first, count);
+      slot = (slot + 1) % engine->slots();
+    }
+    return engine->finish();
+  }
+};
+
+using Types =
+    ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                     std::uint16_t, std::uint32_t, std::uint64_t, Float16, BFloat16, float, double>;
+TYPED_TEST_SUITE(Histogram, Types);
+
+TYPED_TEST(Histogram, EveryElementIsCountedInItsBin) {
+  for (const Kind kind : all_kinds) {
+    const auto elements = make_elements<TypeParam>(kind, 5003);
+    for (const auto& edges : all_edges) {
+      const HistogramBins bins(edges, this->type);
+      const HistogramCounts expected = expected_counts(bins.keys(), elements);
+      for (const Kernels* kernels : available_kernels()) {
+        SCOPED_TRACE(std::string(kernels->name) + ", kind " +
+                     std::to_string(static_cast<int>(kind)) + ", " + std::to_string(edges.size()) +
+                     " edges from " + std::to_string(edges.front()));
+        for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
+          expect_equal(this->counted(*kernels, bins.keys(), elements, order), expected);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Histogram, NothingIsCountedWithoutElements) {
+  const HistogramBins bins(all_edges[0], this->type);
+  expect_equal(this->counted(*available_kernels().front(), bins.keys(), {}, ByteOrder::little),
+               expected_counts<TypeParam>(bins.keys(), {}));
+}
+
+}  // namespace
+}  // namespace warpfold::cpu::testing

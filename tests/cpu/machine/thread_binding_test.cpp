@@ -1,0 +1,46 @@
+#include "cpu/machine/thread_binding.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <thread>
+
+#include "cpu/engines/backend.hpp"
+
+namespace warpfold::cpu {
+namespace {
+
+/// Of those that the calling thread may use.
+int first_hardware_thread() {
+  int number = 0;
+  std::istringstream(cpu_set()) >> number;
+  return number;
+}
+
+TEST(ThreadBinding, HoldsForTheThreadAndThoseItStarts) {
+  const std::string before = cpu_set();
+  const int first = first_hardware_thread();
+  const std::string alone = std::to_string(first) + ",";
+  {
+    const ThreadBinding binding({first}, 1);
+    EXPECT_EQ(cpu_set(), alone);
+    std::string started;
+    std::thread([&] { started = cpu_set(); }).join();
+    EXPECT_EQ(started, alone);
+  }
+  EXPECT_EQ(cpu_set(), before);
+}
+
+TEST(ThreadBinding, LeavesThreadsWhereTooFewWouldBeLeftToThem) {
+  const std::string before = cpu_set();
+  const ThreadBinding none({}, 1);
+  const ThreadBinding too_few({first_hardware_thread()}, 2);
+  EXPECT_EQ(cpu_set(), before);
+}
+
+TEST(HardwareThreadsNear, AreNoneForAnUnknownDevice) {
+  EXPECT_TRUE(hardware_threads_near("0000:ff:1f.7").empty());
+}
+
+}  // namespace
+}  // namespace warpfold::cpu

@@ -1,0 +1,379 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "cuda/support/axis_slabs.hpp"
+#include "cuda/support/gpu_test.hpp"
+#include "cuda/support/sample_data.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/fixed_point.hpp"
+#include "warpfold/core/int128.hpp"
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+constexpr std::uint64_t slab_elements = 1 << 20;
+
+/// What precedes an element of a line, one element after the other.
+template <class T, bool floating = is_floating_element<T>>
+class LineSums;
+
+template <class T>
+class LineSums<T, false> {
+ public:
+  void add(T element) { sum_ += element; }
+
+  /// Nothing where the type can't hold it.
+  template <class Out>
+  std::optional<Out> prefix() const {
+    if (sum_ < int128{std::numeric_limits<Out>::lowest()} ||
+        sum_ > int128{std::numeric_limits<Out>::max()})
+      return std::nullopt;
+    return static_cast<Out>(sum_);
+  }
+  template <class Out>
+  Out wrapped() const {
+    return static_cast<Out>(sum_);
+  }
+
+ private:
+  int128 sum_ = 0;
+};
+
+template <class T>
+class LineSums<T, true> {
+ public:
+  void add(T element) {
+    const double value = widened(element);
+    if (std::isfinite(value)) {
+      sum_.add(value);
+      sum_.normalize();
+    } else {
+      others_ += value;
+    }
+  }
+
+  template <class Out>
+  std::optional<Out> prefix() const {
+    if (others_ != 0.0) return element_of<Out>(others_);
+    if constexpr (std::is_same_v<Out, double>) return sum_.rounded();
+    return element_of<Out>(sum_.rounded(0, Rounding::odd));
+  }
+  template <class Out>
+  Out wrapped() const {
+    return *prefix<Out>();
+  }
+
+ private:
+  ExactSum sum_{};
+  double others_ = 0;  ///< infinities and NaN, as IEEE 754 adds them
+};
+
+template <class T>
+class LineExtrema {
+ public:
+  LineExtrema(ScanOperation operation) : minimum_(operation == ScanOperation::min) {
+    using Limits = std::numeric_limits<std::conditional_t<std::is_integral_v<T>, T, float>>;
+    if constexpr (std::is_integral_v<T>)
+      best_ = minimum_ ? Limits::max() : Limits::lowest();
+    else
+      best_ = element_of<T>(minimum_ ? Limits::infinity() : -Limits::infinity());
+  }
+
+  void add(T element) {
+    if (is_nan(best_)) return;
+    const auto value = value_of(element);
+    const auto best = value_of(best_);
+    if (is_nan(element) || (minimum_ ? value < best : value > best)) best_ = element;
+  }
+
+  T best() const { return best_; }
+
+ private:
+  static auto value_of(T element) {
+    if constexpr (std::is_integral_v<T>)
+      return element;
+    else
+      return widened(element);
+  }
+  static bool is_nan(T element) { return value_of(element) != value_of(element); }
+
+  bool minimum_;
+  T best_;
+};
+
+template <class T>
+std::vector<std::byte> canonical_bytes(std::vector<T> elements) {
+  if constexpr (is_floating_element<T>)
+    for (T& element : elements)
+      if (std::isnan(widened(element)))
+        element = element_of<T>(std::numeric_limits<double>::quiet_NaN());
+  return bytes_of(elements);
+}
+
+template <class T>
+std::vector<T> elements_in(std::span<const std::byte> bytes) {
+  std::vector<T> elements(bytes.size() / sizeof(T));
+  std::memcpy(elements.data(), bytes.data(), bytes.size());
+  return elements;
+}
+
+AxisScanPlan plan_for(const ScanSpec& spec, std::uint64_t lines, int lanes = 1) {
+  return {spec, {}, lines, slab_elements, 2 * slab_elements * 8, lanes};
+}
+
+std::string name_of(const AxisSlab& shape) {
+  return std::to_string(shape.outer) + " x " + std::to_string(shape.along) + " x " +
+         std::to_string(shape.inner);
+}
+
+/// Visits the places of each line in the order of the axis: visit(line, place).
+template <class Visitor>
+void visit_lines(const AxisSlab& shape, Visitor&& visit) {
+  for (std::uint64_t line = 0; line < shape.lines(); ++line)
+    for (std::uint64_t a = 0; a < shape.along; ++a)
+      visit(line, (line / shape.inner * shape.along + a) * shape.inner + line % shape.inner);
+}
+
+class CudaAxisScan : public testing::TestWithParam<ElementType> {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
+    gpu_ = make_backend({});
+  }
+
+  /// Scans slabs that follow one another, beside `references`, one for each line.
+  template <class T, class Out, class Reference, class Prefix>
+  void expect_scans(const ScanSpec& spec, const AxisSlab& shape, Sample kind,
+                    std::vector<Reference> references, Prefix&& prefix_of, int slabs = 3) {
+    const auto engine = gpu_->make_axis_scan_engine(plan_for(spec, shape.lines() + 2));
+    engine->begin(0, shape.lines());
+    for (int slab = 0; slab < slabs; ++slab) {
+      auto elements = sample<T>(kind, shape.lines() * shape.along, random_());
+      const SampleSlab staged = chunked_slab(row_major({shape.outer, shape.along, shape.inner}),
+                                             elements, spec.input.order, random_);
+      std::vector<Out> expected(elements.size());
+      std::optional<std::uint64_t> overflow;
+      visit_lines(shape, [&](std::uint64_t line, std::uint64_t place) {
+        Reference& reference = references[line];
+        if (!spec.exclusive) reference.add(elements[place]);
+        bool fits = true;
+        expected[place] = prefix_of(reference, fits);
+        if (!fits && place < overflow.value_or(~std::uint64_t{0})) overflow = place;
+        if (spec.exclusive) reference.add(elements[place]);
+      });
+      const auto prefixes = engine->scan(0, staged.stage(engine->buffer(0)), shape);
+      EXPECT_TRUE(canonical_bytes(elements_in<Out>(prefixes)) == canonical_bytes(expected))
+          << name_of(shape) << " slab " << slab << " sample " << static_cast<int>(kind)
+          << (spec.exclusive ? " exclusive" : "");
+      if (spec.overflow == OverflowPolicy::wrap) overflow.reset();
+      EXPECT_EQ(engine->overflow(0), overflow) << name_of(shape);
+    }
+  }
+
+  template <class T, class Out>
+  void expect_sums(const AxisSlab& shape, Sample kind, bool exclusive, OverflowPolicy policy,
+                   ByteOrder order = native_byte_order, int slabs = 3) {
+    const ScanSpec spec{{element_type_of<T>(), order},
+                        ScanOperation::sum,
+                        exclusive,
+                        element_type_of<Out>(),
+                        policy};
+    expect_scans<T, Out>(
+        spec, shape, kind, std::vector<LineSums<T>>(shape.lines()),
+        [](const LineSums<T>& sums, bool& fits) {
+          const std::optional<Out> prefix = sums.template prefix<Out>();
+          fits = prefix.has_value();
+          return prefix.value_or(sums.template wrapped<Out>());
+        },
+        slabs);
+  }
+
+  template <class T>
+  void expect_extrema(const AxisSlab& shape, Sample kind, ScanOperation operation, bool exclusive) {
+    const ScanSpec spec{{element_type_of<T>(), native_byte_order},
+                        operation,
+                        exclusive,
+                        element_type_of<T>(),
+                        OverflowPolicy::error};
+    expect_scans<T, T>(spec, shape, kind,
+                       std::vector<LineExtrema<T>>(shape.lines(), LineExtrema<T>(operation)),
+                       [](const LineExtrema<T>& extrema, bool&) { return extrema.best(); });
+  }
+
+  /// Calls `visitor` with elements of the scanned type and of the usual output type.
+  template <class Visitor>
+  void visit_types(Visitor&& visitor) {
+    visit_element_type(GetParam(), [&](auto element) {
+      using T = decltype(element);
+      if constexpr (is_floating_element<T>)
+        visitor(element, element);
+      else if constexpr (std::is_signed_v<T>)
+        visitor(element, std::int64_t{});
+      else
+        visitor(element, std::uint64_t{});
+    });
+  }
+
+  std::unique_ptr<Backend> gpu_;
+  std::mt19937_64 random_{11};
+};
+
+const AxisSlab shapes[] = {{1, 3000, 1}, {3, 1001, 1}, {1, 3, 1001}, {2, 37, 41},
+                           {7, 1, 5},    {1, 1, 1},    {4, 300, 3}};
+
+TEST_P(CudaAxisScan, SumsOfAllShapes) {
+  visit_types([&]<class T, class Out>(T, Out) {
+    for (const AxisSlab& shape : shapes) {
+      expect_sums<T, Out>(shape, Sample::uniform, false, OverflowPolicy::wrap);
+      expect_sums<T, Out>(shape, Sample::uniform, true, OverflowPolicy::wrap, ByteOrder::big);
+    }
+  });
+}
+
+TEST_P(CudaAxisScan, SumsOfDataOfEveryKind) {
+  visit_types([&]<class T, class Out>(T, Out) {
+    for (const Sample kind : all_samples)
+      for (const AxisSlab& shape : {AxisSlab{3, 500, 1}, AxisSlab{1, 20, 50}})
+        expect_sums<T, Out>(shape, kind, kind == Sample::cancelling, OverflowPolicy::wrap);
+  });
+}
+
+TEST_P(CudaAxisScan, SumsThatOverflowTellTheLeastPlace) {
+  visit_element_type(GetParam(), [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_integral_v<T>)
+      for (const AxisSlab& shape : shapes)
+        expect_sums<T, T>(shape, Sample::uniform, false, OverflowPolicy::error);
+  });
+}
+
+TEST_P(CudaAxisScan, SumsOfOtherOutputTypes) {
+  visit_element_type(GetParam(), [&](auto element) {
+    using T = decltype(element);
+    if constexpr (is_floating_element<T>) {
+      for (const Sample kind : {Sample::uniform, Sample::wide}) {
+        expect_sums<T, double>({3, 400, 2}, kind, false, OverflowPolicy::error);
+        expect_sums<T, float>({3, 400, 2}, kind, false, OverflowPolicy::error);
+        expect_sums<T, Float16>({3, 400, 2}, kind, false, OverflowPolicy::error);
+        expect_sums<T, BFloat16>({3, 400, 2}, kind, false, OverflowPolicy::error);
+      }
+    }
+  });
+}
+
+TEST_P(CudaAxisScan, RunningExtrema) {
+  visit_element_type(GetParam(), [&](auto element) {
+    using T = decltype(element);
+    for (const ScanOperation operation : {ScanOperation::min, ScanOperation::max})
+      for (const AxisSlab& shape : shapes)
+        for (const Sample kind : {Sample::non_finite, Sample::subnormal})
+          expect_extrema<T>(shape, kind, operation, shape.inner == 1);
+  });
+}
+
+TEST_P(CudaAxisScan, ManyOrLongLines) {
+  visit_types([&]<class T, class Out>(T, Out) {
+    for (const AxisSlab& shape : {AxisSlab{1, 400000, 1}, AxisSlab{5, 30001, 1},
+                                  AxisSlab{1, 2, 150001}, AxisSlab{150001, 2, 1}})
+      expect_sums<T, Out>(shape, Sample::uniform, false, OverflowPolicy::wrap, native_byte_order,
+                          1);
+  });
+}
+
+std::string type_name(const testing::TestParamInfo<ElementType>& info) {
+  return std::string(name_of(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaAxisScan, testing::ValuesIn(all_element_types), type_name);
+
+class CudaAxisScanPlans : public GpuTest {};
+
+ScanSpec sum_of_floats() {
+  return {{ElementType::f32}, ScanOperation::sum, false, ElementType::f32, OverflowPolicy::error};
+}
+
+TEST_F(CudaAxisScanPlans, LanesShareNothingAndBeginAnew) {
+  constexpr int lanes = 4;
+  const auto engine = make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats(), 10, lanes));
+  ASSERT_EQ(engine->lanes(), lanes);
+  std::vector<std::thread> threads;
+  for (int lane = 0; lane < lanes; ++lane) {
+    threads.emplace_back([&, lane] {
+      const auto lines = static_cast<std::uint64_t>(3 + lane);
+      const AxisSlab shape{1, 200, lines};
+      const std::vector<float> ones(200 * lines, static_cast<float>(1 + lane));
+      for (int turn = 0; turn < 3; ++turn) {
+        engine->begin(lane, lines);
+        for (int slab = 0; slab < 2; ++slab) {
+          const auto staged = whole_slab(row_major({200, lines}), ones);
+          const auto prefixes =
+              elements_in<float>(engine->scan(lane, staged.stage(engine->buffer(lane)), shape));
+          EXPECT_EQ(prefixes.back(), static_cast<float>((slab + 1) * 200 * (1 + lane)));
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// What is left out adds nothing, and is no extremum.
+TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
+  const std::vector<float> elements = {5, -1, 3, -7, 4, 6};
+  const auto scanned = [&](ScanOperation operation) {
+    AxisScanPlan plan = plan_for(sum_of_floats(), 2);
+    plan.spec.operation = operation;
+    plan.decoding.values.least = ordered_key(0.0f);
+    const auto engine = make_backend({})->make_axis_scan_engine(plan);
+    engine->begin(0, 2);
+    const auto staged = whole_slab(row_major({2, 3}), elements);
+    return elements_in<float>(engine->scan(0, staged.stage(engine->buffer(0)), {2, 3, 1}));
+  };
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(scanned(ScanOperation::sum), (std::vector<float>{5, 5, 8, 0, 4, 10}));
+  EXPECT_EQ(scanned(ScanOperation::min), (std::vector<float>{5, 5, 3, infinity, 4, 4}));
+  EXPECT_EQ(scanned(ScanOperation::max), (std::vector<float>{5, 5, 5, -infinity, 4, 6}));
+}
+
+TEST_F(CudaAxisScanPlans, PackedElementsAreUnpacked) {
+  AxisScanPlan plan = plan_for(sum_of_floats(), 1);
+  plan.spec.input.type = ElementType::i16;
+  plan.decoding.unpacking = {true, ElementType::f32, 0.5, 100.0};
+  const auto engine = make_backend({})->make_axis_scan_engine(plan);
+  engine->begin(0, 1);
+  const auto staged = whole_slab(row_major({3}), std::vector<std::int16_t>{1, -2, 300});
+  const auto prefixes =
+      elements_in<float>(engine->scan(0, staged.stage(engine->buffer(0)), {1, 3, 1}));
+  EXPECT_EQ(prefixes, (std::vector<float>{100.5f, 199.5f, 449.5f}));
+}
+
+TEST_F(CudaAxisScanPlans, LanesFitTheMemory) {
+  const AxisScanPlan plan = plan_for(sum_of_floats(), 1000, 64);
+  const auto engine = make_backend_with(256 << 20)->make_axis_scan_engine(plan);
+  EXPECT_GE(engine->lanes(), 1);
+  EXPECT_LT(engine->lanes(), 64);
+  EXPECT_THROW(make_backend_with(1 << 20)->make_axis_scan_engine(plan), Error);
+}
+
+TEST_F(CudaAxisScanPlans, SlabsThatDoNotFitTheirLinesAreRefused) {
+  const auto engine = make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats(), 10));
+  EXPECT_THROW(engine->begin(0, 11), Error);
+  engine->begin(0, 10);
+  const auto staged = whole_slab(row_major({10, 2}), std::vector<float>(20));
+  EXPECT_THROW(engine->scan(0, staged.stage(engine->buffer(0)), {9, 2, 1}), Error);
+  EXPECT_TRUE(engine->scan(0, StagedChunks{}, {10, 0, 1}).empty());
+  EXPECT_EQ(engine->overflow(0), std::nullopt);
+}
+
+}  // namespace
+}  // namespace warpfold::cuda

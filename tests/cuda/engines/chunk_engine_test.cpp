@@ -1,0 +1,217 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/layout/chunk_grid.hpp"
+#include "core/scan/scan_arithmetic.hpp"
+#include "cuda/support/accumulator_equality.hpp"
+#include "cuda/support/both_backends.hpp"
+#include "cuda/support/drive_engines.hpp"
+#include "cuda/support/gpu_test.hpp"
+#include "cuda/support/sample_chunks.hpp"
+#include "cuda/support/sample_data.hpp"
+#include "cuda/support/sample_decodings.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+constexpr std::uint64_t tile = scan_order::tile_elements;
+constexpr FoldNeeds everything{true, true, true, true};
+
+/// A dataset of a few thousand elements in chunks, many of them equal.
+struct ChunkedDataset {
+  std::size_t element_bytes;
+  ChunkGrid grid;
+  std::vector<std::byte> bytes;
+  std::array<std::byte, 8> fill{};
+};
+
+template <class T>
+ChunkedDataset chunked_dataset(const std::vector<std::uint64_t>& shape,
+                               const std::vector<std::uint64_t>& chunk_shape, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uint64_t elements = 1;
+  for (const std::uint64_t extent : shape) elements *= extent;
+  std::vector<T> values(elements);
+  for (T& value : values) {
+    const auto kind = random() % 64;
+    value = element_of<T>(static_cast<double>(kind % 4));
+    if constexpr (is_floating_element<T>)
+      if (kind == 63) value = element_of<T>(std::numeric_limits<double>::quiet_NaN());
+  }
+  ChunkedDataset dataset{sizeof(T), chunk_grid(shape, chunk_shape), bytes_of(values)};
+  const T three = element_of<T>(3.0);
+  std::memcpy(dataset.fill.data(), &three, sizeof(T));
+  return dataset;
+}
+
+/// The sample's chunks in the memory.
+StagedChunks stage(const ChunkedDataset& dataset, const SampleChunks& sample,
+                   const ChunkTarget& target, std::span<std::byte> memory) {
+  EXPECT_LE(sample.staging.size(), memory.size());
+  std::ranges::copy(sample.staging, memory.begin());
+  return {dataset.grid, target, sample.chunks, dataset.fill};
+}
+
+const std::vector<std::vector<std::uint64_t>> shapes[] = {{{20011}, {777}},
+                                                          {{131, 97}, {16, 33}},
+                                                          {{17, 40, 31}, {5, 7, 31}},
+                                                          {{9, 8, 11, 13}, {2, 8, 3, 5}}};
+
+class CudaChunks : public BothBackends {};
+
+/// Folds the dataset box by box, by several threads with two slots each; unwritten chunks become
+/// fill values in it.
+Accumulator fold_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
+                       std::uint64_t most_chunks, const Decoding& decoding = {}) {
+  constexpr int threads = 3;
+  const BoxCut cut(dataset.grid, most_chunks);
+  std::mt19937_64 random(most_chunks);
+  std::vector<SampleChunks> samples;
+  FoldPlan plan{format, everything, cut.most_elements(), 0, true, 2 * threads, decoding};
+  for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
+    const ChunkRun run = cut.run(box);
+    samples.push_back(sample_chunks(dataset.grid, run.first, run.count, dataset.bytes,
+                                    dataset.element_bytes, dataset.fill, random));
+    plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
+  }
+  const auto engine = backend.make_fold_engine(plan);
+  EXPECT_EQ(engine->slots(), 2 * threads);
+  std::atomic<std::uint64_t> next = 0;
+  std::vector<std::thread> workers;
+  for (int thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([&, thread] {
+      for (int turn = 0;; turn = 1 - turn) {
+        const std::uint64_t box = next++;
+        if (box >= cut.boxes()) return;
+        const int slot = 2 * thread + turn;
+        const ChunkRun run = cut.run(box);
+        engine->wait(slot);
+        engine->submit(
+            slot, stage(dataset, samples[box], box_target(dataset.grid, run), engine->buffer(slot)),
+            box_indices(dataset.grid, run));
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  return engine->finish();
+}
+
+TEST_P(CudaChunks, BoxesFoldToWhatTheFlatDatasetDoes) {
+  const ElementFormat format{GetParam(), native_byte_order};
+  for (const auto& shape : shapes) {
+    for (const std::uint64_t most_chunks : {1u, 3u, 50u, 100000u}) {
+      auto dataset = visit_element_type(GetParam(), [&](auto element) {
+        return chunked_dataset<decltype(element)>(shape[0], shape[1], most_chunks);
+      });
+      const Accumulator boxes = fold_boxes(*gpu_, format, dataset, most_chunks);
+      const Accumulator flat = fold_all(*cpu_, {format, everything, 4096}, dataset.bytes);
+      expect_equal(boxes, flat,
+                   std::to_string(shape[0].size()) + "-D, " + std::to_string(most_chunks));
+    }
+  }
+}
+
+TEST_P(CudaChunks, DecodedBoxesFoldToWhatTheFlatDatasetDoes) {
+  FoldPlan plan{{GetParam(), native_byte_order}, everything, 4096};
+  visit_element_type(GetParam(), [&](auto element) {
+    plan.decoding = filters<decltype(element)>().front().decoding;
+  });
+  for (const auto& shape : shapes) {
+    auto dataset = visit_element_type(GetParam(), [&](auto element) {
+      return chunked_dataset<decltype(element)>(shape[0], shape[1], 3);
+    });
+    const Accumulator boxes = fold_boxes(*gpu_, plan.format, dataset, 3, plan.decoding);
+    expect_equal(boxes, fold_all(*gpu_, plan, dataset.bytes), std::to_string(shape[0].size()));
+  }
+}
+
+TEST_P(CudaChunks, BlocksLoadedAsChunksScanAsTheFlatDataset) {
+  constexpr int readers = 3;
+  const ScanSpec spec{{GetParam(), native_byte_order},
+                      ScanOperation::max,
+                      false,
+                      GetParam(),
+                      OverflowPolicy::error};
+  for (const auto& shape : shapes) {
+    auto dataset = visit_element_type(GetParam(), [&](auto element) {
+      return chunked_dataset<decltype(element)>(shape[0], shape[1], 7);
+    });
+    const std::uint64_t elements = dataset.bytes.size() / dataset.element_bytes;
+    const std::uint64_t chunks = dataset.grid.chunks();
+    const std::uint64_t piece = 5;
+    std::mt19937_64 random(9);
+    std::vector<SampleChunks> samples;
+    ScanPlan plan{spec, tile, 2 * tile, 0, readers, 1};
+    for (std::uint64_t first = 0; first < chunks; first += piece) {
+      samples.push_back(sample_chunks(dataset.grid, first, std::min(piece, chunks - first),
+                                      dataset.bytes, dataset.element_bytes, dataset.fill, random));
+      plan.staging_bytes =
+          std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
+    }
+    const auto engine = gpu_->make_scan_engine(plan);
+    ScanResult result;
+    Accumulator before = Accumulator::empty();
+    int block = 0;
+    for (std::uint64_t first = 0; first < elements; first += engine->block_elements()) {
+      const std::uint64_t count = std::min(engine->block_elements(), elements - first);
+      const ChunkTarget target = flat_target(dataset.grid, {first, count});
+      std::vector<std::thread> workers;
+      for (int reader = 0; reader < readers; ++reader) {
+        workers.emplace_back([&, reader] {
+          for (auto i = static_cast<std::size_t>(reader); i < samples.size(); i += readers)
+            engine->load(reader, block,
+                         stage(dataset, samples[i], target, engine->staging(reader)));
+        });
+      }
+      for (std::thread& worker : workers) worker.join();
+      const Accumulator total = engine->total(block, count);
+      engine->scan(block, first, count, before);
+      append(before, total, first);
+      append_output(*engine, block, count, tile, result.bytes);
+      block = (block + 1) % engine->blocks();
+    }
+    const auto flat = cpu_->make_scan_engine({spec, tile, 2 * tile});
+    EXPECT_TRUE(result.bytes == scan_all(*flat, dataset.bytes, spec, tile).bytes)
+        << shape[0].size() << "-D";
+  }
+}
+
+TEST_P(CudaChunks, LittleMemoryIsShared) {
+  auto dataset = visit_element_type(GetParam(), [&](auto element) {
+    return chunked_dataset<decltype(element)>({40000}, {1000}, 1);
+  });
+  const ScanSpec spec{
+      {GetParam(), native_byte_order}, ScanOperation::min, true, GetParam(), OverflowPolicy::error};
+  ScanPlan plan{spec, tile, 1 << 20, 1 << 20, 16, 16};
+  for (const std::uint64_t memory : {24u << 20, 4u << 20, 3u << 19}) {
+    const auto engine = make_backend_with(memory)->make_scan_engine(plan);
+    EXPECT_GE(engine->block_elements(), tile);
+    EXPECT_LE(engine->block_elements() * dataset.element_bytes, memory);
+  }
+  EXPECT_THROW(make_backend_with(1 << 20)->make_scan_engine(plan), Error);
+}
+
+std::string type_name(const testing::TestParamInfo<ElementType>& info) {
+  return std::string(name_of(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaChunks,
+                         testing::Values(ElementType::i8, ElementType::u16, ElementType::f32,
+                                         ElementType::f64),
+                         type_name);
+
+}  // namespace
+}  // namespace warpfold::cuda

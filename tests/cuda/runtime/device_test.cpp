@@ -1,0 +1,58 @@
+#include <gtest/gtest.h>
+
+#include "cuda/engines/backend.hpp"
+#include "cuda/support/gpu_test.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+TEST(CudaDevices, AreVisibleOrTheReasonIsGiven) {
+  EXPECT_EQ(visible_devices().empty(), !unavailable_reason().empty());
+}
+
+TEST(CudaDevices, ABackendWithoutADeviceIsRefusedWithTheReason) {
+  if (!visible_devices().empty()) GTEST_SKIP() << "there is a device";
+  try {
+    make_backend({});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.why(), unavailable_reason());
+    EXPECT_NE(error.suggestion().find("--backend cpu"), std::string::npos);
+  }
+}
+
+TEST(CudaDevices, TheBuildSaysWhatItIsFor) {
+  if (built())
+    EXPECT_EQ(build_description().rfind("CUDA ", 0), 0u) << build_description();
+  else
+    EXPECT_EQ(build_description(), "none");
+}
+
+using CudaDevice = GpuTest;
+
+TEST_F(CudaDevice, HasANameAnIdentityAndMemory) {
+  for (const DeviceInfo& device : visible_devices()) {
+    EXPECT_FALSE(device.name.empty());
+    EXPECT_EQ(device.identity.size(), 32u);
+    EXPECT_EQ(device.identity.find_first_not_of("0123456789abcdef"), std::string::npos);
+    EXPECT_GT(device.memory_bytes, 0u);
+  }
+}
+
+TEST_F(CudaDevice, IsNamedByItsBackend) {
+  const auto backend = make_backend({});
+  EXPECT_EQ(backend->name(), "cuda");
+  EXPECT_EQ(backend->device(), visible_devices().front().name);
+}
+
+TEST_F(CudaDevice, BeyondTheVisibleOnesIsRefused) {
+  DeviceOptions options;
+  options.device = static_cast<int>(visible_devices().size());
+  EXPECT_THROW(make_backend(options), Error);
+  options.device = -1;
+  EXPECT_THROW(make_backend(options), Error);
+}
+
+}  // namespace
+}  // namespace warpfold::cuda

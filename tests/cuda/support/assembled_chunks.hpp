@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cuda/chunks/chunk_assembly.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/support/sample_chunks.hpp"
+
+namespace warpfold::cuda {
+
+/// What memory that nothing was brought to holds, and how much of it lies behind the target.
+inline constexpr auto untouched = std::byte{0xa5};
+inline constexpr std::size_t guard_bytes = 256;
+
+/// What `assemble` leaves at place 0 and on, and behind it what must stay as it was.
+inline std::vector<std::byte> assembled(void (*assemble)(const kernels::ChunkAssembly&,
+                                                         cudaStream_t),
+                                        const SampleChunks& sample, const ChunkGrid& grid,
+                                        const ChunkTarget& target, std::size_t element_bytes,
+                                        std::uint64_t fill) {
+  const Stream stream;
+  const std::size_t size = target.elements * element_bytes + guard_bytes;
+  std::vector<std::byte> result(size);
+  const DeviceBuffer staged(sample.staging.size() + 16);
+  const DeviceBuffer table(sample.chunks.size() * sizeof(StagedChunk));
+  const DeviceBuffer elements(size);
+  copy_to_device(staged.data(), sample.staging.data(), sample.staging.size(), stream.get());
+  copy_to_device(table.data(), sample.chunks.data(), table.size(), stream.get());
+  fill_bytes(elements.data(), std::to_integer<int>(untouched), size, stream.get());
+  assemble({grid, target, reinterpret_cast<const StagedChunk*>(table.data()), sample.chunks.size(),
+            staged.data(), elements.data(), element_bytes, fill},
+           stream.get());
+  copy_to_host(result.data(), elements.data(), size, stream.get());
+  stream.synchronize();
+  return result;
+}
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cuda/engines/backend.hpp"
+
+namespace warpfold::cuda {
+
+/// Why tests that need a GPU can't run; empty where they can.
+inline std::string missing_gpu() {
+  return visible_devices().empty() ? "no device to test on: " + unavailable_reason() : "";
+}
+
+/// Tests that need a GPU; skipped elsewhere.
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
+  }
+};
+
+inline std::unique_ptr<Backend> make_backend_with(std::uint64_t memory_bytes) {
+  DeviceOptions options;
+  options.memory_bytes = memory_bytes;
+  return make_backend(options);
+}
+
+}  // namespace warpfold::cuda

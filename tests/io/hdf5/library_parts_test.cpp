@@ -1,0 +1,64 @@
+#include "io/hdf5/library_parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace warpfold::io {
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+/// Of a selection of three dimensions, in row-major order.
+std::vector<Shape> elements_of(const Selection& part) {
+  std::vector<Shape> elements;
+  for (std::uint64_t i = 0; i < part[0].count; ++i)
+    for (std::uint64_t j = 0; j < part[1].count; ++j)
+      for (std::uint64_t k = 0; k < part[2].count; ++k)
+        elements.push_back({part[0].start + i * part[0].step, part[1].start + j * part[1].step,
+                            part[2].start + k * part[2].step});
+  return elements;
+}
+
+std::size_t chunks_of(const Selection& part, const Shape& chunk_shape) {
+  std::set<Shape> chunks;
+  for (Shape element : elements_of(part)) {
+    for (std::size_t d = 0; d < element.size(); ++d) element[d] /= chunk_shape[d];
+    chunks.insert(element);
+  }
+  return chunks.size();
+}
+
+void expect_cut(const Selection& part, const Shape& chunk_shape, std::uint64_t most_chunks) {
+  std::vector<Shape> elements;
+  for (const Selection& piece : cut_by_chunks(part, chunk_shape, most_chunks)) {
+    EXPECT_LE(chunks_of(piece, chunk_shape), most_chunks);
+    for (const Shape& element : elements_of(piece)) elements.push_back(element);
+  }
+  EXPECT_EQ(elements, elements_of(part));
+}
+
+TEST(CutByChunks, PiecesFollowEachOtherInFewChunks) {
+  for (const Shape& chunk_shape : {Shape{1, 1, 1}, Shape{4, 3, 2}, Shape{100, 1, 7}}) {
+    for (const std::uint64_t most_chunks : {1U, 2U, 5U, 30U}) {
+      expect_cut({{0, 9}, {0, 7}, {0, 8}}, chunk_shape, most_chunks);
+      expect_cut({{3, 5, 2}, {5, 1}, {1, 6, 5}}, chunk_shape, most_chunks);
+      expect_cut({{7, 1}, {2, 11}, {0, 3, 40}}, chunk_shape, most_chunks);
+    }
+  }
+}
+
+TEST(CutByChunks, WhatLiesInFewChunksStaysWhole) {
+  const Selection part{{0, 1000}, {0, 1000}};
+  EXPECT_EQ(cut_by_chunks(part, Shape{100, 100}, 100), std::vector<Selection>{part});
+}
+
+TEST(CutByChunks, ChunksStayWholeWhereTheyCan) {
+  const std::vector<Selection> expected{{{0, 20}}, {{20, 10}}, {{30, 20}}};
+  EXPECT_EQ(cut_by_chunks({{0, 50}}, Shape{10}, 2), expected);
+}
+
+}  // namespace
+}  // namespace warpfold::io

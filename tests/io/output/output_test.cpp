@@ -1,0 +1,353 @@
+#include "io/output/output.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "io/dataset/dataset.hpp"
+#include "io/hdf5/hdf5_fixture.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr ElementFormat i32{ElementType::i32, native_byte_order};
+
+class OutputTest : public Hdf5Test {
+ protected:
+  OutputSpec spec(std::vector<std::uint64_t> shape = {10, 10}) const {
+    OutputSpec made;
+    made.path = path("out.h5");
+    made.dataset = "group/x";
+    made.shape = std::move(shape);
+    made.format = i32;
+    return made;
+  }
+
+  std::vector<std::int32_t> read(const std::string& file, const std::string& name,
+                                 ReadPath read_path = ReadPath::library) const {
+    Dataset dataset(path(file), name, read_path);
+    std::vector<std::int32_t> values(dataset.info().elements);
+    dataset.read({0, values.size()}, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  static void write(const StagedFile& staged, const std::vector<std::int32_t>& values) {
+    ContiguousWriter writer(staged.temporary_path(), staged.data_offset().value());
+    writer.write(0, std::as_bytes(std::span(values)));
+    writer.sync();
+  }
+
+  std::vector<std::string> files() const {
+    auto names = files_in_folder();
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Error refusal(const OutputSpec& refused) const {
+    const auto before = files();
+    const Error error = error_of([&] { StagedFile staged(refused); });
+    EXPECT_EQ(files(), before);
+    return error;
+  }
+};
+
+TEST_F(OutputTest, NothingIsUnderTheFinalNameBeforeCommit) {
+  StagedFile staged(spec());
+  const auto names = files();
+  ASSERT_EQ(names.size(), 1U);
+  EXPECT_TRUE(names[0].starts_with(".out.h5.warpfold-")) << names[0];
+  EXPECT_TRUE(names[0].ends_with(".tmp")) << names[0];
+  EXPECT_EQ(names[0].size(), std::string(".out.h5.warpfold-.tmp").size() + 16);
+  EXPECT_EQ(staged.temporary_path(), path(names[0]));
+  write(staged, numbered(100));
+  staged.commit();
+  EXPECT_EQ(files(), std::vector<std::string>{"out.h5"});
+  EXPECT_EQ(staged.temporary_path(), "");
+  EXPECT_EQ(read("out.h5", "group/x"), numbered(100));
+  EXPECT_EQ(read("out.h5", "group/x", ReadPath::automatic), numbered(100));
+}
+
+TEST_F(OutputTest, NothingIsLeftWithoutCommit) {
+  {
+    StagedFile staged(spec());
+    const StagedFile moved(std::move(staged));
+    EXPECT_EQ(files().size(), 1U);
+  }
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(OutputTest, LargeDatasetsAreAlignedAndAllocated) {
+  const StagedFile staged(spec({3, 1 << 20}));
+  EXPECT_EQ(staged.data_offset().value() % (std::uint64_t{4} << 20), 0U);
+  EXPECT_GE(std::filesystem::file_size(staged.temporary_path()),
+            staged.data_offset().value() + 3 * (std::uint64_t{4} << 20));
+}
+
+TEST_F(OutputTest, PiecesMayBeWrittenInAnyOrder) {
+  StagedFile staged(spec());
+  const auto values = numbered(100);
+  const auto bytes = std::as_bytes(std::span(values));
+  ContiguousWriter writer(staged.temporary_path(), staged.data_offset().value());
+  ContiguousWriter other(std::move(writer));
+  other.write(130, bytes.subspan(130));
+  other.write(0, bytes.first(130));
+  other.sync();
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "group/x"), values);
+}
+
+TEST_F(OutputTest, ScalarsAndNoElements) {
+  {
+    StagedFile staged(spec({}));
+    write(staged, {42});
+    staged.commit();
+    EXPECT_EQ(read("out.h5", "group/x"), std::vector<std::int32_t>{42});
+    std::filesystem::remove(path("out.h5"));
+  }
+  {
+    StagedFile staged(spec({4, 0}));
+    EXPECT_EQ(staged.data_offset(), std::nullopt);
+    staged.commit();
+  }
+  EXPECT_EQ(Dataset(path("out.h5"), "group/x").info().shape, (std::vector<std::uint64_t>{4, 0}));
+}
+
+TEST_F(OutputTest, AFileMayHaveSeveralDatasets) {
+  OutputSpec wanted = spec();
+  wanted.others = {{"group/y", {3}, i32, {}}, {"none", {0}, i32, {}}, {"z", {2, 2}, i32, {}}};
+  StagedFile staged(wanted);
+  EXPECT_EQ(staged.data_offset(2), std::nullopt);
+  const auto write_one = [&](std::size_t dataset, const std::vector<std::int32_t>& values) {
+    ContiguousWriter writer(staged.temporary_path(), staged.data_offset(dataset).value());
+    writer.write(0, std::as_bytes(std::span(values)));
+    writer.sync();
+  };
+  write_one(3, {4, 5, 6, 7});
+  write_one(1, {1, 2, 3});
+  write_one(0, numbered(100));
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "group/x"), numbered(100));
+  EXPECT_EQ(read("out.h5", "group/y"), (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(read("out.h5", "none"), std::vector<std::int32_t>{});
+  EXPECT_EQ(read("out.h5", "z"), (std::vector<std::int32_t>{4, 5, 6, 7}));
+}
+
+TEST_F(OutputTest, EveryElementFormatIsStored) {
+  for (const ElementType type : all_element_types) {
+    for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
+      OutputSpec wanted = spec();
+      wanted.format = {type, size_of(type) > 1 ? order : native_byte_order};
+      wanted.force = true;
+      StagedFile(wanted).commit();
+      EXPECT_EQ(Dataset(path("out.h5"), "group/x").info().format, wanted.format);
+    }
+  }
+}
+
+TEST_F(OutputTest, AnExistingFileStaysWithoutForce) {
+  write_text("out.h5", "precious");
+  const Error error = refusal(spec());
+  EXPECT_EQ(error.problem(), "cannot write '" + path("out.h5") + "'");
+  EXPECT_EQ(error.why(), "it exists");
+  EXPECT_TRUE(contains(error.suggestion(), "--force"));
+  EXPECT_EQ(error.exit_code(), ExitCode::failed);
+  EXPECT_EQ(std::filesystem::file_size(path("out.h5")), 8U);
+}
+
+TEST_F(OutputTest, AnExistingFileIsReplacedWithForce) {
+  write_text("out.h5", "old");
+  OutputSpec forced = spec();
+  forced.force = true;
+  StagedFile staged(forced);
+  EXPECT_EQ(std::filesystem::file_size(path("out.h5")), 3U);
+  write(staged, numbered(100));
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "group/x"), numbered(100));
+  EXPECT_EQ(files().size(), 1U);
+}
+
+TEST_F(OutputTest, AFileThatAppearsMeanwhileStays) {
+  {
+    StagedFile staged(spec());
+    write_text("out.h5", "precious");
+    const Error error = error_of([&] { staged.commit(); });
+    EXPECT_EQ(error.why(), "it exists");
+  }
+  EXPECT_EQ(files(), std::vector<std::string>{"out.h5"});
+  EXPECT_EQ(std::filesystem::file_size(path("out.h5")), 8U);
+}
+
+TEST_F(OutputTest, OnlyFilesAreReplaced) {
+  OutputSpec forced = spec();
+  forced.force = true;
+  std::filesystem::create_directory(path("out.h5"));
+  EXPECT_EQ(refusal(forced).why(), "it is a folder");
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  forced.path = path("pipe");
+  EXPECT_EQ(refusal(forced).why(), "it is not a regular file");
+}
+
+TEST_F(OutputTest, ALinkIsReplacedNotFollowed) {
+  write_text("target", "precious");
+  std::filesystem::create_symlink(path("target"), path("out.h5"));
+  EXPECT_EQ(refusal(spec()).why(), "it exists");
+  OutputSpec forced = spec();
+  forced.force = true;
+  StagedFile(forced).commit();
+  EXPECT_FALSE(std::filesystem::is_symlink(path("out.h5")));
+  EXPECT_EQ(std::filesystem::file_size(path("target")), 8U);
+}
+
+TEST_F(OutputTest, TheInputIsNeverReplaced) {
+  create_dataset(create_file("in.h5").get(), "x", H5T_STD_I32LE, {3});
+  std::filesystem::create_symlink(path("in.h5"), path("link.h5"));
+  std::filesystem::create_hard_link(path("in.h5"), path("hard.h5"));
+  for (const char* name : {"in.h5", "./in.h5", "link.h5", "hard.h5"}) {
+    for (const bool force : {false, true}) {
+      OutputSpec same = spec();
+      same.path = path(name);
+      same.force = force;
+      same.inputs = {path("other.h5"), path("in.h5")};
+      const Error error = refusal(same);
+      EXPECT_TRUE(contains(error.why(), "it is the input file")) << error.why();
+      EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    }
+  }
+}
+
+TEST_F(OutputTest, AMissingFolderIsNamed) {
+  OutputSpec lost = spec();
+  lost.path = path("none/out.h5");
+  EXPECT_EQ(refusal(lost).why(), "there is no folder '" + path("none") + "'");
+  write_text("file", "");
+  lost.path = path("file/out.h5");
+  EXPECT_FALSE(refusal(lost).why().empty());
+  lost.path = path("none/");
+  EXPECT_EQ(refusal(lost).exit_code(), ExitCode::usage);
+  lost.path = "";
+  EXPECT_EQ(refusal(lost).exit_code(), ExitCode::usage);
+}
+
+TEST_F(OutputTest, AFolderOneMayNotWriteToIsNamed) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  std::filesystem::create_directory(path("closed"));
+  std::filesystem::permissions(path("closed"), std::filesystem::perms::owner_read);
+  OutputSpec shut = spec();
+  shut.path = path("closed/out.h5");
+  EXPECT_EQ(refusal(shut).why(), "the folder '" + path("closed") + "': permission denied");
+  std::filesystem::permissions(path("closed"), std::filesystem::perms::owner_all);
+}
+
+TEST_F(OutputTest, ALongNameStillHasATemporaryOne) {
+  OutputSpec wanted = spec();
+  wanted.path = path(std::string(252, 'n') + ".h5");
+  StagedFile(wanted).commit();
+  EXPECT_TRUE(std::filesystem::exists(wanted.path));
+}
+
+TEST_F(OutputTest, TooLittleSpaceSaysHowMuch) {
+  const Error error = refusal(spec({std::uint64_t{1} << 55}));
+  EXPECT_TRUE(contains(error.why(), "not enough space: 144115188075855872 bytes are needed"))
+      << error.why();
+  EXPECT_EQ(refusal(spec({std::uint64_t{1} << 40, std::uint64_t{1} << 40})).exit_code(),
+            ExitCode::usage);
+}
+
+TEST_F(OutputTest, UnwritableBytesAreReported) {
+  const StagedFile staged(spec());
+  ContiguousWriter writer(staged.temporary_path(), std::uint64_t{1} << 20);
+  rlimit old_limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = old_limit;
+  limit.rlim_cur = 1000;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const std::vector<std::byte> bytes(100);
+  EXPECT_EQ(error_of([&] { writer.write(0, bytes); }).problem(),
+            "cannot write '" + staged.temporary_path() + "'");
+  ::setrlimit(RLIMIT_FSIZE, &old_limit);
+  std::signal(SIGXFSZ, old_handler);
+}
+
+TEST_F(OutputTest, AFullDeviceIsReported) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  ContiguousWriter writer("/dev/full", 0);
+  const std::vector<std::byte> bytes(100);
+  EXPECT_EQ(error_of([&] { writer.write(0, bytes); }).why(),
+            "not enough space: 100 bytes of this write are left");
+  EXPECT_THROW(ContiguousWriter(path("none"), 0), Error);
+}
+
+class ChunkedOutputTest : public OutputTest {
+ protected:
+  OutputSpec chunked_spec(std::vector<std::uint64_t> shape,
+                          std::vector<std::uint64_t> chunk) const {
+    OutputSpec made = spec(std::move(shape));
+    made.storage.chunk_shape = std::move(chunk);
+    return made;
+  }
+};
+
+TEST_F(ChunkedOutputTest, ChunksAreWrittenInAnyOrder) {
+  OutputSpec wanted = chunked_spec({9, 13}, {4, 5});
+  wanted.storage.deflate_level = 5;
+  wanted.storage.shuffle = true;
+  wanted.storage.fletcher32 = true;
+  StagedFile staged(wanted);
+  EXPECT_EQ(staged.data_offset(), std::nullopt);
+  ChunkWriter writer(staged.temporary_path(), "group/x");
+  ChunkWriter moved(std::move(writer));
+  ChunkEncoder encoder(wanted.storage, 4);
+  std::vector<std::int32_t> chunk(20);
+  for (const int number : {8, 0, 4, 2, 1, 3, 5, 7, 6}) {
+    std::fill(chunk.begin(), chunk.end(), number);
+    moved.write(static_cast<std::uint64_t>(number),
+                encoder.encode(std::as_bytes(std::span(chunk))));
+  }
+  EXPECT_THROW(moved.write(9, encoder.encode(std::as_bytes(std::span(chunk)))), Error);
+  moved.close();
+  staged.commit();
+  const std::vector<std::int32_t> values = read("out.h5", "group/x");
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(values[i], i / 13 / 4 * 3 + i % 13 / 5) << i;
+  }
+  const Dataset dataset(path("out.h5"), "group/x");
+  EXPECT_EQ(dataset.info().chunk_shape, (std::vector<std::uint64_t>{4, 5}));
+  EXPECT_EQ(dataset.info().filters.size(), 3U);
+}
+
+TEST_F(ChunkedOutputTest, ChunksShrinkToTheShape) {
+  for (const std::vector<std::uint64_t>& shape :
+       {std::vector<std::uint64_t>{3, 2}, std::vector<std::uint64_t>{0, 2}}) {
+    OutputSpec wanted = chunked_spec(shape, {100, 100});
+    wanted.force = true;
+    StagedFile(wanted).commit();
+    EXPECT_EQ(Dataset(path("out.h5"), "group/x").info().shape, shape);
+  }
+}
+
+TEST_F(ChunkedOutputTest, OptionsThatDoNotFitAreUsageErrors) {
+  const auto expect_usage = [&](const OutputSpec& wrong) {
+    EXPECT_EQ(refusal(wrong).exit_code(), ExitCode::usage);
+  };
+  expect_usage(chunked_spec({3, 4}, {3}));
+  expect_usage(chunked_spec({3, 4}, {0, 1}));
+  expect_usage(chunked_spec({}, {1}));
+  expect_usage(chunked_spec({std::uint64_t{1} << 32}, {std::uint64_t{1} << 30}));
+  OutputSpec wrong = spec();
+  wrong.storage.shuffle = true;
+  expect_usage(wrong);
+  wrong = chunked_spec({3, 4}, {1, 1});
+  wrong.storage.deflate_level = 10;
+  expect_usage(wrong);
+  wrong = spec();
+  for (const char* name : {"", "/", ".", "a/"}) {
+    wrong.dataset = name;
+    expect_usage(wrong);
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::io

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cpu/engines/backend.hpp"
+#include "cuda/arrays/array_engine.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::pipeline {
+
+/// Scans arrays in host memory by the cpu backend.
+class HostArrayScanner final : public cuda::ArrayScanner {
+ public:
+  HostArrayScanner(Backend& backend, const ScanSpec& spec) : backend_(backend), spec_(spec) {}
+
+  bool needs_total(std::uint64_t) const override { return true; }
+
+  Accumulator total(const void* input, std::uint64_t elements, cuda::StreamHandle) override {
+    const std::uint64_t whole_tiles = round_up(elements, scan_tile_elements);
+    engine_ = backend_.make_scan_engine({spec_, whole_tiles, whole_tiles});
+    const std::span<std::byte> memory = engine_->input(0, 0, 0, elements);
+    std::memcpy(memory.data(), input, elements * size_of(spec_.input.type));
+    engine_->load(0, 0, 0, elements);
+    return engine_->total(0, elements);
+  }
+
+  std::optional<std::uint64_t> scan(const void*, void* output, std::uint64_t elements,
+                                    const Accumulator& before, cuda::StreamHandle) override {
+    const auto overflow = engine_->scan(0, 0, elements, before);
+    const std::span<const std::byte> prefixes = engine_->output(0, 0, 0, elements);
+    std::memcpy(output, prefixes.data(), elements * size_of(spec_.output));
+    return overflow;
+  }
+
+ private:
+  Backend& backend_;
+  ScanSpec spec_;
+  std::unique_ptr<ScanEngine> engine_;
+};
+
+/// Takes arrays in host memory for arrays on a device: what the ranks do together, without a GPU.
+class HostArrayEngine final : public cuda::ArrayEngine {
+ public:
+  void check_memory(const void* memory) const override {
+    if (memory == elsewhere) throw Error("an array is elsewhere", "", "");
+  }
+
+  void start_fold(const void* elements, std::uint64_t count, ElementType type, FoldNeeds needs,
+                  cuda::StreamHandle) override {
+    if (folding_) throw Error("a fold was started before the last one's result was taken", "", "");
+    folding_ = backend_->make_fold_engine({{type, native_byte_order}, needs, count});
+    std::memcpy(folding_->buffer(0).data(), elements, count * size_of(type));
+    folding_->submit(0, 0, 0, count);
+  }
+
+  Accumulator fold_result() override {
+    const std::unique_ptr<FoldEngine> finished = std::move(folding_);
+    if (fails_at_result) throw Error("the device is lost", "", "");
+    return finished->finish();
+  }
+
+  cuda::ArrayScanner& scanner(const ScanSpec& spec, bool) override {
+    scanner_ = std::make_unique<HostArrayScanner>(*backend_, spec);
+    return *scanner_;
+  }
+
+  const void* elsewhere = nullptr;  ///< an address that is not the device's
+  bool fails_at_result = false;
+
+ private:
+  std::unique_ptr<Backend> backend_ = cpu::make_backend(1);
+  std::unique_ptr<FoldEngine> folding_;
+  std::unique_ptr<HostArrayScanner> scanner_;
+};
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,136 @@
+#include "pipeline/reduce/slab_pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "cpu/engines/backend.hpp"
+#include "mpi/combine.hpp"
+#include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/output/generate.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// The host's, but engines hold slabs of at most `most_elements`, as in a GPU with little memory.
+class SmallBackend final : public Backend {
+ public:
+  explicit SmallBackend(std::uint64_t most_elements) : most_elements_(most_elements) {}
+
+  std::string name() const override { return host_->name(); }
+  std::string device() const override { return host_->device(); }
+
+  std::unique_ptr<FoldEngine> make_fold_engine(const FoldPlan& plan) override {
+    FoldPlan small = plan;
+    small.slab_elements = std::min(plan.slab_elements, most_elements_);
+    return host_->make_fold_engine(small);
+  }
+
+  std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
+    return host_->make_scan_engine(plan);
+  }
+
+  std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) override {
+    return host_->make_histogram_engine(plan);
+  }
+
+  std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) override {
+    return host_->make_compact_engine(plan);
+  }
+
+  std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) override {
+    return host_->make_axis_fold_engine(plan);
+  }
+
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
+    return host_->make_axis_scan_engine(plan);
+  }
+
+ private:
+  std::unique_ptr<Backend> host_ = cpu::make_backend(1);
+  std::uint64_t most_elements_;
+};
+
+/// A chunked dataset, folded by ranks whose last one has a small engine.
+class SlabPipeline : public testing::Test {
+ protected:
+  SlabPipeline() {
+    GenerateOptions options;
+    options.kind = GeneratorKind::iota;
+    options.format.type = ElementType::i64;
+    options.shape = {200, 90};
+    options.storage.chunk_shape = {10, 20};
+    options.force = true;
+    expected_sum_ = generate(MPI_COMM_WORLD, file_, "values", options).known_sum;
+  }
+
+  ~SlabPipeline() override {
+    if (world_.is_root()) std::remove(file_.c_str());
+  }
+
+  DatasetView open() const { return {open_everywhere(file_, "values", world_), {}}; }
+
+  SlabSetup set_up(DatasetView& view, std::uint64_t most_elements, const RunOptions& options) {
+    static constexpr std::uint64_t plenty = 1 << 20;
+    backend_.emplace([this, most_elements] {
+      return std::make_unique<SmallBackend>(world_.is_last() ? most_elements : plenty);
+    });
+    const auto make = [this](Backend& backend, FoldPlan plan) {
+      plan.needs = needs_of({Statistic::sum}, ElementType::i64);
+      std::unique_ptr<FoldEngine> engine = backend.make_fold_engine(plan);
+      engine_ = engine.get();
+      return engine;
+    };
+    return set_up_slabs(view, make, {std::nullopt, 2, "", "", {}}, *backend_, options, watch_,
+                        world_);
+  }
+
+  void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {
+    Accumulator mine;
+    pass_slabs(
+        setup, [&] { mine = engine_->finish(); }, view.info(), watch_, world_);
+    const Accumulator whole = mpi::reduce(mine, world_);
+    if (!world_.is_root()) return;
+    const Summary summary = summarize(whole, ElementType::i64, {Statistic::sum}, {});
+    EXPECT_EQ(summary.front().second, expected_sum_);
+  }
+
+  mpi::Communicator world_{MPI_COMM_WORLD};
+  std::string file_ = testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
+  Value expected_sum_;
+  RunOptions options_;
+  RunWatch watch_{options_};
+  std::optional<StartingBackend> backend_;
+  FoldEngine* engine_ = nullptr;
+};
+
+TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
+  DatasetView view = open();
+  const SlabSetup setup = set_up(view, 900, {});
+  EXPECT_TRUE(setup.cut.in_chunks());
+  EXPECT_EQ(setup.cut.most_chunks(), 4u);
+  expect_right_sum(setup, view);
+}
+
+TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
+  DatasetView view = open();
+  const SlabSetup setup = set_up(view, 150, {});
+  EXPECT_EQ(view.info().path, ReadPath::library);
+  EXPECT_FALSE(setup.cut.in_chunks());
+  EXPECT_LE(setup.cut.most_elements(), 150u);
+  expect_right_sum(setup, view);
+}
+
+TEST_F(SlabPipeline, APathThatWasAskedForIsNotLeft) {
+  DatasetView view = open();
+  RunOptions options;
+  options.read_path = ReadPath::direct;
+  EXPECT_THROW(set_up(view, 150, options), Error);
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline

@@ -1,0 +1,217 @@
+#include "pipeline/regions/axis_cut.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+
+#include "pipeline/regions/axis_plan.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+using Extents = std::vector<std::uint64_t>;
+
+std::string refusal(const std::vector<std::int64_t>& axes, const Extents& shape) {
+  try {
+    resolve_axes(axes, shape);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST(ResolveAxes, NegativeOnesCountFromTheLast) {
+  const Extents shape{4, 5, 6};
+  const std::vector<std::int64_t> axes{-1, 0};
+  EXPECT_EQ(resolve_axes(axes, shape), (std::vector<int>{0, 2}));
+}
+
+TEST(ResolveAxes, RefusesOthersAndTellsWhichThereAre) {
+  EXPECT_NE(refusal({3}, {4, 5, 6}).find("from 0 to 2, or from -3 to -1"), std::string::npos);
+  EXPECT_NE(refusal({-4}, {4, 5, 6}).find("there is no axis -4"), std::string::npos);
+  EXPECT_NE(refusal({0}, {}).find("no dimensions"), std::string::npos);
+  EXPECT_NE(refusal({1, -2}, {4, 5, 6}).find("axis 1 is given twice"), std::string::npos);
+}
+
+/// A random array, its axes and granule, and the cut of it.
+class RandomCut {
+ public:
+  explicit RandomCut(unsigned seed) : random_(seed) {}
+
+  AxisCut operator()() {
+    Extents shape;
+    Extents granule;
+    std::vector<int> axes;
+    const int dimensions = static_cast<int>(between(1, 5));
+    for (int d = 0; d < dimensions; ++d) {
+      shape.push_back(between(1, 7));
+      granule.push_back(between(1, 4));
+      if (between(0, 1) == 1) axes.push_back(d);
+    }
+    if (axes.empty()) axes.push_back(static_cast<int>(between(0, shape.size() - 1)));
+    AxisShape array(shape, axes);
+    const AxisBoxLimits limits{between(1, 200), between(1, 40), between(1, 8)};
+    return {array, choose_box_extents(array, granule, limits)};
+  }
+
+ private:
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
+    return std::uniform_int_distribution<std::uint64_t>(least, most)(random_);
+  }
+
+  std::mt19937 random_;
+};
+
+/// Calls body(coordinates, place in row-major order) for each element of a box.
+template <class Body>
+void for_each_element(const Box& box, Body&& body) {
+  for (std::uint64_t place = 0; place < box.elements(); ++place) {
+    Extents at(box.count.size());
+    std::uint64_t rest = place;
+    for (std::size_t d = at.size(); d-- > 0;) {
+      at[d] = box.start[d] + rest % box.count[d];
+      rest /= box.count[d];
+    }
+    body(at, place);
+  }
+}
+
+std::uint64_t flat_index(const Extents& at, std::span<const int> dimensions, const Extents& shape) {
+  std::uint64_t index = 0;
+  for (const int d : dimensions)
+    index = index * shape[static_cast<std::size_t>(d)] + at[static_cast<std::size_t>(d)];
+  return index;
+}
+
+TEST(AxisCut, BoxesHoldEachElementOnce) {
+  RandomCut make(1);
+  for (int round = 0; round < 200; ++round) {
+    const AxisCut cut = make();
+    std::set<Extents> seen;
+    for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile)
+      for (std::uint64_t number = 0; number < cut.boxes_of_tile(); ++number) {
+        const Box box = cut.box(tile, number);
+        ASSERT_LE(box.elements(), cut.most_elements());
+        for_each_element(box,
+                         [&](const Extents& at, auto) { ASSERT_TRUE(seen.insert(at).second); });
+      }
+    ASSERT_EQ(seen.size(), product(cut.array().shape));
+  }
+}
+
+TEST(AxisCut, PlacesAreRowsOfOutputs) {
+  RandomCut make(2);
+  for (int round = 0; round < 200; ++round) {
+    const AxisCut cut = make();
+    const AxisShape& array = cut.array();
+    for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile) {
+      const Box outputs = cut.outputs(tile);
+      ASSERT_LE(outputs.elements(), cut.most_outputs());
+      Extents output_indices(outputs.elements());
+      for_each_run(outputs, array.output_shape(),
+                   [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
+                     for (std::uint64_t i = 0; i < count; ++i)
+                       output_indices[place + i] = index + i;
+                   });
+      const Box box = cut.box(tile, cut.boxes_of_tile() - 1);
+      const Extents stride = cut.matrix_strides(box);
+      const BoxIndices rows = cut.row_indices(box);
+      std::set<std::uint64_t> places;
+      for_each_element(box, [&](const Extents& at, auto) {
+        std::uint64_t place = 0;
+        for (std::size_t d = 0; d < at.size(); ++d) place += (at[d] - box.start[d]) * stride[d];
+        places.insert(place);
+        ASSERT_EQ(output_indices[place % outputs.elements()],
+                  flat_index(at, array.across, array.shape));
+        ASSERT_EQ(rows(place / outputs.elements()), flat_index(at, array.along, array.shape));
+      });
+      ASSERT_EQ(places.size(), box.elements());
+      ASSERT_EQ(*places.rbegin(), box.elements() - 1);
+    }
+  }
+}
+
+TEST(AxisCut, RunsOfABoxAreItsElementsInOrder) {
+  RandomCut make(3);
+  for (int round = 0; round < 200; ++round) {
+    const AxisCut cut = make();
+    const Extents& shape = cut.array().shape;
+    const Box box = cut.box(cut.tiles() - 1, cut.boxes_of_tile() - 1);
+    Extents from_runs;
+    for_each_run(box, shape, [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
+      ASSERT_EQ(place, from_runs.size());
+      for (std::uint64_t i = 0; i < count; ++i) from_runs.push_back(index + i);
+    });
+    std::vector<int> all(shape.size());
+    for (std::size_t d = 0; d < all.size(); ++d) all[d] = static_cast<int>(d);
+    Extents expected;
+    for_each_element(
+        box, [&](const Extents& at, auto) { expected.push_back(flat_index(at, all, shape)); });
+    ASSERT_EQ(from_runs, expected);
+  }
+}
+
+Extents extents(const Extents& shape, int axis, const Extents& granule, AxisBoxLimits limits) {
+  const std::vector<int> axes{axis};
+  return choose_box_extents(AxisShape(shape, axes), granule, limits);
+}
+
+TEST(ChooseBoxExtents, TakesLongRunsAndRowsEnough) {
+  const AxisBoxLimits limits{1u << 20, 1u << 20, 32};
+  EXPECT_EQ(extents({100'000, 100'000}, 0, {1, 1}, limits), (Extents{32, 32768}));
+  EXPECT_EQ(extents({100'000, 100'000}, 1, {1, 1}, limits), (Extents{10, 100'000}));
+  EXPECT_EQ(extents({10, 1'000'000'000}, 0, {1, 1}, limits), (Extents{10, 104857}));
+  EXPECT_EQ(extents({10, 1'000'000'000}, 1, {1, 1}, limits), (Extents{1, 1u << 20}));
+  EXPECT_EQ(extents({1'000'000'000, 10}, 0, {1, 1}, limits), (Extents{104857, 10}));
+  EXPECT_EQ(extents({1'000'000'000, 10}, 1, {1, 1}, limits), (Extents{104857, 10}));
+}
+
+TEST(ChooseBoxExtents, TakesWholeGranules) {
+  const AxisBoxLimits limits{1u << 20, 1u << 20, 32};
+  EXPECT_EQ(extents({1000, 1000, 1000}, 0, {100, 100, 100}, limits), (Extents{100, 100, 100}));
+  EXPECT_EQ(extents({1000, 1000, 1000}, 1, {10, 30, 30}, limits), (Extents{10, 90, 1000}));
+}
+
+TEST(ChooseBoxExtents, KeepsToTheMostOutputsWhateverTheGranule) {
+  const AxisBoxLimits limits{1u << 20, 1000, 32};
+  EXPECT_EQ(extents({50, 1'000'000}, 0, {1, 1'000'000}, limits), (Extents{50, 1000}));
+  EXPECT_EQ(extents({50, 200, 300}, 0, {1, 200, 300}, limits), (Extents{50, 3, 300}));
+}
+
+AxisCut cut_of(const Extents& shape, int axis, const AxisMeans& means) {
+  const std::vector<int> axes{axis};
+  return cut_for_axis_fold(AxisShape(shape, axes), Extents(shape.size(), 1), means);
+}
+
+TEST(AxisGroups, EveryBoxIsInOneGroupAndEveryGroupOfOneRank) {
+  for (const int axis : {0, 1}) {
+    const AxisMeans means{1000, 192, 2, 3};
+    const AxisCut cut = cut_of({3000, 7}, axis, means);
+    const AxisGroups groups(cut, means);
+    std::vector<int> taken(cut.tiles() * cut.boxes_of_tile());
+    for (int rank = 0; rank < means.ranks; ++rank) {
+      const ElementRange share = groups.share(means.ranks, rank);
+      for (std::uint64_t group = share.first; group < share.end(); ++group) {
+        const ElementRange boxes = groups.boxes(group);
+        for (std::uint64_t box = boxes.first; box < boxes.end(); ++box)
+          ++taken[groups.tile(group) * cut.boxes_of_tile() + box];
+      }
+    }
+    EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<long>(taken.size()));
+  }
+}
+
+TEST(AxisGroups, FewOutputsAreSharedManyAreNot) {
+  const AxisMeans means{1000, 192, 2, 3};
+  EXPECT_GT(AxisGroups(cut_of({100'000, 7}, 0, means), means).groups_of_tile, 1u);
+  EXPECT_EQ(AxisGroups(cut_of({100'000, 7}, 1, means), means).groups_of_tile, 1u);
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline

@@ -1,0 +1,84 @@
+#include "pipeline/regions/slab_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "described_dataset.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr std::uint64_t mebi = 1u << 20;
+constexpr RankMeans host{8, false};
+constexpr RankMeans gpu{32, true};
+
+io::DatasetInfo large(ReadPath path) { return described_dataset({1024, 4 * mebi}, {}, path); }
+
+io::DatasetInfo in_chunks_of(std::uint64_t elements) {
+  return described_dataset({1024 * mebi}, {elements}, ReadPath::chunk);
+}
+
+TEST(SlabBytes, ToBeChosenOrFourKibibytesToOneGibibyte) {
+  EXPECT_NO_THROW(check_slab_bytes(0));
+  EXPECT_NO_THROW(check_slab_bytes(4096));
+  EXPECT_NO_THROW(check_slab_bytes(std::uint64_t{1} << 30));
+  EXPECT_THROW(check_slab_bytes(4095), Error);
+  EXPECT_THROW(check_slab_bytes((std::uint64_t{1} << 30) + 1), Error);
+}
+
+TEST(SlabPlan, OptionsAreFollowed) {
+  RunOptions options;
+  options.threads = 50;
+  options.slab_bytes = 64 * mebi;
+  const SlabPlan plan = plan_slabs(large(ReadPath::direct), options, gpu, 1);
+  EXPECT_EQ(plan.threads, 50);
+  EXPECT_EQ(plan.slab_elements, 16 * mebi);
+}
+
+TEST(SlabPlan, SlabsAreSmallerWhereRanksShareAHost) {
+  const io::DatasetInfo info = large(ReadPath::direct);
+  EXPECT_LT(plan_slabs(info, {}, gpu, 4).slab_elements, plan_slabs(info, {}, gpu, 1).slab_elements);
+}
+
+TEST(SlabPlan, AllCoresFoldOnTheHostInSlabsThatStayInTheirCaches) {
+  const SlabPlan plan = plan_slabs(large(ReadPath::direct), {}, host, 1);
+  EXPECT_EQ(plan.threads, 8);
+  EXPECT_LE(plan.slab_elements * 4, mebi);
+  EXPECT_EQ(slots_for(plan, plan.threads), 8);
+}
+
+TEST(SlabPlan, FewThreadsFillAGpuAndAllDecompress) {
+  EXPECT_LT(plan_slabs(large(ReadPath::direct), {}, gpu, 1).threads, 20);
+  EXPECT_EQ(plan_slabs(in_chunks_of(mebi), {}, gpu, 1).threads, 32);
+  EXPECT_EQ(plan_slabs(large(ReadPath::library), {}, gpu, 1).threads, 1);
+}
+
+TEST(SlabPlan, EveryThreadOfEveryRankGetsSeveralSlabs) {
+  const io::DatasetInfo info = described_dataset({16 * mebi}, {}, ReadPath::direct);
+  const SlabPlan plan = plan_slabs(info, {}, gpu, 4);
+  const auto threads = static_cast<std::uint64_t>(plan.threads) * 4;
+  EXPECT_GE(info.elements / plan.slab_elements, 2 * threads);
+}
+
+TEST(SlabPlan, LargeChunksLeaveRoomForFewThreads) {
+  const SlabPlan plan = plan_slabs(in_chunks_of(256 * mebi), {}, gpu, 1);
+  EXPECT_EQ(plan.threads, 1);
+  EXPECT_EQ(slots_for(plan, plan.threads), 2);
+}
+
+TEST(SlabPlan, TheLibraryReadsWholeRowsOfChunks) {
+  const io::DatasetInfo info = described_dataset({10000, 30000}, {10, 30}, ReadPath::library);
+  const SlabPlan plan = plan_slabs(info, {}, host, 1);
+  EXPECT_EQ(plan.slab_elements % 300000, 0u);
+}
+
+TEST(SlabPlan, ThreadsAreNoMoreThanSlabs) {
+  const SlabPlan plan = plan_slabs(large(ReadPath::direct), {}, host, 1);
+  EXPECT_EQ(threads_for(plan, 3), 3);
+  EXPECT_EQ(threads_for(plan, 100), 8);
+  EXPECT_EQ(threads_for(plan, 0), 0);
+  EXPECT_EQ(slots_for(plan, 0), 1);
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline

@@ -1,0 +1,63 @@
+#include "pipeline/run/bottleneck.hpp"
+
+#include <gtest/gtest.h>
+
+#include "described_dataset.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+RunReport report(double seconds, std::vector<StageTiming> stages) {
+  RunReport run;
+  run.seconds = seconds;
+  run.stages = std::move(stages);
+  return run;
+}
+
+bool begins_with(const std::string& text, const std::string& words) {
+  return text.rfind(words, 0) == 0;
+}
+
+io::DatasetInfo contiguous() { return described_dataset({1 << 30}, {}, ReadPath::direct); }
+
+io::DatasetInfo deflated() {
+  io::DatasetInfo info = described_dataset({1 << 30}, {1 << 20}, ReadPath::chunk);
+  info.filters = {{2, "shuffle", true, {}}, {1, "deflate", true, {}}};
+  return info;
+}
+
+TEST(MeasuredBottleneck, IsTheStageThatWasBusyLongest) {
+  const auto run = report(10, {{"read", 4, 3, 6, 1}, {"copy to GPU", 1, 8.6, 0.4, 1}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(run), "copying to the GPU, busy 96% of the time"));
+}
+
+TEST(MeasuredBottleneck, IsStartingUpWhereTheStagesTookLittle) {
+  const auto run = report(10, {{"read", 4, 1, 1, 1}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting up and opening, 80%"));
+}
+
+TEST(MeasuredBottleneck, NothingWithoutStages) {
+  EXPECT_EQ(measured_bottleneck(report(1, {})), "");
+}
+
+TEST(ExpectedBottleneck, ContiguousBytesWaitForReadersAndThenForTheBus) {
+  EXPECT_TRUE(begins_with(expected_bottleneck(contiguous(), 2, true), "reading, about 16 GB/s"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(contiguous(), 16, true), "copying to the GPU"));
+}
+
+TEST(ExpectedBottleneck, CompressedChunksWaitForCores) {
+  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 16, true), "decompressing"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 1, false), "decompressing, about 0.5"));
+}
+
+TEST(ExpectedBottleneck, TheLibraryServesOneThreadAtATime) {
+  const io::DatasetInfo info = described_dataset({1 << 30}, {}, ReadPath::library);
+  EXPECT_EQ(expected_bottleneck(info, 1, true), expected_bottleneck(info, 8, true));
+}
+
+TEST(ExpectedBottleneck, NothingWithoutElements) {
+  EXPECT_EQ(expected_bottleneck(described_dataset({0}, {}, ReadPath::direct), 4, true), "");
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
