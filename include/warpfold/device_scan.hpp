@@ -38,7 +38,7 @@ struct DeviceScanOptions {
 /// Writes the prefix scan of an array in device memory, behind what `stream` holds, to `output`:
 /// device memory for as many elements of the output type, aligned to them; `input.data` itself
 /// where both types have the same size. What is put into `stream` later meets the prefixes; the
-/// call may return before they are there. Ranks read their elements twice (fold, MPI_Exscan,
+/// call may return before they are there. Ranks read their elements twice (reduce, MPI_Exscan,
 /// scan); the last one, or one alone, once, but for reproducible sums of floats.
 ///
 /// Collective over `communicator`; MPI must be initialised, options and types equal on all ranks.

@@ -24,7 +24,7 @@ Error as_error(const std::exception_ptr& failure) {
 
 }  // namespace
 
-void settle(const std::exception_ptr& failure, const Communicator& communicator) {
+void throw_on_all_ranks(const std::exception_ptr& failure, const Communicator& communicator) {
   const int mine = failure ? communicator.rank() : communicator.size();
   int lowest = mine;
   check(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, communicator.get()), "MPI_Allreduce");

@@ -13,7 +13,7 @@ namespace warpfold::mpi {
 
 /// Makes all ranks fail together: throws, on every rank, the Error of the lowest rank that passes
 /// one (`failure` not null); returns where none does. Collective.
-void settle(const std::exception_ptr& failure, const Communicator& communicator);
+void throw_on_all_ranks(const std::exception_ptr& failure, const Communicator& communicator);
 
 /// Lets ranks that work on their own notice another's failure, at no more than one small
 /// non-blocking collective a round. Every rank must call round() equally often until it returns

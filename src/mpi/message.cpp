@@ -12,15 +12,15 @@ constexpr int head_tag = 1;
 constexpr int bytes_tag = 2;
 
 /// Well within what an int counts.
-constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_piece_bytes = std::size_t{1} << 30;
 
 using Head = std::array<std::uint64_t, 2>;  ///< label, bytes
 
 /// Calls body(first byte, bytes) for the pieces of a message.
 template <class Body>
 void for_each_piece(std::size_t bytes, Body&& body) {
-  for (std::size_t first = 0; first < bytes; first += most_piece_bytes) {
-    body(first, static_cast<int>(std::min(most_piece_bytes, bytes - first)));
+  for (std::size_t first = 0; first < bytes; first += max_piece_bytes) {
+    body(first, static_cast<int>(std::min(max_piece_bytes, bytes - first)));
   }
 }
 

@@ -17,9 +17,9 @@
 namespace warpfold::fuzz {
 namespace {
 
-constexpr std::size_t most_filters = 4;
-constexpr std::size_t most_element_bytes = 16;
-constexpr std::uint32_t most_elements = 1 << 14;
+constexpr std::size_t max_filters = 4;
+constexpr std::size_t max_element_bytes = 16;
+constexpr std::uint32_t max_elements = 1 << 14;
 
 constexpr int kinds[] = {io::filter_id::deflate,    io::filter_id::shuffle,
                          io::filter_id::fletcher32, io::filter_id::bitshuffle,
@@ -40,9 +40,9 @@ io::Filter filter_from(FuzzInput& input) {
 }
 
 void decode(FuzzInput input) {
-  const std::size_t filter_count = 1 + input.byte() % most_filters;
-  const std::size_t element_bytes = 1 + input.byte() % most_element_bytes;
-  const std::size_t chunk_bytes = element_bytes * (1 + input.u32() % most_elements);
+  const std::size_t filter_count = 1 + input.byte() % max_filters;
+  const std::size_t element_bytes = 1 + input.byte() % max_element_bytes;
+  const std::size_t chunk_bytes = element_bytes * (1 + input.u32() % max_elements);
   const std::uint32_t skipped = input.byte();
   std::vector<io::Filter> filters;
   while (filters.size() < filter_count) filters.push_back(filter_from(input));

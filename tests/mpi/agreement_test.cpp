@@ -14,14 +14,15 @@ std::exception_ptr error_of(int rank) {
 
 TEST(Settle, ReturnsWhereNoRankFailed) {
   const Communicator communicator(MPI_COMM_WORLD);
-  EXPECT_NO_THROW(settle(nullptr, communicator));
+  EXPECT_NO_THROW(throw_on_all_ranks(nullptr, communicator));
 }
 
 TEST(Settle, EveryRankThrowsTheErrorOfTheLowestFailingRank) {
   const Communicator communicator(MPI_COMM_WORLD);
   for (int lowest = 0; lowest < communicator.size(); ++lowest) {
     try {
-      settle(communicator.rank() >= lowest ? error_of(communicator.rank()) : nullptr, communicator);
+      throw_on_all_ranks(communicator.rank() >= lowest ? error_of(communicator.rank()) : nullptr,
+                         communicator);
       FAIL() << "did not throw";
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "problem " + std::to_string(lowest) + " (why) do this");
@@ -32,9 +33,9 @@ TEST(Settle, EveryRankThrowsTheErrorOfTheLowestFailingRank) {
 
 TEST(Settle, OtherExceptionsBecomeErrors) {
   const Communicator communicator(MPI_COMM_WORLD);
-  EXPECT_THROW(settle(std::make_exception_ptr(std::bad_alloc()), communicator), Error);
+  EXPECT_THROW(throw_on_all_ranks(std::make_exception_ptr(std::bad_alloc()), communicator), Error);
   try {
-    settle(std::make_exception_ptr(std::runtime_error("odd")), communicator);
+    throw_on_all_ranks(std::make_exception_ptr(std::runtime_error("odd")), communicator);
     FAIL() << "did not throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.why(), "odd");
@@ -43,24 +44,24 @@ TEST(Settle, OtherExceptionsBecomeErrors) {
 
 TEST(FailureWatch, StaysFalseWhereNoRankFails) {
   const Communicator communicator(MPI_COMM_WORLD);
-  FailureWatch watch(communicator);
-  for (int round = 0; round < 5; ++round) EXPECT_FALSE(watch.round(false));
+  FailureWatch monitor(communicator);
+  for (int round = 0; round < 5; ++round) EXPECT_FALSE(monitor.round(false));
 }
 
 TEST(FailureWatch, AllRanksLearnOfOneFailureInTheNextRound) {
   const Communicator communicator(MPI_COMM_WORLD);
-  FailureWatch watch(communicator);
-  EXPECT_FALSE(watch.round(false));
-  EXPECT_FALSE(watch.round(communicator.is_last()));
-  EXPECT_TRUE(watch.round(communicator.is_last()));
+  FailureWatch monitor(communicator);
+  EXPECT_FALSE(monitor.round(false));
+  EXPECT_FALSE(monitor.round(communicator.is_last()));
+  EXPECT_TRUE(monitor.round(communicator.is_last()));
 }
 
 /// What an exchange of the ranks' states comes to; rank r has done 10^10 + r bytes.
-WorkState exchanged(WorkWatch& watch, const Communicator& communicator, WorkState mine) {
+WorkState exchanged(WorkWatch& monitor, const Communicator& communicator, WorkState mine) {
   constexpr std::uint64_t many = 10'000'000'000;
   std::optional<WorkProgress> whole;
   while (!whole)
-    whole = watch.exchange({mine, many + static_cast<std::uint64_t>(communicator.rank())});
+    whole = monitor.exchange({mine, many + static_cast<std::uint64_t>(communicator.rank())});
   const auto ranks = static_cast<std::uint64_t>(communicator.size());
   EXPECT_EQ(whole->done, ranks * many + ranks * (ranks - 1) / 2);
   return whole->state;
@@ -68,18 +69,18 @@ WorkState exchanged(WorkWatch& watch, const Communicator& communicator, WorkStat
 
 TEST(WorkWatch, TheWholeIsDoneOnceEveryRankIs) {
   const Communicator communicator(MPI_COMM_WORLD);
-  WorkWatch watch(communicator);
+  WorkWatch monitor(communicator);
   const WorkState last = communicator.is_last() ? WorkState::working : WorkState::done;
-  EXPECT_EQ(exchanged(watch, communicator, last), WorkState::working);
-  EXPECT_EQ(exchanged(watch, communicator, WorkState::done), WorkState::done);
+  EXPECT_EQ(exchanged(monitor, communicator, last), WorkState::working);
+  EXPECT_EQ(exchanged(monitor, communicator, WorkState::done), WorkState::done);
 }
 
 TEST(WorkWatch, OneFailureIsThatOfTheWhole) {
   const Communicator communicator(MPI_COMM_WORLD);
-  WorkWatch watch(communicator);
-  EXPECT_EQ(exchanged(watch, communicator, WorkState::working), WorkState::working);
+  WorkWatch monitor(communicator);
+  EXPECT_EQ(exchanged(monitor, communicator, WorkState::working), WorkState::working);
   const WorkState last = communicator.is_last() ? WorkState::failed : WorkState::working;
-  EXPECT_EQ(exchanged(watch, communicator, last), WorkState::failed);
+  EXPECT_EQ(exchanged(monitor, communicator, last), WorkState::failed);
 }
 
 }  // namespace

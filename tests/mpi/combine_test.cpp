@@ -17,7 +17,7 @@ std::vector<double> elements_of(int rank) {
   return {1e308, -1e308 * (rank % 3), 5e-324 * (r + 1), -r, 0.1 * r, rank % 2 == 0 ? 0.0 : -0.0};
 }
 
-Accumulator folded(int first_rank, int end_rank) {
+Accumulator reduced(int first_rank, int end_rank) {
   Accumulator accumulator = Accumulator::empty();
   for (int rank = first_rank; rank < end_rank; ++rank) {
     std::uint64_t index = static_cast<std::uint64_t>(rank) * 100;
@@ -47,20 +47,20 @@ bool equal(const Accumulator& a, const Accumulator& b) {
 }
 
 Accumulator mine(const Communicator& communicator) {
-  return folded(communicator.rank(), communicator.rank() + 1);
+  return reduced(communicator.rank(), communicator.rank() + 1);
 }
 
-TEST(Combine, ReduceEqualsOneFoldOfEverything) {
+TEST(Combine, ReduceEqualsOneReduceOfEverything) {
   const Communicator communicator(MPI_COMM_WORLD);
   const Accumulator whole = reduce(mine(communicator), communicator);
-  EXPECT_TRUE(!communicator.is_root() || equal(whole, folded(0, communicator.size())));
+  EXPECT_TRUE(!communicator.is_root() || equal(whole, reduced(0, communicator.size())));
 }
 
 TEST(Combine, ReduceEverywhereGivesEveryRankTheSame) {
   const Communicator communicator(MPI_COMM_WORLD);
   const auto whole = reduce_everywhere(mine(communicator), communicator);
   ASSERT_TRUE(whole.has_value());
-  EXPECT_TRUE(equal(*whole, folded(0, communicator.size())));
+  EXPECT_TRUE(equal(*whole, reduced(0, communicator.size())));
 }
 
 TEST(Combine, OneRankWithoutContentsLeavesNothingEverywhere) {
@@ -72,10 +72,10 @@ TEST(Combine, OneRankWithoutContentsLeavesNothingEverywhere) {
   }
 }
 
-TEST(Combine, ExclusiveScanEqualsTheFoldOfAllLowerRanks) {
+TEST(Combine, ExclusiveScanEqualsTheReduceOfAllLowerRanks) {
   const Communicator communicator(MPI_COMM_WORLD);
   const Accumulator before = exclusive_scan(mine(communicator), communicator);
-  EXPECT_TRUE(equal(before, folded(0, communicator.rank())));
+  EXPECT_TRUE(equal(before, reduced(0, communicator.rank())));
 }
 
 TEST(Combine, DigitsThatAllCarryStayExact) {

@@ -11,7 +11,7 @@ namespace warpfold::mpi {
 namespace {
 
 /// Blocks [first, end) of a made-up dataset, one element each: exact sums tell them apart.
-Accumulator folded(int first, int end) {
+Accumulator reduced(int first, int end) {
   Accumulator accumulator = Accumulator::empty();
   for (int block = first; block < end; ++block) {
     const double x = std::ldexp(block % 2 == 0 ? 1.0 : -1.0, 900 - 37 * block);
@@ -32,15 +32,15 @@ void wait(SuperstepScan& scan) {
   }
 }
 
-TEST(SuperstepScan, BeforeIsTheFoldOfAllEarlierBlocks) {
+TEST(SuperstepScan, BeforeIsTheReduceOfAllEarlierBlocks) {
   const Communicator communicator(MPI_COMM_WORLD);
   SuperstepScan scan(communicator);
   for (int superstep = 0; superstep < 5; ++superstep) {
     const int block = superstep * communicator.size() + communicator.rank();
-    scan.start(folded(block, block + 1));
+    scan.start(reduced(block, block + 1));
     wait(scan);
     EXPECT_FALSE(scan.any_missing());
-    EXPECT_TRUE(equal(scan.before(), folded(0, block)));
+    EXPECT_TRUE(equal(scan.before(), reduced(0, block)));
   }
 }
 
@@ -48,10 +48,10 @@ TEST(SuperstepScan, EveryRankLearnsThatOneHasNothing) {
   const Communicator communicator(MPI_COMM_WORLD);
   for (int missing = 0; missing < communicator.size(); ++missing) {
     SuperstepScan scan(communicator);
-    scan.start(folded(0, 1));
+    scan.start(reduced(0, 1));
     wait(scan);
     EXPECT_FALSE(scan.any_missing());
-    scan.start(communicator.rank() == missing ? std::nullopt : std::optional(folded(1, 2)));
+    scan.start(communicator.rank() == missing ? std::nullopt : std::optional(reduced(1, 2)));
     wait(scan);
     EXPECT_TRUE(scan.any_missing());
   }
@@ -61,7 +61,7 @@ TEST(SuperstepScan, WaitsForWhatIsUnderWayWhenItGoes) {
   const Communicator communicator(MPI_COMM_WORLD);
   SuperstepScan scan(communicator);
   EXPECT_FALSE(scan.under_way());
-  scan.start(folded(0, 1));
+  scan.start(reduced(0, 1));
   EXPECT_TRUE(scan.under_way());
 }
 

@@ -25,8 +25,8 @@ struct Extremum {
   }
 };
 
-/// Which parts of an Accumulator a fold has to fill. Counts and first_nan always are.
-struct FoldNeeds {
+/// Which parts of an Accumulator a reduction has to fill. Counts and first_nan always are.
+struct ReduceNeeds {
   bool sum = false;
   bool absolute = false;
   bool squares = false;

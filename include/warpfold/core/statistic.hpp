@@ -38,7 +38,7 @@ std::string_view name_of(Statistic statistic);
 /// names for an unknown one.
 std::vector<Statistic> parse_statistics(std::string_view names);
 
-/// What a fold of `type` must accumulate for `statistics`.
-FoldNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type);
+/// What a reduction of `type` must accumulate for `statistics`.
+ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type);
 
 }  // namespace warpfold

@@ -9,6 +9,6 @@ std::optional<CubSum> cub_sum(ElementType) { return std::nullopt; }
 
 CubLaunch cub_scan(ElementType, ElementType, bool) { return nullptr; }
 
-std::uint64_t most_cub_scan_elements() { return 0; }
+std::uint64_t max_cub_scan_elements() { return 0; }
 
 }  // namespace warpfold::bench

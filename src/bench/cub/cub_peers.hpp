@@ -32,6 +32,6 @@ std::optional<CubSum> cub_sum(ElementType input);
 CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive);
 
 /// How many elements they take.
-std::uint64_t most_cub_scan_elements();
+std::uint64_t max_cub_scan_elements();
 
 }  // namespace warpfold::bench

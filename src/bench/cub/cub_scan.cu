@@ -50,7 +50,7 @@ CubLaunch chosen(bool is_exclusive) {
 
 }  // namespace
 
-std::uint64_t most_cub_scan_elements() {
+std::uint64_t max_cub_scan_elements() {
 #if CUB_VERSION >= 300000
   return std::numeric_limits<std::uint64_t>::max();
 #else

@@ -25,11 +25,11 @@ const std::vector<std::string> all_kernels{"reduce", "scan", "fast", "copy"};
 const std::vector<std::string> all_operations{"sum", "statistics", "inclusive", "exclusive"};
 
 /// Whole tiles of every type.
-constexpr std::uint64_t least_usual_size = std::uint64_t{64} << 10;
+constexpr std::uint64_t min_usual_size = std::uint64_t{64} << 10;
 constexpr std::uint64_t greatest_usual_size = std::uint64_t{4} << 30;
 
 /// What any of the reductions needs.
-constexpr FoldNeeds everything{true, false, true, true};
+constexpr ReduceNeeds everything{true, false, true, true};
 
 std::vector<Statistic> statistics_of(std::string_view operation) {
   if (operation == "sum") return {Statistic::sum};
@@ -38,7 +38,7 @@ std::vector<Statistic> statistics_of(std::string_view operation) {
 }
 
 SizePlan plan_of(const Settings& settings, std::uint64_t memory_bytes) {
-  const auto usual = powers_of_4(least_usual_size, greatest_usual_size);
+  const auto usual = powers_of_4(min_usual_size, greatest_usual_size);
   return plan_sizes(settings.sizes.empty() ? usual : settings.sizes, 2, memory_bytes, 0);
 }
 
@@ -62,36 +62,36 @@ class CollectivesCase {
 
   void run() {
     for (const std::uint64_t size : plan_.fitting)
-      if (size >= size_of(type_)) rig_.measure_together(checked_contenders(size));
+      if (size >= size_of(type_)) rig_.measure_together(checked_candidates(size));
     for (const std::uint64_t size : plan_.too_large)
       rig_.add_note(group_, size, "skipped: the GPU's memory does not hold such arrays");
   }
 
  private:
-  std::vector<RankContender> checked_contenders(std::uint64_t size) {
+  std::vector<RankCandidate> checked_candidates(std::uint64_t size) {
     elements_ = size / size_of(type_);
-    std::vector<RankContender> contenders;
+    std::vector<RankCandidate> candidates;
     if (contains(kernels_, "fast") && (type_ == ElementType::f32 || type_ == ElementType::f64)) {
       fill_input(Pattern::steps);
-      add_scans(contenders, "fast", FloatSums::fast);
+      add_scans(candidates, "fast", FloatSums::fast);
     }
     fill_input(Pattern::uniform);
     for (const char* operation : {"sum", "statistics"})
       if (contains(kernels_, "reduce") && contains(operations_, operation))
-        contenders.push_back(reduction(operation));
-    if (contains(kernels_, "scan")) add_scans(contenders, "scan", FloatSums::reproducible);
-    if (contains(kernels_, "copy")) contenders.push_back(copy());
-    return contenders;
+        candidates.push_back(reduction(operation));
+    if (contains(kernels_, "scan")) add_scans(candidates, "scan", FloatSums::reproducible);
+    if (contains(kernels_, "copy")) candidates.push_back(copy());
+    return candidates;
   }
 
-  /// Sets the elements of all ranks, and what their exact folds are.
+  /// Sets the elements of all ranks, and what their exact reductions are.
   void fill_input(Pattern pattern) {
     rig_.on_every_rank([&] {
       kernels::fill(input_.data(), type_, pattern, elements_,
                     static_cast<std::uint64_t>(rig_.rank()) + 1, rig_.stream());
-      mine_ =
-          prefix_folds(rig_.host(), input_.data(), {type_}, everything, {elements_}, rig_.stream())
-              .front();
+      mine_ = prefix_reduces(rig_.host(), input_.data(), {type_}, everything, {elements_},
+                             rig_.stream())
+                  .front();
       mine_.shift_indices(static_cast<std::uint64_t>(rig_.rank()) * elements_);
     });
   }
@@ -111,57 +111,57 @@ class CollectivesCase {
   std::uint64_t array_bytes() const { return elements_ * size_of(type_); }
   DeviceArray array() const { return {input_.data(), elements_, type_}; }
 
-  RankContender reduction(const char* operation) {
-    RankContender contender{row(operation, "reduce", array_bytes()), {}};
+  RankCandidate reduction(const char* operation) {
+    RankCandidate candidate{row(operation, "reduce", array_bytes()), {}};
     const DeviceReduceOptions options{statistics_of(operation), {}};
     const auto reduce = [=, this, array = array()] {
       return collectives_.reduce(array, options, rig_.stream());
     };
     const Accumulator whole = merged_ranks(mine_, ranks(), rig_.communicator());
     const bool right = reduce() == summarize(whole, type_, options.statistics, {});
-    contender.row.check = check_of_ranks(right, rig_.communicator());
-    contender.run = [reduce] { reduce(); };
-    return contender;
+    candidate.row.check = check_of_ranks(right, rig_.communicator());
+    candidate.run = [reduce] { reduce(); };
+    return candidate;
   }
 
-  void add_scans(std::vector<RankContender>& contenders, const char* kernel, FloatSums float_sums) {
+  void add_scans(std::vector<RankCandidate>& candidates, const char* kernel, FloatSums float_sums) {
     for (const char* operation : {"inclusive", "exclusive"})
       if (contains(operations_, operation))
-        contenders.push_back(scan(operation, kernel, float_sums));
+        candidates.push_back(scan(operation, kernel, float_sums));
   }
 
-  RankContender scan(std::string_view operation, const char* kernel, FloatSums float_sums) {
+  RankCandidate scan(std::string_view operation, const char* kernel, FloatSums float_sums) {
     const bool exclusive = operation == "exclusive";
     const bool by_tiles = is_floating(type_) && float_sums == FloatSums::reproducible;
-    RankContender contender{row(operation, kernel, 0), {}};
+    RankCandidate candidate{row(operation, kernel, 0), {}};
     if (by_tiles && ranks() > 1 && elements_ % scan_tile_elements != 0) {
-      contender.row.note =
+      candidate.row.note =
           "takes whole tiles of " + std::to_string(scan_tile_elements) + " elements on every rank";
-      return contender;
+      return candidate;
     }
     const ScanSpec spec{{type_}, ScanOperation::sum, exclusive, type_, OverflowPolicy::wrap};
-    contender.row.useful_bytes = passes(spec, by_tiles || !is_floating(type_)) * array_bytes();
+    candidate.row.useful_bytes = passes(spec, by_tiles || !is_floating(type_)) * array_bytes();
     DeviceScanOptions options;
     options.exclusive = exclusive;
     options.output_type = type_;
     options.overflow = OverflowPolicy::wrap;
     options.float_sums = float_sums;
-    contender.run = [=, this, array = array()] {
+    candidate.run = [=, this, array = array()] {
       collectives_.scan(array, output_.data(), options, rig_.stream());
       cuda::synchronize(rig_.stream());
     };
-    contender.row.check =
-        check_of_ranks(is_right(spec, contender.run, by_tiles), rig_.communicator());
-    return contender;
+    candidate.row.check =
+        check_of_ranks(is_right(spec, candidate.run, by_tiles), rig_.communicator());
+    return candidate;
   }
 
-  /// How often a scan moves the array, at most, on any rank: the fold reads it, the scan reads and
-  /// writes it, and one rank alone may do without the fold.
+  /// How often a scan moves the array, at most, on any rank: the reduction reads it, the scan reads
+  /// and writes it, and one rank alone may do without the reduction.
   std::uint64_t passes(const ScanSpec& spec, bool reproducible) const {
-    bool folds = ranks() > 1;
+    bool reduces = ranks() > 1;
     rig_.on_every_rank(
-        [&] { folds = folds || cuda::DeviceScan(spec, reproducible).needs_total(elements_); });
-    return folds ? 3 : 2;
+        [&] { reduces = reduces || cuda::DeviceScan(spec, reproducible).needs_total(elements_); });
+    return reduces ? 3 : 2;
   }
 
   /// Whether this rank's prefixes are right: both ends of them as the host computes them, and,
@@ -192,7 +192,7 @@ class CollectivesCase {
                            rig_.stream()) <= 1;
   }
 
-  RankContender copy() {
+  RankCandidate copy() {
     return {row("copy", "copy", 2 * array_bytes()), [this, bytes = array_bytes()] {
               cuda::copy_on_device(output_.data(), input_.data(), bytes, rig_.stream());
               cuda::synchronize(rig_.stream());
@@ -210,8 +210,9 @@ class CollectivesCase {
   SizePlan plan_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
-  std::uint64_t elements_ = 0;               ///< of a rank, at the size that is measured
-  Accumulator mine_ = Accumulator::empty();  ///< their exact fold, indices counted over all ranks
+  std::uint64_t elements_ = 0;  ///< of a rank, at the size that is measured
+  Accumulator mine_ =
+      Accumulator::empty();  ///< their exact reduction, indices counted over all ranks
 };
 
 std::vector<ElementType> chosen_types(const Settings& settings) {

@@ -9,7 +9,7 @@
 #include "bench/kernels/fill.hpp"
 #include "bench/kernels/publish.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cuda/reduce/device_fold.hpp"
+#include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/pinned_buffer.hpp"
@@ -98,35 +98,35 @@ void add_handovers(std::vector<Exchange>& exchanges) {
   add("copy", [=] { return handover->by_copy(value); });
 }
 
-/// An array in device memory and what folds it.
-struct FoldedArray {
+/// An array in device memory and what reduces it.
+struct ReducedArray {
   cuda::DeviceBuffer elements;
-  cuda::DeviceFold fold;
+  cuda::DeviceReduce reduce;
   cuda::Stream stream;
 };
 
-void add_folds(std::vector<Exchange>& exchanges, const SizePlan& plan, Backend& host, int rank) {
-  constexpr FoldNeeds needs{true, false, true, true};
+void add_reduces(std::vector<Exchange>& exchanges, const SizePlan& plan, Backend& host, int rank) {
+  constexpr ReduceNeeds needs{true, false, true, true};
   constexpr ElementFormat format{ElementType::f64};
-  const auto array = std::make_shared<FoldedArray>();
+  const auto array = std::make_shared<ReducedArray>();
   array->elements = cuda::DeviceBuffer(plan.capacity);
   kernels::fill(array->elements.data(), format.type, kernels::Pattern::uniform,
                 plan.capacity / sizeof(double), static_cast<std::uint64_t>(rank) + 1,
                 array->stream.get());
   std::vector<std::uint64_t> counts;
   for (const std::uint64_t size : plan.fitting) counts.push_back(size / sizeof(double));
-  const std::vector<Accumulator> folds =
-      prefix_folds(host, array->elements.data(), format, needs, counts, array->stream.get());
+  const std::vector<Accumulator> reduces =
+      prefix_reduces(host, array->elements.data(), format, needs, counts, array->stream.get());
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const auto take = [array, count = counts[i]] {
-      array->fold.start(array->elements.data(), count, format, needs, 0, array->stream.get());
-      return array->fold.result();
+      array->reduce.start(array->elements.data(), count, format, needs, 0, array->stream.get());
+      return array->reduce.result();
     };
     const auto add = [&](const char* operation, Combination combination) {
       Row row = row_of("combine, from an array on the GPU", operation, "fold", plan.fitting[i]);
       row.elements = counts[i];
       row.useful_bytes = counts[i] * sizeof(double);
-      exchanges.push_back({std::move(row), combination, folds[i], take});
+      exchanges.push_back({std::move(row), combination, reduces[i], take});
     };
     add("fold", Combination::none);
     add("fold, MPI_Reduce", Combination::reduce);
@@ -144,7 +144,7 @@ std::vector<Exchange> gpu_exchanges(const Settings& settings,
   pipeline::run_on_all(communicator, [&] {
     const auto host = cpu::make_backend(threads);
     add_handovers(exchanges);
-    add_folds(exchanges, plan_sizes(settings.sizes, 1, memory, 0), *host, communicator.rank());
+    add_reduces(exchanges, plan_sizes(settings.sizes, 1, memory, 0), *host, communicator.rank());
   });
   return exchanges;
 }

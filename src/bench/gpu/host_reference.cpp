@@ -39,12 +39,12 @@ class PageLock {
   std::byte* memory_;
 };
 
-/// The fold of elements [first, first + count), by as many threads as there are slots: each copies
-/// slab after slab into its own.
-Accumulator fold_part(Backend& host, const std::byte* array, const FoldPlan& plan,
-                      ElementRange range, cudaStream_t stream) {
+/// The reduction of elements [first, first + count), by as many threads as there are slots: each
+/// copies slab after slab into its own.
+Accumulator reduce_part(Backend& host, const std::byte* array, const ReducePlan& plan,
+                        ElementRange range, cudaStream_t stream) {
   const std::size_t element_bytes = size_of(plan.format.type);
-  const auto engine = host.make_fold_engine(plan);
+  const auto engine = host.make_reduce_engine(plan);
   std::vector<std::unique_ptr<PageLock>> locks;
   for (int slot = 0; slot < engine->slots(); ++slot)
     locks.push_back(std::make_unique<PageLock>(engine->buffer(slot)));
@@ -85,29 +85,29 @@ std::vector<std::byte> scan_part(Backend& host, const ScanSpec& spec, const std:
 
 }  // namespace
 
-std::vector<Accumulator> prefix_folds(Backend& host, const void* array, ElementFormat format,
-                                      FoldNeeds needs,
-                                      const std::vector<std::uint64_t>& ascending_counts,
-                                      cudaStream_t stream) {
-  std::vector<Accumulator> folds;
+std::vector<Accumulator> prefix_reduces(Backend& host, const void* array, ElementFormat format,
+                                        ReduceNeeds needs,
+                                        const std::vector<std::uint64_t>& ascending_counts,
+                                        cudaStream_t stream) {
+  std::vector<Accumulator> reduces;
   Accumulator so_far = Accumulator::empty();
   std::uint64_t done = 0;
   for (const std::uint64_t count : ascending_counts) {
     const ElementRange rest{done, count - done};
     const std::uint64_t slab = std::min(slab_bytes / size_of(format.type), rest.count);
     if (rest.count != 0)
-      so_far.merge(fold_part(host, static_cast<const std::byte*>(array),
-                             {.format = format,
-                              .needs = needs,
-                              .slab_elements = slab,
-                              .staging_bytes = slab * size_of(format.type),
-                              .slots = cpu::available_cores()},
-                             rest, stream));
+      so_far.merge(reduce_part(host, static_cast<const std::byte*>(array),
+                               {.format = format,
+                                .needs = needs,
+                                .slab_elements = slab,
+                                .staging_bytes = slab * size_of(format.type),
+                                .slots = cpu::available_cores()},
+                               rest, stream));
     so_far.normalize();
-    folds.push_back(so_far);
+    reduces.push_back(so_far);
     done = count;
   }
-  return folds;
+  return reduces;
 }
 
 ScanReference::ScanReference(Backend& host, const ScanSpec& spec, const void* array,
@@ -124,9 +124,9 @@ ScanReference::ScanReference(Backend& host, const ScanSpec& spec, const void* ar
     if (count > head_elements)
       starts.push_back((count - tail_elements) / scan_order::tile_elements *
                        scan_order::tile_elements);
-  FoldNeeds needs;
+  ReduceNeeds needs;
   needs.sum = true;
-  const auto befores = prefix_folds(host, array, spec.input, needs, starts, stream);
+  const auto befores = prefix_reduces(host, array, spec.input, needs, starts, stream);
   const std::size_t without_tail = counts_.size() - starts.size();
   for (std::size_t i = 0; i < starts.size(); ++i) {
     Accumulator before_tail = before;

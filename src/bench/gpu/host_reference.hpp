@@ -11,14 +11,14 @@
 /// Exact answers by a host backend for arrays in device memory.
 namespace warpfold::bench {
 
-/// The folds of the first ascending_counts[i] elements of `array`, normalized.
-std::vector<Accumulator> prefix_folds(Backend& host, const void* array, ElementFormat format,
-                                      FoldNeeds needs,
-                                      const std::vector<std::uint64_t>& ascending_counts,
-                                      cudaStream_t stream);
+/// The reductions of the first ascending_counts[i] elements of `array`, normalized.
+std::vector<Accumulator> prefix_reduces(Backend& host, const void* array, ElementFormat format,
+                                        ReduceNeeds needs,
+                                        const std::vector<std::uint64_t>& ascending_counts,
+                                        cudaStream_t stream);
 
 /// Reproducible scans of the first elements of one array: their first and last prefixes, which the
-/// host backend computes from the exact fold of everything before.
+/// host backend computes from the exact reduction of everything before.
 class ScanReference {
  public:
   /// For scans of ascending_counts[i] elements of `array`, given what precedes it.

@@ -12,7 +12,7 @@
 #include "bench/harness/sum_check.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/kernels/read_probe.hpp"
-#include "cuda/reduce/device_fold.hpp"
+#include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/download.hpp"
@@ -66,7 +66,7 @@ std::vector<Case> chosen_cases(const Settings& settings) {
 }
 
 /// What any of the operations needs.
-constexpr FoldNeeds everything{true, false, true, true};
+constexpr ReduceNeeds everything{true, false, true, true};
 
 /// One element type and kind of data, at all sizes.
 class ReduceCase {
@@ -86,13 +86,13 @@ class ReduceCase {
 
   void run() {
     for (std::size_t i = 0; i < plan_.fitting.size(); ++i)
-      if (plan_.fitting[i] >= element_bytes_) rig_.measure([&] { return device_contenders(i); });
+      if (plan_.fitting[i] >= element_bytes_) rig_.measure([&] { return device_candidates(i); });
     for (const std::uint64_t size : plan_.too_large)
       rig_.add_note(group_, size, "skipped: the GPU's memory does not hold two such arrays");
     if (!contains(operations_, "sum")) return;
     for (std::size_t i = 0; i < plan_.fitting.size(); ++i)
       if (plan_.fitting[i] >= element_bytes_ && plan_.fitting[i] <= largest_latency_size)
-        rig_.measure([&] { return host_contenders(i); });
+        rig_.measure([&] { return host_candidates(i); });
   }
 
  private:
@@ -105,7 +105,7 @@ class ReduceCase {
                   static_cast<std::uint64_t>(rig_.rank()) + 1, rig_.stream());
     std::vector<std::uint64_t> counts;
     for (const std::uint64_t size : plan_.fitting) counts.push_back(size / element_bytes_);
-    exact_ = prefix_folds(rig_.host(), input_.data(), {type_}, everything, counts, rig_.stream());
+    exact_ = prefix_reduces(rig_.host(), input_.data(), {type_}, everything, counts, rig_.stream());
   }
 
   Row row(std::size_t size, std::string_view operation, std::string_view kernel) const {
@@ -119,95 +119,95 @@ class ReduceCase {
     return row;
   }
 
-  std::vector<Contender> device_contenders(std::size_t size) {
-    std::vector<Contender> contenders;
+  std::vector<Candidate> device_candidates(std::size_t size) {
+    std::vector<Candidate> candidates;
     for (const Operation& operation : operations())
       if (contains(kernels_, "fold") && contains(operations_, operation.name))
-        contenders.push_back(fold(size, operation));
-    if (contains(kernels_, "CUB")) contenders.push_back(cub(size));
-    if (contains(kernels_, "read")) contenders.push_back(read(size));
-    if (contains(kernels_, "copy")) contenders.push_back(copy(size));
-    return contenders;
+        candidates.push_back(reduce(size, operation));
+    if (contains(kernels_, "CUB")) candidates.push_back(cub(size));
+    if (contains(kernels_, "read")) candidates.push_back(read(size));
+    if (contains(kernels_, "copy")) candidates.push_back(copy(size));
+    return candidates;
   }
 
-  Contender fold(std::size_t size, const Operation& operation) {
-    Contender contender{row(size, operation.name, "fold"), {}, {}};
-    const auto device_fold = std::make_shared<cuda::DeviceFold>();
-    const FoldNeeds needs = needs_of(operation.statistics, type_);
+  Candidate reduce(std::size_t size, const Operation& operation) {
+    Candidate candidate{row(size, operation.name, "fold"), {}, {}};
+    const auto device_reduce = std::make_shared<cuda::DeviceReduce>();
+    const ReduceNeeds needs = needs_of(operation.statistics, type_);
     const Windows windows(plan_.capacity, plan_.fitting[size]);
-    contender.start = [=, this, elements = contender.row.elements](std::uint64_t launch) {
-      device_fold->start(input_.data() + windows.offset(launch), elements, {type_}, needs, 0,
-                         rig_.stream());
+    candidate.start = [=, this, elements = candidate.row.elements](std::uint64_t launch) {
+      device_reduce->start(input_.data() + windows.offset(launch), elements, {type_}, needs, 0,
+                           rig_.stream());
     };
-    contender.start(0);
-    const Summary claimed = summarize(device_fold->result(), type_, operation.statistics, {});
+    candidate.start(0);
+    const Summary claimed = summarize(device_reduce->result(), type_, operation.statistics, {});
     const Summary right = summarize(exact_[size], type_, operation.statistics, {});
-    contender.row.check = claimed == right ? Check::right : Check::wrong;
-    contender.finish = [device_fold] { device_fold->result(); };
-    return contender;
+    candidate.row.check = claimed == right ? Check::right : Check::wrong;
+    candidate.finish = [device_reduce] { device_reduce->result(); };
+    return candidate;
   }
 
-  Contender cub(std::size_t size) {
-    Contender contender{row(size, "sum", "CUB"), {}, {}};
+  Candidate cub(std::size_t size) {
+    Candidate candidate{row(size, "sum", "CUB"), {}, {}};
     const auto sum = cub_sum(type_);
     if (!sum) {
-      contender.row.note = "not compiled for this type; " + cub_description();
-      return contender;
+      candidate.row.note = "not compiled for this type; " + cub_description();
+      return candidate;
     }
-    const CubRun run(sum->launch, contender.row.elements, rig_.stream());
+    const CubRun run(sum->launch, candidate.row.elements, rig_.stream());
     const Windows windows(plan_.capacity, plan_.fitting[size]);
-    contender.start = [=, this](std::uint64_t launch) {
+    candidate.start = [=, this](std::uint64_t launch) {
       run(input_.data() + windows.offset(launch), result_.data());
     };
-    contender.start(0);
+    candidate.start(0);
     const auto bits = cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
-    judge_sum(contender.row, bits, type_, sum->output, exact_[size]);
-    return contender;
+    judge_sum(candidate.row, bits, type_, sum->output, exact_[size]);
+    return candidate;
   }
 
-  Contender read(std::size_t size) {
-    Contender contender{row(size, "read", "read"), {}, {}};
+  Candidate read(std::size_t size) {
+    Candidate candidate{row(size, "read", "read"), {}, {}};
     const Windows windows(plan_.capacity, plan_.fitting[size]);
     const int blocks = kernels::resident_probe_blocks();
-    contender.start = [=, this, bytes = contender.row.bytes](std::uint64_t launch) {
+    candidate.start = [=, this, bytes = candidate.row.bytes](std::uint64_t launch) {
       kernels::read_probe(input_.data() + windows.offset(launch), bytes,
                           reinterpret_cast<std::uint32_t*>(result_.data()), blocks, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
-  Contender copy(std::size_t size) {
-    Contender contender{row(size, "copy", "copy"), {}, {}};
-    contender.row.useful_bytes *= 2;
+  Candidate copy(std::size_t size) {
+    Candidate candidate{row(size, "copy", "copy"), {}, {}};
+    candidate.row.useful_bytes *= 2;
     const Windows windows(plan_.capacity, plan_.fitting[size]);
-    contender.start = [=, this, bytes = contender.row.bytes](std::uint64_t launch) {
+    candidate.start = [=, this, bytes = candidate.row.bytes](std::uint64_t launch) {
       const std::uint64_t offset = windows.offset(launch);
       cuda::copy_on_device(target_.data() + offset, input_.data() + offset, bytes, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
   /// From the call to the value on the host, always of the same elements.
-  std::vector<Contender> host_contenders(std::size_t size) {
-    std::vector<Contender> contenders;
-    if (contains(kernels_, "fold")) contenders.push_back(fold(size, operations().front()));
-    if (contains(kernels_, "CUB")) contenders.push_back(cub_to_host(size));
-    for (Contender& contender : contenders) {
-      contender.row.group = group_ + ", to a value on the host";
-      contender.row.clock = Clock::host;
-      contender.start = [start = std::move(contender.start)](std::uint64_t) { start(0); };
+  std::vector<Candidate> host_candidates(std::size_t size) {
+    std::vector<Candidate> candidates;
+    if (contains(kernels_, "fold")) candidates.push_back(reduce(size, operations().front()));
+    if (contains(kernels_, "CUB")) candidates.push_back(cub_to_host(size));
+    for (Candidate& candidate : candidates) {
+      candidate.row.group = group_ + ", to a value on the host";
+      candidate.row.clock = Clock::host;
+      candidate.start = [start = std::move(candidate.start)](std::uint64_t) { start(0); };
     }
-    return contenders;
+    return candidates;
   }
 
-  Contender cub_to_host(std::size_t size) {
-    Contender contender = cub(size);
+  Candidate cub_to_host(std::size_t size) {
+    Candidate candidate = cub(size);
     const auto value = std::make_shared<cuda::PinnedBuffer>(sizeof(std::uint64_t));
-    contender.finish = [this, value] {
+    candidate.finish = [this, value] {
       cuda::copy_to_host(value->data(), result_.data(), value->size(), rig_.stream());
       cuda::synchronize(rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
   Rig& rig_;

@@ -9,7 +9,7 @@
 #include "cuda/engines/backend.hpp"
 #include "mpi/mpi_error.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench {
@@ -46,22 +46,22 @@ void Rig::on_every_rank(const std::function<void()>& body) const {
   pipeline::run_on_all(communicator_, body);
 }
 
-void Rig::measure(const std::function<std::vector<Contender>()>& prepare) {
-  std::vector<Contender> contenders;
+void Rig::measure(const std::function<std::vector<Candidate>()>& prepare) {
+  std::vector<Candidate> candidates;
   on_every_rank([&] {
     pipeline::leave_if_interrupted(options_);
-    contenders = prepare();
+    candidates = prepare();
   });
   mpi::check(MPI_Barrier(communicator_.get()), "MPI_Barrier");
-  on_every_rank([&] { hold_contest(contenders, protocol_, stream()); });
-  std::vector<Row> rows = rows_of(std::move(contenders));
+  on_every_rank([&] { hold_benchmark(candidates, protocol_, stream()); });
+  std::vector<Row> rows = rows_of(std::move(candidates));
   combine_over_ranks(rows, communicator_);
   add(std::move(rows));
 }
 
-void Rig::measure_together(std::vector<RankContender> contenders) {
-  hold_rank_contest(contenders, protocol_.iterations, options_, communicator_);
-  add(rows_of(std::move(contenders)));
+void Rig::measure_together(std::vector<RankCandidate> candidates) {
+  hold_rank_benchmark(candidates, protocol_.iterations, options_, communicator_);
+  add(rows_of(std::move(candidates)));
 }
 
 void Rig::add(std::vector<Row> rows) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/gpu/contest.hpp"
+#include "bench/gpu/benchmark.hpp"
 #include "bench/harness/bench.hpp"
-#include "bench/harness/rank_contest.hpp"
+#include "bench/harness/rank_benchmark.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/backend_choice.hpp"
@@ -35,11 +35,12 @@ class Rig {
   /// Runs `body`, which must not communicate, on every rank; throws what it throws on any.
   void on_every_rank(const std::function<void()>& body) const;
 
-  /// Prepares the contenders on each rank, holds the contest everywhere at once and adds its rows.
-  void measure(const std::function<std::vector<Contender>()>& prepare);
+  /// Prepares the candidates on each rank, holds the benchmark everywhere at once and adds its
+  /// rows.
+  void measure(const std::function<std::vector<Candidate>()>& prepare);
 
-  /// As measure(), of what all ranks do together; `contenders` were prepared on every rank.
-  void measure_together(std::vector<RankContender> contenders);
+  /// As measure(), of what all ranks do together; `candidates` were prepared on every rank.
+  void measure_together(std::vector<RankCandidate> candidates);
 
   /// Adds a row that was not run.
   void add_note(const std::string& group, std::uint64_t bytes, const std::string& note);

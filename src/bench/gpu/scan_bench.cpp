@@ -91,7 +91,7 @@ class ScanCase {
   void run() {
     for (std::size_t i = 0; i < plan_.fitting.size(); ++i)
       if (plan_.fitting[i] >= types_.larger_bytes())
-        rig_.measure([&] { return checked_contenders(i); });
+        rig_.measure([&] { return checked_candidates(i); });
     for (const std::uint64_t size : plan_.too_large)
       rig_.add_note(group_, size, "skipped: the GPU's memory does not hold such arrays");
   }
@@ -121,9 +121,9 @@ class ScanCase {
     return {{types_.input}, ScanOperation::sum, exclusive, types_.output, OverflowPolicy::wrap};
   }
 
-  /// A contender, and what it claims to compute.
+  /// A candidate, and what it claims to compute.
   struct Claim {
-    Contender contender;
+    Candidate candidate;
     std::optional<Operation> operation;  ///< none for a copy
   };
 
@@ -138,7 +138,7 @@ class ScanCase {
     return row;
   }
 
-  std::vector<Contender> checked_contenders(std::size_t size) {
+  std::vector<Candidate> checked_candidates(std::size_t size) {
     std::vector<Claim> claims;
     for (const Operation& operation : operations) {
       if (!contains(operations_, operation.name)) continue;
@@ -153,9 +153,9 @@ class ScanCase {
     else
       for (Claim& claim : claims) check_place_by_place(claim);
     if (contains(kernels_, "copy")) claims.push_back({copy(size), std::nullopt});
-    std::vector<Contender> contenders;
-    for (Claim& claim : claims) contenders.push_back(std::move(claim.contender));
-    return contenders;
+    std::vector<Candidate> candidates;
+    for (Claim& claim : claims) candidates.push_back(std::move(claim.candidate));
+    return candidates;
   }
 
   /// Where launch number `launch` begins, in elements.
@@ -178,67 +178,67 @@ class ScanCase {
         claims.push_back({array_scan(size, operation, name, kernel), operation});
   }
 
-  Contender array_scan(std::size_t size, const Operation& operation, std::string_view name,
+  Candidate array_scan(std::size_t size, const Operation& operation, std::string_view name,
                        cuda::ScanKernel kernel) {
-    Contender contender{row(size, operation.name, name), {}, {}};
+    Candidate candidate{row(size, operation.name, name), {}, {}};
     if (!cuda::ArrayScan::supports(types_.input, types_.output, operation.operation)) {
-      contender.row.note = "no such scan of these types";
-      return contender;
+      candidate.row.note = "no such scan of these types";
+      return candidate;
     }
     if (kernel == cuda::ScanKernel::bulk && !has_bulk_copies()) {
-      contender.row.note = "needs compute capability 9.0 or newer";
-      return contender;
+      candidate.row.note = "needs compute capability 9.0 or newer";
+      return candidate;
     }
     const auto scan =
         std::make_shared<cuda::ArrayScan>(types_.input, types_.output, operation.operation, kernel);
-    contender.start = [=, this, elements = contender.row.elements,
+    candidate.start = [=, this, elements = candidate.row.elements,
                        first = first_element(size)](std::uint64_t launch) {
       scan->start(input_at(first(launch)), output_at(first(launch)), elements, operation.exclusive,
                   nullptr, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
   /// As a call with one rank does it: the exact total, then the scan.
-  Contender reproducible(std::size_t size, const Operation& operation) {
-    Contender contender{row(size, operation.name, "reproducible"), {}, {}};
+  Candidate reproducible(std::size_t size, const Operation& operation) {
+    Candidate candidate{row(size, operation.name, "reproducible"), {}, {}};
     const auto scan = std::make_shared<cuda::DeviceScan>(sum_spec(operation.exclusive), true);
-    contender.start = [=, this, elements = contender.row.elements,
+    candidate.start = [=, this, elements = candidate.row.elements,
                        first = first_element(size)](std::uint64_t launch) {
       const std::byte* input = input_at(first(launch));
       scan->total(input, elements, rig_.stream());
       scan->scan(input, output_at(first(launch)), elements, Accumulator::empty(), rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
-  Contender cub(std::size_t size, const Operation& operation) {
-    Contender contender{row(size, operation.name, "CUB"), {}, {}};
+  Candidate cub(std::size_t size, const Operation& operation) {
+    Candidate candidate{row(size, operation.name, "CUB"), {}, {}};
     const CubLaunch launch_scan = cub_scan(types_.input, types_.output, operation.exclusive);
     if (launch_scan == nullptr) {
-      contender.row.note = "not compiled for these types; " + cub_description();
-      return contender;
+      candidate.row.note = "not compiled for these types; " + cub_description();
+      return candidate;
     }
-    if (contender.row.elements > most_cub_scan_elements()) {
-      contender.row.note = "more elements than this version takes; " + cub_description();
-      return contender;
+    if (candidate.row.elements > max_cub_scan_elements()) {
+      candidate.row.note = "more elements than this version takes; " + cub_description();
+      return candidate;
     }
-    const CubRun run(launch_scan, contender.row.elements, rig_.stream());
-    contender.start = [=, this, first = first_element(size)](std::uint64_t launch) {
+    const CubRun run(launch_scan, candidate.row.elements, rig_.stream());
+    candidate.start = [=, this, first = first_element(size)](std::uint64_t launch) {
       run(input_at(first(launch)), output_at(first(launch)));
     };
-    return contender;
+    return candidate;
   }
 
-  Contender copy(std::size_t size) {
-    Contender contender{row(size, "copy", "copy"), {}, {}};
-    contender.row.useful_bytes = 2 * contender.row.bytes;
+  Candidate copy(std::size_t size) {
+    Candidate candidate{row(size, "copy", "copy"), {}, {}};
+    candidate.row.useful_bytes = 2 * candidate.row.bytes;
     const Windows windows(plan_.capacity, plan_.fitting[size]);
-    contender.start = [=, this, bytes = contender.row.bytes](std::uint64_t launch) {
+    candidate.start = [=, this, bytes = candidate.row.bytes](std::uint64_t launch) {
       const std::uint64_t offset = windows.offset(launch);
       cuda::copy_on_device(output_.data() + offset, input_.data() + offset, bytes, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
   /// On data whose partial sums are exact every scan has to be right; on data that rounds the
@@ -247,17 +247,17 @@ class ScanCase {
     const std::uint64_t elements = elements_of(plan_.fitting[size]);
     fill_input(Pattern::steps, elements);
     for (Claim& claim : claims)
-      if (claim.contender.row.kernel != "reproducible") check_place_by_place(claim);
+      if (claim.candidate.row.kernel != "reproducible") check_place_by_place(claim);
     fill_input(Pattern::uniform, elements);
     for (const bool exclusive : {false, true}) {
       const auto reproduced = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
-        return claim.contender.row.kernel == "reproducible" &&
+        return claim.candidate.row.kernel == "reproducible" &&
                claim.operation->exclusive == exclusive;
       });
       if (reproduced == claims.end()) continue;
       run_once(*reproduced);
       const bool right = references_[exclusive]->agrees(size, output_.data(), rig_.stream());
-      reproduced->contender.row.check = right ? Check::right : Check::wrong;
+      reproduced->candidate.row.check = right ? Check::right : Check::wrong;
       std::swap(output_, reference_output_);
       for (Claim& claim : claims)
         if (&claim != &*reproduced && claim.operation->operation == ScanOperation::sum &&
@@ -267,13 +267,13 @@ class ScanCase {
   }
 
   void run_once(Claim& claim) {
-    const Row& row = claim.contender.row;
+    const Row& row = claim.candidate.row;
     cuda::fill_bytes(output_.data(), poison, row.elements * size_of(types_.output), rig_.stream());
-    claim.contender.start(0);
+    claim.candidate.start(0);
   }
 
   void check_place_by_place(Claim& claim) {
-    Row& row = claim.contender.row;
+    Row& row = claim.candidate.row;
     if (!row.note.empty()) return;
     run_once(claim);
     const std::uint64_t mismatches =
@@ -284,7 +284,7 @@ class ScanCase {
   }
 
   void measure_error(Claim& claim) {
-    Row& row = claim.contender.row;
+    Row& row = claim.candidate.row;
     if (!row.note.empty()) return;
     run_once(claim);
     row.error_ulps = static_cast<double>(greatest_distance(

@@ -11,7 +11,7 @@ namespace {
 /// What ranks compare by their greatest value, -1 standing for none.
 struct Figures {
   static constexpr std::size_t count = 6;
-  double refused, check, error, median, least, most;
+  double refused, check, error, median, minimum, maximum;
 };
 
 double or_none(const std::optional<double>& value) { return value ? *value : -1.0; }
@@ -21,14 +21,14 @@ Figures figures_of(const Row& row) {
   const Spread seconds = row.seconds.value_or(none);
   return {row.seconds ? 0.0 : 1.0, static_cast<double>(row.check),
           or_none(row.error_ulps), seconds.median,
-          seconds.least,           seconds.most};
+          seconds.minimum,         seconds.maximum};
 }
 
 void set_figures(Row& row, const Figures& figures) {
   row.check = static_cast<Check>(figures.check);
   if (figures.error >= 0) row.error_ulps = figures.error;
   row.seconds.reset();
-  if (figures.refused == 0) row.seconds = Spread{figures.median, figures.least, figures.most};
+  if (figures.refused == 0) row.seconds = Spread{figures.median, figures.minimum, figures.maximum};
   if (figures.refused != 0 && row.note.empty()) row.note = "refused on another rank";
 }
 
@@ -49,7 +49,7 @@ void combine_over_ranks(std::vector<Row>& rows, const mpi::Communicator& communi
     rates.push_back(rate_of(row));
     const Figures mine = figures_of(row);
     figures.insert(figures.end(),
-                   {mine.refused, mine.check, mine.error, mine.median, mine.least, mine.most});
+                   {mine.refused, mine.check, mine.error, mine.median, mine.minimum, mine.maximum});
   }
   mpi::check(MPI_Allreduce(MPI_IN_PLACE, rates.data(), static_cast<int>(rates.size()), MPI_DOUBLE,
                            MPI_SUM, communicator.get()),

@@ -40,7 +40,7 @@ struct Result {
   std::uint64_t wrong = 0;  ///< rows that failed their check, on any rank
 };
 
-/// Folds of arrays in device memory beside CUB's sums, a read-only probe and a copy. Every rank
+/// Reduces of arrays in device memory beside CUB's sums, a read-only probe and a copy. Every rank
 /// measures on its own GPU at the same time. Collective. Throws Error, where there is no GPU too.
 Result bench_reduce(MPI_Comm communicator, const Settings& settings);
 

@@ -8,7 +8,7 @@
 #include "bench/gpu/exchange.hpp"
 #include "bench/harness/across_ranks.hpp"
 #include "bench/harness/bench.hpp"
-#include "bench/harness/rank_contest.hpp"
+#include "bench/harness/rank_benchmark.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/arrays/device_agreement.hpp"
@@ -83,7 +83,7 @@ std::optional<Accumulator> expected(const Exchange& exchange,
 /// others wait for it, and fails afterwards.
 Accumulator carry_out(const Exchange& exchange, const mpi::Communicator& communicator) {
   Accumulator mine = Accumulator::empty();
-  const std::exception_ptr failure = pipeline::caught([&] { mine = exchange.take(); });
+  const std::exception_ptr failure = pipeline::capture_exception([&] { mine = exchange.take(); });
   const Accumulator result = combined(exchange.combination, mine, communicator);
   if (failure) std::rethrow_exception(failure);
   return result;
@@ -93,8 +93,8 @@ void check(Exchange& exchange, const mpi::Communicator& communicator) {
   const std::optional<Accumulator> right = expected(exchange, communicator);
   Accumulator found = Accumulator::empty();
   const std::exception_ptr failure =
-      pipeline::caught([&] { found = carry_out(exchange, communicator); });
-  mpi::settle(failure, communicator);
+      pipeline::capture_exception([&] { found = carry_out(exchange, communicator); });
+  mpi::throw_on_all_ranks(failure, communicator);
   const bool same = !right || std::memcmp(&*right, &found, sizeof(found)) == 0;
   exchange.row.check = check_of_ranks(same, communicator);
 }
@@ -102,13 +102,13 @@ void check(Exchange& exchange, const mpi::Communicator& communicator) {
 /// Checks the exchanges and measures them.
 std::vector<Row> measured(std::vector<Exchange> exchanges, const Settings& settings,
                           const mpi::Communicator& communicator) {
-  std::vector<RankContender> contenders;
+  std::vector<RankCandidate> candidates;
   for (Exchange& exchange : exchanges) {
     check(exchange, communicator);
-    contenders.push_back({exchange.row, [&] { carry_out(exchange, communicator); }});
+    candidates.push_back({exchange.row, [&] { carry_out(exchange, communicator); }});
   }
-  hold_rank_contest(contenders, settings.iterations, settings.run, communicator);
-  return rows_of(std::move(contenders));
+  hold_rank_benchmark(candidates, settings.iterations, settings.run, communicator);
+  return rows_of(std::move(candidates));
 }
 
 Settings with_usual_sizes(Settings settings) {

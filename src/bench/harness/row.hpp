@@ -22,7 +22,7 @@ enum class Check : std::uint8_t {
   wrong
 };
 
-/// One contender at one size; of several ranks, the slowest one's times and the sum of their rates.
+/// One candidate at one size; of several ranks, the slowest one's times and the sum of their rates.
 struct Row {
   std::string group;      ///< what was asked for, of which elements: "scan u32 uniform"
   std::string operation;  ///< "sum", "inclusive"
@@ -44,11 +44,11 @@ struct Row {
   std::string note;                  ///< why it was not run
 };
 
-/// The rows of contenders of any kind.
-template <class Contender>
-std::vector<Row> rows_of(std::vector<Contender>&& contenders) {
+/// The rows of candidates of any kind.
+template <class Candidate>
+std::vector<Row> rows_of(std::vector<Candidate>&& candidates) {
   std::vector<Row> rows;
-  for (Contender& contender : contenders) rows.push_back(std::move(contender.row));
+  for (Candidate& candidate : candidates) rows.push_back(std::move(candidate.row));
   return rows;
 }
 

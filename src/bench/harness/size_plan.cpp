@@ -11,14 +11,14 @@ constexpr std::uint64_t alignment = 256;
 
 }  // namespace
 
-std::vector<std::uint64_t> powers_of_4(std::uint64_t least, std::uint64_t greatest) {
-  std::vector<std::uint64_t> sizes{least};
-  constexpr int most_exponent = 62;
-  for (int exponent = 0; exponent <= most_exponent; exponent += 2) {
+std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum) {
+  std::vector<std::uint64_t> sizes{minimum};
+  constexpr int max_exponent = 62;
+  for (int exponent = 0; exponent <= max_exponent; exponent += 2) {
     const std::uint64_t power = std::uint64_t{1} << exponent;
-    if (power > least && power < greatest) sizes.push_back(power);
+    if (power > minimum && power < maximum) sizes.push_back(power);
   }
-  if (greatest > least) sizes.push_back(greatest);
+  if (maximum > minimum) sizes.push_back(maximum);
   return sizes;
 }
 

@@ -6,7 +6,7 @@
 namespace warpfold::bench {
 
 /// `least`, every power of 4 between, and `greatest`.
-std::vector<std::uint64_t> powers_of_4(std::uint64_t least, std::uint64_t greatest);
+std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum);
 
 /// `asked`, or from 1 KiB to 4 GiB where it is empty.
 std::vector<std::uint64_t> sizes_or_usual(const std::vector<std::uint64_t>& asked);

@@ -17,10 +17,10 @@ std::uint64_t low_bits(std::uint64_t bits, std::size_t bytes) {
 
 /// One unit in the last place of a float of `digits` significant bits near `value`.
 double unit_in_last_place(double value, int digits) {
-  constexpr int least_exponent = -1021;
+  constexpr int min_exponent = -1021;
   int exponent = 0;
   std::frexp(value, &exponent);
-  return std::ldexp(1.0, std::max(exponent, least_exponent) - digits);
+  return std::ldexp(1.0, std::max(exponent, min_exponent) - digits);
 }
 
 double error_in_ulps(double claimed, const Accumulator& exact, int digits) {

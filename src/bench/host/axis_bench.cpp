@@ -15,7 +15,7 @@
 namespace warpfold::bench::host {
 namespace {
 
-/// What the pipeline reads at a time, and folds while it is in the cache.
+/// What the pipeline reads at a time, and reduces while it is in the cache.
 constexpr std::uint64_t slab_bytes = 1 << 20;
 
 /// A slab as [outer][along][inner], row-major, of which `along` is reduced.
@@ -78,22 +78,22 @@ class HostAxisBench {
   void run_type(ElementType type) {
     const std::uint64_t elements = slab_bytes / sizeof(T);
     const int lanes = pool_.threads();
-    const auto flat = backend_->make_fold_engine({{type}, sum_only, elements, 0, false, lanes});
-    const auto axes = backend_->make_axis_fold_engine(
+    const auto flat = backend_->make_reduce_engine({{type}, sum_only, elements, 0, false, lanes});
+    const auto axes = backend_->make_axis_reduce_engine(
         {{type}, {}, sum_only, elements, elements, slab_bytes, lanes});
     for (int lane = 0; lane < lanes; ++lane) {
       fill<T>(flat->buffer(lane), Data::uniform);
       fill<T>(axes->buffer(lane), Data::uniform);
     }
     const std::string name(warpfold::name_of(type));
-    std::vector<Row> rows{{name + " flat", [&] { fold_flat(*flat, elements); }}};
+    std::vector<Row> rows{{name + " flat", [&] { reduce_flat(*flat, elements); }}};
     for (const Shape& shape : shapes)
-      rows.push_back({name + ' ' + shape.label, [&] { fold_axis(*axes, shape, elements); }});
+      rows.push_back({name + ' ' + shape.label, [&] { reduce_axis(*axes, shape, elements); }});
     measure(rows, runs_);
     print(rows, slabs_ * slab_bytes * static_cast<std::uint64_t>(lanes));
   }
 
-  void fold_flat(FoldEngine& engine, std::uint64_t elements) {
+  void reduce_flat(ReduceEngine& engine, std::uint64_t elements) {
     pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
       for (std::uint64_t i = 0; i < slabs_; ++i)
         engine.submit(static_cast<int>(slot), 0, i * elements, elements);
@@ -102,7 +102,7 @@ class HostAxisBench {
   }
 
   /// Outputs are complete with a slab, but along the leading axis.
-  void fold_axis(AxisFoldEngine& engine, const Shape& shape, std::uint64_t elements) {
+  void reduce_axis(AxisReduceEngine& engine, const Shape& shape, std::uint64_t elements) {
     const StagedChunks slab = slab_of(shape, elements, whole_);
     const std::uint64_t outputs = slab.target.elements / shape.along;
     const bool leading = shape.inner == 0;
@@ -116,7 +116,7 @@ class HostAxisBench {
     });
   }
 
-  static constexpr FoldNeeds sum_only{true, false, false, false};
+  static constexpr ReduceNeeds sum_only{true, false, false, false};
 
   int runs_;
   std::uint64_t slabs_;  ///< of each thread

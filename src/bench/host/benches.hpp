@@ -14,11 +14,11 @@ struct Means {
   const cpu::Kernels& kernels;
 };
 
-/// Exact folds of an array in memory beside reading it and beside plain, inexact sums, by the same
-/// threads.
+/// Exact reductions of an array in memory beside reading it and beside plain, inexact sums, by the
+/// same threads.
 void bench_sums(const Means& means);
 
-/// Folds along axes beside the flat fold of the same array, by the same threads.
+/// Reduces along axes beside the flat reduction of the same array, by the same threads.
 void bench_axes(const Means& means);
 
 }  // namespace warpfold::bench::host

@@ -18,7 +18,7 @@ namespace {
 
 /// All of the engine's buffers, one a thread, its results combined by addition.
 template <class T, class Reduce>
-T in_parallel(cpu::ThreadPool& pool, FoldEngine& engine, const Reduce& reduce) {
+T in_parallel(cpu::ThreadPool& pool, ReduceEngine& engine, const Reduce& reduce) {
   std::vector<T> parts(static_cast<std::size_t>(engine.slots()));
   pool.parallel_for(parts.size(), [&](std::size_t slot, int) {
     parts[slot] = reduce(engine.buffer(static_cast<int>(slot)));
@@ -73,13 +73,13 @@ class HostSumBench {
  private:
   template <class T>
   void run_type(ElementType type, Data data) {
-    constexpr FoldNeeds sum_only{true, false, false, false};
-    constexpr FoldNeeds everything{true, true, true, true};
+    constexpr ReduceNeeds sum_only{true, false, false, false};
+    constexpr ReduceNeeds everything{true, true, true, true};
     const std::uint64_t elements = bytes_a_thread_ / sizeof(T);
     const auto engine =
-        backend_->make_fold_engine({{type}, sum_only, elements, 0, false, pool_.threads()});
+        backend_->make_reduce_engine({{type}, sum_only, elements, 0, false, pool_.threads()});
     const auto all =
-        backend_->make_fold_engine({{type}, everything, elements, 0, false, pool_.threads()});
+        backend_->make_reduce_engine({{type}, everything, elements, 0, false, pool_.threads()});
     for (int slot = 0; slot < pool_.threads(); ++slot) {
       fill<T>(engine->buffer(slot), data);
       fill<T>(all->buffer(slot), data);
@@ -88,13 +88,13 @@ class HostSumBench {
     std::vector<Row> rows{
         {label + ": read", [&] { keep(in_parallel<std::uint64_t>(pool_, *engine, sum_of_words)); }},
         {label + ": plain sum", [&] { keep(in_parallel<double>(pool_, *engine, plain_sum<T>)); }},
-        {label + ": exact sum", [&] { fold(*engine, elements); }},
-        {label + ": all statistics", [&] { fold(*all, elements); }}};
+        {label + ": exact sum", [&] { reduce(*engine, elements); }},
+        {label + ": all statistics", [&] { reduce(*all, elements); }}};
     measure(rows, runs_);
     print(rows, bytes_);
   }
 
-  void fold(FoldEngine& engine, std::uint64_t elements) {
+  void reduce(ReduceEngine& engine, std::uint64_t elements) {
     pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
       engine.submit(static_cast<int>(slot), 0, slot * elements, elements);
     });

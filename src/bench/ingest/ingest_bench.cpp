@@ -6,7 +6,7 @@
 
 #include "bench/gpu/device_facts.hpp"
 #include "bench/harness/selection.hpp"
-#include "bench/ingest/ingest_contenders.hpp"
+#include "bench/ingest/ingest_candidates.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/plan.hpp"
 #include "pipeline/run/backend_choice.hpp"
@@ -23,10 +23,10 @@ IngestSettings without_progress(IngestSettings settings) {
   return settings;
 }
 
-void add_rows(std::vector<IngestContender> contenders, const IngestRun& run, Result& result) {
-  hold_ingest_contest(contenders, run.settings.iterations, run.settings.run, run.communicator);
+void add_rows(std::vector<IngestCandidate> candidates, const IngestRun& run, Result& result) {
+  hold_ingest_benchmark(candidates, run.settings.iterations, run.settings.run, run.communicator);
   std::vector<Row> rows;
-  for (IngestContender& contender : contenders) rows.push_back(std::move(contender.row));
+  for (IngestCandidate& candidate : candidates) rows.push_back(std::move(candidate.row));
   compare_with_ceiling(rows);
   for (Row& row : rows) {
     if (row.check == Check::wrong) ++result.wrong;
@@ -56,11 +56,11 @@ Result bench_ingest(MPI_Comm parent, const IngestSettings& asked) {
   IngestRun run{settings,       communicator,
                 dataset.info(), plan.slab_elements * size_of(dataset.info().format.type),
                 plan.threads,   on_gpu};
-  add_rows(reduce_contenders(run, kernels), run, result);
+  add_rows(reduce_candidates(run, kernels), run, result);
   if (!settings.output.empty()) {
     run.threads = chosen.place.threads;
     const ScanOutputs outputs(run);
-    add_rows(scan_contenders(run, outputs, kernels), run, result);
+    add_rows(scan_candidates(run, outputs, kernels), run, result);
   }
   return result;
 }

@@ -6,7 +6,7 @@
 
 #include "bench/harness/selection.hpp"
 #include "bench/ingest/inflate_probe.hpp"
-#include "bench/ingest/ingest_contenders.hpp"
+#include "bench/ingest/ingest_candidates.hpp"
 #include "bench/ingest/raw_file.hpp"
 #include "bench/ingest/stored_ranges.hpp"
 #include "bench/ingest/transfer_lane.hpp"
@@ -64,7 +64,7 @@ Row row_of(const IngestRun& run, std::string operation, std::string kernel) {
   return row;
 }
 
-IngestContender reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics,
+IngestCandidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics,
                           ReadPath path, const std::shared_ptr<AgreedSummary>& agreed) {
   ReduceOptions options;
   options.statistics = std::move(statistics);
@@ -83,7 +83,7 @@ IngestContender reduction(const IngestRun& run, Row row, std::vector<Statistic> 
 }
 
 /// Nothing where the dataset has no bytes of its own in the file.
-std::optional<IngestContender> raw_read(const IngestRun& run) {
+std::optional<IngestCandidate> raw_read(const IngestRun& run) {
   Row row = row_of(run, "read", "raw");
   row.ceiling = true;
   row.title = threads_text(run.threads) + (run.on_gpu ? ", copy to the GPU" : "");
@@ -101,7 +101,7 @@ std::optional<IngestContender> raw_read(const IngestRun& run) {
   const auto read_all = [&run, raw] {
     return seconds_of([&] { pipeline::run_on_all(run.communicator, [&] { raw->run(); }); });
   };
-  return IngestContender{std::move(row), {}, read_all, {}};
+  return IngestCandidate{std::move(row), {}, read_all, {}};
 }
 
 /// The time that a rank's part of the dataset takes where its sample took what it took.
@@ -112,7 +112,7 @@ double scaled_to_dataset(const IngestRun& run, double seconds, std::uint64_t dec
   return decoded_bytes == 0 ? 0.0 : seconds * bytes / static_cast<double>(decoded_bytes);
 }
 
-void add_inflating(const IngestRun& run, std::vector<IngestContender>& contenders) {
+void add_inflating(const IngestRun& run, std::vector<IngestCandidate>& candidates) {
   std::shared_ptr<InflateProbe> probe;
   pipeline::run_on_all(run.communicator, [&] {
     probe = std::make_shared<InflateProbe>(run.info, run.communicator.size(),
@@ -121,7 +121,7 @@ void add_inflating(const IngestRun& run, std::vector<IngestContender>& contender
   const auto add = [&](const std::string& operation, bool ceiling, auto&& seconds_of_sample) {
     Row row = row_of(run, operation, "inflate");
     row.ceiling = ceiling;
-    contenders.push_back({std::move(row),
+    candidates.push_back({std::move(row),
                           {},
                           [&run, probe, seconds_of_sample] {
                             double seconds = 0;
@@ -141,25 +141,25 @@ void add_inflating(const IngestRun& run, std::vector<IngestContender>& contender
 
 }  // namespace
 
-std::vector<IngestContender> reduce_contenders(const IngestRun& run,
+std::vector<IngestCandidate> reduce_candidates(const IngestRun& run,
                                                const std::vector<std::string>& kernels) {
   const std::vector<Statistic> all(std::begin(all_statistics), std::end(all_statistics));
   const auto agreed = std::make_shared<AgreedSummary>();
-  std::vector<IngestContender> contenders;
+  std::vector<IngestCandidate> candidates;
   if (contains(kernels, "H5Dread"))
-    contenders.push_back(
+    candidates.push_back(
         reduction(run, row_of(run, "statistics", "H5Dread"), all, ReadPath::library, agreed));
   if (contains(kernels, "warpfold")) {
-    contenders.push_back(
+    candidates.push_back(
         reduction(run, row_of(run, "statistics", "warpfold"), all, ReadPath::automatic, agreed));
-    contenders.push_back(reduction(run, row_of(run, "sum", "warpfold"), {Statistic::sum},
+    candidates.push_back(reduction(run, row_of(run, "sum", "warpfold"), {Statistic::sum},
                                    ReadPath::automatic, agreed));
   }
   if (contains(kernels, "raw") && run.info.path != ReadPath::library)
-    if (auto raw = raw_read(run)) contenders.push_back(std::move(*raw));
+    if (auto raw = raw_read(run)) candidates.push_back(std::move(*raw));
   if (contains(kernels, "inflate") && run.info.path == ReadPath::chunk)
-    add_inflating(run, contenders);
-  return contenders;
+    add_inflating(run, candidates);
+  return candidates;
 }
 
 }  // namespace warpfold::bench

@@ -10,7 +10,7 @@
 
 #include "bench/harness/selection.hpp"
 #include "bench/ingest/file_digest.hpp"
-#include "bench/ingest/ingest_contenders.hpp"
+#include "bench/ingest/ingest_candidates.hpp"
 #include "bench/ingest/raw_file.hpp"
 #include "bench/ingest/stored_ranges.hpp"
 #include "io/files/posix_file.hpp"
@@ -78,7 +78,7 @@ Row row_of(const IngestRun& run, std::string operation, std::string kernel, std:
   return row;
 }
 
-IngestContender prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Row row,
+IngestCandidate prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Row row,
                             ReadPath path, const std::shared_ptr<AgreedOutput>& agreed) {
   ScanOptions options;
   options.run = run.settings.run;
@@ -95,7 +95,7 @@ IngestContender prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Ro
 }
 
 /// Of the whole input file, cut over the ranks.
-IngestContender copying(const IngestRun& run, const ScanOutputs& outputs, Row row) {
+IngestCandidate copying(const IngestRun& run, const ScanOutputs& outputs, Row row) {
   row.ceiling = true;
   row.title = threads_text(run.threads);
   const ElementRange mine =
@@ -155,22 +155,22 @@ void ScanOutputs::create_copy() const {
   });
 }
 
-std::vector<IngestContender> scan_contenders(const IngestRun& run, const ScanOutputs& outputs,
+std::vector<IngestCandidate> scan_candidates(const IngestRun& run, const ScanOutputs& outputs,
                                              const std::vector<std::string>& kernels) {
   std::uint64_t bytes = 0;
   pipeline::run_on_all(run.communicator, [&] { bytes = file_bytes(run.settings.file); });
   const auto agreed = std::make_shared<AgreedOutput>(run, outputs.scanned());
-  std::vector<IngestContender> contenders;
+  std::vector<IngestCandidate> candidates;
   const auto add = [&](const char* kernel, ReadPath path) {
     if (contains(kernels, kernel))
-      contenders.push_back(
+      candidates.push_back(
           prefix_sums(run, outputs, row_of(run, "inclusive", kernel, bytes), path, agreed));
   };
   add("H5Dread", ReadPath::library);
   add("warpfold", ReadPath::automatic);
   if (contains(kernels, "cp"))
-    contenders.push_back(copying(run, outputs, row_of(run, "copy", "cp", bytes)));
-  return contenders;
+    candidates.push_back(copying(run, outputs, row_of(run, "copy", "cp", bytes)));
+  return candidates;
 }
 
 }  // namespace warpfold::bench

@@ -2,7 +2,7 @@
 #include <type_traits>
 
 #include "bench/kernels/check_scan.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads)
     greatest_distance_kernel(const T* a, const T* b, std::uint64_t elements,
                              std::uint64_t* distance) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
-  std::uint64_t greatest = 0;
+  std::uint64_t maximum = 0;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < elements;
        i += stride) {
     const std::int64_t x = ordinal(a[i]);
@@ -98,13 +98,13 @@ __global__ void __launch_bounds__(threads)
     const std::uint64_t apart = x < y
                                     ? static_cast<std::uint64_t>(y) - static_cast<std::uint64_t>(x)
                                     : static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y);
-    greatest = Greater{}(greatest, apart);
+    maximum = Greater{}(maximum, apart);
   }
   __syncwarp();
-  greatest = cuda::warp::reduce(greatest, Greater{});
+  maximum = cuda::warp::reduce(maximum, Greater{});
   if (cuda::warp::lane() == 0)
     atomicMax(reinterpret_cast<unsigned long long*>(distance),
-              static_cast<unsigned long long>(greatest));
+              static_cast<unsigned long long>(maximum));
 }
 
 }  // namespace

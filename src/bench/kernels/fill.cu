@@ -47,7 +47,7 @@ __device__ T uniform_element(std::uint64_t bits) {
 }
 
 template <class T>
-__device__ T wide_element(std::uint64_t bits) {
+__device__ T promoted_element(std::uint64_t bits) {
   constexpr std::uint64_t orders = std::is_same_v<T, Float16> ? 20 : 60;
   constexpr int fraction_bits = significand_bits<T>() - 1;
   const std::uint64_t sign = bits & 1;
@@ -68,7 +68,7 @@ __device__ T step_element(std::uint64_t bits) {
 template <class T>
 __device__ T element(Pattern pattern, std::uint64_t bits) {
   if constexpr (is_floating_element<T>)
-    if (pattern == Pattern::wide) return wide_element<T>(bits);
+    if (pattern == Pattern::wide) return promoted_element<T>(bits);
   return pattern == Pattern::steps ? step_element<T>(bits) : uniform_element<T>(bits);
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "bench/kernels/read_probe.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "warpfold/core/partition.hpp"
@@ -16,7 +16,7 @@ struct ExclusiveOr {
   __device__ std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a ^ b; }
 };
 
-__device__ std::uint32_t folded(uint4 words) { return words.x ^ words.y ^ words.z ^ words.w; }
+__device__ std::uint32_t reduced(uint4 words) { return words.x ^ words.y ^ words.z ^ words.w; }
 
 __global__ void __launch_bounds__(threads)
     read_probe_kernel(const uint4* vectors, std::uint64_t count, std::uint32_t* result) {
@@ -28,9 +28,9 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (int k = 0; k < loads; ++k) loaded[k] = __ldcs(vectors + i + k * stride);
 #pragma unroll
-    for (int k = 0; k < loads; ++k) mine ^= folded(loaded[k]);
+    for (int k = 0; k < loads; ++k) mine ^= reduced(loaded[k]);
   }
-  for (; i < count; i += stride) mine ^= folded(__ldcs(vectors + i));
+  for (; i < count; i += stride) mine ^= reduced(__ldcs(vectors + i));
   const std::uint32_t combined = cuda::warp::reduce(mine, ExclusiveOr{});
   if (cuda::warp::lane() == 0) atomicXor(result, combined);
 }

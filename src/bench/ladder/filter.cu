@@ -2,7 +2,7 @@
 
 #include "bench/ladder/filter_kernels.hpp"
 #include "bench/ladder/grid.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 
 // Elements greater than a threshold are written one after the other, in any order. Where one goes

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// The kernels of atomics_rungs(), for T = std::int32_t and std::uint32_t.
+/// The kernels of atomics_variants(), for T = std::int32_t and std::uint32_t.
 namespace warpfold::cuda::ladder {
 
 /// `count` is zero at the start; `kept` has room for all elements.

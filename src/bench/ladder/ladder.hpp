@@ -9,19 +9,19 @@
 
 #include "warpfold/core/element_type.hpp"
 
-/// Kernels from the naive to the fast, each a rung that does one thing better than the one before.
-/// Lists are in that order and speak of the device that is current when they are made.
+/// Kernels from the naive to the fast, each a variant that does one thing better than the one
+/// before. Lists are in that order and speak of the device that is current when they are made.
 namespace warpfold::cuda::ladder {
 
 /// What is said of a kernel beside what it computes.
 struct Label {
   std::string name;     ///< a word for options and reports
-  std::string title;    ///< what this rung does, in a line
+  std::string title;    ///< what this variant does, in a line
   std::string refusal;  ///< why it can't run here; empty where it can
 };
 
 /// A sum or a scan of an array in device memory. Its functions are null where it is refused.
-struct Rung : Label {
+struct Variant : Label {
   /// Device memory that start() needs beside its arrays.
   std::uint64_t (*scratch_bytes)(std::uint64_t elements);
 
@@ -34,20 +34,20 @@ struct Rung : Label {
 
 /// Sums of u32 (modulo 2^32), f32 or f64, of which `output` is one; floats are rounded at each
 /// addition, in an order that may differ from run to run. Throws Error for other types.
-std::vector<Rung> reduce_rungs(ElementType type);
+std::vector<Variant> reduce_variants(ElementType type);
 
 /// Inclusive prefix sums of i32, modulo 2^32, as many as there are elements.
-std::vector<Rung> scan_rungs();
+std::vector<Variant> scan_variants();
 
 /// Keeps the elements of an array that are greater than a threshold, in any order.
-struct FilterRung : Label {
-  /// As Rung::start(). `threshold` points to an element on the host, `kept` has room for all
+struct FilterVariant : Label {
+  /// As Variant::start(). `threshold` points to an element on the host, `kept` has room for all
   /// elements, `count`, in device memory, becomes the number of those kept.
   void (*start)(const void* input, std::uint64_t elements, const void* threshold, void* kept,
                 std::uint64_t* count, cudaStream_t stream);
 };
 
 /// Filters of i32 or u32 that count with atomics. Throws Error for other types.
-std::vector<FilterRung> atomics_rungs(ElementType type);
+std::vector<FilterVariant> atomics_variants(ElementType type);
 
 }  // namespace warpfold::cuda::ladder

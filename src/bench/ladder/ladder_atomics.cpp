@@ -28,14 +28,14 @@ class FilterLadder {
         group_("ladder atomics " + std::string(name_of(type)) + ", " +
                std::to_string(kept_percent) + "% kept"),
         threshold_(threshold_of(kept_percent)),
-        rungs_(cuda::ladder::atomics_rungs(type)),
-        kernels_(chosen_kernels(settings.kernels, names_of(rungs_), {"copy"})) {}
+        variants_(cuda::ladder::atomics_variants(type)),
+        kernels_(chosen_kernels(settings.kernels, names_of(variants_), {"copy"})) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * sizeof(T);
     if (3 * bytes > rig_.memory_bytes())
       return rig_.add_note(group_, bytes, "skipped: the GPU's memory does not hold such arrays");
-    rig_.measure([this] { return checked_contenders(); });
+    rig_.measure([this] { return checked_candidates(); });
   }
 
  private:
@@ -69,43 +69,43 @@ class FilterLadder {
     return row;
   }
 
-  std::vector<Contender> checked_contenders() {
+  std::vector<Candidate> checked_candidates() {
     input_ = cuda::DeviceBuffer(elements_ * sizeof(T));
     kept_ = cuda::DeviceBuffer(elements_ * sizeof(T));
     count_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
     kernels::fill(input_.data(), type_, kernels::Pattern::uniform, elements_, 1, rig_.stream());
     const Fingerprint right = wanted();
-    std::vector<Contender> contenders;
-    for (const cuda::ladder::FilterRung& rung : rungs_)
-      if (contains(kernels_, rung.name)) contenders.push_back(checked(rung, right));
-    if (contains(kernels_, "copy")) contenders.push_back(copy());
-    return contenders;
+    std::vector<Candidate> candidates;
+    for (const cuda::ladder::FilterVariant& variant : variants_)
+      if (contains(kernels_, variant.name)) candidates.push_back(checked(variant, right));
+    if (contains(kernels_, "copy")) candidates.push_back(copy());
+    return candidates;
   }
 
-  Contender checked(const cuda::ladder::FilterRung& rung, const Fingerprint& right) {
-    Contender contender{row("filter", rung.name), {}, {}};
-    contender.row.title = rung.title;
-    contender.row.note = rung.refusal;
-    if (!rung.refusal.empty()) return contender;
-    contender.row.useful_bytes = contender.row.bytes + right.count * sizeof(T);
-    contender.start = [this, start = rung.start](std::uint64_t) {
+  Candidate checked(const cuda::ladder::FilterVariant& variant, const Fingerprint& right) {
+    Candidate candidate{row("filter", variant.name), {}, {}};
+    candidate.row.title = variant.title;
+    candidate.row.note = variant.refusal;
+    if (!variant.refusal.empty()) return candidate;
+    candidate.row.useful_bytes = candidate.row.bytes + right.count * sizeof(T);
+    candidate.start = [this, start = variant.start](std::uint64_t) {
       start(input_.data(), elements_, &threshold_, kept_.data(),
             reinterpret_cast<std::uint64_t*>(count_.data()), rig_.stream());
     };
     cuda::fill_bytes(count_.data(), poison, count_.size(), rig_.stream());
     cuda::fill_bytes(kept_.data(), poison, kept_.size(), rig_.stream());
-    contender.start(0);
-    contender.row.check = claimed() == right ? Check::right : Check::wrong;
-    return contender;
+    candidate.start(0);
+    candidate.row.check = claimed() == right ? Check::right : Check::wrong;
+    return candidate;
   }
 
-  Contender copy() {
-    Contender contender{row("copy", "copy"), {}, {}};
-    contender.row.useful_bytes = 2 * contender.row.bytes;
-    contender.start = [this, bytes = contender.row.bytes](std::uint64_t) {
+  Candidate copy() {
+    Candidate candidate{row("copy", "copy"), {}, {}};
+    candidate.row.useful_bytes = 2 * candidate.row.bytes;
+    candidate.start = [this, bytes = candidate.row.bytes](std::uint64_t) {
       cuda::copy_on_device(kept_.data(), input_.data(), bytes, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
   Fingerprint wanted() {
@@ -129,7 +129,7 @@ class FilterLadder {
   std::uint64_t elements_;
   std::string group_;
   T threshold_;
-  std::vector<cuda::ladder::FilterRung> rungs_;
+  std::vector<cuda::ladder::FilterVariant> variants_;
   std::vector<std::string> kernels_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer kept_;

@@ -13,14 +13,14 @@ namespace warpfold::bench {
 
 struct LadderSettings {
   std::vector<std::string> types;    ///< of reduce: u32, f32, f64; of atomics: i32, u32
-  std::vector<std::string> kernels;  ///< names of rungs and their company; empty: all
+  std::vector<std::string> kernels;  ///< names of variants and their company; empty: all
   std::optional<std::uint64_t> elements;
   bool article = false;  ///< as many elements as the articles have
   int iterations = 21;
   RunOptions run;
 };
 
-/// Every rung of the reduction's ladder beside the production kernel, CUB and a copy. Inputs are
+/// Every variant of the reduction's ladder beside the production kernel, CUB and a copy. Inputs are
 /// those of the articles: u32 of the Middle-Square Weyl Sequence (2^28 elements, 2^30 in the
 /// article), f32 and f64 1.23 (10^8). Collective. Throws Error, where there is no GPU too.
 Result ladder_reduce(MPI_Comm communicator, const LadderSettings& settings);

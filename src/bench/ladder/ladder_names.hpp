@@ -7,19 +7,19 @@
 
 namespace warpfold::bench {
 
-template <class Rungs>
-std::vector<std::string> names_of(const Rungs& rungs) {
+template <class Variants>
+std::vector<std::string> names_of(const Variants& variants) {
   std::vector<std::string> names;
-  for (const auto& rung : rungs) names.push_back(rung.name);
+  for (const auto& variant : variants) names.push_back(variant.name);
   return names;
 }
 
-/// The rungs and their company that were asked for; all where none were. Throws a usage Error.
+/// The variants and their company that were asked for; all where none were. Throws a usage Error.
 inline std::vector<std::string> chosen_kernels(const std::vector<std::string>& asked,
-                                               std::vector<std::string> rungs,
+                                               std::vector<std::string> variants,
                                                const std::vector<std::string>& company) {
-  rungs.insert(rungs.end(), company.begin(), company.end());
-  return chosen_names("kernel", asked, rungs, rungs);
+  variants.insert(variants.end(), company.begin(), company.end());
+  return chosen_names("kernel", asked, variants, variants);
 }
 
 }  // namespace warpfold::bench

@@ -12,7 +12,7 @@
 #include "bench/ladder/ladder_bench.hpp"
 #include "bench/ladder/ladder_names.hpp"
 #include "core/values/generator.hpp"
-#include "cuda/reduce/device_fold.hpp"
+#include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/download.hpp"
@@ -28,7 +28,7 @@ constexpr std::uint64_t article_floats = 100'000'000;
 
 constexpr std::uint64_t upload_bytes = std::uint64_t{16} << 20;
 
-constexpr FoldNeeds sum_only{true, false, false, false};
+constexpr ReduceNeeds sum_only{true, false, false, false};
 
 std::uint64_t elements_of(ElementType type, const LadderSettings& settings) {
   if (settings.elements) return *settings.elements;
@@ -52,15 +52,15 @@ class ReduceLadder {
       : rig_(rig),
         type_(type),
         elements_(elements_of(type, settings)),
-        rungs_(cuda::ladder::reduce_rungs(type)),
-        kernels_(chosen_kernels(settings.kernels, names_of(rungs_), {"CUB", "fold", "copy"})) {}
+        variants_(cuda::ladder::reduce_variants(type)),
+        kernels_(chosen_kernels(settings.kernels, names_of(variants_), {"CUB", "fold", "copy"})) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * size_of(type_);
     if (2 * bytes > rig_.memory_bytes())
       return rig_.add_note(group(), bytes,
                            "skipped: the GPU's memory does not hold two such arrays");
-    rig_.measure([this] { return checked_contenders(); });
+    rig_.measure([this] { return checked_candidates(); });
   }
 
  private:
@@ -77,76 +77,76 @@ class ReduceLadder {
     return row;
   }
 
-  std::vector<Contender> checked_contenders() {
+  std::vector<Candidate> checked_candidates() {
     const std::uint64_t bytes = elements_ * size_of(type_);
     input_ = cuda::DeviceBuffer(bytes);
     target_ = cuda::DeviceBuffer(bytes);
     result_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
-    std::vector<Contender> sums;
-    for (const cuda::ladder::Rung& rung : rungs_)
-      if (contains(kernels_, rung.name)) sums.push_back(contender_of(rung));
+    std::vector<Candidate> sums;
+    for (const cuda::ladder::Variant& variant : variants_)
+      if (contains(kernels_, variant.name)) sums.push_back(candidate_of(variant));
     if (contains(kernels_, "CUB")) sums.push_back(cub());
     judge_on_exact_data(sums);
     upload_article_input();
     judge_on_article_input(sums);
-    if (contains(kernels_, "fold")) sums.push_back(fold());
+    if (contains(kernels_, "fold")) sums.push_back(reduce());
     if (contains(kernels_, "copy")) sums.push_back(copy());
     return sums;
   }
 
-  Contender contender_of(const cuda::ladder::Rung& rung) {
-    Contender contender{row("sum", rung.name), {}, {}};
-    contender.row.title = rung.title;
-    contender.row.note = rung.refusal;
-    if (!rung.refusal.empty()) return contender;
-    const auto scratch = std::make_shared<cuda::DeviceBuffer>(rung.scratch_bytes(elements_));
-    contender.start = [=, this, start = rung.start](std::uint64_t) {
+  Candidate candidate_of(const cuda::ladder::Variant& variant) {
+    Candidate candidate{row("sum", variant.name), {}, {}};
+    candidate.row.title = variant.title;
+    candidate.row.note = variant.refusal;
+    if (!variant.refusal.empty()) return candidate;
+    const auto scratch = std::make_shared<cuda::DeviceBuffer>(variant.scratch_bytes(elements_));
+    candidate.start = [=, this, start = variant.start](std::uint64_t) {
       start(input_.data(), elements_, result_.data(), scratch->data(), rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
-  Contender cub() {
-    Contender contender{row("sum", "CUB"), {}, {}};
+  Candidate cub() {
+    Candidate candidate{row("sum", "CUB"), {}, {}};
     if (const auto sum = cub_sum(type_)) {
       const CubRun run(sum->launch, elements_, rig_.stream());
-      contender.start = [=, this](std::uint64_t) { run(input_.data(), result_.data()); };
+      candidate.start = [=, this](std::uint64_t) { run(input_.data(), result_.data()); };
     } else {
-      contender.row.note = cub_description();
+      candidate.row.note = cub_description();
     }
-    return contender;
+    return candidate;
   }
 
-  Contender fold() {
-    Contender contender{row("sum", "fold"), {}, {}};
-    contender.row.title = "the production kernel: an exact sum";
-    const auto device_fold = std::make_shared<cuda::DeviceFold>();
-    contender.start = [=, this](std::uint64_t) {
-      device_fold->start(input_.data(), elements_, {type_}, sum_only, 0, rig_.stream());
+  Candidate reduce() {
+    Candidate candidate{row("sum", "fold"), {}, {}};
+    candidate.row.title = "the production kernel: an exact sum";
+    const auto device_reduce = std::make_shared<cuda::DeviceReduce>();
+    candidate.start = [=, this](std::uint64_t) {
+      device_reduce->start(input_.data(), elements_, {type_}, sum_only, 0, rig_.stream());
     };
-    contender.start(0);
+    candidate.start(0);
     const auto sum_of = [this](const Accumulator& accumulator) {
       return summarize(accumulator, type_, {Statistic::sum}, {});
     };
-    const bool right = sum_of(device_fold->result()) == sum_of(exact_);
-    contender.row.check = right ? Check::right : Check::wrong;
-    contender.finish = [device_fold] { device_fold->result(); };
-    return contender;
+    const bool right = sum_of(device_reduce->result()) == sum_of(exact_);
+    candidate.row.check = right ? Check::right : Check::wrong;
+    candidate.finish = [device_reduce] { device_reduce->result(); };
+    return candidate;
   }
 
-  Contender copy() {
-    Contender contender{row("copy", "copy"), {}, {}};
-    contender.row.useful_bytes *= 2;
-    contender.start = [this, bytes = contender.row.bytes](std::uint64_t) {
+  Candidate copy() {
+    Candidate candidate{row("copy", "copy"), {}, {}};
+    candidate.row.useful_bytes *= 2;
+    candidate.start = [this, bytes = candidate.row.bytes](std::uint64_t) {
       cuda::copy_on_device(target_.data(), input_.data(), bytes, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
   /// On numbers whose partial sums are exact in any order every sum has to be right.
-  void judge_on_exact_data(std::vector<Contender>& sums) {
+  void judge_on_exact_data(std::vector<Candidate>& sums) {
     kernels::fill(input_.data(), type_, kernels::Pattern::steps, elements_, 1, rig_.stream());
-    for (Contender& sum : judged(sums)) {
+    for (Candidate& sum : judged(sums)) {
       if (sum.row.error_ulps)
         sum.row.check = *sum.row.error_ulps == 0 ? Check::right : Check::wrong;
       sum.row.error_ulps.reset();
@@ -154,19 +154,20 @@ class ReduceLadder {
   }
 
   /// Integers have to be right, floats show their error.
-  void judge_on_article_input(std::vector<Contender>& sums) {
+  void judge_on_article_input(std::vector<Candidate>& sums) {
     std::vector<Check> checks;
-    for (const Contender& sum : sums) checks.push_back(sum.row.check);
+    for (const Candidate& sum : sums) checks.push_back(sum.row.check);
     judged(sums);
     for (std::size_t i = 0; i < sums.size(); ++i)
       sums[i].row.check = std::max(sums[i].row.check, checks[i]);
   }
 
   /// Sets checks and errors by what the input holds now.
-  std::vector<Contender>& judged(std::vector<Contender>& sums) {
-    exact_ = prefix_folds(rig_.host(), input_.data(), {type_}, sum_only, {elements_}, rig_.stream())
-                 .front();
-    for (Contender& sum : sums) {
+  std::vector<Candidate>& judged(std::vector<Candidate>& sums) {
+    exact_ =
+        prefix_reduces(rig_.host(), input_.data(), {type_}, sum_only, {elements_}, rig_.stream())
+            .front();
+    for (Candidate& sum : sums) {
       if (!sum.row.note.empty()) continue;
       cuda::fill_bytes(result_.data(), poison, result_.size(), rig_.stream());
       sum.start(0);
@@ -193,7 +194,7 @@ class ReduceLadder {
   Rig& rig_;
   ElementType type_;
   std::uint64_t elements_;
-  std::vector<cuda::ladder::Rung> rungs_;
+  std::vector<cuda::ladder::Variant> variants_;
   std::vector<std::string> kernels_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer target_;

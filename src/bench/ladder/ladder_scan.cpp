@@ -24,14 +24,14 @@ class ScanLadder {
   ScanLadder(Rig& rig, const LadderSettings& settings)
       : rig_(rig),
         elements_(settings.elements.value_or(usual_elements)),
-        rungs_(cuda::ladder::scan_rungs()),
-        kernels_(chosen_kernels(settings.kernels, names_of(rungs_), {"scan", "CUB", "copy"})) {}
+        variants_(cuda::ladder::scan_variants()),
+        kernels_(chosen_kernels(settings.kernels, names_of(variants_), {"scan", "CUB", "copy"})) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * size_of(type);
     if (3 * bytes > rig_.memory_bytes())
       return rig_.add_note(group, bytes, "skipped: the GPU's memory does not hold such arrays");
-    rig_.measure([this] { return checked_contenders(); });
+    rig_.measure([this] { return checked_candidates(); });
   }
 
  private:
@@ -48,63 +48,63 @@ class ScanLadder {
     return row;
   }
 
-  std::vector<Contender> checked_contenders() {
+  std::vector<Candidate> checked_candidates() {
     input_ = cuda::DeviceBuffer(elements_ * size_of(type));
     output_ = cuda::DeviceBuffer(elements_ * size_of(type));
     kernels::fill(input_.data(), type, kernels::Pattern::uniform, elements_, 1, rig_.stream());
-    std::vector<Contender> scans;
-    for (const cuda::ladder::Rung& rung : rungs_)
-      if (contains(kernels_, rung.name)) scans.push_back(contender_of(rung));
+    std::vector<Candidate> scans;
+    for (const cuda::ladder::Variant& variant : variants_)
+      if (contains(kernels_, variant.name)) scans.push_back(candidate_of(variant));
     if (contains(kernels_, "scan")) scans.push_back(production());
     if (contains(kernels_, "CUB")) scans.push_back(cub());
-    for (Contender& scan : scans) check(scan);
+    for (Candidate& scan : scans) check(scan);
     if (contains(kernels_, "copy")) scans.push_back(copy());
     return scans;
   }
 
-  Contender contender_of(const cuda::ladder::Rung& rung) {
-    Contender contender{row("inclusive", rung.name), {}, {}};
-    contender.row.title = rung.title;
-    contender.row.note = rung.refusal;
-    if (!rung.refusal.empty()) return contender;
-    const auto scratch = std::make_shared<cuda::DeviceBuffer>(rung.scratch_bytes(elements_));
-    contender.start = [=, this, start = rung.start](std::uint64_t) {
+  Candidate candidate_of(const cuda::ladder::Variant& variant) {
+    Candidate candidate{row("inclusive", variant.name), {}, {}};
+    candidate.row.title = variant.title;
+    candidate.row.note = variant.refusal;
+    if (!variant.refusal.empty()) return candidate;
+    const auto scratch = std::make_shared<cuda::DeviceBuffer>(variant.scratch_bytes(elements_));
+    candidate.start = [=, this, start = variant.start](std::uint64_t) {
       start(input_.data(), elements_, output_.data(), scratch->data(), rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
-  Contender production() {
-    Contender contender{row("inclusive", "scan"), {}, {}};
-    contender.row.title = "the production kernel";
+  Candidate production() {
+    Candidate candidate{row("inclusive", "scan"), {}, {}};
+    candidate.row.title = "the production kernel";
     const auto scan = std::make_shared<cuda::ArrayScan>(type, type, ScanOperation::sum);
-    contender.start = [=, this](std::uint64_t) {
+    candidate.start = [=, this](std::uint64_t) {
       scan->start(input_.data(), output_.data(), elements_, false, nullptr, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
-  Contender cub() {
-    Contender contender{row("inclusive", "CUB"), {}, {}};
+  Candidate cub() {
+    Candidate candidate{row("inclusive", "CUB"), {}, {}};
     const CubLaunch launch = cub_scan(type, type, false);
-    if (launch == nullptr || elements_ > most_cub_scan_elements()) {
-      contender.row.note = "not for this array; " + cub_description();
-      return contender;
+    if (launch == nullptr || elements_ > max_cub_scan_elements()) {
+      candidate.row.note = "not for this array; " + cub_description();
+      return candidate;
     }
     const CubRun run(launch, elements_, rig_.stream());
-    contender.start = [=, this](std::uint64_t) { run(input_.data(), output_.data()); };
-    return contender;
+    candidate.start = [=, this](std::uint64_t) { run(input_.data(), output_.data()); };
+    return candidate;
   }
 
-  Contender copy() {
-    Contender contender{row("copy", "copy"), {}, {}};
-    contender.start = [this, bytes = contender.row.bytes](std::uint64_t) {
+  Candidate copy() {
+    Candidate candidate{row("copy", "copy"), {}, {}};
+    candidate.start = [this, bytes = candidate.row.bytes](std::uint64_t) {
       cuda::copy_on_device(output_.data(), input_.data(), bytes, rig_.stream());
     };
-    return contender;
+    return candidate;
   }
 
-  void check(Contender& scan) {
+  void check(Candidate& scan) {
     if (!scan.row.note.empty()) return;
     cuda::fill_bytes(output_.data(), poison, output_.size(), rig_.stream());
     scan.start(0);
@@ -116,7 +116,7 @@ class ScanLadder {
 
   Rig& rig_;
   std::uint64_t elements_;
-  std::vector<cuda::ladder::Rung> rungs_;
+  std::vector<cuda::ladder::Variant> variants_;
   std::vector<std::string> kernels_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;

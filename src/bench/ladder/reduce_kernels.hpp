@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// The kernels of reduce_rungs(), for T = std::uint32_t, float and double.
+/// The kernels of reduce_variants(), for T = std::uint32_t, float and double.
 namespace warpfold::cuda::ladder {
 
 // Those of the first kind replace an array by sums of pieces of it, in order; the last piece may be

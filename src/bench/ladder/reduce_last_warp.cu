@@ -2,7 +2,7 @@
 
 #include "bench/ladder/grid.hpp"
 #include "bench/ladder/reduce_kernels.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 
 // A block sums as many elements as it has threads by a tree in shared memory until a warp is left,

@@ -1,6 +1,6 @@
 #include "bench/ladder/grid.hpp"
 #include "bench/ladder/reduce_kernels.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 
 namespace warpfold::cuda::ladder {

@@ -2,7 +2,7 @@
 
 #include "bench/ladder/grid.hpp"
 #include "bench/ladder/reduce_kernels.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 

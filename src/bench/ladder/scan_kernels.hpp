@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// The kernels of scan_rungs(). i32 sums modulo 2^32 are u32 sums of the same bits.
+/// The kernels of scan_variants(). i32 sums modulo 2^32 are u32 sums of the same bits.
 namespace warpfold::cuda::ladder {
 
 /// Elements a part, of which one block of threads takes care; the last part may be short.
@@ -45,13 +45,13 @@ void sum_tiles(const std::uint32_t* input, std::uint64_t elements, std::uint32_t
 void scan_tiles(const std::uint32_t* input, std::uint64_t elements,
                 const std::uint32_t* scanned_tile_sums, std::uint32_t* output, cudaStream_t stream);
 
-/// What the look-back needs beside the arrays, all zero at the start.
-struct LookBackScratch {
+/// What the lookback needs beside the arrays, all zero at the start.
+struct LookbackScratch {
   unsigned* tickets;      ///< one
   std::uint64_t* states;  ///< one a tile
 };
 
-void scan_look_back(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* output,
-                    const LookBackScratch& scratch, cudaStream_t stream);
+void scan_lookback(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* output,
+                   const LookbackScratch& scratch, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::ladder

@@ -1,6 +1,6 @@
 #include "bench/ladder/grid.hpp"
 #include "bench/ladder/scan_kernels.hpp"
-#include "bench/ladder/scan_tile.hpp"
+#include "bench/ladder/scan_tile.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 
 namespace warpfold::cuda::ladder {

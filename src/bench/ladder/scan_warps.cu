@@ -1,6 +1,6 @@
 #include "bench/ladder/grid.hpp"
 #include "bench/ladder/scan_kernels.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 
 // A part is scanned by a block of as many threads in three steps: each warp scans its 32 elements,

@@ -113,7 +113,7 @@ void AxisReduction::run(const Session& session, const Request& request,
   options_.history = shell_quoted(session.words);
   const RunSubject subject{"reduce", request.file, request.dataset};
   const AxisReduceResult result =
-      run_watched(subject, session, common, outputs, [&](const RunOptions& run) {
+      progress_monitored(subject, session, common, outputs, [&](const RunOptions& run) {
         options_.run = run;
         return reduce_axes(session.communicator, request.file, request.dataset, options_);
       });

@@ -47,7 +47,7 @@ class BenchCommand : public Command {
     ReportOutputs outputs(session, common_, files());
     const RunSubject subject{"bench", file_, dataset_};
     const bench::Result result =
-        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
           return of_file ? bench_ingest(session.communicator, ingest_settings(run))
                          : measure(session.communicator, kernel_settings(run));
         });

@@ -36,7 +36,7 @@ class CompactCommand : public Command {
     options_.history = shell_quoted(session.words);
     const RunSubject subject{"compact", file_, dataset_};
     const CompactResult result =
-        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
           options_.run = run;
           return compact(session.communicator, file_, dataset_, options_);
         });

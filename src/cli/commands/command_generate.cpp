@@ -45,7 +45,7 @@ class GenerateCommand : public Command {
     options_.history = shell_quoted(session.words);
     const RunSubject subject{"generate", file_, dataset_};
     const pipeline::GenerateResult result =
-        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
           options_.run = run;
           return pipeline::generate(session.communicator, file_, dataset_, options_);
         });

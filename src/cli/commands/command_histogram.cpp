@@ -33,28 +33,28 @@ std::vector<double> parse_reals(std::string_view option, std::string_view text) 
 
 std::uint64_t parse_number_of_bins(std::string_view text) {
   try {
-    return parse_integer("--bins", text, 1, most_histogram_bins);
+    return parse_integer("--bins", text, 1, max_histogram_bins);
   } catch (const Error& error) {
     throw usage_error(error.problem(), error.why(),
                       fmt::format("Give a number of bins, 1 to {}, or two or more edges, commas "
                                   "between them.",
-                                  most_histogram_bins));
+                                  max_histogram_bins));
   }
 }
 
 /// A share of the fullest bin's length.
-std::string bar(std::uint64_t count, std::uint64_t most) {
+std::string bar(std::uint64_t count, std::uint64_t maximum) {
   if (count == 0) return "";
-  const double length = widest_bar * static_cast<double>(count) / static_cast<double>(most);
+  const double length = widest_bar * static_cast<double>(count) / static_cast<double>(maximum);
   return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(length)), '#');
 }
 
 std::string bins_text(const HistogramResult& result) {
-  const std::uint64_t most = *std::max_element(result.counts.begin(), result.counts.end());
+  const std::uint64_t maximum = *std::max_element(result.counts.begin(), result.counts.end());
   Table table{{"from", "to", "count"}};
   for (std::size_t bin = 0; bin < result.counts.size(); ++bin)
     table.push_back({to_text(result.edges[bin]), to_text(result.edges[bin + 1]),
-                     fmt::format("{}", result.counts[bin]), bar(result.counts[bin], most)});
+                     fmt::format("{}", result.counts[bin]), bar(result.counts[bin], maximum)});
   return aligned_text(table) +
          fmt::format("below {}, above {}, NaN {}\n", result.below, result.above, result.nan);
 }
@@ -96,11 +96,11 @@ class HistogramCommand : public Command {
     ReportOutputs outputs(session, common_, {arguments_.file});
     const std::string& file = arguments_.file;
     const auto watched = [&](const std::string& dataset, const auto& datasets) {
-      return run_watched({"histogram", file, dataset}, session, common_, outputs,
-                         [&](const RunOptions& run) {
-                           options_.run = run;
-                           return histogram(session.communicator, file, datasets, options_);
-                         });
+      return progress_monitored({"histogram", file, dataset}, session, common_, outputs,
+                                [&](const RunOptions& run) {
+                                  options_.run = run;
+                                  return histogram(session.communicator, file, datasets, options_);
+                                });
     };
     if (arguments_.several()) {
       const Outcomes outcomes = watched("", arguments_.datasets);

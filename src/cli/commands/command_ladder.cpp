@@ -18,7 +18,7 @@ constexpr Choice<Measure> ladders[] = {{"reduce", bench::ladder_reduce},
                                        {"scan", bench::ladder_scan},
                                        {"atomics", bench::ladder_atomics}};
 
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 40;
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;
 
 class LadderCommand : public Command {
  public:
@@ -33,8 +33,8 @@ class LadderCommand : public Command {
     const Measure measure = parse_choice("ladder", what_, ladders);
     refuse_cpu_backend(common_, "ladder " + what_);
     ReportOutputs outputs(session, common_, {});
-    const bench::Result result =
-        run_watched({"ladder", "", ""}, session, common_, outputs, [&](const RunOptions& run) {
+    const bench::Result result = progress_monitored(
+        {"ladder", "", ""}, session, common_, outputs, [&](const RunOptions& run) {
           settings_.run = run;
           return measure(session.communicator, settings_);
         });
@@ -51,7 +51,7 @@ class LadderCommand : public Command {
         [this](const std::string& text) { settings_.types = parse_names("--types", text); });
     add("--elements", "N", "Elements of the array; 2^28 u32, 10^8 floats, 2^26 i32 if not given",
         [this](const std::string& text) {
-          settings_.elements = parse_integer("--elements", text, 1, most_elements);
+          settings_.elements = parse_integer("--elements", text, 1, max_elements);
         });
     application().add_flag("--article", settings_.article,
                            "The articles' sizes: 2^30 u32, which one core has to draw");

@@ -61,7 +61,7 @@ class ReduceCommand : public Command {
   void run_one(const Session& session, ReportOutputs& outputs) {
     const RunSubject subject{"reduce", arguments_.file, arguments_.dataset()};
     const ReduceResult result =
-        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
           options_.run = run;
           return reduce(session.communicator, arguments_.file, arguments_.dataset(), options_);
         });
@@ -71,7 +71,7 @@ class ReduceCommand : public Command {
   void run_several(const Session& session, ReportOutputs& outputs) {
     const RunSubject subject{"reduce", arguments_.file, ""};
     const Outcomes outcomes =
-        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
           options_.run = run;
           return reduce(session.communicator, arguments_.file, arguments_.datasets, options_);
         });
@@ -96,8 +96,8 @@ class ReduceCommand : public Command {
         [this](const std::string& text) { options_.summary.overflow = parse_overflow(text); });
     add("--ddof", "N", "var and std divide by count - N; 0 if not given",
         [this](const std::string& text) {
-          constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-          options_.summary.ddof = parse_integer("--ddof", text, 0, most);
+          constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
+          options_.summary.ddof = parse_integer("--ddof", text, 0, maximum);
         });
   }
 

@@ -22,8 +22,8 @@ namespace {
 
 int parse_axis(const std::string& text) {
   const std::vector<std::int64_t> axes = parse_axes("--axis", text);
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (axes.size() == 1 && axes.front() <= most && axes.front() >= -most)
+  constexpr std::int64_t maximum = std::numeric_limits<int>::max();
+  if (axes.size() == 1 && axes.front() <= maximum && axes.front() >= -maximum)
     return static_cast<int>(axes.front());
   throw usage_error("bad --axis '" + text + "'", "a scan goes along one axis", "Try --axis 0.");
 }
@@ -46,7 +46,7 @@ class ScanCommand : public Command {
     options_.history = shell_quoted(session.words);
     const RunSubject subject{"scan", file_, dataset_};
     const ScanResult result =
-        run_watched(subject, session, common_, outputs, [&](const RunOptions& run) {
+        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
           options_.run = run;
           return scan(session.communicator, file_, dataset_, options_);
         });

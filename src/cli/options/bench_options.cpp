@@ -6,8 +6,8 @@
 namespace warpfold::cli {
 
 int parse_iterations(const std::string& text) {
-  constexpr std::uint64_t most = 1'000'000;
-  return static_cast<int>(parse_integer("--iterations", text, 1, most));
+  constexpr std::uint64_t maximum = 1'000'000;
+  return static_cast<int>(parse_integer("--iterations", text, 1, maximum));
 }
 
 void refuse_cpu_backend(const CommonOptions& options, const std::string& command) {

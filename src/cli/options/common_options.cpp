@@ -22,7 +22,7 @@ constexpr Choice<ProgressWhen> progress_choices[] = {{"auto", ProgressWhen::auto
                                                      {"always", ProgressWhen::always},
                                                      {"never", ProgressWhen::never}};
 
-constexpr std::uint64_t most_threads = 4096;
+constexpr std::uint64_t max_threads = 4096;
 
 std::string report_target(const std::string& option, const std::string& text) {
   if (!text.empty()) return text;
@@ -42,7 +42,7 @@ void add_run_options(CLI::App& application, CommonOptions& options) {
       "Threads a rank, to read, decompress and compute on the CPU; chosen from its share of the "
       "cores if not given",
       [&run](const std::string& text) {
-        run.threads = static_cast<int>(parse_integer("--threads", text, 1, most_threads));
+        run.threads = static_cast<int>(parse_integer("--threads", text, 1, max_threads));
       });
   add("--slab", "SIZE", "Bytes that a thread reads at a time, 4K to 1G; chosen if not given",
       [&run](const std::string& text) { run.slab_bytes = parse_size("--slab", text); });

@@ -14,8 +14,8 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 60;
-constexpr std::size_t most_dimensions = 32;
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 60;
+constexpr std::size_t max_dimensions = 32;
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -82,9 +82,9 @@ std::uint64_t parse_size(std::string_view option, std::string_view text) {
 std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    const std::uint64_t least = parse_size(option, text.substr(0, colon));
-    const std::uint64_t greatest = parse_size(option, text.substr(colon + 1));
-    if (least <= greatest) return bench::powers_of_4(least, greatest);
+    const std::uint64_t minimum = parse_size(option, text.substr(0, colon));
+    const std::uint64_t maximum = parse_size(option, text.substr(colon + 1));
+    if (minimum <= maximum) return bench::powers_of_4(minimum, maximum);
     throw bad_value(option, text, "the first size is the smaller one",
                     fmt::format("Try {} 1K:4G.", option));
   }
@@ -118,11 +118,11 @@ std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view
     if (!extent)
       throw bad_value(option, text, "extents are whole numbers, commas between them",
                       fmt::format("Try {} 1000 or {} 200,300.", option, option));
-    if (*extent != 0 && elements > most_elements / *extent)
+    if (*extent != 0 && elements > max_elements / *extent)
       throw bad_value(option, text, "it has more than 2^60 elements", "Choose smaller extents.");
     elements *= *extent;
     shape.push_back(*extent);
-    if (shape.size() > most_dimensions)
+    if (shape.size() > max_dimensions)
       throw bad_value(option, text, "HDF5 has at most 32 dimensions", "Leave some out.");
     if (comma == std::string_view::npos) return shape;
     rest.remove_prefix(comma + 1);
@@ -141,12 +141,12 @@ std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view t
   return axes;
 }
 
-std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,
-                            std::uint64_t greatest) {
+std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,
+                            std::uint64_t maximum) {
   const auto number = whole_number<std::uint64_t>(text);
-  if (number && *number >= least && *number <= greatest) return *number;
+  if (number && *number >= minimum && *number <= maximum) return *number;
   throw bad_value(option, text, "",
-                  fmt::format("Give a whole number from {} to {}.", least, greatest));
+                  fmt::format("Give a whole number from {} to {}.", minimum, maximum));
 }
 
 double parse_real(std::string_view option, std::string_view text) {

@@ -30,8 +30,8 @@ std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view
 std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view text);
 
 /// Throws a usage Error for text that is no integer in [least, greatest].
-std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t least,
-                            std::uint64_t greatest);
+std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,
+                            std::uint64_t maximum);
 
 /// "1.5", "-2e10", "0x1.8p3", "nan", "-inf": the nearest double. Throws a usage Error, also for
 /// numbers beyond all doubles but zero.

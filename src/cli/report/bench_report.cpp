@@ -56,7 +56,7 @@ TimeUnit unit_for(const std::vector<Row>::const_iterator begin,
                   const std::vector<Row>::const_iterator end) {
   constexpr double seconds_enough = 10e-3;
   const bool all_long = std::all_of(begin, end, [](const Row& row) {
-    return !row.seconds || row.seconds->least >= seconds_enough;
+    return !row.seconds || row.seconds->minimum >= seconds_enough;
   });
   return all_long ? TimeUnit{"ms", 1e3} : TimeUnit{"us", 1e6};
 }
@@ -95,8 +95,8 @@ std::vector<std::string> line(const Row& row, const TimeUnit& unit) {
           row.operation,
           row.kernel,
           with_digits(part_of(row, &bench::Spread::median), 2, unit.per_second),
-          with_digits(part_of(row, &bench::Spread::least), 2, unit.per_second),
-          with_digits(part_of(row, &bench::Spread::most), 2, unit.per_second),
+          with_digits(part_of(row, &bench::Spread::minimum), 2, unit.per_second),
+          with_digits(part_of(row, &bench::Spread::maximum), 2, unit.per_second),
           rate_text(row.gigabytes_per_second),
           rate_text(element_rate(row)),
           with_digits(row.of_ceiling, 3),
@@ -157,8 +157,9 @@ Json row_json(const Row& row) {
   json["ceiling"] = row.ceiling;
   json["seconds"] = Json();
   if (row.seconds)
-    json["seconds"] = {
-        {"median", row.seconds->median}, {"min", row.seconds->least}, {"max", row.seconds->most}};
+    json["seconds"] = {{"median", row.seconds->median},
+                       {"min", row.seconds->minimum},
+                       {"max", row.seconds->maximum}};
   json["GB/s"] = optional_json(row.gigabytes_per_second);
   json["of_ceiling"] = optional_json(row.of_ceiling);
   json["of_copy"] = optional_json(row.of_copy);
@@ -204,10 +205,11 @@ Table csv(const std::vector<Row>& rows) {
     table.push_back({row.group, row.operation, row.kernel, std::string(name_of(row.clock)),
                      fmt::format("{}", row.bytes), fmt::format("{}", row.elements),
                      number(part_of(row, &bench::Spread::median)),
-                     number(part_of(row, &bench::Spread::least)),
-                     number(part_of(row, &bench::Spread::most)), number(row.gigabytes_per_second),
-                     number(row.of_ceiling), number(row.of_copy), number(row.of_cub),
-                     std::string(name_of(row.check)), number(row.error_ulps), row.note});
+                     number(part_of(row, &bench::Spread::minimum)),
+                     number(part_of(row, &bench::Spread::maximum)),
+                     number(row.gigabytes_per_second), number(row.of_ceiling), number(row.of_copy),
+                     number(row.of_cub), std::string(name_of(row.check)), number(row.error_ulps),
+                     row.note});
   return table;
 }
 

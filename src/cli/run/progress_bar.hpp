@@ -12,10 +12,10 @@ namespace warpfold::cli {
 
 enum class ProgressWhen : std::uint8_t { automatic, always, never };
 
-/// "reduce [#####     ] 50%  1.00 GiB of 2.00 GiB  2.15 GB/s  1 s left  read 3.2 GB/s 67%, fold 2.4
-/// GB/s 90%": of all ranks, and of the stages that were busy lately, in GB/s of busy time and the
-/// share of it. In `columns`, where not 0, by leaving out the less busy stages and, if need be, the
-/// bar.
+/// "reduce [#####     ] 50%  1.00 GiB of 2.00 GiB  2.15 GB/s  1 s left  read 3.2 GB/s 67%,
+/// fold 2.4 GB/s 90%": of all ranks, and of the stages that were busy lately, in GB/s of busy
+/// time and the share of it. In `columns`, where not 0, by leaving out the less busy stages and, if
+/// need be, the bar.
 std::string progress_line(const std::string& command, const RunProgress& progress,
                           const RunRates& lately, std::size_t columns);
 

@@ -47,8 +47,8 @@ class WatchedRun {
 
 /// What body(options) returns under the user's eyes. Throws what it throws.
 template <class Body>
-auto run_watched(const RunSubject& subject, const Session& session, const CommonOptions& common,
-                 ReportOutputs& outputs, Body&& body) {
+auto progress_monitored(const RunSubject& subject, const Session& session,
+                        const CommonOptions& common, ReportOutputs& outputs, Body&& body) {
   return WatchedRun(subject, session, common, outputs)(body);
 }
 

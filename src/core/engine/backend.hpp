@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/stage_board.hpp"
+#include "core/engine/stage_registry.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/axis_parts.hpp"
 #include "core/values/decoding.hpp"
@@ -25,10 +25,10 @@ struct EngineTiming {
   std::uint64_t bytes = 0;
 };
 
-/// What a rank's fold will meet. A slab never exceeds 2^30 elements or 1 GiB.
-struct FoldPlan {
+/// What a rank's reduction will meet. A slab never exceeds 2^30 elements or 1 GiB.
+struct ReducePlan {
   ElementFormat format;  ///< as stored
-  FoldNeeds needs;
+  ReduceNeeds needs;
   std::uint64_t slab_elements = 0;  ///< the most elements a submit() brings
   /// The most bytes a slab has in a slot's buffer: its elements, and what a reader leaves between
   /// and around them.
@@ -36,7 +36,7 @@ struct FoldPlan {
   bool chunked = false;  ///< slabs come as chunks
   int slots = 3;         ///< wanted: two for each thread that fills them
   Decoding decoding = {};
-  StageBoard* stages = nullptr;  ///< that shows the engine's, if any; so in all plans
+  StageRegistry* stages = nullptr;  ///< that shows the engine's, if any; so in all plans
 };
 
 /// Takes slabs, in any order. Threads may work on different slots at once: fill a slot's buffer,
@@ -55,13 +55,13 @@ class SlabEngine {
   /// bytes as planned, less by the same share as slab_elements() is.
   virtual std::span<std::byte> buffer(int slot) = 0;
 
-  /// Starts folding `elements` elements that begin `skipped_bytes` (a multiple of their size) into
+  /// Starts reducing `elements` elements that begin `skipped_bytes` (a multiple of their size) into
   /// the slot's buffer; the first has flat index `first_index`. On the cpu the calling thread
-  /// folds.
+  /// reduces.
   virtual void submit(int slot, std::uint64_t skipped_bytes, std::uint64_t first_index,
                       std::uint64_t elements) = 0;
 
-  /// Starts folding the elements that the chunks in the slot's buffer bring to places below
+  /// Starts reducing the elements that the chunks in the slot's buffer bring to places below
   /// `slab.target.elements`, all of them once.
   virtual void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) = 0;
 
@@ -72,15 +72,15 @@ class SlabEngine {
   virtual std::vector<EngineTiming> timings() const = 0;
 };
 
-/// Folds slabs into one Accumulator.
-class FoldEngine : public SlabEngine {
+/// Reduces slabs into one Accumulator.
+class ReduceEngine : public SlabEngine {
  public:
   /// Everything submitted so far, normalized. Once all threads are done.
   virtual Accumulator finish() = 0;
 };
 
 struct HistogramPlan {
-  FoldPlan slabs;  ///< its needs don't count
+  ReducePlan slabs;  ///< its needs don't count
   /// ordered_key() of the least value of each bin, rising, and of the least value above the last
   /// one; in the type that elements have once decoded.
   std::vector<std::uint64_t> bin_keys;
@@ -110,7 +110,7 @@ struct ScanPlan {
   int writers = 1;  ///< threads that take pieces
   /// Elements that are left out count as the operation's identity.
   Decoding decoding = {};
-  StageBoard* stages = nullptr;
+  StageRegistry* stages = nullptr;
 };
 
 /// Takes blocks: runs of consecutive elements that start at a tile boundary of the dataset and stay
@@ -175,7 +175,7 @@ struct CompactPlan {
   std::uint64_t staging_bytes = 0;       ///< as a ScanPlan's
   int readers = 1;
   int writers = 1;
-  StageBoard* stages = nullptr;
+  StageRegistry* stages = nullptr;
 };
 
 /// Keeps those elements of blocks that a Decoding does not leave out, in their order. On a block
@@ -199,35 +199,35 @@ class CompactEngine : public BlockLoader {
   virtual std::vector<EngineTiming> timings() const = 0;
 };
 
-struct AxisFoldPlan {
+struct AxisReducePlan {
   ElementFormat format;  ///< as stored
   Decoding decoding = {};
-  FoldNeeds needs;
-  std::uint64_t outputs = 0;        ///< the most that a lane folds at a time
+  ReduceNeeds needs;
+  std::uint64_t outputs = 0;        ///< the most that a lane reduces at a time
   std::uint64_t slab_elements = 0;  ///< the most that a submit() brings
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in a lane's buffer
   int lanes = 1;                    ///< wanted: one for each thread
-  StageBoard* stages = nullptr;
+  StageRegistry* stages = nullptr;
 };
 
-/// Folds the columns of matrices, in lanes that share nothing, each the work of one thread: slabs
+/// Reduces the columns of matrices, in lanes that share nothing, each the work of one thread: slabs
 /// are rows of a matrix of as many columns as outputs, in any order.
-class AxisFoldEngine {
+class AxisReduceEngine {
  public:
-  virtual ~AxisFoldEngine() = default;
+  virtual ~AxisReduceEngine() = default;
 
   /// As many as wanted, or fewer where the device's memory is short; at least 1.
   virtual int lanes() const = 0;
 
-  /// Forgets what the lane has folded.
+  /// Forgets what the lane has reduced.
   virtual void begin(int lane, std::uint64_t outputs) = 0;
 
   /// Host memory, aligned to 4096 bytes, for the lane's next slab; may wait for an earlier one.
   virtual std::span<std::byte> buffer(int lane) = 0;
 
-  /// Folds what the chunks in the buffer bring to places below `slab.target.elements`, all of them
-  /// once: place p is row p / outputs, output p % outputs. `rows(r)` is the index that an extremum
-  /// in row r has.
+  /// Reduces what the chunks in the buffer bring to places below `slab.target.elements`, all of
+  /// them once: place p is row p / outputs, output p % outputs. `rows(r)` is the index that an
+  /// extremum in row r has.
   virtual void submit(int lane, const StagedChunks& slab, const BoxIndices& rows) = 0;
 
   /// Everything submitted since begin().
@@ -244,7 +244,7 @@ struct AxisScanPlan {
   std::uint64_t slab_elements = 0;  ///< the most that a scan() brings
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in a lane's buffer
   int lanes = 1;                    ///< wanted: one for each thread
-  StageBoard* stages = nullptr;
+  StageRegistry* stages = nullptr;
 };
 
 /// A slab seen as [outer][along][inner], row-major: the element at (o, a, i) is one of line
@@ -268,7 +268,7 @@ class AxisScanEngine {
   /// The lane's next slab is the first of `lines` lines.
   virtual void begin(int lane, std::uint64_t lines) = 0;
 
-  /// As AxisFoldEngine's.
+  /// As AxisReduceEngine's.
   virtual std::span<std::byte> buffer(int lane) = 0;
 
   /// Scans what the chunks in the buffer bring to places below `slab.target.elements`, all of them
@@ -293,11 +293,11 @@ class Backend {
   virtual std::string name() const = 0;    ///< "cpu" or "cuda"
   virtual std::string device() const = 0;  ///< for reports: "NVIDIA H200", "2 threads, AVX-512"
 
-  virtual std::unique_ptr<FoldEngine> make_fold_engine(const FoldPlan& plan) = 0;
+  virtual std::unique_ptr<ReduceEngine> make_reduce_engine(const ReducePlan& plan) = 0;
   virtual std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) = 0;
   virtual std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) = 0;
   virtual std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) = 0;
-  virtual std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) = 0;
+  virtual std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const AxisReducePlan& plan) = 0;
   virtual std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) = 0;
 };
 

@@ -28,7 +28,7 @@ bool is_selective(const ChunkGrid& grid) {
   return false;
 }
 
-using Coordinates = std::uint64_t[most_dimensions];
+using Coordinates = std::uint64_t[max_dimensions];
 
 void coordinates_of(const ChunkGrid& grid, std::uint64_t index, Coordinates& coordinates) {
   for (int d = grid.dimensions - 1; d >= 0; --d) {
@@ -40,8 +40,8 @@ void coordinates_of(const ChunkGrid& grid, std::uint64_t index, Coordinates& coo
 /// The least position of a chunk with elements from the one at `first` on, up to coordinate
 /// `last_there` in dimension `from` and the end in those behind it; `first` and the end agree in
 /// the dimensions before.
-std::uint64_t least_chunk(const ChunkGrid& grid, const Coordinates& first, int from,
-                          std::uint64_t last_there) {
+std::uint64_t min_chunk(const ChunkGrid& grid, const Coordinates& first, int from,
+                        std::uint64_t last_there) {
   std::uint64_t position = 0;
   bool all_behind = false;
   for (int d = 0; d < grid.dimensions; ++d) {
@@ -166,21 +166,21 @@ ChunkRun chunks_overlapping(const ChunkGrid& grid, ElementRange range) {
   coordinates_of(grid, range.end() - 1, last);
   int from = 0;
   while (from < grid.dimensions - 1 && first[from] == last[from]) ++from;
-  const std::uint64_t least = least_chunk(grid, first, from, last[from]);
-  return {least, greatest_chunk(grid, last, from, first[from]) + 1 - least};
+  const std::uint64_t minimum = min_chunk(grid, first, from, last[from]);
+  return {minimum, greatest_chunk(grid, last, from, first[from]) + 1 - minimum};
 }
 
-BoxCut::BoxCut(const ChunkGrid& grid, std::uint64_t most_chunks)
+BoxCut::BoxCut(const ChunkGrid& grid, std::uint64_t max_chunks)
     : grid_(grid), dimension_(grid.dimensions - 1) {
   if (grid.chunks() == 0) return;
   std::uint64_t behind = 1;
-  while (dimension_ > 0 && grid.counting_along(dimension_) <= most_chunks / behind) {
+  while (dimension_ > 0 && grid.counting_along(dimension_) <= max_chunks / behind) {
     behind *= grid.counting_along(dimension_);
     --dimension_;
   }
   const std::uint64_t along = grid.counting_along(dimension_);
-  const std::uint64_t most_span = std::clamp<std::uint64_t>(most_chunks / behind, 1, along);
-  span_ = ceil_div(along, ceil_div(along, most_span));
+  const std::uint64_t max_span = std::clamp<std::uint64_t>(max_chunks / behind, 1, along);
+  span_ = ceil_div(along, ceil_div(along, max_span));
 }
 
 std::uint64_t BoxCut::boxes() const {
@@ -198,12 +198,12 @@ ChunkRun BoxCut::run(std::uint64_t box) const {
   return {(box / boxes_along * along + start) * behind, std::min(span_, along - start) * behind};
 }
 
-std::uint64_t BoxCut::most_elements() const {
+std::uint64_t BoxCut::max_elements() const {
   std::uint64_t elements = 1;
   for (int d = 0; d < grid_.dimensions; ++d) {
     std::uint64_t extent = grid_.selected_along(d);
-    if (d == dimension_) extent = std::min(extent, span_ * grid_.most_selected_of(d));
-    if (d < dimension_) extent = std::min(extent, grid_.most_selected_of(d));
+    if (d == dimension_) extent = std::min(extent, span_ * grid_.max_selected_of(d));
+    if (d < dimension_) extent = std::min(extent, grid_.max_selected_of(d));
     elements *= extent;
   }
   return elements;

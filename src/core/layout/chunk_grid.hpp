@@ -12,7 +12,7 @@
 namespace warpfold {
 
 /// As many as HDF5 allows.
-inline constexpr int most_dimensions = 32;
+inline constexpr int max_dimensions = 32;
 
 /// A dataset cut into chunks of one shape, numbered in row-major order of the grid that they form.
 /// The last ones along a dimension may reach beyond the dataset. Extents are in elements. Chunks
@@ -20,10 +20,10 @@ inline constexpr int most_dimensions = 32;
 /// that hold selected elements; they have a position in the row-major order of them.
 struct ChunkGrid {
   int dimensions = 0;
-  std::uint64_t extent[most_dimensions] = {};        ///< of the dataset
-  std::uint64_t chunk_extent[most_dimensions] = {};  ///< 1 or more
-  bool selective = false;                            ///< not everything is selected, but `slice`
-  Slice slice[most_dimensions] = {};
+  std::uint64_t extent[max_dimensions] = {};        ///< of the dataset
+  std::uint64_t chunk_extent[max_dimensions] = {};  ///< 1 or more
+  bool selective = false;                           ///< not everything is selected, but `slice`
+  Slice slice[max_dimensions] = {};
 
   WARPFOLD_HD std::uint64_t chunks_along(int dimension) const {
     return ceil_div(extent[dimension], chunk_extent[dimension]);
@@ -50,7 +50,7 @@ struct ChunkGrid {
   }
 
   /// The most of them that a chunk has.
-  WARPFOLD_HD std::uint64_t most_selected_of(int dimension) const {
+  WARPFOLD_HD std::uint64_t max_selected_of(int dimension) const {
     return ceil_div(chunk_extent[dimension], step_along(dimension));
   }
 
@@ -103,16 +103,16 @@ struct ChunkRun {
 ChunkRun chunks_overlapping(const ChunkGrid& grid, ElementRange range);
 
 /// Cuts a grid into runs of chunks whose selected elements form a box, each of at most
-/// `most_chunks` (1 or more) chunks.
+/// `max_chunks` (1 or more) chunks.
 class BoxCut {
  public:
-  BoxCut(const ChunkGrid& grid, std::uint64_t most_chunks);
+  BoxCut(const ChunkGrid& grid, std::uint64_t max_chunks);
 
   std::uint64_t boxes() const;
   ChunkRun run(std::uint64_t box) const;
 
   /// Of the box with the most, or a little more.
-  std::uint64_t most_elements() const;
+  std::uint64_t max_elements() const;
 
  private:
   ChunkGrid grid_;

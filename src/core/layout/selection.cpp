@@ -26,7 +26,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 /// A whole number; beyond 63 bits the greatest or least, which no index exceeds.
 std::optional<std::int64_t> parse_number(std::string_view text) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   for (const char c : text) {
     if (c < '0' || c > '9') return std::nullopt;
     const int digit = c - '0';
-    number = number > (most - digit) / 10 ? most : number * 10 + digit;
+    number = number > (maximum - digit) / 10 ? maximum : number * 10 + digit;
   }
   return negative ? -number : number;
 }

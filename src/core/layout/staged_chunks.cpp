@@ -7,8 +7,8 @@ namespace {
 
 /// The box of selected elements that a run of chunks forms.
 struct Box {
-  std::uint64_t first[most_dimensions];
-  std::uint64_t extent[most_dimensions];
+  std::uint64_t first[max_dimensions];
+  std::uint64_t extent[max_dimensions];
 };
 
 Box box_of(const ChunkGrid& grid, ChunkRun run) {

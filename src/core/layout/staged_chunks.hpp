@@ -24,7 +24,7 @@ struct StagedChunk {
 /// Where selected elements go: the one at coordinates x among them to place sum(x[d] * stride[d]) -
 /// origin, in elements, or nowhere where that is not below `elements`.
 struct ChunkTarget {
-  std::uint64_t stride[most_dimensions] = {};
+  std::uint64_t stride[max_dimensions] = {};
   std::uint64_t origin = 0;
   std::uint64_t elements = 0;
 };
@@ -34,8 +34,8 @@ struct ChunkTarget {
 struct BoxIndices {
   std::uint64_t first = 0;
   int dimensions = 0;  ///< 0: the indices are consecutive
-  std::uint64_t extent[most_dimensions] = {};
-  std::uint64_t stride[most_dimensions] = {};
+  std::uint64_t extent[max_dimensions] = {};
+  std::uint64_t stride[max_dimensions] = {};
 
   WARPFOLD_HD std::uint64_t operator()(std::uint64_t place) const {
     if (dimensions == 0) return first + place;

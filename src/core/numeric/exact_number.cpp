@@ -9,7 +9,7 @@
 namespace warpfold {
 namespace {
 
-constexpr std::size_t most_characters = 4096;
+constexpr std::size_t max_characters = 4096;
 
 /// Decimal and binary exponents of leading digits beyond which a number is huge or tiny.
 constexpr std::int64_t far_decimal = 400;
@@ -92,7 +92,7 @@ ExactNumber::ExactNumber(const ScaledInteger& value)
       exponent_(value.exponent) {}
 
 std::optional<ExactNumber> ExactNumber::parse(std::string_view text) {
-  if (text.size() > most_characters) return std::nullopt;
+  if (text.size() > max_characters) return std::nullopt;
   const std::string lower = lower_case(text);
   std::string_view rest = lower;
   const bool negative = rest.starts_with('-');

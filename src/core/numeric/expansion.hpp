@@ -24,7 +24,7 @@ struct Expansion {
 inline constexpr double largest_addend = 0x1p970;
 
 /// Roots in this range (and 0) have squares that square_of() gives exactly, and that are addends.
-inline constexpr double least_root = 0x1p-480;
+inline constexpr double min_root = 0x1p-480;
 inline constexpr double largest_root = 0x1p485;
 
 /// Also false for NaN and infinities.
@@ -34,7 +34,7 @@ WARPFOLD_HD inline bool is_addend(double value) {
 
 WARPFOLD_HD inline bool is_root(double value) {
   const double size = value < 0.0 ? -value : value;
-  return size == 0.0 || (size >= least_root && size <= largest_root);
+  return size == 0.0 || (size >= min_root && size <= largest_root);
 }
 
 /// Adds `addend`, |addend| <= largest_addend; returns what the sum has no room for, nearly always

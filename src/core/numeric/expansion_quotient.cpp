@@ -7,7 +7,7 @@ namespace warpfold {
 namespace {
 
 /// Below it, products of a quotient might lose bits to underflow.
-constexpr double least_dividend = 0x1p-800;
+constexpr double min_dividend = 0x1p-800;
 constexpr std::uint64_t largest_divisor = std::uint64_t{1} << 53;
 
 /// sum - quotient * divisor, normalized, where that is exact.
@@ -35,7 +35,7 @@ std::optional<double> rounded_quotient(const Expansion& sum, std::uint64_t divis
   const Expansion dividend = normalized(sum);
   const double top = dividend.part[0];
   if (top == 0.0) return 0.0;
-  if (std::fabs(top) < least_dividend || divisor > largest_divisor) return std::nullopt;
+  if (std::fabs(top) < min_dividend || divisor > largest_divisor) return std::nullopt;
   const auto by = static_cast<double>(divisor);
   double quotient = top / by;
   std::optional<Expansion> rest = remainder(dividend, quotient, by);

@@ -9,7 +9,7 @@
 
 namespace warpfold {
 
-/// What an axis fold counts for each output.
+/// What an axis reduction counts for each output.
 struct AxisCounts {
   std::uint64_t elements = 0;  ///< that count, NaN and infinities included
   std::uint64_t nan = 0;
@@ -17,13 +17,13 @@ struct AxisCounts {
   std::uint64_t negative_infinities = 0;
 };
 
-/// Folds of many outputs side by side, an element of each array for each output. Arrays are empty
+/// Reduces of many outputs side by side, an element of each array for each output. Arrays are empty
 /// where the needs don't ask for them.
 struct AxisParts {
   AxisParts() = default;
 
   /// Of no elements.
-  AxisParts(FoldNeeds needs, std::uint64_t outputs)
+  AxisParts(ReduceNeeds needs, std::uint64_t outputs)
       : counts(outputs),
         sum(needs.sum ? outputs : 0),
         absolute(needs.absolute ? outputs : 0),

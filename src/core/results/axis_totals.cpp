@@ -248,7 +248,7 @@ ElementType axis_output_type(Statistic statistic, ElementType value,
   return asked.value_or(is_floating(value) ? value : ElementType::f64);
 }
 
-AxisTotals::AxisTotals(ElementType values, FoldNeeds needs, std::uint64_t outputs)
+AxisTotals::AxisTotals(ElementType values, ReduceNeeds needs, std::uint64_t outputs)
     : values_(values), parts_(needs, outputs) {}
 
 void AxisTotals::merge(const AxisParts& parts) {

@@ -21,15 +21,15 @@ namespace warpfold {
 ElementType axis_output_type(Statistic statistic, ElementType value,
                              std::optional<ElementType> asked);
 
-/// What lanes and ranks have folded of the same outputs, combined exactly.
+/// What lanes and ranks have reduced of the same outputs, combined exactly.
 class AxisTotals {
  public:
   /// Of no elements yet; `values` is the type of the elements once decoded.
-  AxisTotals(ElementType values, FoldNeeds needs, std::uint64_t outputs);
+  AxisTotals(ElementType values, ReduceNeeds needs, std::uint64_t outputs);
 
   std::uint64_t outputs() const { return parts_.counts.size(); }
 
-  /// Adds a fold of the same outputs and needs.
+  /// Adds a reduction of the same outputs and needs.
   void merge(const AxisParts& parts);
 
   /// As words, for messages between ranks.

@@ -29,9 +29,9 @@ std::optional<std::uint64_t> key_from(double edge, bool beyond) {
     if (edge >= end) return std::nullopt;
     if (edge < static_cast<double>(Limits::min())) return ordered_key(Limits::min());
     const double whole = beyond ? std::floor(edge) : std::ceil(edge);
-    const int128 least = static_cast<int128>(whole) + (beyond ? 1 : 0);
-    if (least > int128{Limits::max()}) return std::nullopt;
-    return ordered_key(static_cast<T>(least));
+    const int128 minimum = static_cast<int128>(whole) + (beyond ? 1 : 0);
+    if (minimum > int128{Limits::max()}) return std::nullopt;
+    return ordered_key(static_cast<T>(minimum));
   }
 }
 
@@ -41,21 +41,21 @@ std::pair<double, double> around(double value) {
   return {std::nextafter(value, -infinity), std::nextafter(value, infinity)};
 }
 
-Error no_equal_edges(double least, double greatest, const std::string& why,
+Error no_equal_edges(double minimum, double maximum, const std::string& why,
                      const std::string& advice) {
-  return usage_error("no bins of equal width from " + shortest_decimal(least) + " to " +
-                         shortest_decimal(greatest),
+  return usage_error("no bins of equal width from " + shortest_decimal(minimum) + " to " +
+                         shortest_decimal(maximum),
                      why, advice);
 }
 
 }  // namespace
 
-std::vector<double> equal_edges(double least, double greatest, std::uint64_t bins) {
-  if (least == greatest) std::tie(least, greatest) = around(least);
-  const double width = greatest - least;
-  if (!(least < greatest) || !std::isfinite(width))
+std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bins) {
+  if (minimum == maximum) std::tie(minimum, maximum) = around(minimum);
+  const double width = maximum - minimum;
+  if (!(minimum < maximum) || !std::isfinite(width))
     throw no_equal_edges(
-        least, greatest, "",
+        minimum, maximum, "",
         "Give --range two finite numbers, the lesser one first, whose distance is finite, "
         "too, or --bins edges.");
   const double count = static_cast<double>(bins);
@@ -63,20 +63,20 @@ std::vector<double> equal_edges(double least, double greatest, std::uint64_t bin
   std::vector<double> edges(bins + 1);
   for (std::uint64_t i = 0; i < bins; ++i) {
     const double place = static_cast<double>(i);
-    edges[i] = (step == 0 ? place / count * width : place * step) + least;
+    edges[i] = (step == 0 ? place / count * width : place * step) + minimum;
   }
-  edges[bins] = greatest;
+  edges[bins] = maximum;
   if (!std::ranges::is_sorted(edges))
-    throw no_equal_edges(least, greatest,
+    throw no_equal_edges(minimum, maximum,
                          "doubles lie too far apart there for " + std::to_string(bins),
                          "Give fewer, or --bins edges.");
   return edges;
 }
 
 void check_edges(std::span<const double> edges) {
-  if (edges.size() < 2 || edges.size() > most_histogram_bins + 1)
+  if (edges.size() < 2 || edges.size() > max_histogram_bins + 1)
     throw usage_error(std::to_string(edges.size()) + " edges of bins", "",
-                      "Give 2 to " + std::to_string(most_histogram_bins + 1) + ".");
+                      "Give 2 to " + std::to_string(max_histogram_bins + 1) + ".");
   for (std::size_t i = 1; i < edges.size(); ++i)
     if (!(edges[i - 1] < edges[i]))
       throw usage_error("the edges of the bins do not rise",

@@ -10,15 +10,15 @@
 namespace warpfold {
 
 /// A histogram has no more.
-inline constexpr std::uint64_t most_histogram_bins = std::uint64_t{1} << 22;
+inline constexpr std::uint64_t max_histogram_bins = std::uint64_t{1} << 22;
 
 /// The edges of `bins` (1 or more) bins of equal width from `least` to `greatest`, to the bit those
 /// of numpy.linspace(least, greatest, bins + 1); around a single number, as numpy.histogram() has
 /// them, from 0.5 below to 0.5 above (or the doubles next to it where these are the same). Throws a
 /// usage Error where `least` is the greater, and unless the width is finite.
-std::vector<double> equal_edges(double least, double greatest, std::uint64_t bins);
+std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bins);
 
-/// Throws a usage Error unless there are two edges or more, at most most_histogram_bins + 1, and
+/// Throws a usage Error unless there are two edges or more, at most max_histogram_bins + 1, and
 /// each is greater than the one before.
 void check_edges(std::span<const double> edges);
 

@@ -26,7 +26,7 @@ void append_named(std::vector<Statistic>& statistics, std::string_view name) {
   }
 }
 
-void require(FoldNeeds& needs, Statistic statistic, ElementType type) {
+void require(ReduceNeeds& needs, Statistic statistic, ElementType type) {
   const bool may_be_negative = is_signed_integer(type) || is_floating(type);
   switch (statistic) {
     case Statistic::count:
@@ -78,8 +78,8 @@ std::vector<Statistic> parse_statistics(std::string_view names) {
   return statistics;
 }
 
-FoldNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {
-  FoldNeeds needs;
+ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {
+  ReduceNeeds needs;
   for (const Statistic statistic : statistics) require(needs, statistic, type);
   return needs;
 }

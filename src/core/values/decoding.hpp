@@ -14,16 +14,16 @@ namespace warpfold {
 /// modulo 2^64 (so that both infinities alone are a range, too), and none of `excluded`. Keys are
 /// those of one element type.
 struct ValueFilter {
-  static constexpr int most_excluded = 8;
+  static constexpr int max_excluded = 8;
 
-  std::uint64_t least = 0;
-  std::uint64_t greatest = ~std::uint64_t{0};
-  std::uint64_t excluded[most_excluded] = {};
+  std::uint64_t minimum = 0;
+  std::uint64_t maximum = ~std::uint64_t{0};
+  std::uint64_t excluded[max_excluded] = {};
   int excluded_count = 0;
   bool nan = true;  ///< whether NaN counts
 
   WARPFOLD_HD bool keeps_all() const {
-    return nan && excluded_count == 0 && least == 0 && greatest == ~std::uint64_t{0};
+    return nan && excluded_count == 0 && minimum == 0 && maximum == ~std::uint64_t{0};
   }
 
   template <class T>
@@ -33,7 +33,7 @@ struct ValueFilter {
       if (wide != wide) return nan;
     }
     const std::uint64_t key = ordered_key(value);
-    if (key - least > greatest - least) return false;
+    if (key - minimum > maximum - minimum) return false;
     for (int i = 0; i < excluded_count; ++i)
       if (key == excluded[i]) return false;
     return true;
@@ -49,8 +49,8 @@ struct Unpacking {
   double offset = -0.0;  ///< adds nothing, to either zero
 };
 
-/// What becomes of a stored element, in native byte order, before it is folded, scanned, counted or
-/// copied: left out if it is no `stored` value, unpacked, left out if it is no `values` value.
+/// What becomes of a stored element, in native byte order, before it is reduced, scanned, counted
+/// or copied: left out if it is no `stored` value, unpacked, left out if it is no `values` value.
 struct Decoding {
   ValueFilter stored;
   Unpacking unpacking;

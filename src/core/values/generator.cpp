@@ -79,11 +79,11 @@ class MarkedSequence {
   }
 
  private:
-  static constexpr std::size_t most_marks = 1 << 16;
+  static constexpr std::size_t max_marks = 1 << 16;
 
   void set_mark() {
     marks_.push_back(sequence_);
-    if (marks_.size() < most_marks) return;
+    if (marks_.size() < max_marks) return;
     for (std::size_t i = 0; i < marks_.size() / 2; ++i) marks_[i] = marks_[2 * i];
     marks_.erase(marks_.begin() + static_cast<std::ptrdiff_t>(marks_.size() / 2), marks_.end());
     interval_ *= 2;

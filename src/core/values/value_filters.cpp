@@ -154,8 +154,8 @@ class RemainingValues {
       set_none(filter);
       return filter;
     }
-    filter.least = keys_.first;
-    filter.greatest = keys_.last;
+    filter.minimum = keys_.first;
+    filter.maximum = keys_.last;
     for (const std::uint64_t key : left_out_)
       if (key >= keys_.first && key <= keys_.last) add_left_out(filter, key);
     return filter;
@@ -163,7 +163,7 @@ class RemainingValues {
 
  private:
   static void set_none(ValueFilter& filter) {
-    filter.least = filter.greatest = filter.excluded[0] = 0;
+    filter.minimum = filter.maximum = filter.excluded[0] = 0;
     filter.excluded_count = 1;
   }
 
@@ -176,14 +176,14 @@ class RemainingValues {
     const bool negative = keeps(infinite_doubles.first);
     const bool positive = keeps(infinite_doubles.last);
     if (!negative && !positive) return set_none(filter);
-    filter.least = positive ? infinite_doubles.last : infinite_doubles.first;
-    filter.greatest = negative ? infinite_doubles.first : infinite_doubles.last;
+    filter.minimum = positive ? infinite_doubles.last : infinite_doubles.first;
+    filter.maximum = negative ? infinite_doubles.first : infinite_doubles.last;
   }
 
   static void add_left_out(ValueFilter& filter, std::uint64_t key) {
-    if (filter.excluded_count == ValueFilter::most_excluded)
+    if (filter.excluded_count == ValueFilter::max_excluded)
       throw usage_error("too many single values are left out",
-                        "more than " + std::to_string(ValueFilter::most_excluded),
+                        "more than " + std::to_string(ValueFilter::max_excluded),
                         "Leave out ranges by < and >.");
     filter.excluded[filter.excluded_count++] = key;
   }
@@ -210,8 +210,8 @@ double rounded(const ExactNumber& number, Rounding rounding) {
     const auto order = number.compare(magnitude(bits));
     return number.negative() ? order > 0 : order < 0;
   };
-  const auto most = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
-  std::uint64_t bits = first_key({1, most}, beyond).value_or(most + 1) - 1;
+  const auto maximum = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
+  std::uint64_t bits = first_key({1, maximum}, beyond).value_or(maximum + 1) - 1;
   if (number.compare(magnitude(bits)) == 0) return sign * std::bit_cast<double>(bits);
   if (rounding == Rounding::odd) return sign * std::bit_cast<double>(bits | 1);
   const auto half = number.compare_with_midpoint_above(magnitude(bits));

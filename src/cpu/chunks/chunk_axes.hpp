@@ -54,7 +54,7 @@ class ChunkAxes {
   int size_ = 0;
   std::uint64_t first_source_ = 0;
   std::uint64_t first_target_;
-  ChunkAxis axes_[most_dimensions];
+  ChunkAxis axes_[max_dimensions];
 };
 
 }  // namespace warpfold::cpu

@@ -9,7 +9,7 @@ ChunkRows::ChunkRows(const ChunkGrid& grid, const ChunkTarget& target, std::uint
   first_.target = std::uint64_t{0} - target.origin;
   std::uint64_t source_stride = 1;
   // From the innermost dimension outwards, merging those that need no step between them.
-  Step inwards[most_dimensions];
+  Step inwards[max_dimensions];
   for (int d = grid.dimensions - 1; d >= 0; --d) {
     const std::uint64_t along = grid.chunks_along(d);
     const std::uint64_t start = chunk % along * grid.chunk_extent[d];

@@ -21,7 +21,7 @@ class ChunkRows {
   /// Calls body(row) for each.
   template <class Body>
   void for_each(Body&& body) const {
-    std::uint64_t coordinate[most_dimensions] = {};
+    std::uint64_t coordinate[max_dimensions] = {};
     Place at = first_;
     while (true) {
       if (const ChunkRow row = clipped(at); row.elements > 0) body(row);
@@ -57,7 +57,7 @@ class ChunkRows {
   std::uint64_t row_elements_ = 1;
   std::uint64_t target_elements_;
   int outer_ = 0;  ///< dimensions beside those of the row
-  Step steps_[most_dimensions];
+  Step steps_[max_dimensions];
 };
 
 }  // namespace warpfold::cpu

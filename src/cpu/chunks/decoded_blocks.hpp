@@ -46,10 +46,10 @@ class DecodingSink : public Sink {
                std::unique_ptr<Sink> values)
       : blocks_(kernels, stored, decoding), values_(std::move(values)) {}
 
-  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
+  void reduce(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
     blocks_.for_each(elements, n, indices,
                      [&](const std::byte* values, std::size_t kept, const ElementIndices& places) {
-                       values_->fold(values, kept, places);
+                       values_->reduce(values, kept, places);
                      });
   }
 

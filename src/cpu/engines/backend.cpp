@@ -2,12 +2,12 @@
 
 #include <new>
 
-#include "cpu/engines/axis_fold_engine.hpp"
+#include "cpu/engines/axis_reduce_engine.hpp"
 #include "cpu/engines/axis_scan_engine.hpp"
 #include "cpu/engines/compact_engine.hpp"
-#include "cpu/engines/fold_engine.hpp"
 #include "cpu/engines/histogram_engine.hpp"
 #include "cpu/engines/host_backend.hpp"
+#include "cpu/engines/reduce_engine.hpp"
 #include "cpu/engines/scan_engine.hpp"
 #include "cpu/machine/thread_pool.hpp"
 #include "warpfold/core/error.hpp"
@@ -27,8 +27,8 @@ class HostBackend final : public Backend {
     return std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + kernels_.name;
   }
 
-  std::unique_ptr<FoldEngine> make_fold_engine(const FoldPlan& plan) override {
-    return made<HostFoldEngine>(plan, kernels_, plan);
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const ReducePlan& plan) override {
+    return made<HostReduceEngine>(plan, kernels_, plan);
   }
 
   std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
@@ -43,8 +43,8 @@ class HostBackend final : public Backend {
     return made<HostCompactEngine>(plan, pool_, kernels_, plan);
   }
 
-  std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) override {
-    return made<HostAxisFoldEngine>(plan, kernels_, plan);
+  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const AxisReducePlan& plan) override {
+    return made<HostAxisReduceEngine>(plan, kernels_, plan);
   }
 
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
-#include "cpu/chunks/chunk_folder.hpp"
+#include "cpu/chunks/chunk_reducer.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/machine/page_buffer.hpp"
-#include "cpu/reduce/range_folder.hpp"
+#include "cpu/reduce/range_reducer.hpp"
 
 namespace warpfold::cpu {
 
@@ -21,13 +21,13 @@ class HostSlabEngine : public Engine {
  public:
   /// `make()` gives a Sink, as many times as there are slots.
   template <class MakeSink>
-  HostSlabEngine(const Kernels& kernels, const FoldPlan& plan, const MakeSink& make)
+  HostSlabEngine(const Kernels& kernels, const ReducePlan& plan, const MakeSink& make)
       : slab_elements_(plan.slab_elements) {
     const std::size_t element_bytes = size_of(plan.format.type);
     const std::uint64_t bytes = std::max(plan.staging_bytes, plan.slab_elements * element_bytes);
     for (int slot = 0; slot < plan.slots; ++slot) {
       slots_.push_back({PageBuffer(bytes), make(), std::nullopt});
-      if (plan.chunked) slots_.back().chunk_folder.emplace(kernels, element_bytes);
+      if (plan.chunked) slots_.back().chunk_reducer.emplace(kernels, element_bytes);
     }
   }
 
@@ -39,12 +39,12 @@ class HostSlabEngine : public Engine {
               std::uint64_t elements) override {
     Slot& here = at(slot);
     const BoxIndices indices{.first = first_index};
-    here.sink->fold(here.buffer.span().data() + skipped_bytes, elements, {indices, 0});
+    here.sink->reduce(here.buffer.span().data() + skipped_bytes, elements, {indices, 0});
   }
 
   void submit(int slot, const StagedChunks& slab, const BoxIndices&) override {
     Slot& here = at(slot);
-    here.chunk_folder->fold(slab, here.buffer.span().data(), *here.sink);
+    here.chunk_reducer->reduce(slab, here.buffer.span().data(), *here.sink);
   }
 
   void wait(int) override {}
@@ -62,7 +62,7 @@ class HostSlabEngine : public Engine {
   struct Slot {
     PageBuffer buffer;
     std::unique_ptr<Sink> sink;
-    std::optional<ChunkFolder> chunk_folder;  ///< where slabs come as chunks
+    std::optional<ChunkReducer> chunk_reducer;  ///< where slabs come as chunks
   };
 
   Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }

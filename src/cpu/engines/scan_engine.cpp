@@ -11,8 +11,8 @@
 namespace warpfold::cpu {
 namespace {
 
-FoldNeeds needs_of(ScanOperation operation) {
-  FoldNeeds needs;
+ReduceNeeds needs_of(ScanOperation operation) {
+  ReduceNeeds needs;
   needs.sum = operation == ScanOperation::sum;
   needs.extrema = !needs.sum;
   return needs;
@@ -65,7 +65,7 @@ HostScanEngine::HostScanEngine(std::shared_ptr<ThreadPool> threads, const Kernel
   ScanSpec spec = plan.spec;
   spec.input = inputs().format();
   for (int worker = 0; worker < pool().threads(); ++worker) {
-    folders_.push_back(make_range_folder(kernels, spec.input, needs_of(spec.operation)));
+    folders_.push_back(make_range_reducer(kernels, spec.input, needs_of(spec.operation)));
     scanners_.push_back(make_range_scanner(kernels, spec));
   }
 }
@@ -77,9 +77,9 @@ Accumulator HostScanEngine::total(int block, std::uint64_t elements) {
   const std::byte* in = inputs().elements(block);
   pool().parallel_for(here.range_totals.size(), [&](std::size_t range, int worker) {
     const ElementRange part = ranges[range];
-    RangeFolder& folder = *folders_[static_cast<std::size_t>(worker)];
+    RangeReducer& folder = *folders_[static_cast<std::size_t>(worker)];
     const BoxIndices indices{.first = part.first};
-    folder.fold(in + part.first * input_bytes_, part.count, {indices, 0});
+    folder.reduce(in + part.first * input_bytes_, part.count, {indices, 0});
     here.range_totals[range] = folder.take();
   });
   Accumulator total = Accumulator::empty();

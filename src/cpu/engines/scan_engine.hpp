@@ -11,12 +11,12 @@
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/machine/thread_pool.hpp"
-#include "cpu/reduce/range_folder.hpp"
+#include "cpu/reduce/range_reducer.hpp"
 #include "cpu/scan/range_scanner.hpp"
 
 namespace warpfold::cpu {
 
-/// Cuts a block into ranges of consecutive tiles: total() folds them, and keeps their totals for
+/// Cuts a block into ranges of consecutive tiles: total() reduces them, and keeps their totals for
 /// scan(), which then scans them independently.
 class HostScanEngine final : public HostBlockEngine<ScanEngine> {
  public:
@@ -39,7 +39,7 @@ class HostScanEngine final : public HostBlockEngine<ScanEngine> {
   std::size_t input_bytes_;
   std::size_t output_bytes_;
   std::vector<Block> blocks_;
-  std::vector<std::unique_ptr<RangeFolder>> folders_;    ///< one a worker
+  std::vector<std::unique_ptr<RangeReducer>> folders_;   ///< one a worker
   std::vector<std::unique_ptr<RangeScanner>> scanners_;  ///< one a worker
 };
 

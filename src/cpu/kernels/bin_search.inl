@@ -11,7 +11,7 @@ static inline double cell_of(double value, double origin, double scale, double l
 template <class T>
 static void find_regions_by_cell(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                                  std::uint32_t* regions) {
-  const auto [origin, scale, last, limits, passed, count, most] = table;
+  const auto [origin, scale, last, limits, passed, count, maximum] = table;
   for (std::size_t i = 0; i < n; ++i) {
     const auto value = static_cast<Limit<T>>(x[i]);
     const double cell = cell_of(static_cast<double>(value), origin, scale, last);
@@ -44,7 +44,7 @@ static void find_regions_by_halves(const T* x, std::size_t n, const BinTable<Lim
 template <class T>
 static void find_regions(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                          std::uint32_t* regions) {
-  if (table.most_in_cell <= 1)
+  if (table.max_in_cell <= 1)
     find_regions_by_cell(x, n, table, regions);
   else
     find_regions_by_halves(x, n, table, regions);

@@ -20,7 +20,7 @@ struct BinTable {
   const L* limits;              ///< rising, `count` of them
   const std::uint32_t* passed;  ///< by cell, one more than there are: limits in lower cells
   std::uint32_t count;
-  std::uint32_t most_in_cell;
+  std::uint32_t max_in_cell;
 };
 
 }  // namespace warpfold::cpu

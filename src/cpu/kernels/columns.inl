@@ -143,12 +143,12 @@ static int add_columns(double* sums, std::size_t columns, int levels,
 
 template <class T>
 static void column_extrema(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
-                           T* __restrict least, T* __restrict greatest) {
+                           T* __restrict minimum, T* __restrict maximum) {
   for (std::size_t r = 0; r < rows; ++r) {
     const T* __restrict row = x + r * stride;
     for (std::size_t c = 0; c < columns; ++c) {
-      least[c] = row[c] < least[c] ? row[c] : least[c];
-      greatest[c] = row[c] > greatest[c] ? row[c] : greatest[c];
+      minimum[c] = row[c] < minimum[c] ? row[c] : minimum[c];
+      maximum[c] = row[c] > maximum[c] ? row[c] : maximum[c];
     }
   }
 }
@@ -157,15 +157,15 @@ template <class T>
 static bool all_finite(const T* x, std::size_t rows, std::size_t stride, std::size_t columns) {
   using Layout = FloatLayout<T>;
   using Bits = typename Layout::Bits;
-  Bits most = 0;
+  Bits maximum = 0;
   for (std::size_t r = 0; r < rows; ++r) {
     const T* row = x + r * stride;
     for (std::size_t c = 0; c < columns; ++c) {
       const Bits size = __builtin_bit_cast(Bits, row[c]) & Layout::magnitude;
-      most = size > most ? size : most;
+      maximum = size > maximum ? size : maximum;
     }
   }
-  return most < Layout::infinity;
+  return maximum < Layout::infinity;
 }
 
 template <class T, bool magnitudes>

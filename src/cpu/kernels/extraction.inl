@@ -138,8 +138,8 @@ static inline void collect(const Extractor<levels>& extractor, const int (&expon
     if (largest[lane] > result.largest) result.largest = largest[lane];
   }
   result.plain = total_of(extractor.remainder);
-  const double most = power_of_two(exponents[0]) * power_of_two(-headroom);
-  if (result.largest > most) result.in_range = false;
+  const double maximum = power_of_two(exponents[0]) * power_of_two(-headroom);
+  if (result.largest > maximum) result.in_range = false;
 }
 
 template <class T, Term term, std::size_t levels>

@@ -27,26 +27,26 @@ static MinMax<T> float_extrema(const T* x, std::size_t n) {
   constexpr std::size_t vector_elements = sizeof(Vector) / sizeof(T);
   constexpr std::size_t group = accumulators * vector_elements;
   const T infinity = static_cast<T>(__builtin_inf());
-  Vector least[accumulators];
-  Vector greatest[accumulators];
+  Vector minimum[accumulators];
+  Vector maximum[accumulators];
   for (int a = 0; a < accumulators; ++a) {
-    least[a] = Vector{} + infinity;
-    greatest[a] = Vector{} - infinity;
+    minimum[a] = Vector{} + infinity;
+    maximum[a] = Vector{} - infinity;
   }
   std::size_t i = 0;
   for (; i + group <= n; i += group) {
     for (std::size_t a = 0; a < accumulators; ++a) {
       Vector candidate;
       __builtin_memcpy(&candidate, x + i + a * vector_elements, sizeof candidate);
-      least[a] = less_of(candidate, least[a]);
-      greatest[a] = greater_of(candidate, greatest[a]);
+      minimum[a] = less_of(candidate, minimum[a]);
+      maximum[a] = greater_of(candidate, maximum[a]);
     }
   }
   MinMax<T> range = {infinity, -infinity};
   for (int a = 0; a < accumulators; ++a) {
     for (std::size_t lane = 0; lane < vector_elements; ++lane) {
-      if (least[a][lane] < range.minimum) range.minimum = least[a][lane];
-      if (greatest[a][lane] > range.maximum) range.maximum = greatest[a][lane];
+      if (minimum[a][lane] < range.minimum) range.minimum = minimum[a][lane];
+      if (maximum[a][lane] > range.maximum) range.maximum = maximum[a][lane];
     }
   }
   for (; i < n; ++i) {

@@ -102,7 +102,7 @@ using LineSums = bool (*)(const T* x, std::size_t lines, std::size_t stride, std
 /// Lowers `least` and raises `greatest` to the columns' extrema, NaN left out.
 template <class T>
 using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
-                               std::size_t columns, T* least, T* greatest);
+                               std::size_t columns, T* minimum, T* maximum);
 
 /// Writes for each element how many of the table's limits it is not less than; for NaN, one more
 /// than there are.

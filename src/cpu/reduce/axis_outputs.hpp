@@ -16,12 +16,12 @@ namespace warpfold::cpu {
 /// Doubles of the widest vector.
 inline constexpr std::size_t vector_columns = 8;
 
-/// What one thread has folded into outputs side by side.
+/// What one thread has reduced into outputs side by side.
 class AxisOutputs {
  public:
-  AxisOutputs(const Kernels& kernels, FoldNeeds needs) : kernels_(kernels), needs_(needs) {}
+  AxisOutputs(const Kernels& kernels, ReduceNeeds needs) : kernels_(kernels), needs_(needs) {}
 
-  /// Forgets what was folded.
+  /// Forgets what was reduced.
   void begin(std::uint64_t outputs) {
     outputs_ = outputs;
     rows_ = 0;
@@ -42,7 +42,7 @@ class AxisOutputs {
   static constexpr Term terms[column_terms] = {Term::value, Term::magnitude, Term::square};
 
   std::uint64_t outputs() const { return outputs_; }
-  const FoldNeeds& needs() const { return needs_; }
+  const ReduceNeeds& needs() const { return needs_; }
   bool needs(Term term) const {
     if (term == Term::value) return needs_.sum;
     return term == Term::magnitude ? needs_.absolute : needs_.squares;
@@ -138,7 +138,7 @@ class AxisOutputs {
   }
 
   const Kernels& kernels_;
-  FoldNeeds needs_;
+  ReduceNeeds needs_;
   std::uint64_t outputs_ = 1;
   std::uint64_t rows_ = 0;  ///< of one element of each output, to be counted
   AxisParts parts_;

@@ -15,7 +15,7 @@ namespace {
 class RegionCounts {
  public:
   explicit RegionCounts(std::size_t regions)
-      : regions_(regions), counts_(regions * (regions <= most_copied ? copies : 1)) {}
+      : regions_(regions), counts_(regions * (regions <= max_copied ? copies : 1)) {}
 
   void add(const std::uint32_t* regions, std::size_t n) {
     std::uint64_t* const counts = counts_.data();
@@ -36,7 +36,7 @@ class RegionCounts {
 
  private:
   static constexpr std::size_t copies = 4;
-  static constexpr std::size_t most_copied = 512;
+  static constexpr std::size_t max_copied = 512;
 
   std::size_t regions_;
   std::vector<std::uint64_t> counts_;
@@ -54,7 +54,7 @@ class TypedBinCounter final : public BinCounter {
         limits_(std::move(limits)),
         counts_(limits_->table().count + 2) {}
 
-  void fold(const std::byte* elements, std::uint64_t n, const ElementIndices&) override {
+  void reduce(const std::byte* elements, std::uint64_t n, const ElementIndices&) override {
     for (std::uint64_t first = 0; first < n; first += step) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(step, n - first));
       const T* x = decoder_.decode(elements + first * sizeof(Stored), size);

@@ -6,7 +6,7 @@
 
 #include "core/engine/backend.hpp"
 #include "cpu/kernels/kernels.hpp"
-#include "cpu/reduce/range_folder.hpp"
+#include "cpu/reduce/range_reducer.hpp"
 
 namespace warpfold::cpu {
 

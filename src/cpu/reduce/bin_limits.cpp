@@ -58,7 +58,7 @@ void BinLimits<T>::count_limits() {
     const double cell = place < table_.last_cell ? std::max(place, 0.0) : table_.last_cell;
     ++passed_[static_cast<std::size_t>(cell) + 1];
   }
-  table_.most_in_cell = *std::max_element(passed_.begin(), passed_.end());
+  table_.max_in_cell = *std::max_element(passed_.begin(), passed_.end());
   for (std::size_t cell = 1; cell < passed_.size(); ++cell) passed_[cell] += passed_[cell - 1];
 }
 

@@ -19,7 +19,7 @@ constexpr int patience = 256;
 /// A block that needs more levels than expected costs one extraction in vain: more than every third
 /// such block, and it pays to begin with more.
 constexpr int strain_of_a_failure = 2;
-constexpr int most_strain = 8;
+constexpr int max_strain = 8;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ int ExactStream<T>::levels_to_begin_with() {
   const int fewest = inexact_is_kept() ? 0 : 1;
   if (++blocks_ >= patience && levels_ > fewest) {
     blocks_ = 0;
-    strain_ = most_strain - strain_of_a_failure;
+    strain_ = max_strain - strain_of_a_failure;
     --levels_;
   }
   return levels_;
@@ -49,7 +49,7 @@ void ExactStream<T>::learn_from(int levels_needed) {
     return;
   }
   strain_ += strain_of_a_failure;
-  if (strain_ < most_strain) return;
+  if (strain_ < max_strain) return;
   strain_ = 0;
   levels_ = levels_needed;
 }

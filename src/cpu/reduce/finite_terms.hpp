@@ -34,7 +34,7 @@ class FiniteTerms {
   /// finite.
   template <class Add, class AddOneByOne, class Count>
   void add(FloatRows<T> rows, Add&& add, AddOneByOne&& add_one_by_one, Count&& count) {
-    const FoldNeeds& needs = outputs_.needs();
+    const ReduceNeeds& needs = outputs_.needs();
     bool checked = !expects_finite_ || !(needs.sum || needs.absolute || needs.squares);
     if (checked) make_finite(rows, count);
     for (const Term term : AxisOutputs::terms) {

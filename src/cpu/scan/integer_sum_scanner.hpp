@@ -58,9 +58,9 @@ class IntegerSumScanner final : public RangeScanner {
   bool takes_words(const T* x, std::size_t n, int128 base) const {
     if (wraps_ && is_integer(output_)) return true;
     const MinMax<T> range = kernels_.extrema(x, n);
-    constexpr auto most = static_cast<int128>(block_elements);
-    const int128 lowest = base + most * std::min<int128>(range.minimum, 0);
-    const int128 highest = base + most * std::max<int128>(range.maximum, 0);
+    constexpr auto maximum = static_cast<int128>(block_elements);
+    const int128 lowest = base + maximum * std::min<int128>(range.minimum, 0);
+    const int128 highest = base + maximum * std::max<int128>(range.maximum, 0);
     if (is_integer(output_)) return holds(output_, lowest, highest);
     const int128 end = int128{1} << (output_ == ElementType::f64 ? 63 : 53);
     return lowest >= -end && highest < end;

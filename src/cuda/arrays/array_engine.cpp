@@ -7,7 +7,7 @@
 
 #include "cuda/arrays/device_scan.hpp"
 #include "cuda/engines/backend.hpp"
-#include "cuda/reduce/device_fold.hpp"
+#include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/event.hpp"
@@ -65,12 +65,12 @@ class DeviceArrayEngine final : public ArrayEngine {
                         "Call cudaSetDevice first, or copy the array.");
   }
 
-  void start_fold(const void* elements, std::uint64_t count, ElementType type, FoldNeeds needs,
-                  StreamHandle stream) override {
-    fold_.start(elements, count, {type, native_byte_order}, needs, 0, stream);
+  void start_reduce(const void* elements, std::uint64_t count, ElementType type, ReduceNeeds needs,
+                    StreamHandle stream) override {
+    reduce_.start(elements, count, {type, native_byte_order}, needs, 0, stream);
   }
 
-  Accumulator fold_result() override { return fold_.result(); }
+  Accumulator reduce_result() override { return reduce_.result(); }
 
   ArrayScanner& scanner(const ScanSpec& spec, bool reproducible) override {
     for (const Kept& kept : scanners_)
@@ -87,7 +87,7 @@ class DeviceArrayEngine final : public ArrayEngine {
   };
 
   int device_ = current_device();
-  DeviceFold fold_;
+  DeviceReduce reduce_;
   std::vector<Kept> scanners_;
 };
 

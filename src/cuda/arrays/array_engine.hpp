@@ -32,7 +32,7 @@ class ArrayScanner {
                                             const Accumulator& before, StreamHandle stream) = 0;
 };
 
-/// Folds and scans arrays that a caller keeps in device memory. One array at a time.
+/// Reduces and scans arrays that a caller keeps in device memory. One array at a time.
 class ArrayEngine {
  public:
   virtual ~ArrayEngine() = default;
@@ -40,12 +40,12 @@ class ArrayEngine {
   /// Throws Error unless `memory` is on the engine's device and that device is current.
   virtual void check_memory(const void* memory) const = 0;
 
-  /// Starts a fold behind what the stream holds; indices count from the array's start.
-  virtual void start_fold(const void* elements, std::uint64_t count, ElementType type,
-                          FoldNeeds needs, StreamHandle stream) = 0;
+  /// Starts a reduction behind what the stream holds; indices count from the array's start.
+  virtual void start_reduce(const void* elements, std::uint64_t count, ElementType type,
+                            ReduceNeeds needs, StreamHandle stream) = 0;
 
-  /// Waits for the fold that was started; normalized.
-  virtual Accumulator fold_result() = 0;
+  /// Waits for the reduction that was started; normalized.
+  virtual Accumulator reduce_result() = 0;
 
   /// Kept for the next scan of the kind. Throws Error for one that can't be.
   virtual ArrayScanner& scanner(const ScanSpec& spec, bool reproducible) = 0;

@@ -50,10 +50,10 @@ std::uint64_t ExtremumScan::scratch_bytes(std::uint64_t tiles) const {
 }
 
 Accumulator ExtremumScan::total(const kernels::BlockView& block, std::byte*, cudaStream_t stream) {
-  FoldNeeds needs;
+  ReduceNeeds needs;
   needs.extrema = true;
-  fold_.start(block.input, block.elements, spec_.input, needs, 0, stream);
-  return fold_.result();
+  reduce_.start(block.input, block.elements, spec_.input, needs, 0, stream);
+  return reduce_.result();
 }
 
 std::optional<std::uint64_t> ExtremumScan::scan(const kernels::BlockView& block, std::byte* scratch,

@@ -4,7 +4,7 @@
 
 #include "cuda/arrays/array_scan.hpp"
 #include "cuda/arrays/scan_method.hpp"
-#include "cuda/reduce/device_fold.hpp"
+#include "cuda/reduce/device_reduce.hpp"
 
 namespace warpfold::cuda {
 
@@ -26,7 +26,7 @@ class ExtremumScan final : public ScanMethod {
                                           const Accumulator& before, cudaStream_t stream) const;
 
   ScanSpec spec_;
-  DeviceFold fold_;
+  DeviceReduce reduce_;
   std::optional<ArrayScan> array_scan_;  ///< where there is one of these types
 };
 

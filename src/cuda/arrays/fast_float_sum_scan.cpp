@@ -29,10 +29,10 @@ FastFloatSumScan::FastFloatSumScan(const ScanSpec& spec)
 
 Accumulator FastFloatSumScan::total(const kernels::BlockView& block, std::byte*,
                                     cudaStream_t stream) {
-  FoldNeeds needs;
+  ReduceNeeds needs;
   needs.sum = true;
-  fold_.start(block.input, block.elements, spec_.input, needs, 0, stream);
-  return fold_.result();
+  reduce_.start(block.input, block.elements, spec_.input, needs, 0, stream);
+  return reduce_.result();
 }
 
 std::optional<std::uint64_t> FastFloatSumScan::scan(const kernels::BlockView& block, std::byte*,

@@ -2,7 +2,7 @@
 
 #include "cuda/arrays/array_scan.hpp"
 #include "cuda/arrays/scan_method.hpp"
-#include "cuda/reduce/device_fold.hpp"
+#include "cuda/reduce/device_reduce.hpp"
 
 namespace warpfold::cuda {
 
@@ -23,7 +23,7 @@ class FastFloatSumScan final : public ScanMethod {
 
  private:
   ScanSpec spec_;
-  DeviceFold fold_;
+  DeviceReduce reduce_;
   ArrayScan array_scan_;
 };
 

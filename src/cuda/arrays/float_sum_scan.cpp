@@ -26,7 +26,7 @@ FloatScratch cut(Scratch& scratch, ElementType input, std::uint64_t tiles) {
   auto* limbs = scratch.take<std::int64_t>(tiles * static_cast<unsigned>(range.count));
   auto* traits = scratch.take<kernels::TileTraits>(tiles);
   auto* group_limbs =
-      scratch.take<std::int64_t>(kernels::TileGroups::most_of(tiles) * ExactSum::limbs);
+      scratch.take<std::int64_t>(kernels::TileGroups::max_of(tiles) * ExactSum::limbs);
   return {{limbs, traits, group_limbs, range, groups},
           scratch.take<std::int64_t>(ExactSum::limbs),
           scratch.take<kernels::NonFinite>(1),

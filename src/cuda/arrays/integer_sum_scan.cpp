@@ -55,11 +55,11 @@ std::uint64_t IntegerSumScan::scratch_bytes(std::uint64_t tiles) const {
 
 Accumulator IntegerSumScan::total(const kernels::BlockView& block, std::byte*,
                                   cudaStream_t stream) {
-  FoldNeeds needs;
+  ReduceNeeds needs;
   needs.sum = true;
   needs.absolute = is_signed_integer(spec_.input.type);
-  fold_.start(block.input, block.elements, spec_.input, needs, 0, stream);
-  Accumulator total = fold_.result();
+  reduce_.start(block.input, block.elements, spec_.input, needs, 0, stream);
+  Accumulator total = reduce_.result();
   const int128 sum = integer_of(total.sum);
   const int128 absolute = needs.absolute ? integer_of(total.absolute) : sum;
   reach_ = Reach{(absolute + sum) / 2, (sum - absolute) / 2};

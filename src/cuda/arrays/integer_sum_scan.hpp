@@ -4,7 +4,7 @@
 
 #include "cuda/arrays/array_scan.hpp"
 #include "cuda/arrays/scan_method.hpp"
-#include "cuda/reduce/device_fold.hpp"
+#include "cuda/reduce/device_reduce.hpp"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cuda {
@@ -36,7 +36,7 @@ class IntegerSumScan final : public ScanMethod {
                                             int128 before, cudaStream_t stream) const;
 
   ScanSpec spec_;
-  DeviceFold fold_;
+  DeviceReduce reduce_;
   std::optional<ArrayScan> array_scan_;  ///< where there is one of these types
   std::optional<Reach> reach_;           ///< of the block whose total() is known
 };

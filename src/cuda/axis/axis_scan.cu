@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "core/scan/scan_arithmetic.hpp"
-#include "cuda/chunks/wide_elements.hpp"
-#include "cuda/primitives/comparable.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/chunks/promoted_elements.hpp"
+#include "cuda/primitives/comparable.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/int128.hpp"
 #include "warpfold/core/partition.hpp"
@@ -19,11 +19,11 @@ namespace {
 constexpr unsigned scan_threads = 256;
 
 constexpr std::uint64_t worthwhile_threads = std::uint64_t{1} << 17;
-constexpr std::uint64_t most_segments_of_line = std::uint64_t{1} << 14;
-constexpr std::uint64_t least_segment = 8;
+constexpr std::uint64_t max_segments_of_line = std::uint64_t{1} << 14;
+constexpr std::uint64_t min_segment = 8;
 
 /// Threads that combine a line's segments: each a few, in blocks of whole warps.
-constexpr unsigned most_combining_threads = 512;
+constexpr unsigned max_combining_threads = 512;
 constexpr std::uint64_t combined_segments = 8;
 
 __device__ std::uint64_t thread_number() {
@@ -206,7 +206,7 @@ __device__ typename Operator::State before_thread(const Operator& operation,
                                                   const typename Operator::State& own) {
   using State = typename Operator::State;
   __shared__ alignas(
-      State) unsigned char memory[sizeof(State) * most_combining_threads / warp::lanes];
+      State) unsigned char memory[sizeof(State) * max_combining_threads / warp::lanes];
   auto* of_warp = reinterpret_cast<State*>(memory);
   const State inclusive = warp::inclusive_scan(own, [&](State left, const State& right) {
     operation.append(left, right);
@@ -223,7 +223,7 @@ __device__ typename Operator::State before_thread(const Operator& operation,
 /// Puts what precedes each segment of a line in place of the segment's total: a block for a line, a
 /// run of segments for a thread.
 template <class Operator>
-__global__ void __launch_bounds__(most_combining_threads)
+__global__ void __launch_bounds__(max_combining_threads)
     combine_segments_kernel(const __grid_constant__ AxisScan scan, const Operator operation) {
   using State = typename Operator::State;
   const std::uint64_t line = blockIdx.x;
@@ -276,19 +276,19 @@ unsigned blocks_for(std::uint64_t threads) {
 unsigned combining_threads(std::uint64_t segments) {
   const std::uint64_t threads =
       round_up(ceil_div(segments, combined_segments), std::uint64_t{warp::lanes});
-  return static_cast<unsigned>(std::min<std::uint64_t>(threads, most_combining_threads));
+  return static_cast<unsigned>(std::min<std::uint64_t>(threads, max_combining_threads));
 }
 
 }  // namespace
 
 LineSegments segments_of(const AxisSlab& shape) {
   const std::uint64_t wanted =
-      std::clamp<std::uint64_t>(worthwhile_threads / shape.lines(), 1, most_segments_of_line);
-  const std::uint64_t length = std::max(ceil_div(shape.along, wanted), least_segment);
+      std::clamp<std::uint64_t>(worthwhile_threads / shape.lines(), 1, max_segments_of_line);
+  const std::uint64_t length = std::max(ceil_div(shape.along, wanted), min_segment);
   return {ceil_div(shape.along, length), length};
 }
 
-std::uint64_t most_segments() { return worthwhile_threads; }
+std::uint64_t max_segments() { return worthwhile_threads; }
 
 std::uint64_t state_bytes(ScanOperation operation, ElementType wide) {
   return visit_operator({.wide = wide, .operation = operation}, [](auto operation_object) {

@@ -35,9 +35,9 @@ struct LineSegments {
   std::uint64_t length = 0;  ///< of all but the last
 };
 
-/// Segments that keep the device busy, for at most most_segments() states.
+/// Segments that keep the device busy, for at most max_segments() states.
 LineSegments segments_of(const AxisSlab& shape);
-std::uint64_t most_segments();
+std::uint64_t max_segments();
 
 /// A slab of lines in device memory, and where its prefixes go. States are what state_bytes() tells
 /// the size of, one for each line.

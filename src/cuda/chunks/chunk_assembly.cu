@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cuda/chunks/chunk_source.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/chunks/chunk_source.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -17,7 +17,7 @@ constexpr std::uint32_t vectors_of_warp = 4 * warp::lanes;
 /// bytes of the target, aligned there, that a row of a chunk may meet.
 struct AssemblyShare {
   ChunkAssembly assembly;
-  std::uint64_t chunks_behind[most_dimensions];  ///< for a step along each dimension
+  std::uint64_t chunks_behind[max_dimensions];  ///< for a step along each dimension
   std::uint64_t elements_of_chunk;
   std::uint32_t row_elements;
   std::uint32_t row_vectors;

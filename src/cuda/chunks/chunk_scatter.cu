@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "cuda/chunks/chunk_source.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/chunks/chunk_source.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -20,8 +20,8 @@ constexpr std::uint32_t steps_of_tile = 32;
 /// together is together, and what they read comes to be from the cache.
 struct ScatterShare {
   ChunkAssembly assembly;
-  std::uint64_t chunks_behind[most_dimensions];    ///< for a step along each dimension
-  std::uint64_t elements_behind[most_dimensions];  ///< in the chunk
+  std::uint64_t chunks_behind[max_dimensions];    ///< for a step along each dimension
+  std::uint64_t elements_behind[max_dimensions];  ///< in the chunk
   std::uint64_t elements_of_chunk;
   int lead;
   int inner;                 ///< lead where the chunk has only one dimension longer than 1
@@ -37,7 +37,7 @@ struct ScatterShare {
 /// The innermost dimension along which a chunk brings more than one element.
 int inner_dimension(const ChunkGrid& grid) {
   int inner = grid.dimensions - 1;
-  while (inner > 0 && grid.most_selected_of(inner) == 1) --inner;
+  while (inner > 0 && grid.max_selected_of(inner) == 1) --inner;
   return inner;
 }
 
@@ -45,7 +45,7 @@ int inner_dimension(const ChunkGrid& grid) {
 int lead_dimension(const ChunkAssembly& assembly, int inner) {
   int lead = inner;
   for (int d = 0; d < inner; ++d)
-    if (assembly.grid.most_selected_of(d) > 1 &&
+    if (assembly.grid.max_selected_of(d) > 1 &&
         assembly.target.stride[d] < assembly.target.stride[lead])
       lead = d;
   return lead;
@@ -63,13 +63,13 @@ ScatterShare share_of(const ChunkAssembly& assembly) {
     share.elements_behind[d] = share.elements_of_chunk;
     chunks *= grid.chunks_along(d);
     share.elements_of_chunk *= grid.chunk_extent[d];
-    brought *= grid.most_selected_of(d);
+    brought *= grid.max_selected_of(d);
   }
   share.inner = inner_dimension(grid);
   share.lead = lead_dimension(assembly, share.inner);
   const std::uint64_t lead_extent =
-      share.lead == share.inner ? 1 : grid.most_selected_of(share.lead);
-  const std::uint64_t inner_extent = grid.most_selected_of(share.inner);
+      share.lead == share.inner ? 1 : grid.max_selected_of(share.lead);
+  const std::uint64_t inner_extent = grid.max_selected_of(share.inner);
   share.lead_lanes =
       static_cast<std::uint32_t>(std::bit_ceil(std::min<std::uint64_t>(lead_extent, warp::lanes)));
   share.lead_tiles = static_cast<std::uint32_t>(ceil_div(lead_extent, share.lead_lanes));
@@ -126,8 +126,8 @@ __device__ bool find_row(const ScatterShare& share, std::uint64_t tile, Position
   tile /= share.lead_tiles;
   for (int d = grid.dimensions - 1; d >= 0; --d) {
     if (d == share.lead || d == share.inner) continue;
-    step(d, tile % grid.most_selected_of(d));
-    tile /= grid.most_selected_of(d);
+    step(d, tile % grid.max_selected_of(d));
+    tile /= grid.max_selected_of(d);
   }
   return present;
 }

@@ -12,7 +12,7 @@
 #include "core/scan/scan_identity.hpp"
 #include "cuda/axis/axis_lanes.hpp"
 #include "cuda/axis/axis_scan.hpp"
-#include "cuda/chunks/wide_elements.hpp"
+#include "cuda/chunks/promoted_elements.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/download.hpp"
@@ -20,7 +20,7 @@
 #include "cuda/runtime/scratch.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/staging/wide_loader.hpp"
+#include "cuda/staging/promoted_loader.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -37,7 +37,7 @@ std::uint64_t identity_of(const AxisScanPlan& plan) {
   });
 }
 
-WideLoaderPlan loader_plan(const AxisScanPlan& plan) {
+PromotedLoaderPlan loader_plan(const AxisScanPlan& plan) {
   return {.format = plan.spec.input,
           .decoding = plan.decoding,
           .slab_elements = plan.slab_elements,
@@ -60,7 +60,7 @@ LaneArrays take_arrays(Scratch& scratch, const AxisScanPlan& plan) {
       kernels::state_bytes(plan.spec.operation, kernels::wide_type(value_type(plan)));
   return {.before = scratch.take<std::byte>(plan.lines * state),
           .after = scratch.take<std::byte>(plan.lines * state),
-          .segment_states = scratch.take<std::byte>(kernels::most_segments() * state),
+          .segment_states = scratch.take<std::byte>(kernels::max_segments() * state),
           .prefixes = scratch.take<std::byte>(plan.slab_elements * size_of(plan.spec.output)),
           .inexact = scratch.take<bool>(plan.lines),
           .status = scratch.take<kernels::AxisScanStatus>(1)};
@@ -131,7 +131,7 @@ class AxisScanLane {
   }
 
   static std::uint64_t device_bytes(const AxisScanPlan& plan) {
-    return WideLoader::device_bytes(loader_plan(plan)) + bytes_of_arrays(plan);
+    return PromotedLoader::device_bytes(loader_plan(plan)) + bytes_of_arrays(plan);
   }
 
   std::span<std::byte> buffer() { return loader_.buffer(); }
@@ -228,7 +228,7 @@ class AxisScanLane {
   }
 
   AxisScanPlan plan_;
-  WideLoader loader_;
+  PromotedLoader loader_;
   StagingBuffer output_;
   DeviceBuffer memory_;
   LaneArrays arrays_{};

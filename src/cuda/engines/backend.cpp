@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <utility>
 
-#include "cuda/engines/axis_fold_engine.hpp"
+#include "cuda/engines/axis_reduce_engine.hpp"
 #include "cuda/engines/axis_scan_engine.hpp"
 #include "cuda/engines/compact_engine.hpp"
-#include "cuda/engines/fold_engine.hpp"
 #include "cuda/engines/histogram_engine.hpp"
+#include "cuda/engines/reduce_engine.hpp"
 #include "cuda/engines/scan_engine.hpp"
-#include "cuda/reduce/fold.hpp"
+#include "cuda/reduce/reduce.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "warpfold/core/error.hpp"
@@ -59,15 +59,15 @@ class CudaBackend final : public Backend {
       : device_(options.device, options.memory_bytes, options.sharing_processes) {
     device_.activate();
     description_ = properties_of(options.device).name;
-    kernels::resident_fold_blocks(ElementType::f64);  // throws where no device code fits the GPU
+    kernels::resident_reduce_blocks(ElementType::f64);  // throws where no device code fits the GPU
   }
 
   std::string name() const override { return "cuda"; }
   std::string device() const override { return description_; }
 
-  std::unique_ptr<FoldEngine> make_fold_engine(const FoldPlan& plan) override {
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const ReducePlan& plan) override {
     device_.activate();
-    return cuda::make_fold_engine(device_, plan);
+    return cuda::make_reduce_engine(device_, plan);
   }
 
   std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
@@ -85,9 +85,9 @@ class CudaBackend final : public Backend {
     return cuda::make_compact_engine(device_, plan);
   }
 
-  std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) override {
+  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const AxisReducePlan& plan) override {
     device_.activate();
-    return cuda::make_axis_fold_engine(device_, plan);
+    return cuda::make_axis_reduce_engine(device_, plan);
   }
 
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {

@@ -15,7 +15,7 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t most_tiles = kernels::most_kept_elements / scan_order::tile_elements;
+constexpr std::uint64_t max_tiles = kernels::max_kept_elements / scan_order::tile_elements;
 
 KeepRule keep_rule(const CompactPlan& plan) { return {plan.format, plan.decoding, plan.indices}; }
 
@@ -71,14 +71,14 @@ BlockPlan block_plan(const CompactPlan& plan) {
 
 BlockLayout layout_of(const CompactPlan& plan, std::uint64_t limit) {
   const KeepRule rule = keep_rule(plan);
-  return layout_of(block_plan(plan), most_tiles, limit, [&](std::uint64_t tiles) {
+  return layout_of(block_plan(plan), max_tiles, limit, [&](std::uint64_t tiles) {
     const std::uint64_t elements = tiles * scan_order::tile_elements;
     return stored_bytes(rule, elements) + KeptElements::bytes(rule, elements);
   });
 }
 
 /// A value, or its place.
-std::size_t most_output_bytes(const CompactPlan& plan) {
+std::size_t max_output_bytes(const CompactPlan& plan) {
   const std::size_t value_bytes = size_of(keep_rule(plan).value_format().type);
   return plan.indices ? std::max(value_bytes, sizeof(std::uint32_t)) : value_bytes;
 }
@@ -87,7 +87,7 @@ class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock
  public:
   CudaCompactEngine(const Device& device, const CompactPlan& plan)
       : BlockEngineOf(device, block_plan(plan), layout_of(plan, device.memory_limit()),
-                      most_output_bytes(plan),
+                      max_output_bytes(plan),
                       [&](std::uint64_t tiles, int loads, const TimedEvent& epoch) {
                         return std::make_unique<CompactBlock>(
                             keep_rule(plan), tiles * scan_order::tile_elements, loads, epoch);

@@ -114,7 +114,7 @@ class CudaHistogramEngine final : public SlabEngineOf<HistogramEngine, Histogram
 std::uint64_t limit_beside_bins(const Device& device, const HistogramPlan& plan) {
   const std::uint64_t limit = device.memory_limit();
   const std::uint64_t bytes = DeviceBins::bytes(plan.bin_keys);
-  if (plan.bin_keys.size() - 1 > kernels::most_bins || bytes >= limit)
+  if (plan.bin_keys.size() - 1 > kernels::max_bins || bytes >= limit)
     throw Error("the GPU memory allowed is too little for " +
                     std::to_string(plan.bin_keys.size() - 1) + " bins",
                 std::to_string(limit) + " bytes, and the bins take " + std::to_string(bytes),

@@ -144,7 +144,7 @@ BlockPlan block_plan(const ScanPlan& plan) {
 BlockLayout layout_of(const ScanPlan& plan, std::uint64_t limit) {
   const BlockScan scan = BlockScan::of(plan);
   const auto method = make_scan_method(scan.values);
-  return layout_of(block_plan(plan), kernels::most_tiles, limit,
+  return layout_of(block_plan(plan), kernels::max_tiles, limit,
                    [&](std::uint64_t tiles) { return block_bytes(scan, *method, tiles); });
 }
 

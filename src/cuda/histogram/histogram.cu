@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/values/byte_order.hpp"
-#include "cuda/primitives/comparable.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/comparable.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "warpfold/core/ordered_key.hpp"
@@ -19,7 +19,7 @@ constexpr int histogram_threads = 512;
 constexpr int histogram_blocks = 2;  ///< at least, of a multiprocessor: leaves registers enough
 constexpr int warp_rows = 8;
 constexpr std::uint64_t warp_elements = warp_rows * warp::lanes;
-constexpr std::uint64_t most_shared_bytes = std::uint64_t{48} << 10;
+constexpr std::uint64_t max_shared_bytes = std::uint64_t{48} << 10;
 
 constexpr unsigned no_counter = 0xffffffffu;
 
@@ -182,7 +182,7 @@ void histogram(const HistogramArguments& arguments, cudaStream_t stream) {
   const std::uint64_t bytes = (arguments.bins.count + outside_counters) * sizeof(unsigned);
   visit_element_type(arguments.format.type, [&](auto element) {
     using T = decltype(element);
-    if (bytes <= most_shared_bytes)
+    if (bytes <= max_shared_bytes)
       launch(block_histogram_kernel<T>, arguments, bytes, stream);
     else
       launch(device_histogram_kernel<T>, arguments, 0, stream);

@@ -14,12 +14,12 @@ namespace warpfold::cuda::kernels {
 enum class OutsideBins : unsigned { below, above, nan };
 inline constexpr std::uint64_t outside_counters = 3;
 
-inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 31;
+inline constexpr std::uint64_t max_bins = std::uint64_t{1} << 31;
 
 /// In device memory: the bins, and what counts for them.
 struct HistogramBins {
   BinTable table;
-  std::uint64_t count;  ///< at most most_bins
+  std::uint64_t count;  ///< at most max_bins
   std::uint64_t first_key;
   std::uint64_t end_key;
   unsigned long long* counters;  ///< count + outside_counters

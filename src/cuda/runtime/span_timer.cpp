@@ -55,9 +55,9 @@ void SpanTimer::collect() {
   if (stage_ != nullptr) stage_->add(spans_.back(), pending_bytes_);
 }
 
-TimedStage::TimedStage(std::string name, std::vector<SpanTimer*> timers, StageBoard* board)
-    : name_(std::move(name)), timers_(std::move(timers)), entry_(board, *this) {
-  if (board == nullptr) return;
+TimedStage::TimedStage(std::string name, std::vector<SpanTimer*> timers, StageRegistry* registry)
+    : name_(std::move(name)), timers_(std::move(timers)), entry_(registry, *this) {
+  if (registry == nullptr) return;
   for (SpanTimer* timer : timers_) timer->tell(this);
 }
 

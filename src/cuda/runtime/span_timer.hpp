@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
-#include "core/engine/stage_board.hpp"
+#include "core/engine/stage_registry.hpp"
 #include "cuda/runtime/timed_event.hpp"
 
 namespace warpfold::cuda {
@@ -62,10 +62,10 @@ class SpanTimer {
 };
 
 /// A stage that several timers measure, busy where any of them is.
-class TimedStage final : public StageBoard::Source {
+class TimedStage final : public StageRegistry::Source {
  public:
   /// `board` may be null. The timers outlive the stage.
-  TimedStage(std::string name, std::vector<SpanTimer*> timers, StageBoard* board);
+  TimedStage(std::string name, std::vector<SpanTimer*> timers, StageRegistry* registry);
   ~TimedStage() override;
 
   /// Once all threads are done: waits for the last spans.
@@ -86,7 +86,7 @@ class TimedStage final : public StageBoard::Source {
   mutable double busy_ = 0;
   mutable double busy_to_ = 0;  ///< seconds since the epoch
   std::uint64_t bytes_ = 0;
-  StageBoard::Entry entry_;
+  StageRegistry::Entry entry_;
 };
 
 /// An engine's stages in order.

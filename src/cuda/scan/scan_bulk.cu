@@ -7,8 +7,8 @@
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/scan/scan_bulk.hpp"
-#include "cuda/scan/scan_bulk_kernel.hpp"
-#include "cuda/scan/scan_operator.hpp"
+#include "cuda/scan/scan_bulk_kernel.cuh"
+#include "cuda/scan/scan_operator.cuh"
 #include "cuda/scan/visit_scan_operator.hpp"
 #include "warpfold/core/partition.hpp"
 

@@ -1,11 +1,11 @@
 #include <limits>
 #include <type_traits>
 
-#include "cuda/primitives/comparable.hpp"
+#include "cuda/primitives/comparable.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/scan/scan_extremum.hpp"
-#include "cuda/scan/write_prefixes.hpp"
-#include "cuda/tiles/scan_tile.hpp"
+#include "cuda/scan/write_prefixes.cuh"
+#include "cuda/tiles/scan_tile.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {

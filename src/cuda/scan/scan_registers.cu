@@ -7,7 +7,7 @@
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/scan/scan_registers.hpp"
-#include "cuda/scan/scan_registers_kernel.hpp"
+#include "cuda/scan/scan_registers_kernel.cuh"
 #include "cuda/scan/visit_scan_operator.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -42,15 +42,15 @@ struct RegistersLaunch {
   }
 
   /// So many warps as the device has shared memory for.
-  static int most_warps() {
+  static int max_warps() {
     constexpr int beside_slots = 1024;
     const auto slots = static_cast<std::size_t>(
         device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - beside_slots);
-    return std::min(Shape::most_warps, static_cast<int>(slots / Shape::shared_bytes(1)));
+    return std::min(Shape::max_warps, static_cast<int>(slots / Shape::shared_bytes(1)));
   }
 
   static ResidentScan resident_scan() {
-    const int warps = most_warps();
+    const int warps = max_warps();
     int blocks = 0;
     check(cudaFuncSetAttribute(kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(Shape::shared_bytes(warps))),
@@ -61,11 +61,11 @@ struct RegistersLaunch {
     return {static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), warps};
   }
 
-  std::uint32_t most_blocks;
+  std::uint32_t max_blocks;
   int warps;  ///< that scan: no more than give every block a tile
 
   RegistersLaunch(std::uint64_t elements, const ResidentScan& resident)
-      : most_blocks(resident.blocks),
+      : max_blocks(resident.blocks),
         warps(static_cast<int>(std::min<std::uint64_t>(
             ceil_div(elements, std::uint64_t{Shape::segment_elements} * resident.blocks),
             static_cast<std::uint64_t>(resident.block_warps)))) {}
@@ -102,7 +102,7 @@ struct RegistersLaunch {
 
   void start(const ScanArguments& arguments, cudaStream_t stream) const {
     RegisterScan<Operator> scan = scan_of(arguments);
-    scan.ring.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan.tiles, most_blocks));
+    scan.ring.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan.tiles, max_blocks));
     void* parameters[] = {&scan};
     check(cudaLaunchCooperativeKernel(kernel(), dim3(scan.ring.blocks),
                                       dim3(static_cast<unsigned>((warps + 1) * warp::lanes)),
@@ -130,12 +130,12 @@ std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks) {
   return AggregateRing<std::uint64_t>::bytes(resident_blocks);
 }
 
-std::uint64_t scan_registers_most_tile_elements(ElementType input, ElementType output,
-                                                ScanOperation operation) {
+std::uint64_t scan_registers_max_tile_elements(ElementType input, ElementType output,
+                                               ScanOperation operation) {
   std::uint64_t elements = 0;
   visit_scan_operator(input, output, operation, [&](auto scan_operator) {
     using Launch = RegistersLaunch<decltype(scan_operator)>;
-    elements = static_cast<std::uint64_t>(Launch::most_warps() * Launch::Shape::segment_elements);
+    elements = static_cast<std::uint64_t>(Launch::max_warps() * Launch::Shape::segment_elements);
   });
   return elements;
 }
@@ -145,8 +145,8 @@ std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanO
   std::uint32_t epochs = 0;
   visit_scan_operator(input, output, operation, [&](auto scan_operator) {
     const RegistersLaunch<decltype(scan_operator)> launch(elements, resident);
-    const std::uint64_t most_tiles = ceil_div(elements, launch.tile_elements()) + 1;
-    epochs = lookback_epochs(ceil_div(most_tiles, std::uint64_t{resident.blocks}));
+    const std::uint64_t max_tiles = ceil_div(elements, launch.tile_elements()) + 1;
+    epochs = lookback_epochs(ceil_div(max_tiles, std::uint64_t{resident.blocks}));
   });
   return epochs;
 }

@@ -26,8 +26,8 @@ ResidentScan scan_registers_resident(ElementType input, ElementType output,
                                      ScanOperation operation);
 
 /// How many elements a thread block takes at once where there are many.
-std::uint64_t scan_registers_most_tile_elements(ElementType input, ElementType output,
-                                                ScanOperation operation);
+std::uint64_t scan_registers_max_tile_elements(ElementType input, ElementType output,
+                                               ScanOperation operation);
 
 std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks);
 

@@ -6,10 +6,10 @@
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/runtime/cuda_error.hpp"
-#include "cuda/scan/certified_scan.hpp"
+#include "cuda/scan/certified_scan.cuh"
 #include "cuda/scan/scan_sum_float.hpp"
-#include "cuda/scan/write_prefixes.hpp"
-#include "cuda/tiles/tile.hpp"
+#include "cuda/scan/write_prefixes.cuh"
+#include "cuda/tiles/tile.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {

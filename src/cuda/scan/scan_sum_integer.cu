@@ -2,8 +2,8 @@
 
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/scan/scan_sum_integer.hpp"
-#include "cuda/scan/write_prefixes.hpp"
-#include "cuda/tiles/scan_tile.hpp"
+#include "cuda/scan/write_prefixes.cuh"
+#include "cuda/tiles/scan_tile.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda/scan/scan_operator.hpp"
+#include "cuda/scan/scan_operator.cuh"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_spec.hpp"
 

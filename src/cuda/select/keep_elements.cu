@@ -5,15 +5,15 @@
 #include <type_traits>
 
 #include "core/values/byte_order.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
-#include "cuda/scan/scan_lookback.hpp"
+#include "cuda/scan/scan_lookback.cuh"
 #include "warpfold/core/partition.hpp"
 
 // Kept elements are written in one pass: a block counts those of its tile and learns where they go
 // from the tiles before it (D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with
-// Decoupled Look-back", 2016). Blocks number their tiles as they start, so that a tile waits for
+// Decoupled Lookback", 2016). Blocks number their tiles as they start, so that a tile waits for
 // none that has not begun.
 
 namespace warpfold::cuda::kernels {
@@ -210,8 +210,8 @@ KeepLaunch<T> launch_of(const StoredElements& stored, const KeptTarget& target) 
 
 /// Of threads that take four elements each at least; as many as fill any GPU several times.
 unsigned decoding_blocks(std::uint64_t elements) {
-  constexpr std::uint64_t most_blocks = 1 << 14;
-  return static_cast<unsigned>(std::min(ceil_div(elements, 4 * keep_threads), most_blocks));
+  constexpr std::uint64_t max_blocks = 1 << 14;
+  return static_cast<unsigned>(std::min(ceil_div(elements, 4 * keep_threads), max_blocks));
 }
 
 }  // namespace

@@ -26,13 +26,13 @@ struct KeptTarget {
   std::byte* scratch = nullptr;  ///< keep_scratch_bytes() of them, aligned to 8
 };
 
-inline constexpr std::uint64_t most_kept_elements = ~std::uint32_t{0};
+inline constexpr std::uint64_t max_kept_elements = ~std::uint32_t{0};
 
 /// For keeping from so many elements.
 std::uint64_t keep_scratch_bytes(std::uint64_t elements);
 
 /// Writes the values of the elements that the decoding does not leave out one after the other, in
-/// their order. At most most_kept_elements.
+/// their order. At most max_kept_elements.
 void keep_elements(const StoredElements& stored, const KeptTarget& target, cudaStream_t stream);
 
 /// Writes the value of each element, the one whose bits are those of `substitute` for each that is

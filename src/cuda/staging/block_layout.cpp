@@ -11,7 +11,7 @@ namespace warpfold::cuda {
 namespace {
 
 /// One is loaded, one scanned and one written, while another changes hands.
-constexpr int most_blocks = 4;
+constexpr int max_blocks = 4;
 constexpr std::uint64_t tile = scan_order::tile_elements;
 
 /// The most tiles, up to `wanted`, of a block of at most `bytes`.
@@ -39,24 +39,24 @@ int loaders_that_fit(const BlockPlan& plan, std::uint64_t limit) {
 
 std::uint64_t BlockLayout::block_elements() const { return tiles * tile; }
 
-BlockLayout layout_of(const BlockPlan& plan, std::uint64_t most_tiles, std::uint64_t limit,
+BlockLayout layout_of(const BlockPlan& plan, std::uint64_t max_tiles, std::uint64_t limit,
                       const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
   const std::uint64_t wanted =
-      std::clamp<std::uint64_t>(ceil_div(plan.partition_elements, tile), 1, most_tiles);
+      std::clamp<std::uint64_t>(ceil_div(plan.partition_elements, tile), 1, max_tiles);
   const int loaders = loaders_that_fit(plan, limit);
   const std::uint64_t loading =
       loaders == 0 ? 0
                    : static_cast<unsigned>(loaders) * ChunkLoader::buffer_bytes(plan.staging_bytes);
   const std::uint64_t for_blocks = limit - std::min(limit, loading);
-  for (int blocks = most_blocks; blocks > 0; --blocks) {
+  for (int blocks = max_blocks; blocks > 0; --blocks) {
     const std::uint64_t share = for_blocks / static_cast<unsigned>(blocks);
     const std::uint64_t tiles = tiles_that_fit(block_bytes, wanted, share);
     if (tiles > 0) return {blocks, tiles, loaders};
   }
-  const std::string least = std::to_string(loading + block_bytes(1));
+  const std::string minimum = std::to_string(loading + block_bytes(1));
   throw Error("the GPU memory allowed is too little to " + plan.purpose + " in",
-              std::to_string(limit) + " bytes, and one tile takes " + least,
-              "raise --device-memory to " + least + " or more");
+              std::to_string(limit) + " bytes, and one tile takes " + minimum,
+              "raise --device-memory to " + minimum + " or more");
 }
 
 }  // namespace warpfold::cuda

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "core/engine/stage_board.hpp"
+#include "core/engine/stage_registry.hpp"
 
 namespace warpfold::cuda {
 
@@ -18,7 +18,7 @@ struct BlockPlan {
   std::uint64_t staging_bytes;
   int readers;
   int writers;
-  StageBoard* stages = nullptr;  ///< as in those
+  StageRegistry* stages = nullptr;  ///< as in those
 };
 
 struct BlockLayout {
@@ -30,8 +30,8 @@ struct BlockLayout {
 };
 
 /// As many blocks as can be under way together, each as large as then fits into `limit` bytes of
-/// device memory, up to `most_tiles`, given what blocks take. Throws Error where none fits.
-BlockLayout layout_of(const BlockPlan& plan, std::uint64_t most_tiles, std::uint64_t limit,
+/// device memory, up to `max_tiles`, given what blocks take. Throws Error where none fits.
+BlockLayout layout_of(const BlockPlan& plan, std::uint64_t max_tiles, std::uint64_t limit,
                       const std::function<std::uint64_t(std::uint64_t tiles)>& block_bytes);
 
 }  // namespace warpfold::cuda

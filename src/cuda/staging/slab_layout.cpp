@@ -8,20 +8,20 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t most_slab_elements = std::uint64_t{1} << 30;
-constexpr std::uint64_t most_slab_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t least_slab_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t max_slab_elements = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_slab_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t min_slab_bytes = std::uint64_t{64} << 10;
 
 }  // namespace
 
-KeepRule keep_rule(const FoldPlan& plan, const SlabPurpose& purpose) {
+KeepRule keep_rule(const ReducePlan& plan, const SlabPurpose& purpose) {
   return {plan.format, plan.decoding, purpose.places};
 }
 
 std::uint64_t SlotMemory::planned_bytes() const {
   const std::uint64_t elements =
-      std::clamp<std::uint64_t>(plan_.slab_elements, 1, most_slab_elements);
-  return std::min(elements * size_of(plan_.format.type), most_slab_bytes);
+      std::clamp<std::uint64_t>(plan_.slab_elements, 1, max_slab_elements);
+  return std::min(elements * size_of(plan_.format.type), max_slab_bytes);
 }
 
 /// For slabs of at most `slab_bytes`, the plan's or less.
@@ -54,15 +54,15 @@ SlabLayout SlotMemory::layout(std::uint64_t limit) const {
             planned};
 
   // A slab of n times 64 KiB needs at most n times what one of 64 KiB needs.
-  const std::uint64_t least_bytes = std::min(slab_bytes, least_slab_bytes);
-  const std::uint64_t least = device_bytes(slot_for(least_bytes));
-  const std::uint64_t granules = limit / least;
+  const std::uint64_t min_bytes = std::min(slab_bytes, min_slab_bytes);
+  const std::uint64_t minimum = device_bytes(slot_for(min_bytes));
+  const std::uint64_t granules = limit / minimum;
   if (granules == 0)
     throw Error(
         "the GPU memory allowed is too little to " + purpose_.verb + " in",
-        std::to_string(limit) + " bytes, and the smallest slab takes " + std::to_string(least),
-        "raise --device-memory to " + std::to_string(least) + " or more");
-  return {1, slot_for(granules * least_bytes)};
+        std::to_string(limit) + " bytes, and the smallest slab takes " + std::to_string(minimum),
+        "raise --device-memory to " + std::to_string(minimum) + " or more");
+  return {1, slot_for(granules * min_bytes)};
 }
 
 }  // namespace warpfold::cuda

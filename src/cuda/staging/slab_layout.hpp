@@ -31,7 +31,7 @@ struct SlabLayout {
 /// What a plan's slots are made of.
 class SlotMemory {
  public:
-  SlotMemory(const FoldPlan& plan, const SlabPurpose& purpose) : plan_(plan), purpose_(purpose) {}
+  SlotMemory(const ReducePlan& plan, const SlabPurpose& purpose) : plan_(plan), purpose_(purpose) {}
 
   /// What so much device memory allows. Throws Error where it is too little for any.
   SlabLayout layout(std::uint64_t limit) const;
@@ -41,11 +41,11 @@ class SlotMemory {
   std::uint64_t device_bytes(const SlotLayout& slot) const;
   std::uint64_t planned_bytes() const;
 
-  const FoldPlan& plan_;
+  const ReducePlan& plan_;
   const SlabPurpose& purpose_;
 };
 
 /// Elements of a slab that the plan's decoding keeps.
-KeepRule keep_rule(const FoldPlan& plan, const SlabPurpose& purpose);
+KeepRule keep_rule(const ReducePlan& plan, const SlabPurpose& purpose);
 
 }  // namespace warpfold::cuda

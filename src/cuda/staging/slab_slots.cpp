@@ -7,7 +7,7 @@
 
 namespace warpfold::cuda {
 
-SlabSlot::SlabSlot(const FoldPlan& plan, const SlabPurpose& purpose, const SlotLayout& layout,
+SlabSlot::SlabSlot(const ReducePlan& plan, const SlabPurpose& purpose, const SlotLayout& layout,
                    SlabStage& stage, const TimedEvent& epoch)
     : format_(plan.format),
       stage_(stage),
@@ -52,7 +52,7 @@ void SlabSlot::take(std::uint64_t elements, std::uint64_t first_index, const Box
   work_.end(stream(), elements * size_of(format_.type));
 }
 
-SlabSlots::SlabSlots(const Device& device, const FoldPlan& plan, const SlabPurpose& purpose,
+SlabSlots::SlabSlots(const Device& device, const ReducePlan& plan, const SlabPurpose& purpose,
                      const SlabLayout& layout, const std::vector<SlabStage*>& stages)
     : device_(device), element_bytes_(size_of(plan.format.type)), layout_(layout.slot) {
   start_timing(epoch_);
@@ -65,7 +65,7 @@ SlabSlots::SlabSlots(const Device& device, const FoldPlan& plan, const SlabPurpo
     work.push_back(&slot->work());
   }
   stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, plan.stages));
-  stages_.push_back(std::make_unique<TimedStage>(stage::fold, work, plan.stages));
+  stages_.push_back(std::make_unique<TimedStage>(stage::reduce, work, plan.stages));
 }
 
 std::span<std::byte> SlabSlots::buffer(int slot) {

@@ -45,7 +45,7 @@ class SlabStage {
 /// A slab's way from page-locked memory through the GPU. Slots share nothing.
 class SlabSlot {
  public:
-  SlabSlot(const FoldPlan& plan, const SlabPurpose& purpose, const SlotLayout& layout,
+  SlabSlot(const ReducePlan& plan, const SlabPurpose& purpose, const SlotLayout& layout,
            SlabStage& stage, const TimedEvent& epoch);
 
   StagingBuffer& staging() { return staging_; }
@@ -71,7 +71,7 @@ class SlabSlot {
 /// The slots of a SlabEngine.
 class SlabSlots {
  public:
-  SlabSlots(const Device& device, const FoldPlan& plan, const SlabPurpose& purpose,
+  SlabSlots(const Device& device, const ReducePlan& plan, const SlabPurpose& purpose,
             const SlabLayout& layout, const std::vector<SlabStage*>& stages);
 
   int slots() const { return static_cast<int>(slots_.size()); }
@@ -119,7 +119,7 @@ class SlabEngineOf : public Engine {
  protected:
   /// The stages are make_stage(slot layout), within `limit` bytes of device memory.
   template <class MakeStage>
-  SlabEngineOf(const Device& device, const FoldPlan& plan, const SlabPurpose& purpose,
+  SlabEngineOf(const Device& device, const ReducePlan& plan, const SlabPurpose& purpose,
                std::uint64_t limit, MakeStage&& make_stage)
       : layout_(SlotMemory(plan, purpose).layout(limit)),
         stages_(stages_of(layout_, make_stage)),

@@ -1,17 +1,17 @@
 #include <bit>
 #include <cmath>
 
-#include "cuda/primitives/slices.hpp"
+#include "cuda/primitives/slices.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/tiles/float_tile_totals.hpp"
-#include "cuda/tiles/tile.hpp"
+#include "cuda/tiles/tile.cuh"
 #include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {
 
-constexpr int fold_threads = 128;
-constexpr int fold_warps = fold_threads / warp::lanes;
+constexpr int reduce_threads = 128;
+constexpr int reduce_warps = reduce_threads / warp::lanes;
 constexpr int share_elements = 8;
 constexpr int step_elements = share_elements * warp::lanes;
 constexpr int tile_steps = scan_order::tile_elements / step_elements;
@@ -153,11 +153,11 @@ struct TileRecord {
 
 /// A warp's way through a tile.
 template <int SliceCount>
-class TileFold {
+class TileReduce {
  public:
   using Values = double[share_elements];
 
-  __device__ explicit TileFold(TileRecord& record) : record_(record), slices_(0) {}
+  __device__ explicit TileReduce(TileRecord& record) : record_(record), slices_(0) {}
 
   /// absorb_exception(i) is to see to value i of this lane. Clobbers the values.
   template <class AbsorbException>
@@ -287,20 +287,20 @@ __device__ void write_record(const TileRecord& record, std::int32_t exponent, st
   atomicMin(&non_finite.first_tile[warp::lane()], static_cast<unsigned long long>(tile));
 }
 
-/// A warp folds a tile. Exact sums know no order, so that lanes take the elements as they are read
-/// best.
+/// A warp reduces a tile. Exact sums know no order, so that lanes take the elements as they are
+/// read best.
 template <class T>
-__global__ void __launch_bounds__(fold_threads)
+__global__ void __launch_bounds__(reduce_threads)
     float_tile_totals_kernel(const BlockView block, const FloatTileTotals totals,
                              NonFinite* non_finite) {
-  __shared__ TileRecord records[fold_warps];
+  __shared__ TileRecord records[reduce_warps];
   const std::uint64_t index =
-      std::uint64_t{blockIdx.x} * fold_warps + static_cast<unsigned>(warp::index());
+      std::uint64_t{blockIdx.x} * reduce_warps + static_cast<unsigned>(warp::index());
   if (index * scan_order::tile_elements >= block.elements) return;
   const Tile tile(block, index);
   TileRecord& record = records[warp::index()];
   record.clear();
-  TileFold<slice_count<T>> fold(record);
+  TileReduce<slice_count<T>> reduce(record);
   const T* elements = input_of<T>(block, tile);
   const bool vectors = tile.full() && block.input_in_vectors();
   Share<T> next{};
@@ -311,13 +311,13 @@ __global__ void __launch_bounds__(fold_threads)
     if (vectors && step + 1 < tile_steps) next = load_vectors(elements, step + 1);
     double values[share_elements];
     widen(share, block.format.order, values);
-    fold.add(values, [&](int i) {
+    reduce.add(values, [&](int i) {
       const std::int32_t place = Share<T>::place(step, i);
       record.absorb_exception(widened(read_element<T>(block, tile, place)), place);
     });
   }
-  fold.finish();
-  write_record(record, fold.exponent(), index, totals, *non_finite);
+  reduce.finish();
+  write_record(record, reduce.exponent(), index, totals, *non_finite);
 }
 
 }  // namespace
@@ -327,8 +327,8 @@ void float_tile_totals(const BlockView& block, const FloatTileTotals& totals, No
   visit_element_type(block.format.type, [&](auto element) {
     using T = decltype(element);
     if constexpr (is_floating_element<T>) {
-      const auto blocks = static_cast<unsigned>(ceil_div(block.tiles(), fold_warps));
-      float_tile_totals_kernel<T><<<blocks, fold_threads, 0, stream>>>(block, totals, non_finite);
+      const auto blocks = static_cast<unsigned>(ceil_div(block.tiles(), reduce_warps));
+      float_tile_totals_kernel<T><<<blocks, reduce_threads, 0, stream>>>(block, totals, non_finite);
     }
   });
   check_launch("starting the fold of a block on the GPU");

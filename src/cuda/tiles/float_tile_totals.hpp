@@ -38,15 +38,15 @@ inline LimbRange limbs_of_sums(ElementType type) {
 /// Consecutive tiles whose sum is known besides those of the tiles, so that prefixes of tiles need
 /// no scan of all of them.
 struct TileGroups {
-  static constexpr std::uint64_t most = 1024;
+  static constexpr std::uint64_t maximum = 1024;
   static constexpr std::uint64_t step = 128;
 
   explicit TileGroups(std::uint64_t tiles)
-      : tiles_each(round_up(ceil_div(tiles, most), step)), count(ceil_div(tiles, tiles_each)) {}
+      : tiles_each(round_up(ceil_div(tiles, maximum), step)), count(ceil_div(tiles, tiles_each)) {}
 
   /// Of any `tiles` or fewer.
-  static std::uint64_t most_of(std::uint64_t tiles) {
-    return std::min(most, ceil_div(tiles, step));
+  static std::uint64_t max_of(std::uint64_t tiles) {
+    return std::min(maximum, ceil_div(tiles, step));
   }
 
   std::uint64_t tiles_each;  ///< a multiple of `step`

@@ -1,5 +1,5 @@
-#include "cuda/primitives/comparable.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/comparable.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/tiles/tile_prefix.hpp"
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "cuda/primitives/digit_number.hpp"
-#include "cuda/primitives/slices.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/slices.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/tiles/tile_starts.hpp"
 

@@ -1,6 +1,6 @@
-#include "cuda/primitives/comparable.hpp"
+#include "cuda/primitives/comparable.cuh"
 #include "cuda/runtime/cuda_error.hpp"
-#include "cuda/tiles/tile.hpp"
+#include "cuda/tiles/tile.cuh"
 #include "cuda/tiles/tile_totals.hpp"
 
 namespace warpfold::cuda::kernels {

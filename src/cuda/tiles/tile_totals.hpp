@@ -10,7 +10,7 @@
 
 namespace warpfold::cuda::kernels {
 
-inline constexpr std::uint64_t most_tiles = std::uint64_t{1} << 29;
+inline constexpr std::uint64_t max_tiles = std::uint64_t{1} << 29;
 
 void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stream);
 

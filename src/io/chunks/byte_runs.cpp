@@ -8,14 +8,14 @@ namespace {
 
 /// Read along, as that is quicker than another call, and a file system's cache fetches pages and
 /// those that follow them anyway.
-constexpr std::uint64_t most_gap_bytes = 16 << 10;
+constexpr std::uint64_t max_gap_bytes = 16 << 10;
 
 /// Read to where they belong, as copying them costs more than a call.
 constexpr std::uint64_t long_run_bytes = 64 << 10;
 
 /// Whether runs are read to where they belong, one by one.
 bool stands_alone(const ByteRuns& line) {
-  return line.run_bytes >= long_run_bytes || line.step - line.run_bytes > most_gap_bytes;
+  return line.run_bytes >= long_run_bytes || line.step - line.run_bytes > max_gap_bytes;
 }
 
 template <std::size_t run_bytes>
@@ -65,14 +65,14 @@ std::uint64_t PartLayout::bytes_to_read() const {
 
 ByteRuns RunWindows::beginning_of(const ByteRuns& line) const {
   ByteRuns runs = line;
-  const bool alone = stands_alone(line) || line.run_bytes >= most_bytes_;
-  runs.count = alone ? 1 : std::min(line.count, (most_bytes_ - line.run_bytes) / line.step + 1);
+  const bool alone = stands_alone(line) || line.run_bytes >= max_bytes_;
+  runs.count = alone ? 1 : std::min(line.count, (max_bytes_ - line.run_bytes) / line.step + 1);
   return runs;
 }
 
 bool RunWindows::joins(const FileBytes& window, const ByteRuns& next) const {
-  return next.run_bytes < long_run_bytes && next.address - window.end() <= most_gap_bytes &&
-         next.end() - window.address <= most_bytes_;
+  return next.run_bytes < long_run_bytes && next.address - window.end() <= max_gap_bytes &&
+         next.end() - window.address <= max_bytes_;
 }
 
 void gather(const ByteRuns& runs, const std::byte* from, std::byte* to) {

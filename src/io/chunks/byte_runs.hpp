@@ -71,9 +71,9 @@ class PartLayout {
 /// between them.
 class RunWindows {
  public:
-  /// Of at most `most_bytes` where they hold more than one run.
-  RunWindows(const PartLayout& layout, std::uint64_t most_bytes)
-      : layout_(layout), most_bytes_(most_bytes) {}
+  /// Of at most `max_bytes` where they hold more than one run.
+  RunWindows(const PartLayout& layout, std::uint64_t max_bytes)
+      : layout_(layout), max_bytes_(max_bytes) {}
 
   /// Calls body(FileBytes, span of ByteRuns) for each window, in order of address.
   template <class Body>
@@ -102,7 +102,7 @@ class RunWindows {
   bool joins(const FileBytes& window, const ByteRuns& next) const;
 
   const PartLayout& layout_;
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
 };
 
 /// Copies runs that lie from `from` on, `from` being where the first one begins, to `to`, packed.

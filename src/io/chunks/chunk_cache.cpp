@@ -7,9 +7,9 @@
 namespace warpfold::io {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t max_bytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t slots_per_chunk = 100;
-constexpr std::uint64_t most_slots = std::uint64_t{4} << 20;
+constexpr std::uint64_t max_slots = std::uint64_t{4} << 20;
 
 bool is_prime(std::uint64_t number) {
   if (number < 2) return false;
@@ -30,15 +30,15 @@ ChunkCache chunk_cache_for(std::span<const std::uint64_t> shape,
                            std::span<const std::uint64_t> chunk_shape, std::size_t element_bytes) {
   std::uint64_t chunk_bytes = element_bytes;
   for (const std::uint64_t extent : chunk_shape) chunk_bytes *= extent;
-  const std::uint64_t most_chunks = std::max<std::uint64_t>(1, most_bytes / chunk_bytes);
+  const std::uint64_t max_chunks = std::max<std::uint64_t>(1, max_bytes / chunk_bytes);
   std::uint64_t chunks = 1;
-  for (std::size_t d = 1; d < shape.size() && chunks < most_chunks; ++d) {
+  for (std::size_t d = 1; d < shape.size() && chunks < max_chunks; ++d) {
     const std::uint64_t along = shape[d] / chunk_shape[d] + (shape[d] % chunk_shape[d] != 0);
-    chunks = std::min(most_chunks, chunks * std::min(along, most_chunks));
+    chunks = std::min(max_chunks, chunks * std::min(along, max_chunks));
   }
   chunks = std::max<std::uint64_t>(1, chunks);
   return {static_cast<std::size_t>(chunks * chunk_bytes),
-          static_cast<std::size_t>(prime_from(std::min(chunks * slots_per_chunk, most_slots)))};
+          static_cast<std::size_t>(prime_from(std::min(chunks * slots_per_chunk, max_slots)))};
 }
 
 PropertiesHandle access_with(ChunkCache cache) {

@@ -13,7 +13,7 @@ namespace warpfold::io {
 namespace {
 
 /// The most bytes that a filter makes of `bytes`.
-std::uint64_t most_bytes_after(const Filter& filter, std::uint64_t bytes) {
+std::uint64_t max_bytes_after(const Filter& filter, std::uint64_t bytes) {
   switch (filter.id) {
     case filter_id::shuffle:
       return bytes;
@@ -46,8 +46,8 @@ class ChunkDecoder::Implementation {
                  std::uint64_t chunk_bytes) {
     std::uint64_t bytes = chunk_bytes;
     for (const Filter& filter : filters) {
-      most_bytes_before_.push_back(bytes);
-      bytes = most_bytes_after(filter, bytes);
+      max_bytes_before_.push_back(bytes);
+      bytes = max_bytes_after(filter, bytes);
       steps_.push_back(make_filter_step(filter));
       if (!steps_.back()) {
         throw Error("cannot undo the filter " + filter.name, "this build does not know it", "");
@@ -65,7 +65,7 @@ class ChunkDecoder::Implementation {
     std::size_t idle = 0;
     for (std::size_t i = steps_.size(); i-- > first;) {
       if (is_skipped(i, skipped_filters)) continue;
-      const std::span<std::byte> target = i == first ? out : scratch(idle, most_bytes_before_[i]);
+      const std::span<std::byte> target = i == first ? out : scratch(idle, max_bytes_before_[i]);
       bytes = steps_[i]->undo(bytes, target);
       if (bytes.data() == target.data()) idle = 1 - idle;
     }
@@ -95,7 +95,7 @@ class ChunkDecoder::Implementation {
   }
 
   std::vector<std::unique_ptr<FilterStep>> steps_;
-  std::vector<std::uint64_t> most_bytes_before_;  ///< each filter was applied
+  std::vector<std::uint64_t> max_bytes_before_;  ///< each filter was applied
   bool leaves_shuffle_ = false;
   bool moves_bytes_ = false;  ///< whether a shuffle changes anything
   std::array<std::vector<std::byte>, 2> scratch_;

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "core/engine/stage_clock.hpp"
+#include "core/engine/stage_timer.hpp"
 #include "io/chunks/chunk_coordinates.hpp"
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_index.hpp"
@@ -22,7 +22,7 @@ namespace {
 /// What GPUs load at once, and more than any element.
 constexpr std::uint64_t staging_alignment = 64;
 /// Of chunks that wait in scratch memory to be decoded, where one alone is not larger.
-constexpr std::uint64_t most_scratch_bytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t max_scratch_bytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
 std::uint64_t aligned(std::uint64_t bytes) { return round_up(bytes, staging_alignment); }
@@ -108,10 +108,10 @@ class ChunkSource::Implementation {
 
 class ChunkSource::Reader::Implementation {
  public:
-  Implementation(const ChunkSource::Implementation& source, StageBoard& board)
-      : source_(source), reading_(board, stage::read) {
+  Implementation(const ChunkSource::Implementation& source, StageRegistry& registry)
+      : source_(source), reading_(registry, stage::read) {
     if (source.filtered()) {
-      decoding_.emplace(board, stage::decompress);
+      decoding_.emplace(registry, stage::decompress);
       const DatasetInfo& info = source.info();
       decoder_.emplace(info.filters, size_of(info.format.type), source.chunk_bytes());
     }
@@ -183,7 +183,7 @@ class ChunkSource::Reader::Implementation {
   }
 
   void read_and_decode(std::span<std::byte> staging) {
-    coalesce(wanted_, most_scratch_bytes, reads_);
+    coalesce(wanted_, max_scratch_bytes, reads_);
     std::uint64_t begin = 0;
     for (const CoalescedRead& each : reads_) {
       const std::span<std::byte> stored = scratch_.take(each.bytes.count);
@@ -221,8 +221,8 @@ class ChunkSource::Reader::Implementation {
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;
-  StageClock reading_;
-  std::optional<StageClock> decoding_;  ///< where there are filters
+  StageTimer reading_;
+  std::optional<StageTimer> decoding_;  ///< where there are filters
 };
 
 ChunkSource::ChunkSource(const DatasetInfo& info, ChunkRun mine)
@@ -236,8 +236,8 @@ std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks) const {
   return implementation_->staging_bytes(chunks);
 }
 
-ChunkSource::Reader::Reader(const ChunkSource& source, StageBoard& board)
-    : implementation_(std::make_unique<Implementation>(*source.implementation_, board)) {}
+ChunkSource::Reader::Reader(const ChunkSource& source, StageRegistry& registry)
+    : implementation_(std::make_unique<Implementation>(*source.implementation_, registry)) {}
 
 ChunkSource::Reader::~Reader() = default;
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/stage_board.hpp"
+#include "core/engine/stage_registry.hpp"
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "io/dataset/dataset.hpp"
@@ -29,7 +29,7 @@ class ChunkSource {
   class Reader {
    public:
     /// Its stages are seen on `board`, which outlives it.
-    Reader(const ChunkSource& source, StageBoard& board);
+    Reader(const ChunkSource& source, StageRegistry& registry);
     ~Reader();
     Reader(Reader&&) noexcept;
 

@@ -180,9 +180,9 @@ class Dataset::Implementation {
   void read_by_library(ElementRange range, std::span<std::byte> out) {
     const LibraryScope scope;
     if (info_.stored_shape.empty()) return library().read({}, out);
-    const std::uint64_t most_elements = largest_transfer / element_bytes();
-    for (std::uint64_t first = range.first; first < range.end(); first += most_elements) {
-      const std::uint64_t count = std::min(most_elements, range.end() - first);
+    const std::uint64_t max_elements = largest_transfer / element_bytes();
+    for (std::uint64_t first = range.first; first < range.end(); first += max_elements) {
+      const std::uint64_t count = std::min(max_elements, range.end() - first);
       for_each_part({first, count},
                     out.subspan((first - range.first) * element_bytes(), count * element_bytes()),
                     [this](const Selection& part, std::span<std::byte> there) {

@@ -42,10 +42,10 @@ std::vector<std::uint64_t> chunk_shape_of(hid_t creation, std::size_t rank,
   std::vector<hsize_t> extents(rank);
   const int dimensions =
       require(H5Pget_chunk(creation, static_cast<int>(rank), extents.data()), problem);
-  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / element_bytes;
+  std::uint64_t maximum = std::numeric_limits<std::int64_t>::max() / element_bytes;
   for (const std::uint64_t extent : extents) {
-    if (extent == 0 || extent > most) throw damaged_chunk_shape(problem);
-    most /= extent;
+    if (extent == 0 || extent > maximum) throw damaged_chunk_shape(problem);
+    maximum /= extent;
   }
   if (static_cast<std::size_t>(dimensions) != rank) throw damaged_chunk_shape(problem);
   return {extents.begin(), extents.end()};
@@ -65,11 +65,11 @@ std::uint64_t count_elements(hid_t dataset, const std::vector<std::uint64_t>& sh
   for (const std::uint64_t extent : shape) {
     if (extent == 0) return 0;
   }
-  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / element_bytes;
+  std::uint64_t maximum = std::numeric_limits<std::int64_t>::max() / element_bytes;
   std::uint64_t elements = 1;
   for (const std::uint64_t extent : shape) {
-    if (extent > most) throw Error(problem, "it has more bytes than 63 bits can count", "");
-    most /= extent;
+    if (extent > maximum) throw Error(problem, "it has more bytes than 63 bits can count", "");
+    maximum /= extent;
     elements *= extent;
   }
   return elements;
@@ -111,10 +111,10 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
   const SpaceHandle space(require(H5Dget_space(dataset), problem));
   const int rank = require(H5Sget_simple_extent_ndims(space.get()), problem);
   std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
-  std::vector<hsize_t> most(extents.size());
-  require(H5Sget_simple_extent_dims(space.get(), extents.data(), most.data()), problem);
+  std::vector<hsize_t> maximum(extents.size());
+  require(H5Sget_simple_extent_dims(space.get(), extents.data(), maximum.data()), problem);
   for (std::size_t d = 0; d < extents.size(); ++d) {
-    if (extents[d] > most[d])
+    if (extents[d] > maximum[d])
       throw Error(problem, "the file is damaged: an extent exceeds its maximum", copy_again);
   }
   return {extents.begin(), extents.end()};

@@ -9,12 +9,12 @@
 namespace warpfold::io {
 namespace {
 
-constexpr std::size_t most_names = 10;
+constexpr std::size_t max_names = 10;
 
 std::string choices(hid_t location, const std::string& of_what) {
   const std::vector<std::string> names = dataset_names(location);
   if (names.empty()) return of_what + " has no datasets";
-  return of_what + " has " + enumerate(names, most_names);
+  return of_what + " has " + enumerate(names, max_names);
 }
 
 [[noreturn]] void throw_unopened(hid_t file, const std::string& name, const std::string& problem) {
@@ -29,12 +29,13 @@ std::string choices(hid_t location, const std::string& of_what) {
 
 }  // namespace
 
-std::string enumerate(const std::vector<std::string>& names, std::size_t most) {
+std::string enumerate(const std::vector<std::string>& names, std::size_t maximum) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+  for (std::size_t i = 0; i < std::min(names.size(), maximum); ++i) {
     text += (i == 0 ? "'" : ", '") + names[i] + "'";
   }
-  if (names.size() > most) text += ", ... and " + std::to_string(names.size() - most) + " more";
+  if (names.size() > maximum)
+    text += ", ... and " + std::to_string(names.size() - maximum) + " more";
   return text;
 }
 

@@ -15,6 +15,6 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
                            const std::string& problem);
 
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.
-std::string enumerate(const std::vector<std::string>& names, std::size_t most);
+std::string enumerate(const std::vector<std::string>& names, std::size_t maximum);
 
 }  // namespace warpfold::io

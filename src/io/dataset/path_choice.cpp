@@ -8,19 +8,19 @@ namespace warpfold::io {
 namespace {
 
 /// The index of chunks is kept in memory, 16 bytes each.
-constexpr std::uint64_t most_chunks = std::uint64_t{1} << 25;
+constexpr std::uint64_t max_chunks = std::uint64_t{1} << 25;
 /// Each takes memory for what it leaves to the next one; real pipelines have three or four.
-constexpr std::size_t most_filters = 8;
+constexpr std::size_t max_filters = 8;
 /// As a slab has, which takes at least a chunk.
-constexpr std::uint64_t most_chunk_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_chunk_bytes = std::uint64_t{1} << 30;
 
 std::string reason_against_chunks(const DatasetInfo& info) {
-  if (chunk_bytes_of(info) > most_chunk_bytes) return "its chunks have more than 1 GiB";
-  if (grid_of(info).chunks() > most_chunks) {
-    return "it has more than " + std::to_string(most_chunks) + " chunks";
+  if (chunk_bytes_of(info) > max_chunk_bytes) return "its chunks have more than 1 GiB";
+  if (grid_of(info).chunks() > max_chunks) {
+    return "it has more than " + std::to_string(max_chunks) + " chunks";
   }
-  if (info.filters.size() > most_filters) {
-    return "it has more than " + std::to_string(most_filters) + " filters";
+  if (info.filters.size() > max_filters) {
+    return "it has more than " + std::to_string(max_filters) + " filters";
   }
   const std::string undecodable = undecodable_filters(info.filters);
   return undecodable.empty() ? "" : "warpfold cannot undo " + undecodable;

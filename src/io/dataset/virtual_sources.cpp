@@ -96,8 +96,8 @@ SourceFile open_source_file(const std::string& file_path, const std::string& sou
     if (!std::filesystem::exists(candidate, error)) continue;
     try {
       return {open_for_reading(candidate.string()), candidate.string()};
-    } catch (const Error& caught) {
-      if (!failure) failure = caught;
+    } catch (const Error& error) {
+      if (!failure) failure = error;
     }
   }
   throw Error(problem,

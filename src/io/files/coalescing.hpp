@@ -26,8 +26,8 @@ inline constexpr std::uint64_t gap_divisor = 8;
 
 /// Covers `wanted`, in ascending order of address, with reads. What lies between neighbours is read
 /// along where that is quicker than another call and no more than an eighth of what is wanted. A
-/// read of several has at most `most_bytes`.
-void coalesce(std::span<const Wanted> wanted, std::uint64_t most_bytes,
+/// read of several has at most `max_bytes`.
+void coalesce(std::span<const Wanted> wanted, std::uint64_t max_bytes,
               std::vector<CoalescedRead>& reads);
 
 }  // namespace warpfold::io

@@ -18,11 +18,11 @@ constexpr std::size_t group = 8;
 
 /// Block sizes that the filter chooses itself.
 constexpr std::size_t default_block_bytes = 8192;
-constexpr std::size_t least_default_elements = 128;
+constexpr std::size_t min_default_elements = 128;
 
 std::size_t default_block_elements(std::size_t element_bytes) {
   const std::size_t fitting = default_block_bytes / element_bytes;
-  return std::max(fitting - fitting % group, least_default_elements);
+  return std::max(fitting - fitting % group, min_default_elements);
 }
 
 using BitRows = std::array<std::uint64_t, group>;

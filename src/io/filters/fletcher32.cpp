@@ -70,8 +70,8 @@ Sums native_sums(std::span<const std::byte> bytes) {
 
 bool is_zero(std::byte byte) { return byte == std::byte{0}; }
 
-/// Folding carries back in, as the algorithm does, reaches 0 only for sums of zeros.
-std::uint32_t folded(std::uint64_t sum) {
+/// Reducing carries back in, as the algorithm does, reaches 0 only for sums of zeros.
+std::uint32_t reduced(std::uint64_t sum) {
   return static_cast<std::uint32_t>(sum == 0 ? modulus : sum);
 }
 
@@ -113,7 +113,7 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
     sums.first = sums.first * 256 % modulus;
     sums.second = sums.second * 256 % modulus;
   }
-  return folded(sums.second) << 16 | folded(sums.first);
+  return reduced(sums.second) << 16 | reduced(sums.first);
 }
 
 std::unique_ptr<FilterStep> make_fletcher32_step() { return std::make_unique<Fletcher32Step>(); }

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 5> file_bound_names{
 
 /// What HDF5 may allocate for the variable-length strings of an attribute, whose lengths it takes
 /// from the file.
-constexpr std::size_t most_string_bytes = std::size_t{1} << 28;
+constexpr std::size_t max_string_bytes = std::size_t{1} << 28;
 
 /// Bytes in memory of an attribute's values, strings of variable length aside. HDF5 multiplies the
 /// elements that a file claims without a check, but holds no more bytes than there are.
@@ -49,7 +49,7 @@ class AttributeValues {
       : type_(type), space_(space), bytes_(bytes_of_values(attribute, name, type, space, problem)) {
     if (bytes_.empty()) return;
     std::optional<MemoryCeiling> ceiling;
-    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0) ceiling.emplace(most_string_bytes);
+    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0) ceiling.emplace(max_string_bytes);
     require(H5Aread(attribute, type, bytes_.data()), problem);
   }
   ~AttributeValues() {

@@ -48,7 +48,7 @@ bool can_decode(H5Z_filter_t id) {
 
 constexpr const char* cannot_list = "cannot list a dataset's filters";
 /// More HDF5 takes for a mistake.
-constexpr std::size_t most_parameters = 256;
+constexpr std::size_t max_parameters = 256;
 
 /// Does not ask for the filter's configuration, which would fail for one that is missing.
 Filter filter_at(hid_t creation, unsigned index) {
@@ -63,7 +63,7 @@ Filter filter_at(hid_t creation, unsigned index) {
                  cannot_list);
     return count;
   };
-  parameters.resize(std::min(query(), most_parameters));
+  parameters.resize(std::min(query(), max_parameters));
   query();
   return {id, name_of_filter(id, name.data()), can_decode(id), std::move(parameters)};
 }

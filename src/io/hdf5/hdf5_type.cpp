@@ -167,13 +167,13 @@ bool is_complex_pair(hid_t type) {
 std::string name_of_compound(hid_t type) {
   if (is_complex_pair(type))
     return "complex (compound of " + member_name(type, 0) + " and " + member_name(type, 1) + ")";
-  constexpr int most_named = 4;
+  constexpr int max_named = 4;
   const int members = require(H5Tget_nmembers(type), cannot_inspect);
   std::string name = "compound of ";
-  for (int i = 0; i < members && i < most_named; ++i) {
+  for (int i = 0; i < members && i < max_named; ++i) {
     name += (i == 0 ? "'" : ", '") + member_name(type, static_cast<unsigned>(i)) + "'";
   }
-  if (members > most_named) name += " and " + std::to_string(members - most_named) + " more";
+  if (members > max_named) name += " and " + std::to_string(members - max_named) + " more";
   return name;
 }
 

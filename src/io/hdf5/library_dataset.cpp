@@ -22,7 +22,7 @@ namespace warpfold::io {
 namespace {
 
 /// For each chunk that one call reads of, HDF5 keeps some 6 KiB until it is done.
-constexpr std::uint64_t most_chunks_at_once = 1 << 14;
+constexpr std::uint64_t max_chunks_at_once = 1 << 14;
 
 /// Stored elements keep their type in memory, so that HDF5 converts nothing but integers that are
 /// narrower than their bytes.
@@ -65,7 +65,7 @@ void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {
   if (zero_first_ && has_no_storage(info_)) return;
   if (!cache_enlarged_) enlarge_chunk_cache();
   if (info_.layout != Layout::chunked) return read_at_once(part, out);
-  for (const Selection& piece : cut_by_chunks(part, info_.chunk_shape, most_chunks_at_once)) {
+  for (const Selection& piece : cut_by_chunks(part, info_.chunk_shape, max_chunks_at_once)) {
     std::size_t bytes = size_of(info_.format.type);
     for (const Slice& slice : piece) bytes *= slice.count;
     read_at_once(piece, out.first(bytes));

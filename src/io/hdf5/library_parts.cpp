@@ -28,9 +28,9 @@ std::uint64_t first_half(const Slice& slice, std::uint64_t chunk_extent) {
 }
 
 void append_cut(const Selection& part, std::span<const std::uint64_t> chunk_shape,
-                std::uint64_t most_chunks, std::vector<Selection>& pieces) {
+                std::uint64_t max_chunks, std::vector<Selection>& pieces) {
   const auto divided = std::ranges::find_if(part, [](const Slice& s) { return s.count > 1; });
-  if (divided == part.end() || chunks_of(part, chunk_shape) <= most_chunks) {
+  if (divided == part.end() || chunks_of(part, chunk_shape) <= max_chunks) {
     pieces.push_back(part);
     return;
   }
@@ -38,19 +38,19 @@ void append_cut(const Selection& part, std::span<const std::uint64_t> chunk_shap
   const std::uint64_t count = first_half(part[d], chunk_shape[d]);
   Selection half = part;
   half[d].count = count;
-  append_cut(half, chunk_shape, most_chunks, pieces);
+  append_cut(half, chunk_shape, max_chunks, pieces);
   half[d].start += count * half[d].step;
   half[d].count = part[d].count - count;
-  append_cut(half, chunk_shape, most_chunks, pieces);
+  append_cut(half, chunk_shape, max_chunks, pieces);
 }
 
 }  // namespace
 
 std::vector<Selection> cut_by_chunks(const Selection& part,
                                      std::span<const std::uint64_t> chunk_shape,
-                                     std::uint64_t most_chunks) {
+                                     std::uint64_t max_chunks) {
   std::vector<Selection> pieces;
-  append_cut(part, chunk_shape, most_chunks, pieces);
+  append_cut(part, chunk_shape, max_chunks, pieces);
   return pieces;
 }
 

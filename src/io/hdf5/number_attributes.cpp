@@ -15,7 +15,7 @@
 namespace warpfold::io {
 namespace {
 
-constexpr hssize_t most_numbers = 256;
+constexpr hssize_t max_numbers = 256;
 
 /// An open dataset, for its attributes.
 class OpenDataset {
@@ -51,7 +51,7 @@ class OpenDataset {
     const SpaceHandle space(require(H5Aget_space(attribute), problem_));
     const hssize_t count = require(H5Sget_simple_extent_npoints(space.get()), problem_);
     if (count < 1) throw_no_numbers(name, "nothing");
-    if (count > most_numbers) throw_no_numbers(name, std::to_string(count) + " values");
+    if (count > max_numbers) throw_no_numbers(name, std::to_string(count) + " values");
     return static_cast<std::size_t>(count);
   }
 

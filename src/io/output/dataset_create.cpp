@@ -10,7 +10,7 @@
 namespace warpfold::io {
 namespace {
 
-constexpr std::uint64_t most_chunk_bytes = (std::uint64_t{1} << 32) - 1;
+constexpr std::uint64_t max_chunk_bytes = (std::uint64_t{1} << 32) - 1;
 
 [[noreturn]] void throw_bad_storage(const OutputDataset& spec, const std::string& why,
                                     const std::string& suggestion) {
@@ -34,15 +34,15 @@ void require_valid_chunks(const OutputDataset& spec) {
                           " dimensions, the dataset has " + std::to_string(spec.shape.size()),
                       "Give a chunk extent for each dimension.");
   }
-  std::uint64_t most_elements = most_chunk_bytes / size_of(spec.format.type);
+  std::uint64_t max_elements = max_chunk_bytes / size_of(spec.format.type);
   for (std::size_t d = 0; d < chunk_shape.size(); ++d) {
     if (chunk_shape[d] == 0) throw_bad_storage(spec, "a chunk extent is 0", "Give 1 or more.");
   }
   for (const hsize_t extent : fitting_chunk_shape(spec)) {
-    if (extent > most_elements) {
+    if (extent > max_elements) {
       throw_bad_storage(spec, "a chunk would have 4 GiB or more", "Give smaller chunks.");
     }
-    most_elements /= extent;
+    max_elements /= extent;
   }
 }
 

@@ -39,14 +39,14 @@ bool is_contiguous(const OutputDataset& dataset) { return dataset.storage.chunk_
 /// Throws where the bytes cannot be counted in 63 bits.
 std::uint64_t bytes_of(const OutputDataset& dataset, const std::string& problem) {
   if (std::find(dataset.shape.begin(), dataset.shape.end(), 0) != dataset.shape.end()) return 0;
-  std::uint64_t most = std::numeric_limits<std::int64_t>::max() / size_of(dataset.format.type);
+  std::uint64_t maximum = std::numeric_limits<std::int64_t>::max() / size_of(dataset.format.type);
   std::uint64_t bytes = size_of(dataset.format.type);
   for (const std::uint64_t extent : dataset.shape) {
-    if (extent > most) {
+    if (extent > maximum) {
       throw usage_error(problem, "the shape has more bytes than 63 bits can count",
                         "Give a smaller shape.");
     }
-    most /= extent;
+    maximum /= extent;
     bytes *= extent;
   }
   return bytes;

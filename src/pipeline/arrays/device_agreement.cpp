@@ -25,9 +25,9 @@ void check_device_array(const char* name, const void* data, std::uint64_t count,
 void agree(const std::exception_ptr& failure, std::uint64_t form,
            const mpi::Communicator& communicator) {
   const std::uint64_t well = failure ? 0 : 1;
-  const std::vector<std::uint64_t> least = mpi::minimum({well, form, ~form}, communicator);
-  if (least[0] == 0) mpi::settle(failure, communicator);
-  if (least[1] == ~least[2]) return;
+  const std::vector<std::uint64_t> minimum = mpi::minimum({well, form, ~form}, communicator);
+  if (minimum[0] == 0) mpi::throw_on_all_ranks(failure, communicator);
+  if (minimum[1] == ~minimum[2]) return;
   throw usage_error("ranks differ in a call on arrays in device memory",
                     "type, options or function are not the same on all of them",
                     "Make the same call on every rank; only arrays and streams may differ.");

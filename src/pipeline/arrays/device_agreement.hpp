@@ -10,7 +10,7 @@ namespace warpfold::pipeline {
 
 /// What `body` throws, or null.
 template <class Body>
-std::exception_ptr caught(Body&& body) {
+std::exception_ptr capture_exception(Body&& body) {
   try {
     body();
   } catch (...) {

@@ -61,7 +61,7 @@ void check_overlap(const DeviceArray& input, const void* output, const ScanSpec&
                     "Pass memory apart, or the input's own address for elements of its size.");
 }
 
-/// One scan over all ranks: fold, exscan, scan.
+/// One scan over all ranks: reduce, exscan, scan.
 class DeviceArrayScan {
  public:
   DeviceArrayScan(const DeviceArray& input, void* output, const DeviceScanOptions& options,
@@ -75,13 +75,13 @@ class DeviceArrayScan {
         first_index_(mpi::exclusive_sum(input.count, communicator)) {}
 
   void run(cuda::ArrayEngine& engine) {
-    agree(caught([&] { prepare(engine); }), form_of(spec_, float_sums_), communicator_);
+    agree(capture_exception([&] { prepare(engine); }), form_of(spec_, float_sums_), communicator_);
     Accumulator total = Accumulator::empty();
-    std::exception_ptr failure = caught([&] { total = fold(); });
+    std::exception_ptr failure = capture_exception([&] { total = reduce(); });
     const Accumulator before = mpi::exclusive_scan(total, communicator_);
     std::uint64_t overflow = no_index;
-    if (!failure) failure = caught([&] { overflow = scan(before); });
-    settle(failure, overflow);
+    if (!failure) failure = capture_exception([&] { overflow = scan(before); });
+    throw_on_all_ranks(failure, overflow);
   }
 
  private:
@@ -97,7 +97,7 @@ class DeviceArrayScan {
   }
 
   /// What this rank adds for higher ones.
-  Accumulator fold() {
+  Accumulator reduce() {
     if (input_.count == 0) return Accumulator::empty();
     if (communicator_.is_last() && !scanner_->needs_total(input_.count))
       return Accumulator::empty();
@@ -113,9 +113,9 @@ class DeviceArrayScan {
     return place ? first_index_ + *place : no_index;
   }
 
-  void settle(const std::exception_ptr& failure, std::uint64_t overflow) {
+  void throw_on_all_ranks(const std::exception_ptr& failure, std::uint64_t overflow) {
     const auto state = mpi::minimum({failure ? 0u : 1u, overflow}, communicator_);
-    if (state[0] == 0) mpi::settle(failure, communicator_);
+    if (state[0] == 0) mpi::throw_on_all_ranks(failure, communicator_);
     if (state[1] == no_index) return;
     throw Error("the scan overflows at index " + std::to_string(state[1]),
                 "the prefix there is beyond " + std::string(name_of(spec_.output)),

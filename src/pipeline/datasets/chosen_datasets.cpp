@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_listed = 10;
+constexpr std::size_t max_listed = 10;
 
 std::string without_leading_slashes(const std::string& name) {
   return name.substr(std::min(name.size(), name.find_first_not_of('/')));
@@ -62,7 +62,7 @@ class Chooser {
     if (any) return;
     throw Error(
         "no dataset of '" + file_ + "' matches '" + pattern + "'",
-        there().empty() ? "it has no datasets" : "it has " + io::enumerate(there(), most_listed),
+        there().empty() ? "it has no datasets" : "it has " + io::enumerate(there(), max_listed),
         "'warpfold info " + file_ + "' lists all; '*' stands for no slash.");
   }
 

@@ -17,18 +17,18 @@ namespace warpfold::pipeline {
 /// same Error on every rank, also where the file changed meanwhile.
 template <class Make>
 auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages) {
-  using Engine = typename std::invoke_result_t<Make, Backend&, FoldPlan>::element_type;
+  using Engine = typename std::invoke_result_t<Make, Backend&, ReducePlan>::element_type;
   Engine* engine = nullptr;
-  const auto make_known = [&](Backend& backend, FoldPlan plan) {
+  const auto make_known = [&](Backend& backend, ReducePlan plan) {
     auto made = make(backend, std::move(plan));
     engine = made.get();
     return made;
   };
   const SlabSetup setup = set_up_slabs(view, make_known, run.place, run.backend, run.options,
-                                       run.watch, run.communicator);
+                                       run.monitor, run.communicator);
   decltype(engine->finish()) share;
   stages = pass_slabs(
-      setup, [&] { share = engine->finish(); }, view.info(), run.watch, run.communicator);
+      setup, [&] { share = engine->finish(); }, view.info(), run.monitor, run.communicator);
   run_on_all(run.communicator, [&] { view.dataset.require_unchanged(); });
   return share;
 }

@@ -71,7 +71,7 @@ std::vector<DatasetOutcome<Result>> for_each_dataset(const std::string& file,
   const std::vector<ChosenDataset> chosen = chosen_datasets(file, choice, run.communicator);
   std::size_t number = 0;
   const auto open = [&](const std::string& name) {
-    run.watch.start_dataset(name, ++number, chosen.size());
+    run.monitor.start_dataset(name, ++number, chosen.size());
     return open_for_run(file, name, options, run);
   };
   return for_each_chosen<Result>(file, chosen, open, use);

@@ -12,7 +12,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-std::uint64_t greatest(std::uint64_t mine, const mpi::Communicator& communicator) {
+std::uint64_t maximum(std::uint64_t mine, const mpi::Communicator& communicator) {
   return static_cast<std::uint64_t>(
       mpi::maximum({static_cast<double>(mine)}, communicator).front());
 }
@@ -31,12 +31,12 @@ Plan plan_reduce(MPI_Comm parent, const io::DatasetInfo& info, const RunOptions&
 
   Plan plan;
   plan.run = describe_run(chosen, communicator);
-  plan.slab_elements = cut.most_elements();
+  plan.slab_elements = cut.max_elements();
   plan.slabs_per_rank = cut.share(communicator.size(), 0).count;
   const int threads = threads_for(mine, plan.slabs_per_rank);
   const int slots = slots_for(mine, threads);
-  plan.threads = static_cast<int>(greatest(static_cast<std::uint64_t>(threads), communicator));
-  plan.slots = static_cast<int>(greatest(static_cast<std::uint64_t>(slots), communicator));
+  plan.threads = static_cast<int>(maximum(static_cast<std::uint64_t>(threads), communicator));
+  plan.slots = static_cast<int>(maximum(static_cast<std::uint64_t>(slots), communicator));
   plan.host_memory_bytes =
       static_cast<std::uint64_t>(plan.slots) * plan.slab_elements * size_of(shared.format.type);
   plan.bottleneck = expected_bottleneck(shared, plan.threads, gpu);

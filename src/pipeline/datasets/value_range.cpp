@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "pipeline/datasets/fold_dataset.hpp"
+#include "pipeline/datasets/reduce_dataset.hpp"
 #include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::pipeline {
@@ -24,12 +24,12 @@ std::optional<Range> range_of(const Accumulator& whole, ElementType type) {
   const auto integer = [type](std::uint64_t bits) {
     return is_signed_integer(type) ? int128{static_cast<std::int64_t>(bits)} : int128{bits};
   };
-  const int128 least = integer(whole.minimum.bits);
-  const int128 greatest = integer(whole.maximum.bits);
-  Range range(static_cast<double>(least), static_cast<double>(greatest));
-  if (static_cast<int128>(range.first) > least)
+  const int128 minimum = integer(whole.minimum.bits);
+  const int128 maximum = integer(whole.maximum.bits);
+  Range range(static_cast<double>(minimum), static_cast<double>(maximum));
+  if (static_cast<int128>(range.first) > minimum)
     range.first = std::nextafter(range.first, -Limits::infinity());
-  if (static_cast<int128>(range.second) < greatest)
+  if (static_cast<int128>(range.second) < maximum)
     range.second = std::nextafter(range.second, Limits::infinity());
   return range;
 }
@@ -46,19 +46,19 @@ std::optional<Range> shared(std::optional<Range> range, const mpi::Communicator&
 }
 
 std::optional<Range> extrema(DatasetView& view, Run& run) {
-  FoldNeeds needs;
+  ReduceNeeds needs;
   needs.extrema = true;
-  const FoldOutcome folded = fold_dataset(view, needs, run);
-  return shared(range_of(folded.whole, view.value_type()), run.communicator);
+  const ReduceOutcome reduced = reduce_dataset(view, needs, run);
+  return shared(range_of(reduced.whole, view.value_type()), run.communicator);
 }
 
 /// The same but infinities; nothing where it keeps nothing else.
 std::optional<ValueFilter> without_infinities(ValueFilter filter) {
   // A range that goes round is the two infinities.
-  if (filter.least > filter.greatest) return std::nullopt;
-  filter.least = std::max(filter.least, ordered_key(Limits::lowest()));
-  filter.greatest = std::min(filter.greatest, ordered_key(Limits::max()));
-  if (filter.least > filter.greatest) return std::nullopt;
+  if (filter.minimum > filter.maximum) return std::nullopt;
+  filter.minimum = std::max(filter.minimum, ordered_key(Limits::lowest()));
+  filter.maximum = std::min(filter.maximum, ordered_key(Limits::max()));
+  if (filter.minimum > filter.maximum) return std::nullopt;
   return filter;
 }
 

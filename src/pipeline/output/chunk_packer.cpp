@@ -11,7 +11,7 @@
 #include "mpi/message.hpp"
 #include "pipeline/regions/chunk_window.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/worker_threads.hpp"
 #include "warpfold/core/partition.hpp"
@@ -20,7 +20,7 @@ namespace warpfold::pipeline {
 namespace {
 
 /// Memory for chunks, as long as one thread's fit.
-constexpr std::uint64_t most_chunk_memory = std::uint64_t{512} << 20;
+constexpr std::uint64_t max_chunk_memory = std::uint64_t{512} << 20;
 
 /// A chunk's elements, shuffled, compressed, and two that wait.
 constexpr std::uint64_t chunks_in_memory_per_thread = 5;
@@ -42,8 +42,8 @@ ChunkGrid grid_of(const PackJob& job) {
 int threads_within_memory(const PackJob& job, const ChunkGrid& grid) {
   const std::uint64_t thread_bytes =
       chunks_in_memory_per_thread * grid.chunk_elements() * job.element_bytes;
-  const std::uint64_t most = std::max<std::uint64_t>(1, most_chunk_memory / thread_bytes);
-  return static_cast<int>(std::min(most, static_cast<std::uint64_t>(job.threads)));
+  const std::uint64_t maximum = std::max<std::uint64_t>(1, max_chunk_memory / thread_bytes);
+  return static_cast<int>(std::min(maximum, static_cast<std::uint64_t>(job.threads)));
 }
 
 /// One rank's chunks: rank, rank + ranks, rank + 2 * ranks, ...
@@ -60,7 +60,7 @@ struct ChunkShare {
 class ChunkMakers {
  public:
   ChunkMakers(const PackJob& job, const ChunkGrid& grid, const ChunkShare& share, int threads,
-              StageBoard& stages)
+              StageRegistry& stages)
       : job_(job),
         grid_(grid),
         share_(share),
@@ -71,9 +71,9 @@ class ChunkMakers {
   }
 
   /// The rank's next chunk, until release(). Throws what a thread threw.
-  io::EncodedChunk take(RunWatch& watch) {
+  io::EncodedChunk take(ProgressMonitor& monitor) {
     for (;;) {
-      watch.attend();
+      monitor.poll();
       if (const auto chunk = window_.take(patience)) return *chunk;
       workers_.wait_for(std::chrono::microseconds(0));
     }
@@ -91,8 +91,8 @@ class ChunkMakers {
 
  private:
   void make(int worker, const std::stop_token& stop) {
-    StageClock filling(stages_, job_.source_stage);
-    StageClock encoding(stages_, stage::compress);
+    StageTimer filling(stages_, job_.source_stage);
+    StageTimer encoding(stages_, stage::compress);
     const ElementSource source = job_.make_source();
     io::ChunkEncoder encoder(job_.storage, job_.element_bytes);
     std::vector<std::byte> chunk(grid_.chunk_elements() * job_.element_bytes);
@@ -108,7 +108,7 @@ class ChunkMakers {
   const PackJob& job_;
   const ChunkGrid& grid_;
   ChunkShare share_;
-  StageBoard& stages_;
+  StageRegistry& stages_;
   ChunkWindow window_;
   std::vector<std::vector<StageTiming>> timings_;
   WorkerThreads workers_;
@@ -118,36 +118,38 @@ class ChunkMakers {
 /// rank keeps to the rounds, also after a failure, until all know of it.
 class ChunkCollection {
  public:
-  ChunkCollection(const PackJob& job, RunWatch& watch, const mpi::Communicator& communicator)
+  ChunkCollection(const PackJob& job, ProgressMonitor& monitor,
+                  const mpi::Communicator& communicator)
       : job_(job),
-        watch_(watch),
+        monitor_(monitor),
         communicator_(communicator),
         grid_(grid_of(job)),
         share_{grid_.chunks(), static_cast<std::uint64_t>(communicator.size()),
                static_cast<std::uint64_t>(communicator.rank())},
         chunk_bytes_(grid_.chunk_elements() * job.element_bytes),
-        writing_(watch.stages(), stage::write) {
+        writing_(monitor.stages(), stage::write) {
     run_on_root(communicator, [&] { writer_.emplace(job.path, job.dataset, job.output); });
     run_on_all(communicator, [&] {
-      makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_), watch.stages());
+      makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_), monitor.stages());
     });
-    watch.start_pass(share_.chunks * chunk_bytes_);
+    monitor.start_pass(share_.chunks * chunk_bytes_);
   }
 
   void collect() {
     std::exception_ptr failure;
     {
-      mpi::FailureWatch watch(communicator_);
+      mpi::FailureWatch monitor(communicator_);
       const std::uint64_t rounds = ceil_div(share_.chunks, share_.ranks);
       for (std::uint64_t round = 0; round < rounds; ++round) {
         pass_own(round, failure);
         if (communicator_.is_root()) receive_others(round, failure);
-        if ((round + 1) % rounds_between_agreements == 0 && watch.round(failure != nullptr)) break;
+        if ((round + 1) % rounds_between_agreements == 0 && monitor.round(failure != nullptr))
+          break;
       }
     }
-    mpi::settle(failure, communicator_);
+    mpi::throw_on_all_ranks(failure, communicator_);
     run_on_root(communicator_, [&] { writer_->close(); });
-    watch_.finish_pass();
+    monitor_.finish_pass();
   }
 
   std::vector<StageTiming> timings(double seconds) {
@@ -162,7 +164,7 @@ class ChunkCollection {
     if (round >= share_.count()) return;
     std::optional<io::EncodedChunk> chunk;
     try {
-      if (!failure) chunk = makers_->take(watch_);
+      if (!failure) chunk = makers_->take(monitor_);
       if (chunk && communicator_.is_root()) write(share_.number(round), *chunk);
     } catch (...) {
       failure = std::current_exception();
@@ -174,7 +176,7 @@ class ChunkCollection {
         mpi::send(failed_label, {}, communicator_, 0);
     }
     if (chunk) makers_->release();
-    watch_.advance((round + 1) * share_.ranks * chunk_bytes_);
+    monitor_.advance((round + 1) * share_.ranks * chunk_bytes_);
   }
 
   void receive_others(std::uint64_t round, std::exception_ptr& failure) {
@@ -196,7 +198,7 @@ class ChunkCollection {
   }
 
   const PackJob& job_;
-  RunWatch& watch_;
+  ProgressMonitor& monitor_;
   const mpi::Communicator& communicator_;
   ChunkGrid grid_;
   ChunkShare share_;
@@ -204,15 +206,15 @@ class ChunkCollection {
   std::optional<io::ChunkWriter> writer_;
   std::optional<ChunkMakers> makers_;
   std::vector<std::byte> received_;
-  StageClock writing_;
+  StageTimer writing_;
 };
 
 }  // namespace
 
-std::vector<StageTiming> pack_chunks(const PackJob& job, RunWatch& watch,
+std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monitor,
                                      const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
-  ChunkCollection collection(job, watch, communicator);
+  ChunkCollection collection(job, monitor, communicator);
   collection.collect();
   return collection.timings(seconds_since(start));
 }

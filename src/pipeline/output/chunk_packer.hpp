@@ -8,7 +8,7 @@
 
 #include "mpi/communicator.hpp"
 #include "pipeline/regions/chunk_elements.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -30,7 +30,7 @@ struct PackJob {
 /// All ranks' threads make and compress the chunks; the root writes them, in the order of their
 /// numbers whatever the ranks and threads. Collective; returns this rank's timings. Throws the same
 /// Error on every rank.
-std::vector<StageTiming> pack_chunks(const PackJob& job, RunWatch& watch,
+std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monitor,
                                      const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

@@ -13,7 +13,7 @@
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/worker_threads.hpp"
 #include "warpfold/core/error.hpp"
@@ -26,10 +26,10 @@ namespace {
 constexpr std::uint64_t granule = 4096;
 
 std::uint64_t elements_of(const std::vector<std::uint64_t>& shape, ElementType type) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 62;
+  constexpr std::uint64_t max_bytes = std::uint64_t{1} << 62;
   std::uint64_t elements = 1;
   for (const std::uint64_t extent : shape) {
-    if (extent != 0 && elements > most_bytes / size_of(type) / extent)
+    if (extent != 0 && elements > max_bytes / size_of(type) / extent)
       throw usage_error("the shape is too large", "no file holds that many elements",
                         "Make --shape smaller.");
     elements *= extent;
@@ -73,11 +73,11 @@ class SlabQueue {
 /// Makes elements and writes them, by all threads of all ranks; its calls are collective.
 class Generation {
  public:
-  Generation(const GeneratorSpec& spec, const RunOptions& run, RunWatch& watch, int threads,
-             const mpi::Communicator& communicator)
+  Generation(const GeneratorSpec& spec, const RunOptions& run, ProgressMonitor& monitor,
+             int threads, const mpi::Communicator& communicator)
       : spec_(spec),
         run_(run),
-        watch_(watch),
+        monitor_(monitor),
         communicator_(communicator),
         threads_(threads),
         size_(size_of(spec.format.type)) {}
@@ -90,14 +90,14 @@ class Generation {
     SlabQueue slabs(mine, std::max<std::uint64_t>(1, slab_bytes_of(run_) / size_));
     std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(threads_));
     std::atomic<std::uint64_t> done = 0;
-    watch_.start_pass(spec_.elements * size_);
+    monitor_.start_pass(spec_.elements * size_);
     {
       WorkerThreads workers(threads_, [&](int worker, const std::stop_token& stop) {
         timings[static_cast<std::size_t>(worker)] = write_slabs(slabs, writer, done, stop);
       });
-      see_through(workers, communicator_, watch_, [&] { return done.load(); });
+      wait_all_ranks(workers, communicator_, monitor_, [&] { return done.load(); });
     }
-    StageClock syncing(watch_.stages(), stage::sync);
+    StageTimer syncing(monitor_.stages(), stage::sync);
     run_on_all(communicator_, [&] { syncing.time(0, [&] { writer.sync(); }); });
     std::vector<StageTiming> all{syncing.timing()};
     for (const auto& each : timings) all.insert(all.begin(), each.begin(), each.end());
@@ -111,15 +111,15 @@ class Generation {
     };
     return pack_chunks({path, output.path, output.dataset, output.shape, output.storage, size_,
                         make_source, stage::generate, threads_},
-                       watch_, communicator_);
+                       monitor_, communicator_);
   }
 
  private:
   std::vector<StageTiming> write_slabs(SlabQueue& slabs, io::ContiguousWriter& writer,
                                        std::atomic<std::uint64_t>& done,
                                        const std::stop_token& stop) const {
-    StageClock making(watch_.stages(), stage::generate);
-    StageClock writing(watch_.stages(), stage::write);
+    StageTimer making(monitor_.stages(), stage::generate);
+    StageTimer writing(monitor_.stages(), stage::write);
     const std::unique_ptr<Generator> generator = make_generator(spec_);
     std::vector<std::byte> buffer;
     while (!stop.stop_requested()) {
@@ -135,7 +135,7 @@ class Generation {
 
   const GeneratorSpec& spec_;
   const RunOptions& run_;
-  RunWatch& watch_;
+  ProgressMonitor& monitor_;
   const mpi::Communicator& communicator_;
   int threads_;
   std::size_t size_;
@@ -151,7 +151,7 @@ int choose_host_threads(RunOptions run, const mpi::Communicator& communicator) {
 GenerateResult generate(MPI_Comm parent, const std::string& file, const std::string& dataset,
                         const GenerateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  RunWatch watch(options.run);
+  ProgressMonitor monitor(options.run);
   const mpi::Communicator communicator(parent);
   GeneratorSpec spec{options.kind, options.format, 0, options.seed, options.value};
   run_on_all(communicator, [&] {
@@ -162,7 +162,7 @@ GenerateResult generate(MPI_Comm parent, const std::string& file, const std::str
   const io::OutputSpec output = output_of(file, dataset, options);
   const int threads = choose_host_threads(options.run, communicator);
   StagedDataset staged(output, communicator);
-  Generation generation(spec, options.run, watch, threads, communicator);
+  Generation generation(spec, options.run, monitor, threads, communicator);
   std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer())
     stages = generation.write_contiguous(*writer);

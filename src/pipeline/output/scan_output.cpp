@@ -34,18 +34,18 @@ ScanOutput::ScanOutput(const io::OutputSpec& spec, const mpi::Communicator& comm
       chunked_(stage_if_chunked(spec, communicator)),
       contiguous_(contiguous(spec), communicator) {}
 
-std::vector<StageTiming> ScanOutput::commit(RunWatch& watch, int threads) {
+std::vector<StageTiming> ScanOutput::commit(ProgressMonitor& monitor, int threads) {
   if (!chunked_) {
     contiguous_.commit();
     return {};
   }
   std::vector<StageTiming> timings;
-  if (writer() != nullptr) timings = pack(watch, threads);
+  if (writer() != nullptr) timings = pack(monitor, threads);
   chunked_->commit();
   return timings;
 }
 
-std::vector<StageTiming> ScanOutput::pack(RunWatch& watch, int threads) {
+std::vector<StageTiming> ScanOutput::pack(ProgressMonitor& monitor, int threads) {
   const std::size_t element_bytes = size_of(spec_.format.type);
   const auto make_source = [&]() -> ElementSource {
     const auto reader = std::make_shared<io::ContiguousReader>(
@@ -56,7 +56,7 @@ std::vector<StageTiming> ScanOutput::pack(RunWatch& watch, int threads) {
   };
   return pack_chunks({chunked_->temporary_path(), spec_.path, spec_.dataset, spec_.shape,
                       spec_.storage, element_bytes, make_source, stage::read_back, threads},
-                     watch, communicator_);
+                     monitor, communicator_);
 }
 
 }  // namespace warpfold::pipeline

@@ -7,7 +7,7 @@
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
@@ -25,10 +25,10 @@ class ScanOutput {
 
   /// Once all is written and synced. Packs by `threads` threads of this rank; returns their
   /// timings.
-  std::vector<StageTiming> commit(RunWatch& watch, int threads);
+  std::vector<StageTiming> commit(ProgressMonitor& monitor, int threads);
 
  private:
-  std::vector<StageTiming> pack(RunWatch& watch, int threads);
+  std::vector<StageTiming> pack(ProgressMonitor& monitor, int threads);
 
   const mpi::Communicator& communicator_;
   io::OutputSpec spec_;

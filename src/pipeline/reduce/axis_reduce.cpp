@@ -8,7 +8,7 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/view_decoding.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/reduce/axis_fold_pipeline.hpp"
+#include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/regions/axis_cut.hpp"
 #include "pipeline/run/collective.hpp"
@@ -131,9 +131,9 @@ std::vector<StageTiming> fill(pipeline::StagedDataset& staged,
                               const std::vector<AxisOutput>& outputs, DatasetView& view,
                               const AxisShape& array, const AxisReduceOptions& options,
                               pipeline::Run& run) {
-  const FoldNeeds needs = needs_of(options.statistics, view.value_type());
+  const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
   pipeline::AxisWriter writer(targets_of(outputs, staged), array.output_shape(), options.summary);
-  if (array.rows() > 0) return pipeline::fold_rows(view, array, needs, writer, run);
+  if (array.rows() > 0) return pipeline::reduce_rows(view, array, needs, writer, run);
   pipeline::write_outputs_of_nothing(view.value_type(), needs, writer, run);
   return {};
 }

@@ -91,7 +91,7 @@ std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
     }
     completed.emplace(tile, std::move(partial->totals));
   }
-  mpi::settle(failure, communicator);
+  mpi::throw_on_all_ranks(failure, communicator);
   return completed;
 }
 

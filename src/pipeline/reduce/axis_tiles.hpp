@@ -16,15 +16,15 @@
 
 namespace warpfold::pipeline {
 
-/// Tiles of which a rank's threads have folded some groups.
+/// Tiles of which a rank's threads have reduced some groups.
 class AxisTiles {
  public:
   /// `values` is the elements' type once decoded.
-  AxisTiles(const AxisGroups& groups, ElementType values, FoldNeeds needs)
+  AxisTiles(const AxisGroups& groups, ElementType values, ReduceNeeds needs)
       : groups_(groups), values_(values), needs_(needs) {}
 
-  /// Adds a fold of `groups` groups of a tile of `outputs` outputs; returns the tile once all of
-  /// its groups are there. Threads may add at once.
+  /// Adds a reduction of `groups` groups of a tile of `outputs` outputs; returns the tile once all
+  /// of its groups are there. Threads may add at once.
   std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t outputs, std::uint64_t groups,
                                 const AxisParts& parts);
 
@@ -55,7 +55,7 @@ class AxisTiles {
 
   const AxisGroups& groups_;
   ElementType values_;
-  FoldNeeds needs_;
+  ReduceNeeds needs_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Partial>> partials_;
   std::vector<Message> messages_;

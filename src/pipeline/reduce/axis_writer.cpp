@@ -20,13 +20,13 @@ bool FirstFailure::precedes(Place place) const {
   return place_ < place;
 }
 
-void FirstFailure::settle(const mpi::Communicator& communicator) const {
+void FirstFailure::throw_on_all_ranks(const mpi::Communicator& communicator) const {
   const std::uint64_t dataset = mpi::minimum({place_.first}, communicator).front();
   const bool candidate = place_.first == dataset;
   const std::uint64_t index =
       mpi::minimum({candidate ? place_.second : nowhere.second}, communicator).front();
   const bool first = candidate && place_.second == index;
-  mpi::settle(first ? failure_ : nullptr, communicator);
+  mpi::throw_on_all_ranks(first ? failure_ : nullptr, communicator);
 }
 
 AxisWriter::AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_t> output_shape,

@@ -30,7 +30,7 @@ class FirstFailure {
   bool precedes(Place place) const;
 
   /// Throws on every rank where any has met a failure. Collective.
-  void settle(const mpi::Communicator& communicator) const;
+  void throw_on_all_ranks(const mpi::Communicator& communicator) const;
 
  private:
   static constexpr Place nowhere{~std::uint64_t{0}, ~std::uint64_t{0}};

@@ -18,17 +18,17 @@ namespace {
 
 void check(const HistogramOptions& options) {
   if (!options.edges.empty()) return check_edges(options.edges);
-  if (options.bins == 0 || options.bins > most_histogram_bins)
+  if (options.bins == 0 || options.bins > max_histogram_bins)
     throw usage_error("bad number of bins " + std::to_string(options.bins), "",
-                      "Choose 1 to " + std::to_string(most_histogram_bins) + ".");
+                      "Choose 1 to " + std::to_string(max_histogram_bins) + ".");
   if (options.range) equal_edges(options.range->first, options.range->second, options.bins);
 }
 
 std::vector<double> edges_of(pipeline::DatasetView& view, const HistogramOptions& options,
                              pipeline::Run& run) {
   if (!options.edges.empty()) return options.edges;
-  const auto [least, greatest] = options.range ? *options.range : finite_range(view, run);
-  return equal_edges(least, greatest, options.bins);
+  const auto [minimum, maximum] = options.range ? *options.range : finite_range(view, run);
+  return equal_edges(minimum, maximum, options.bins);
 }
 
 /// The counts of all ranks, on the root.
@@ -45,11 +45,11 @@ HistogramCounts whole_of(const HistogramCounts& share, const mpi::Communicator& 
 
 HistogramCounts count(pipeline::DatasetView& view, const HistogramBins& bins, pipeline::Run& run,
                       std::vector<StageTiming>& stages) {
-  const auto make = [&](Backend& backend, const FoldPlan& plan) {
+  const auto make = [&](Backend& backend, const ReducePlan& plan) {
     return backend.make_histogram_engine({plan, bins.keys()});
   };
   const HistogramCounts share = pipeline::pass_dataset(view, run, make, stages);
-  StageClock combine(run.watch.stages(), stage::combine);
+  StageTimer combine(run.monitor.stages(), stage::combine);
   HistogramCounts whole = combine.time(share.bins.size() * sizeof(std::uint64_t), [&] {
     return bins.by_edges(whole_of(share, run.communicator));
   });

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "pipeline/datasets/each_dataset.hpp"
-#include "pipeline/datasets/fold_dataset.hpp"
+#include "pipeline/datasets/reduce_dataset.hpp"
 #include "pipeline/run/run.hpp"
 
 namespace warpfold {
@@ -11,16 +11,16 @@ namespace {
 
 ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& options,
                          pipeline::Run& run, std::chrono::steady_clock::time_point start) {
-  const FoldNeeds needs = needs_of(options.statistics, view.value_type());
-  const pipeline::FoldOutcome folded = pipeline::fold_dataset(view, needs, run);
+  const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
+  const pipeline::ReduceOutcome reduced = pipeline::reduce_dataset(view, needs, run);
   ReduceResult result;
   result.format = view.info().format;
   result.value_type = view.value_type();
   result.shape = view.info().shape;
   if (run.communicator.is_root())
     result.summary =
-        summarize(folded.whole, view.value_type(), options.statistics, options.summary);
-  result.report = pipeline::report_of(run, folded.stages, start);
+        summarize(reduced.whole, view.value_type(), options.statistics, options.summary);
+  result.report = pipeline::report_of(run, reduced.stages, start);
   return result;
 }
 

@@ -8,7 +8,7 @@
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/worker_threads.hpp"
 #include "warpfold/core/error.hpp"
@@ -16,18 +16,18 @@
 namespace warpfold::pipeline {
 namespace {
 
-SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
+SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
                     StartingBackend& backend, const SlabPlan& plan, const SlabCut& cut,
-                    StageBoard& stages, const mpi::Communicator& communicator) {
+                    StageRegistry& stages, const mpi::Communicator& communicator) {
   SlabSetup setup{cut, cut.share(communicator.size(), communicator.rank()), 0, {}, {}, {}};
   setup.threads = threads_for(plan, setup.mine.count);
   setup.binding = std::make_unique<cpu::ThreadBinding>(place.near_gpu, std::max(1, setup.threads));
   run_on_all(communicator, [&] {
     setup.source = make_slab_source(view.dataset, cut, setup.mine, stages);
-    FoldPlan engine;
+    ReducePlan engine;
     engine.format = view.info().format;
     engine.decoding = view.decoding;
-    engine.slab_elements = std::max<std::uint64_t>(1, cut.most_elements());
+    engine.slab_elements = std::max<std::uint64_t>(1, cut.max_elements());
     engine.staging_bytes = setup.source->staging_bytes();
     engine.chunked = cut.in_chunks();
     engine.slots = slots_for(plan, setup.threads);
@@ -52,27 +52,27 @@ void read_through_library(io::Dataset& dataset, const RunOptions& options,
 /// The work of the threads that share a rank's slabs, and what they say of it.
 class SlabWork {
  public:
-  SlabWork(const SlabSetup& setup, std::size_t element_bytes, StageBoard& stages)
+  SlabWork(const SlabSetup& setup, std::size_t element_bytes, StageRegistry& stages)
       : setup_(setup),
         element_bytes_(element_bytes),
-        fold_board_(board_of_callers(*setup.engine, stages)),
+        reduce_registry_(registry_of_callers(*setup.engine, stages)),
         next_(setup.mine.first) {}
 
   /// Passes slab after slab, in slots that no other worker uses.
   void run(int worker, const std::stop_token& stop) {
     SlabEngine& engine = *setup_.engine;
     const std::unique_ptr<SlabReader> reader = setup_.source->make_reader();
-    StageClock folding(fold_board_, stage::fold);
+    StageTimer reducing(reduce_registry_, stage::reduce);
     int slot = worker;
     for (std::uint64_t slab = next_++; slab < setup_.mine.end(); slab = next_++) {
       if (stop.stop_requested()) return;
       engine.wait(slot);
       const StagedSlab staged = reader->read(slab, engine.buffer(slot));
-      folding.time(bytes_of(staged), [&] { submit(slot, staged); });
+      reducing.time(bytes_of(staged), [&] { submit(slot, staged); });
       ++slabs_done_;
       slot = slot + setup_.threads < engine.slots() ? slot + setup_.threads : worker;
     }
-    keep(reader->timings(), folding.timing());
+    keep(reader->timings(), reducing.timing());
   }
 
   std::uint64_t slabs_done() const { return slabs_done_; }
@@ -110,7 +110,7 @@ class SlabWork {
 
   const SlabSetup& setup_;
   std::size_t element_bytes_;
-  StageBoard* fold_board_;
+  StageRegistry* reduce_registry_;
   std::atomic<std::uint64_t> next_;
   std::atomic<std::uint64_t> slabs_done_ = 0;
   std::mutex mutex_;
@@ -137,21 +137,21 @@ class SlabProgress {
 
 }  // namespace
 
-SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
-                       StartingBackend& backend, const RunOptions& options, RunWatch& watch,
-                       const mpi::Communicator& communicator) {
-  const RankMeans means{place.threads, place.gpu.has_value()};
+SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
+                       StartingBackend& backend, const RunOptions& options,
+                       ProgressMonitor& monitor, const mpi::Communicator& communicator) {
+  const ThreadResources means{place.threads, place.gpu.has_value()};
   SlabPlan plan = plan_slabs(view.info(), options, means, communicator.size());
   std::uint64_t slab_elements = mpi::minimum({plan.slab_elements}, communicator).front();
   while (true) {
     const SlabCut cut(view.info(), slab_elements);
     {
       SlabSetup setup =
-          try_setup(view, make, place, backend, plan, cut, watch.stages(), communicator);
+          try_setup(view, make, place, backend, plan, cut, monitor.stages(), communicator);
       slab_elements = mpi::minimum({setup.engine->slab_elements()}, communicator).front();
-      if (cut.most_elements() <= slab_elements) return setup;
+      if (cut.max_elements() <= slab_elements) return setup;
     }
-    if (cut.most_chunks() == 1) {
+    if (cut.max_chunks() == 1) {
       read_through_library(view.dataset, options, communicator);
       plan = plan_slabs(view.info(), options, means, communicator.size());
     }
@@ -159,17 +159,18 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const Backend
 }
 
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
-                                    const io::DatasetInfo& info, RunWatch& watch,
+                                    const io::DatasetInfo& info, ProgressMonitor& monitor,
                                     const mpi::Communicator& communicator) {
-  SlabWork work(setup, size_of(info.format.type), watch.stages());
+  SlabWork work(setup, size_of(info.format.type), monitor.stages());
   const SlabProgress progress(setup, info);
-  watch.start_pass(info.elements * size_of(info.format.type));
+  monitor.start_pass(info.elements * size_of(info.format.type));
   const auto start = SteadyClock::now();
   std::optional<WorkerThreads> workers;
   run_on_all(communicator, [&] {
     workers.emplace(setup.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
   });
-  see_through(*workers, communicator, watch, [&] { return progress.bytes(work.slabs_done()); });
+  wait_all_ranks(*workers, communicator, monitor,
+                 [&] { return progress.bytes(work.slabs_done()); });
   run_on_all(communicator, finish);
   return over_threads(work.timings(), seconds_since(start));
 }

@@ -12,7 +12,7 @@
 #include "pipeline/regions/slab_cut.hpp"
 #include "pipeline/regions/slab_source.hpp"
 #include "pipeline/run/backend_choice.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -30,20 +30,20 @@ struct SlabSetup {
 };
 
 /// Makes the engine for slabs as planned, whose needs are left open. Throws Error.
-using EngineMaker = std::function<std::unique_ptr<SlabEngine>(Backend& backend, FoldPlan plan)>;
+using EngineMaker = std::function<std::unique_ptr<SlabEngine>(Backend& backend, ReducePlan plan)>;
 
 /// Cuts the dataset into slabs that every rank's engine can hold. Opens it anew where not even one
 /// of its chunks fits, to read it through the HDF5 library. Calls `make` once or more; the last
 /// engine is the setup's. Collective; throws the same Error on every rank.
-SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlace& place,
-                       StartingBackend& backend, const RunOptions& options, RunWatch& watch,
-                       const mpi::Communicator& communicator);
+SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
+                       StartingBackend& backend, const RunOptions& options,
+                       ProgressMonitor& monitor, const mpi::Communicator& communicator);
 
 /// Reads this rank's slabs, passes them to its engine and calls `finish` once that has taken all.
 /// Returns the stages' times. Collective; throws the same Error on every rank, soon after the first
 /// one fails.
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
-                                    const io::DatasetInfo& info, RunWatch& watch,
+                                    const io::DatasetInfo& info, ProgressMonitor& monitor,
                                     const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

@@ -13,7 +13,7 @@ namespace warpfold::pipeline {
 namespace {
 
 /// A slab's bytes stay within 1 GiB, whatever the type of its elements.
-constexpr std::uint64_t most_granule_elements = std::uint64_t{1} << 27;
+constexpr std::uint64_t max_granule_elements = std::uint64_t{1} << 27;
 
 Error no_such_axis(std::int64_t axis, std::size_t dimensions) {
   const std::string what = "there is no axis " + std::to_string(axis);
@@ -42,7 +42,7 @@ class BoxGrowth {
   void cut_granule() {
     for (const int d : array_.across) shrink(d, limits_.outputs / (outputs() / extent(d)));
     for (int d = 0; d < dimensions(); ++d)
-      shrink(d, most_granule_elements / (product(extent_) / extent(d)));
+      shrink(d, max_granule_elements / (product(extent_) / extent(d)));
   }
 
   /// Along trailing dimensions, as long as the box's elements are consecutive.
@@ -81,17 +81,17 @@ class BoxGrowth {
   std::uint64_t outputs() const { return extents_along(array_.across); }
 
   /// Along one dimension, by whole granules, to at most `most` and to the limit of outputs.
-  void grow(int d, std::uint64_t most) {
+  void grow(int d, std::uint64_t maximum) {
     const bool across =
         std::find(array_.across.begin(), array_.across.end(), d) != array_.across.end();
-    if (across) most = std::min(most, limits_.outputs / (outputs() / extent(d)));
+    if (across) maximum = std::min(maximum, limits_.outputs / (outputs() / extent(d)));
     const std::uint64_t shape = array_.shape[static_cast<std::size_t>(d)];
     const std::uint64_t granule = granule_[static_cast<std::size_t>(d)];
-    extent(d) = most >= shape ? shape : std::max(extent(d), most - most % granule);
+    extent(d) = maximum >= shape ? shape : std::max(extent(d), maximum - maximum % granule);
   }
 
-  void shrink(int d, std::uint64_t most) {
-    extent(d) = std::clamp<std::uint64_t>(most, 1, extent(d));
+  void shrink(int d, std::uint64_t maximum) {
+    extent(d) = std::clamp<std::uint64_t>(maximum, 1, extent(d));
     granule_[static_cast<std::size_t>(d)] = extent(d);
   }
 
@@ -199,9 +199,9 @@ Box AxisCut::outputs(std::uint64_t tile) const {
   return outputs;
 }
 
-std::uint64_t AxisCut::most_elements() const { return product(box_extents_); }
+std::uint64_t AxisCut::max_elements() const { return product(box_extents_); }
 
-std::uint64_t AxisCut::most_outputs() const {
+std::uint64_t AxisCut::max_outputs() const {
   std::uint64_t outputs = 1;
   for (const int d : array_.across) outputs *= box_extents_[static_cast<std::size_t>(d)];
   return outputs;

@@ -61,8 +61,8 @@ class AxisCut {
   /// Of the output array.
   Box outputs(std::uint64_t tile) const;
 
-  std::uint64_t most_elements() const;  ///< of a box
-  std::uint64_t most_outputs() const;   ///< of a tile
+  std::uint64_t max_elements() const;  ///< of a box
+  std::uint64_t max_outputs() const;   ///< of a tile
   std::span<const std::uint64_t> box_extents() const { return box_extents_; }
 
   /// Strides that bring the box's elements to place row * outputs + output, both in row-major order

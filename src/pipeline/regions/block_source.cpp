@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/engine/stage_clock.hpp"
+#include "core/engine/stage_timer.hpp"
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "io/chunks/chunk_source.hpp"
@@ -15,13 +15,14 @@ namespace {
 /// Runs of elements.
 class RangeSource : public BlockSource {
  public:
-  RangeSource(io::Dataset& dataset, std::uint64_t piece_elements, int readers, StageBoard& board)
+  RangeSource(io::Dataset& dataset, std::uint64_t piece_elements, int readers,
+              StageRegistry& registry)
       : dataset_(dataset),
         piece_elements_(piece_elements),
         element_bytes_(size_of(dataset.info().format.type)),
-        clocks_(board, stage::read, readers) {}
+        timers_(registry, stage::read, readers) {}
 
-  int most_loading(int threads) const override {
+  int max_loading(int threads) const override {
     return dataset_.info().path == ReadPath::library ? 1 : threads;
   }
 
@@ -29,13 +30,13 @@ class RangeSource : public BlockSource {
     return ceil_div(range.count, piece_elements_);
   }
 
-  std::vector<StageTiming> timings() const override { return clocks_.timings(); }
+  std::vector<StageTiming> timings() const override { return timers_.timings(); }
 
  protected:
   /// Calls read(range of the dataset) for a part of a block.
   template <class Read>
   decltype(auto) timed(int reader, const BlockTask& task, ElementRange part, Read&& read) {
-    return clocks_[reader].time(part.count * element_bytes_, [&] {
+    return timers_[reader].time(part.count * element_bytes_, [&] {
       return read(ElementRange{task.range.first + part.first, part.count});
     });
   }
@@ -49,7 +50,7 @@ class RangeSource : public BlockSource {
   std::size_t element_bytes_;
 
  private:
-  StageClocks clocks_;
+  StageTimers timers_;
 };
 
 /// Read into the engine's input.
@@ -93,17 +94,17 @@ class UncachedSource final : public RangeSource {
 class ChunkedSource final : public BlockSource {
  public:
   ChunkedSource(const io::DatasetInfo& info, std::uint64_t piece_elements, int readers,
-                StageBoard& board)
+                StageRegistry& registry)
       : info_(info),
         source_(info, {0, io::grid_of(info).chunks()}),
         chunks_per_piece_(
             std::max<std::uint64_t>(1, piece_elements / source_.grid().chunk_elements())) {
-    for (int reader = 0; reader < readers; ++reader) readers_.emplace_back(source_, board);
+    for (int reader = 0; reader < readers; ++reader) readers_.emplace_back(source_, registry);
   }
 
   std::uint64_t staging_bytes() const override { return source_.staging_bytes(chunks_per_piece_); }
 
-  int most_loading(int threads) const override { return threads; }
+  int max_loading(int threads) const override { return threads; }
 
   std::uint64_t pieces(ElementRange range) const override {
     return ceil_div(chunks_overlapping(source_.grid(), range).count, chunks_per_piece_);
@@ -137,13 +138,13 @@ class ChunkedSource final : public BlockSource {
 }  // namespace
 
 std::unique_ptr<BlockSource> make_block_source(io::Dataset& dataset, std::uint64_t piece_elements,
-                                               int readers, StageBoard& board) {
+                                               int readers, StageRegistry& registry) {
   const io::DatasetInfo& info = dataset.info();
   if (info.layout == io::Layout::chunked && info.path != ReadPath::library)
-    return std::make_unique<ChunkedSource>(info, piece_elements, readers, board);
+    return std::make_unique<ChunkedSource>(info, piece_elements, readers, registry);
   if (dataset.may_read_past_cache())
-    return std::make_unique<UncachedSource>(dataset, piece_elements, readers, board);
-  return std::make_unique<CachedSource>(dataset, piece_elements, readers, board);
+    return std::make_unique<UncachedSource>(dataset, piece_elements, readers, registry);
+  return std::make_unique<CachedSource>(dataset, piece_elements, readers, registry);
 }
 
 }  // namespace warpfold::pipeline

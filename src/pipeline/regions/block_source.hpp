@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
-#include "core/engine/stage_board.hpp"
+#include "core/engine/stage_registry.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/run_options.hpp"
@@ -27,7 +27,7 @@ class BlockSource {
   virtual std::uint64_t staging_bytes() const = 0;
 
   /// Threads that may load at once with a gain.
-  virtual int most_loading(int threads) const = 0;
+  virtual int max_loading(int threads) const = 0;
 
   virtual std::uint64_t pieces(ElementRange range) const = 0;
 
@@ -43,6 +43,6 @@ class BlockSource {
 /// library, as many whole chunks as have about as many elements. Its stages are seen on `board`.
 /// Throws Error.
 std::unique_ptr<BlockSource> make_block_source(io::Dataset& dataset, std::uint64_t piece_elements,
-                                               int readers, StageBoard& board);
+                                               int readers, StageRegistry& registry);
 
 }  // namespace warpfold::pipeline

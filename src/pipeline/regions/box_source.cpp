@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-#include "core/engine/stage_clock.hpp"
+#include "core/engine/stage_timer.hpp"
 #include "io/chunks/chunk_source.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info) {
 
 /// Chunks along a dimension that hold `count` selected elements from a multiple of `count` on, at
 /// most.
-std::uint64_t most_chunks(const Slice& slice, std::uint64_t chunk_extent, std::uint64_t count) {
+std::uint64_t max_chunks(const Slice& slice, std::uint64_t chunk_extent, std::uint64_t count) {
   if (slice.step >= chunk_extent) return count;
   const bool even = slice.start % chunk_extent == 0 && chunk_extent % slice.step == 0;
   const std::uint64_t granule = chunk_extent / slice.step;
@@ -54,13 +54,13 @@ std::uint64_t most_chunks(const Slice& slice, std::uint64_t chunk_extent, std::u
 /// Reads a box as one chunk of its own.
 class PackedBoxReader final : public BoxReader {
  public:
-  PackedBoxReader(io::Dataset& dataset, StageBoard& board)
-      : dataset_(dataset), clock_(board, stage::read) {}
+  PackedBoxReader(io::Dataset& dataset, StageRegistry& registry)
+      : dataset_(dataset), timer_(registry, stage::read) {}
 
   StagedChunks read(const Box& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
     const std::uint64_t bytes = box.elements() * size_of(dataset_.info().format.type);
-    clock_.time(bytes, [&] {
+    timer_.time(bytes, [&] {
       dataset_.read(io::Hyperslab{box.start, box.count}, staging.first(bytes));
     });
     Selection everything;
@@ -71,17 +71,18 @@ class PackedBoxReader final : public BoxReader {
             {}};
   }
 
-  std::vector<StageTiming> timings() const override { return {clock_.timing()}; }
+  std::vector<StageTiming> timings() const override { return {timer_.timing()}; }
 
  private:
   io::Dataset& dataset_;
   StagedChunk chunk_;
-  StageClock clock_;
+  StageTimer timer_;
 };
 
 class PackedBoxSource final : public BoxSource {
  public:
-  PackedBoxSource(io::Dataset& dataset, StageBoard& board) : dataset_(dataset), board_(board) {}
+  PackedBoxSource(io::Dataset& dataset, StageRegistry& registry)
+      : dataset_(dataset), registry_(registry) {}
 
   std::uint64_t staging_bytes(std::span<const std::uint64_t> count) const override {
     return product(count) * size_of(dataset_.info().format.type);
@@ -90,19 +91,20 @@ class PackedBoxSource final : public BoxSource {
   std::vector<std::uint64_t> granule() const override { return granule_of(dataset_.info()); }
 
   std::unique_ptr<BoxReader> make_reader() override {
-    return std::make_unique<PackedBoxReader>(dataset_, board_);
+    return std::make_unique<PackedBoxReader>(dataset_, registry_);
   }
 
  private:
   io::Dataset& dataset_;
-  StageBoard& board_;
+  StageRegistry& registry_;
 };
 
 /// Reads the chunks that hold a box's elements.
 class ChunkedBoxReader final : public BoxReader {
  public:
-  ChunkedBoxReader(const io::DatasetInfo& info, const io::ChunkSource& source, StageBoard& board)
-      : info_(info), reader_(source, board) {}
+  ChunkedBoxReader(const io::DatasetInfo& info, const io::ChunkSource& source,
+                   StageRegistry& registry)
+      : info_(info), reader_(source, registry) {}
 
   StagedChunks read(const Box& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
@@ -120,14 +122,14 @@ class ChunkedBoxReader final : public BoxReader {
 
 class ChunkedBoxSource final : public BoxSource {
  public:
-  ChunkedBoxSource(const io::DatasetInfo& info, StageBoard& board)
-      : info_(info), chunks_(info, {0, io::grid_of(info).chunks()}), board_(board) {}
+  ChunkedBoxSource(const io::DatasetInfo& info, StageRegistry& registry)
+      : info_(info), chunks_(info, {0, io::grid_of(info).chunks()}), registry_(registry) {}
 
   std::uint64_t staging_bytes(std::span<const std::uint64_t> count) const override {
     std::size_t kept = 0;
     const auto chunks =
         for_kept_dimensions(info_, [&](const Slice& slice, std::uint64_t chunk_extent) {
-          return most_chunks(slice, chunk_extent, count[kept++]);
+          return max_chunks(slice, chunk_extent, count[kept++]);
         });
     return chunks_.staging_bytes(std::min(product(chunks), chunks_.grid().chunks()));
   }
@@ -135,13 +137,13 @@ class ChunkedBoxSource final : public BoxSource {
   std::vector<std::uint64_t> granule() const override { return granule_of(info_); }
 
   std::unique_ptr<BoxReader> make_reader() override {
-    return std::make_unique<ChunkedBoxReader>(info_, chunks_, board_);
+    return std::make_unique<ChunkedBoxReader>(info_, chunks_, registry_);
   }
 
  private:
   const io::DatasetInfo& info_;
   io::ChunkSource chunks_;
-  StageBoard& board_;
+  StageRegistry& registry_;
 };
 
 }  // namespace
@@ -152,11 +154,11 @@ std::uint64_t product(std::span<const std::uint64_t> extents) {
 
 std::uint64_t Box::elements() const { return product(count); }
 
-std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset, StageBoard& board) {
+std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset, StageRegistry& registry) {
   const io::DatasetInfo& info = dataset.info();
   if (info.layout == io::Layout::chunked && info.path != ReadPath::library && info.elements > 0)
-    return std::make_unique<ChunkedBoxSource>(info, board);
-  return std::make_unique<PackedBoxSource>(dataset, board);
+    return std::make_unique<ChunkedBoxSource>(info, registry);
+  return std::make_unique<PackedBoxSource>(dataset, registry);
 }
 
 }  // namespace warpfold::pipeline

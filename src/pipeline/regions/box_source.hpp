@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/stage_board.hpp"
+#include "core/engine/stage_registry.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/run_options.hpp"
@@ -57,6 +57,6 @@ class BoxSource {
 };
 
 /// Borrows the dataset; its stages are seen on `board`. Throws Error.
-std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset, StageBoard& board);
+std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset, StageRegistry& registry);
 
 }  // namespace warpfold::pipeline

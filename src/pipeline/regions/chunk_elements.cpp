@@ -7,8 +7,8 @@ namespace {
 
 /// The part of a chunk within its dataset.
 struct ChunkBox {
-  std::uint64_t origin[most_dimensions] = {};
-  std::uint64_t extent[most_dimensions] = {};
+  std::uint64_t origin[max_dimensions] = {};
+  std::uint64_t extent[max_dimensions] = {};
   std::uint64_t elements = 1;
 };
 

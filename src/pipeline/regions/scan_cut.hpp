@@ -10,7 +10,7 @@
 namespace warpfold::pipeline {
 
 /// Where a scan works, as far as its cut depends on it.
-struct ScanPlace {
+struct ScanPlacement {
   bool on_gpu = false;
   int ranks = 1;
   std::uint64_t slab_bytes = 0;  ///< as the user wants them, or 0
@@ -23,14 +23,14 @@ struct ScanCut {
   std::uint64_t block_elements = 0;
   std::uint64_t granule = 0;  ///< blocks of whole granules share no chunk, or it is a tile
 
-  /// With blocks that hold no more than `most_elements`, at least a tile.
-  ScanCut limited_to(std::uint64_t most_elements) const;
+  /// With blocks that hold no more than `max_elements`, at least a tile.
+  ScanCut limited_to(std::uint64_t max_elements) const;
 };
 
 /// Blocks large enough to be read and written in many pieces, and small enough that each rank has
 /// several, of which some are read while others are written. Those of chunked datasets are whole
 /// rows of chunks or many of them, so that few chunks are read for two blocks.
-ScanCut cut_for_scan(const io::DatasetInfo& info, const ScanSpec& spec, const ScanPlace& place);
+ScanCut cut_for_scan(const io::DatasetInfo& info, const ScanSpec& spec, const ScanPlacement& place);
 
 /// The cut that all ranks can follow: some engines hold less than is wanted, at most
 /// `engine_elements` in a block. Collective.

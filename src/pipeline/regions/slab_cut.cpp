@@ -12,16 +12,16 @@ SlabCut::SlabCut(const io::DatasetInfo& info, std::uint64_t slab_elements)
       info.layout == io::Layout::chunked && info.path != ReadPath::library && elements_ > 0;
   if (!chunk_by_chunk) return;
   const ChunkGrid grid = io::grid_of(info);
-  most_chunks_ = std::max<std::uint64_t>(1, slab_elements / grid.chunk_elements());
-  boxes_.emplace(grid, most_chunks_);
+  max_chunks_ = std::max<std::uint64_t>(1, slab_elements / grid.chunk_elements());
+  boxes_.emplace(grid, max_chunks_);
 }
 
 std::uint64_t SlabCut::slabs() const {
   return boxes_ ? boxes_->boxes() : ceil_div(elements_, slab_elements_);
 }
 
-std::uint64_t SlabCut::most_elements() const {
-  return boxes_ ? boxes_->most_elements() : std::min(slab_elements_, elements_);
+std::uint64_t SlabCut::max_elements() const {
+  return boxes_ ? boxes_->max_elements() : std::min(slab_elements_, elements_);
 }
 
 ElementRange SlabCut::share(int ranks, int rank) const {

@@ -17,9 +17,9 @@ class SlabCut {
   SlabCut(const io::DatasetInfo& info, std::uint64_t slab_elements);
 
   std::uint64_t slabs() const;
-  std::uint64_t most_elements() const;  ///< of a slab
+  std::uint64_t max_elements() const;  ///< of a slab
 
-  /// Those slabs that rank `rank` of `ranks` folds: consecutive numbers.
+  /// Those slabs that rank `rank` of `ranks` reduces: consecutive numbers.
   ElementRange share(int ranks, int rank) const;
 
   /// Whether slabs are boxes of chunks.
@@ -30,12 +30,12 @@ class SlabCut {
 
   /// The chunks of consecutive slabs that are boxes.
   ChunkRun chunks(ElementRange slabs) const;
-  std::uint64_t most_chunks() const { return most_chunks_; }  ///< of a slab
+  std::uint64_t max_chunks() const { return max_chunks_; }  ///< of a slab
 
  private:
   std::uint64_t elements_ = 0;
   std::uint64_t slab_elements_ = 1;
-  std::uint64_t most_chunks_ = 0;
+  std::uint64_t max_chunks_ = 0;
   std::optional<BoxCut> boxes_;
 };
 

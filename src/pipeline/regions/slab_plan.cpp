@@ -17,7 +17,7 @@ constexpr std::uint64_t gibibyte = 1u << 30;
 constexpr std::uint64_t smallest_slab_bytes = 4 * kibibyte;
 constexpr std::uint64_t largest_slab_bytes = gibibyte;
 
-/// Stays in a core's own cache between being read and being folded.
+/// Stays in a core's own cache between being read and being reduced.
 constexpr std::uint64_t host_slab_bytes = mebibyte;
 
 /// Transfers to a GPU reach their full rate, and the first one starts early.
@@ -35,12 +35,12 @@ constexpr std::uint64_t shared_slab_bytes = 256 * kibibyte;
 constexpr std::uint64_t slabs_per_thread = 4;
 
 /// More threads gain nothing: copying to the GPU is the limit, or the library lets one in at a time
-/// while others fold.
-constexpr int most_threads_to_gpu = 12;
-constexpr int most_threads_in_library = 4;
+/// while others reduce.
+constexpr int max_threads_to_gpu = 12;
+constexpr int max_threads_in_library = 4;
 
 /// Of all slots of a rank, unless the options ask for more.
-constexpr std::uint64_t most_slot_bytes = 2 * gibibyte;
+constexpr std::uint64_t max_slot_bytes = 2 * gibibyte;
 
 std::uint64_t element_bytes(const io::DatasetInfo& info) { return size_of(info.format.type); }
 
@@ -49,26 +49,27 @@ std::uint64_t element_bytes(const io::DatasetInfo& info) { return size_of(info.f
 std::uint64_t chunk_row_bytes(const io::DatasetInfo& info) {
   if (info.chunk_shape.empty()) return 0;
   const ChunkGrid grid = unmerged_grid(info.stored_shape, info.chunk_shape, io::selection_of(info));
-  std::uint64_t bytes = grid.most_selected_of(0) * element_bytes(info);
+  std::uint64_t bytes = grid.max_selected_of(0) * element_bytes(info);
   for (int d = 1; d < grid.dimensions; ++d) bytes *= grid.selected_along(d);
   return bytes;
 }
 
-int wanted_threads(const io::DatasetInfo& info, const RankMeans& means) {
+int wanted_threads(const io::DatasetInfo& info, const ThreadResources& means) {
   if (info.path == ReadPath::library)
-    return means.gpu ? 1 : std::min(means.threads, most_threads_in_library);
+    return means.gpu ? 1 : std::min(means.threads, max_threads_in_library);
   const bool bytes_alone = info.path == ReadPath::direct;
-  return means.gpu && bytes_alone ? std::min(means.threads, most_threads_to_gpu) : means.threads;
+  return means.gpu && bytes_alone ? std::min(means.threads, max_threads_to_gpu) : means.threads;
 }
 
-std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const RankMeans& means, int ranks) {
+std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const ThreadResources& means,
+                                  int ranks) {
   if (info.path == ReadPath::library) return library_slab_bytes;
   if (!means.gpu) return host_slab_bytes;
   return ranks == 1 && info.path == ReadPath::direct ? gpu_slab_bytes : small_gpu_slab_bytes;
 }
 
-std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const RankMeans& means, int threads,
-                                int ranks) {
+std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const ThreadResources& means,
+                                int threads, int ranks) {
   const auto all_threads = static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(threads);
   const std::uint64_t fair = info.elements * element_bytes(info) / (all_threads * slabs_per_thread);
   return std::clamp(fair, shared_slab_bytes, favoured_slab_bytes(info, means, ranks));
@@ -82,9 +83,9 @@ std::uint64_t whole_chunk_rows(const io::DatasetInfo& info, std::uint64_t slab_b
 }
 
 /// Most threads whose slots of `slot_bytes` stay within the bound.
-int most_threads_in_memory(int slots_per_thread, std::uint64_t slot_bytes) {
+int max_threads_in_memory(int slots_per_thread, std::uint64_t slot_bytes) {
   const std::uint64_t of_thread = static_cast<std::uint64_t>(slots_per_thread) * slot_bytes;
-  return static_cast<int>(std::max<std::uint64_t>(1, most_slot_bytes / of_thread));
+  return static_cast<int>(std::max<std::uint64_t>(1, max_slot_bytes / of_thread));
 }
 
 /// Of a slab, which holds a chunk at least where chunks are read one by one.
@@ -105,11 +106,11 @@ std::uint64_t slab_bytes_of(const RunOptions& options) {
   return options.slab_bytes > 0 ? options.slab_bytes : library_slab_bytes;
 }
 
-SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options, const RankMeans& means,
-                    int ranks) {
+SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options,
+                    const ThreadResources& means, int ranks) {
   SlabPlan plan;
   plan.threads = options.threads > 0 ? options.threads : wanted_threads(info, means);
-  // On the host a slab is folded as soon as it is read, by the same thread.
+  // On the host a slab is reduced as soon as it is read, by the same thread.
   plan.slots_per_thread = means.gpu ? 2 : 1;
   const std::uint64_t wanted = options.slab_bytes > 0
                                    ? options.slab_bytes
@@ -118,7 +119,7 @@ SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options, cons
   plan.slab_elements = std::max<std::uint64_t>(1, slab_bytes / element_bytes(info));
   if (options.threads == 0)
     plan.threads = std::min(
-        plan.threads, most_threads_in_memory(plan.slots_per_thread, slot_bytes(info, slab_bytes)));
+        plan.threads, max_threads_in_memory(plan.slots_per_thread, slot_bytes(info, slab_bytes)));
   return plan;
 }
 

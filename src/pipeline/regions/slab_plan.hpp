@@ -9,7 +9,7 @@
 namespace warpfold::pipeline {
 
 /// What a rank reads and computes with.
-struct RankMeans {
+struct ThreadResources {
   int threads = 1;  ///< asked for, or its share of the cores
   bool gpu = false;
 };
@@ -30,8 +30,8 @@ std::uint64_t slab_bytes_of(const RunOptions& options);
 /// The plan of one of `ranks` ranks. What the options leave open is chosen so that slabs are large
 /// against what each one costs, few enough threads share a path that doesn't gain by more, each
 /// thread gets several slabs, and all slots together stay within a bound.
-SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options, const RankMeans& means,
-                    int ranks);
+SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options,
+                    const ThreadResources& means, int ranks);
 
 /// The threads that `slabs` slabs keep busy, and the slots for them.
 int threads_for(const SlabPlan& plan, std::uint64_t slabs);

@@ -56,6 +56,6 @@ class SlabSource {
 /// The source of the slabs `mine` of a cut. Borrows the dataset; its stages are seen on `board`.
 /// Throws Error.
 std::unique_ptr<SlabSource> make_slab_source(io::Dataset& dataset, const SlabCut& cut,
-                                             ElementRange mine, StageBoard& board);
+                                             ElementRange mine, StageRegistry& registry);
 
 }  // namespace warpfold::pipeline

@@ -42,7 +42,7 @@ std::string first_told(const std::string& text, const mpi::Communicator& communi
 
 }  // namespace
 
-BackendPlace choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
+BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
   const mpi::Communicator host = communicator.on_this_host();
   std::vector<cuda::DeviceInfo> devices;
   if (options.backend != BackendChoice::cpu) devices = cuda::visible_devices();
@@ -55,7 +55,7 @@ BackendPlace choose_place(const RunOptions& options, const mpi::Communicator& co
   run_on_all(communicator, [&] {
     if (!options.share_gpu) placement.refuse_sharing(mpi::host_name(), installed_gpus());
   });
-  BackendPlace place;
+  BackendPlacement place;
   CoreBinding binding{host.size(), cpu::host_cores(), share_of_cores(host), options.threads};
   place.threads = options.threads > 0 ? options.threads : binding.cores;
   const auto host_rank = static_cast<std::size_t>(host.rank());
@@ -71,7 +71,7 @@ BackendPlace choose_place(const RunOptions& options, const mpi::Communicator& co
   return place;
 }
 
-std::unique_ptr<Backend> make_backend(const BackendPlace& place) {
+std::unique_ptr<Backend> make_backend(const BackendPlacement& place) {
   return place.gpu ? cuda::make_backend(*place.gpu) : cpu::make_backend(place.threads);
 }
 
@@ -84,7 +84,7 @@ Backend& StartingBackend::get() {
 }
 
 ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator) {
-  const BackendPlace place = choose_place(options, communicator);
+  const BackendPlacement place = choose_place(options, communicator);
   ChosenBackend chosen{nullptr, place};
   run_on_all(communicator, [&] { chosen.backend = make_backend(place); });
   return chosen;
@@ -94,7 +94,7 @@ RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& com
   return describe_run(*chosen.backend, chosen.place, communicator);
 }
 
-RunReport describe_run(const Backend& backend, const BackendPlace& place,
+RunReport describe_run(const Backend& backend, const BackendPlacement& place,
                        const mpi::Communicator& communicator) {
   RunReport report;
   report.ranks = communicator.size();

@@ -15,7 +15,7 @@
 namespace warpfold::pipeline {
 
 /// What a rank is to compute with.
-struct BackendPlace {
+struct BackendPlacement {
   std::optional<cuda::DeviceOptions> gpu;  ///< none: the cpu backend
   int threads = 1;                         ///< as asked for, or this rank's share of the cores
   std::string fallback;                    ///< why an automatic choice took the cpu, or empty
@@ -26,10 +26,10 @@ struct BackendPlace {
 /// This rank's place: its GPU (GpuPlacement), and its share of the host's cores. Collective. Throws
 /// on every rank where a GPU is asked for and missing, and where several ranks would meet on one
 /// GPU without `share_gpu`.
-BackendPlace choose_place(const RunOptions& options, const mpi::Communicator& communicator);
+BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator);
 
 /// A GPU's takes a quarter of a second. Throws Error.
-std::unique_ptr<Backend> make_backend(const BackendPlace& place);
+std::unique_ptr<Backend> make_backend(const BackendPlacement& place);
 
 /// A backend that is made in a thread of its own.
 class StartingBackend {
@@ -46,14 +46,14 @@ class StartingBackend {
 
 struct ChosenBackend {
   std::unique_ptr<Backend> backend;
-  BackendPlace place;
+  BackendPlacement place;
 };
 
 /// The backend of this rank's place. Collective; throws the same Error on every rank.
 ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator);
 
 /// Names, hosts and devices of a run; `seconds` and `stages` are left for the caller. Collective.
-RunReport describe_run(const Backend& backend, const BackendPlace& place,
+RunReport describe_run(const Backend& backend, const BackendPlacement& place,
                        const mpi::Communicator& communicator);
 RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& communicator);
 

@@ -23,7 +23,7 @@ constexpr Remedy remedies[] = {
      "has more to give"},
     {stage::decompress, "decompressing", "more cores help: --threads, or ranks on other hosts"},
     {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
-    {stage::fold, "folding", "more cores or a GPU help"},
+    {stage::reduce, "folding", "more cores or a GPU help"},
     {stage::scan, "scanning", "more cores or GPUs help"},
     {stage::compact, "picking elements", "more cores or GPUs help"},
     {stage::exscan, "exchanging totals", "larger blocks or fewer ranks help"},
@@ -62,7 +62,7 @@ constexpr double read_by_library = 8e9;
 constexpr double library_with_filters = 0.25e9;
 constexpr double inflate = 0.55e9;
 constexpr double other_filters = 2e9;
-constexpr double fold_on_core = 6e9;
+constexpr double reduce_on_core = 6e9;
 constexpr double copy_to_gpu = 50e9;  ///< of one GPU
 }  // namespace expected
 
@@ -95,7 +95,7 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
     const double rate = inflates(info) ? expected::inflate : expected::other_filters;
     stages.push_back({stage::decompress, 1 / rate});
   }
-  if (!gpu) stages.push_back({stage::fold, 1 / expected::fold_on_core});
+  if (!gpu) stages.push_back({stage::reduce, 1 / expected::reduce_on_core});
   return stages;
 }
 

@@ -18,7 +18,7 @@ void run_on_all(const mpi::Communicator& communicator, Body&& body) {
   } catch (...) {
     failure = std::current_exception();
   }
-  mpi::settle(failure, communicator);
+  mpi::throw_on_all_ranks(failure, communicator);
 }
 
 /// As run_on_all, with `body` on the root alone.

@@ -4,7 +4,7 @@ namespace warpfold::pipeline {
 namespace {
 
 /// A smaller gain is not worth a word.
-constexpr int least_gain = 2;
+constexpr int min_gain = 2;
 
 std::string cores_text(int cores) {
   return std::to_string(cores) + (cores == 1 ? " core" : " cores");
@@ -15,7 +15,7 @@ std::string cores_text(int cores) {
 std::string binding_note(const CoreBinding& binding) {
   const int share = binding.host_cores / binding.host_ranks;
   const bool wants_more = binding.threads == 0 || binding.threads > binding.cores;
-  if (wants_more && share >= least_gain * binding.cores) {
+  if (wants_more && share >= min_gain * binding.cores) {
     const std::string threads =
         binding.threads > 0 ? std::to_string(binding.threads) + " threads" : "the threads";
     return threads + " of a rank are bound to " + cores_text(binding.cores) +

@@ -7,7 +7,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-BackendPlace checked_place(const RunOptions& options, const mpi::Communicator& communicator) {
+BackendPlacement checked_place(const RunOptions& options, const mpi::Communicator& communicator) {
   run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
   return choose_place(options, communicator);
 }
@@ -16,7 +16,7 @@ BackendPlace checked_place(const RunOptions& options, const mpi::Communicator& c
 
 Run::Run(MPI_Comm parent, const RunOptions& run_options)
     : options(run_options),
-      watch(options),
+      monitor(options),
       communicator(parent),
       place(checked_place(options, communicator)),
       backend([this] { return make_backend(place); }) {}

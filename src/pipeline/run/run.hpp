@@ -7,7 +7,7 @@
 
 #include "mpi/communicator.hpp"
 #include "pipeline/run/backend_choice.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
@@ -22,9 +22,9 @@ struct Run {
   Run& operator=(const Run&) = delete;
 
   const RunOptions& options;
-  RunWatch watch;
+  ProgressMonitor monitor;
   mpi::Communicator communicator;
-  BackendPlace place;
+  BackendPlacement place;
   StartingBackend backend;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
-#include "core/engine/stage_clock.hpp"
+#include "core/engine/stage_timer.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -24,8 +24,8 @@ std::vector<StageTiming> engine_stages(const std::vector<EngineTiming>& engine,
 /// Where the callers of such an engine show their stage: nowhere if it shows its own. To be asked
 /// before they begin.
 template <class Engine>
-StageBoard* board_of_callers(const Engine& engine, StageBoard& board) {
-  return engine.timings().empty() ? &board : nullptr;
+StageRegistry* registry_of_callers(const Engine& engine, StageRegistry& registry) {
+  return engine.timings().empty() ? &registry : nullptr;
 }
 
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more);

@@ -60,8 +60,8 @@ bool WorkerThreads::wait_for(std::chrono::microseconds patience) {
   return true;
 }
 
-void see_through(WorkerThreads& workers, const mpi::Communicator& communicator, RunWatch& watch,
-                 const std::function<std::uint64_t()>& done) {
+void wait_all_ranks(WorkerThreads& workers, const mpi::Communicator& communicator,
+                    ProgressMonitor& monitor, const std::function<std::uint64_t()>& done) {
   mpi::WorkWatch ranks(communicator);
   WorkProgress mine;
   std::exception_ptr failure;
@@ -72,7 +72,7 @@ void see_through(WorkerThreads& workers, const mpi::Communicator& communicator, 
       if (mine.state == WorkState::working && workers.wait_for(working_patience))
         mine.state = WorkState::done;
       if (mine.state != WorkState::failed) {
-        watch.attend();
+        monitor.poll();
         mine.done = done();
       }
     } catch (...) {
@@ -82,12 +82,12 @@ void see_through(WorkerThreads& workers, const mpi::Communicator& communicator, 
     }
     if (const auto whole = ranks.exchange(mine)) {
       all = whole->state;
-      watch.advance(whole->done);
+      monitor.advance(whole->done);
     }
   }
   workers.stop();
-  mpi::settle(failure, communicator);
-  watch.finish_pass();
+  mpi::throw_on_all_ranks(failure, communicator);
+  monitor.finish_pass();
 }
 
 }  // namespace warpfold::pipeline

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 
 namespace warpfold::pipeline {
 
@@ -49,7 +49,7 @@ class WorkerThreads {
 /// few milliseconds, and advances it by what done() says on each rank: bytes of the pass, or it
 /// throws to end the work. Where a rank fails, all ranks stop their workers and throw its Error.
 /// Workers must not communicate. Collective.
-void see_through(WorkerThreads& workers, const mpi::Communicator& communicator, RunWatch& watch,
-                 const std::function<std::uint64_t()>& done);
+void wait_all_ranks(WorkerThreads& workers, const mpi::Communicator& communicator,
+                    ProgressMonitor& monitor, const std::function<std::uint64_t()>& done);
 
 }  // namespace warpfold::pipeline

@@ -14,7 +14,7 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/box_source.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/worker_threads.hpp"
 #include "pipeline/scan/scan_results.hpp"
@@ -48,18 +48,18 @@ struct LineJob {
 /// The work of the threads that share a rank's tiles, and what they say of it.
 class LineWork {
  public:
-  LineWork(const LineJob& job, StageBoard& stages)
+  LineWork(const LineJob& job, StageRegistry& stages)
       : job_(job),
         stages_(stages),
-        scan_board_(board_of_callers(*job.engine, stages)),
+        scan_registry_(registry_of_callers(*job.engine, stages)),
         stride_(row_major_strides(job.cut.array().shape)),
         next_(job.tiles.first),
         elements_(product(job.cut.array().shape)) {}
 
   /// Scans tile after tile in the lane of the worker's number.
   void run(int worker, const std::stop_token& stop) {
-    Worker state{worker, job_.source->make_reader(), StageClock(scan_board_, stage::scan),
-                 StageClock(stages_, stage::write)};
+    Worker state{worker, job_.source->make_reader(), StageTimer(scan_registry_, stage::scan),
+                 StageTimer(stages_, stage::write)};
     for (std::uint64_t tile = next_++; tile < job_.tiles.end(); tile = next_++) {
       job_.engine->begin(worker, product(job_.cut.outputs(tile).count));
       for (std::uint64_t number = 0; number < job_.cut.boxes_of_tile(); ++number) {
@@ -93,8 +93,8 @@ class LineWork {
   struct Worker {
     int lane;
     std::unique_ptr<BoxReader> reader;
-    StageClock scanning;
-    StageClock writing;
+    StageTimer scanning;
+    StageTimer writing;
   };
 
   void scan_box(Worker& worker, const Box& box) {
@@ -126,8 +126,8 @@ class LineWork {
   }
 
   void note_overflow(std::uint64_t index) {
-    std::uint64_t least = overflow_;
-    while (index < least && !overflow_.compare_exchange_weak(least, index)) continue;
+    std::uint64_t minimum = overflow_;
+    while (index < minimum && !overflow_.compare_exchange_weak(minimum, index)) continue;
   }
 
   void write(const Box& box, std::span<const std::byte> prefixes) {
@@ -149,8 +149,8 @@ class LineWork {
   }
 
   const LineJob& job_;
-  StageBoard& stages_;
-  StageBoard* scan_board_;
+  StageRegistry& stages_;
+  StageRegistry* scan_registry_;
   std::vector<std::uint64_t> stride_;
   std::atomic<std::uint64_t> next_;
   std::uint64_t elements_;
@@ -164,17 +164,18 @@ class LineWork {
 };
 
 /// Collective.
-ScanOutcome carry_out(const LineJob& job, RunWatch& watch, const mpi::Communicator& communicator) {
+ScanOutcome carry_out(const LineJob& job, ProgressMonitor& monitor,
+                      const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
-  LineWork work(job, watch.stages());
-  watch.start_pass(work.bytes_of_all_ranks());
+  LineWork work(job, monitor.stages());
+  monitor.start_pass(work.bytes_of_all_ranks());
   std::optional<WorkerThreads> workers;
   run_on_all(communicator, [&] {
     workers.emplace(job.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
   });
-  see_through(*workers, communicator, watch, [&] { return work.bytes_written(); });
-  settle_overflow(work.overflow(), job.spec, communicator);
-  StageClock sync(watch.stages(), stage::sync);
+  wait_all_ranks(*workers, communicator, monitor, [&] { return work.bytes_written(); });
+  throw_overflow_on_all_ranks(work.overflow(), job.spec, communicator);
+  StageTimer sync(monitor.stages(), stage::sync);
   run_on_all(communicator, [&] { sync.time(0, [&] { job.writer.sync(); }); });
 
   ScanOutcome outcome;
@@ -191,13 +192,13 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
                        io::ContiguousWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t widest = std::max(size_of(spec.input.type), size_of(spec.output));
-  const AxisMeans means = agree_on_axis_means(view.info(), widest, line_bytes, run);
+  const AxisResources means = agree_on_axis_resources(view.info(), widest, line_bytes, run);
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, means.threads);
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] {
     view.dataset.choose_cache(run.options.file_cache);
-    source = make_box_source(view.dataset, run.watch.stages());
+    source = make_box_source(view.dataset, run.monitor.stages());
   });
   const AxisCut cut = cut_for_axis_scan(lines, source->granule(), means);
   LineJob job{
@@ -205,11 +206,11 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
       nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_scan_engine(
-        {spec, view.decoding, cut.most_outputs(), cut.most_elements(),
-         job.source->staging_bytes(cut.box_extents()), means.threads, &run.watch.stages()});
+        {spec, view.decoding, cut.max_outputs(), cut.max_elements(),
+         job.source->staging_bytes(cut.box_extents()), means.threads, &run.monitor.stages()});
   });
   job.threads = std::min(job.threads, job.engine->lanes());
-  return carry_out(job, run.watch, communicator);
+  return carry_out(job, run.monitor, communicator);
 }
 
 }  // namespace warpfold::pipeline

@@ -2,11 +2,11 @@
 
 namespace warpfold::pipeline {
 
-BlockFlow::BlockFlow(const std::vector<PieceCounts>& supersteps, int blocks, int most_loading)
+BlockFlow::BlockFlow(const std::vector<PieceCounts>& supersteps, int blocks, int max_loading)
     : pieces_(supersteps),
       left_(supersteps),
       blocks_(static_cast<std::uint64_t>(blocks)),
-      most_loading_(most_loading) {
+      max_loading_(max_loading) {
   skip_empty(to_load_, false);
   skip_empty(to_store_, true);
 }
@@ -27,7 +27,7 @@ void BlockFlow::finish(const PieceTask& task) {
   const std::lock_guard lock(mutex_);
   PieceCounts& left = left_[task.superstep];
   const std::uint64_t still = --(task.stores ? left.to_store : left.to_load);
-  const bool was_full = !task.stores && loading_ == most_loading_;
+  const bool was_full = !task.stores && loading_ == max_loading_;
   --(task.stores ? storing_ : loading_);
   if (still == 0 || was_full) changed_.notify_all();
 }
@@ -70,7 +70,7 @@ bool BlockFlow::stopped() const {
 }
 
 bool BlockFlow::can_load() const {
-  return to_load_.superstep < pieces_.size() && loading_ < most_loading_ &&
+  return to_load_.superstep < pieces_.size() && loading_ < max_loading_ &&
          is_free_for(to_load_.superstep);
 }
 

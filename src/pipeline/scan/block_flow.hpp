@@ -30,8 +30,8 @@ struct PieceTask {
 /// Threads may call it at once.
 class BlockFlow {
  public:
-  /// At most `most_loading` threads load at once.
-  BlockFlow(const std::vector<PieceCounts>& supersteps, int blocks, int most_loading);
+  /// At most `max_loading` threads load at once.
+  BlockFlow(const std::vector<PieceCounts>& supersteps, int blocks, int max_loading);
 
   /// The next piece; waits for one. Nothing once all are handed out, or after stop().
   std::optional<PieceTask> take();
@@ -71,7 +71,7 @@ class BlockFlow {
   std::vector<PieceCounts> pieces_;
   std::vector<PieceCounts> left_;  ///< not yet finished
   std::uint64_t blocks_;
-  int most_loading_;
+  int max_loading_;
   Place to_load_;
   Place to_store_;
   std::uint64_t scanned_ = 0;

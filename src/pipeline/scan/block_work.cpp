@@ -17,8 +17,8 @@ std::vector<PieceCounts> piece_counts(const ScanJob& job) {
   return supersteps;
 }
 
-BlockWork::BlockWork(const ScanJob& job, BlockFlow& flow, StageBoard& stages)
-    : job_(job), flow_(flow), write_clocks_(stages, stage::write, job.threads) {
+BlockWork::BlockWork(const ScanJob& job, BlockFlow& flow, StageRegistry& stages)
+    : job_(job), flow_(flow), write_timers_(stages, stage::write, job.threads) {
   for (std::uint64_t superstep = 0; superstep < job.blocks.supersteps(); ++superstep)
     bytes_to_write_ += job.blocks.range(superstep).count * size_of(job.spec.output);
 }
@@ -47,7 +47,7 @@ void BlockWork::store(int worker, const BlockTask& task, std::uint64_t piece) {
   const std::uint64_t bytes = part.count * size;
   const std::span<const std::byte> memory =
       job_.engine.output(worker, task.block, part.first, part.count);
-  write_clocks_[worker].time(bytes, [&] { job_.writer.write(first * size, memory); });
+  write_timers_[worker].time(bytes, [&] { job_.writer.write(first * size, memory); });
   if (first + part.count == job_.blocks.elements)
     last_bits_ = bits_of(memory.last(size), job_.spec.output);
   bytes_written_ += bytes;

@@ -29,7 +29,7 @@ struct ScanJob {
 /// out.
 class BlockWork {
  public:
-  BlockWork(const ScanJob& job, BlockFlow& flow, StageBoard& stages);
+  BlockWork(const ScanJob& job, BlockFlow& flow, StageRegistry& stages);
 
   /// The body of thread `worker`, which returns once all pieces are done or `stop` asks it to.
   /// Throws Error.
@@ -42,7 +42,7 @@ class BlockWork {
   std::uint64_t last_bits() const { return last_bits_; }
 
   /// By thread; once they are done.
-  std::vector<StageTiming> timings() const { return write_clocks_.timings(); }
+  std::vector<StageTiming> timings() const { return write_timers_.timings(); }
 
  private:
   BlockTask block_of(std::uint64_t superstep) const;
@@ -51,7 +51,7 @@ class BlockWork {
 
   const ScanJob& job_;
   BlockFlow& flow_;
-  StageClocks write_clocks_;
+  StageTimers write_timers_;
   std::uint64_t bytes_to_write_ = 0;
   std::atomic<std::uint64_t> bytes_written_ = 0;
   std::uint64_t last_bits_ = 0;

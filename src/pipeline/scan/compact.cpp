@@ -13,8 +13,8 @@
 #include "pipeline/regions/block_source.hpp"
 #include "pipeline/regions/scan_cut.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
-#include "pipeline/run/run_watch.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/scan/compact_pass.hpp"
 #include "warpfold/core/error.hpp"
@@ -63,11 +63,12 @@ class Compaction {
         indices_(indices),
         run_(run),
         binding_(run.place.near_gpu, run.place.threads),
-        sync_clock_(run.watch.stages(), stage::sync),
-        write_clocks_(run.watch.stages(), stage::write, run.place.threads) {
+        sync_timer_(run.monitor.stages(), stage::sync),
+        write_timers_(run.monitor.stages(), stage::write, run.place.threads) {
     const pipeline::ScanCut wanted = wanted_cut();
     pipeline::run_on_all(run.communicator, [&] { prepare(wanted); });
-    keep_clock_.emplace(pipeline::board_of_callers(*engine_, run.watch.stages()), stage::compact);
+    keep_timer_.emplace(pipeline::registry_of_callers(*engine_, run.monitor.stages()),
+                        stage::compact);
     cut_ = pipeline::agree_on_cut(wanted, engine_->block_elements(), run.communicator);
     const std::uint64_t blocks = ceil_div(view.info().elements, cut_.block_elements);
     const ElementRange mine =
@@ -85,7 +86,7 @@ class Compaction {
     const auto keep = [&](std::uint64_t block) { mine += kept_[block] = keep_block(block); };
     std::uint64_t elements = 0;
     for (const ElementRange& block : job_->blocks) elements += block.count;
-    run_.watch.start_pass(view_.info().elements * stored_bytes());
+    run_.monitor.start_pass(view_.info().elements * stored_bytes());
     pass(std::vector<pipeline::BlockPass>(job_->blocks.size()), keep, {},
          {elements * stored_bytes(), passed_});
     return mine;
@@ -106,20 +107,20 @@ class Compaction {
       if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
         throw_changed(view_.info());
     };
-    run_.watch.start_pass(kept_of_all * written_bytes());
+    run_.monitor.start_pass(kept_of_all * written_bytes());
     pass(passes, keep,
          [&](int worker, std::uint64_t block, std::uint64_t piece) {
            store(worker, block, piece, output);
          },
          {here * written_bytes(), written_});
-    pipeline::run_on_all(run_.communicator, [&] { sync_clock_.time(0, [&] { sync(output); }); });
+    pipeline::run_on_all(run_.communicator, [&] { sync_timer_.time(0, [&] { sync(output); }); });
   }
 
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> stages = source_->timings();
-    pipeline::append(stages, pipeline::engine_stages(engine_->timings(), {keep_clock_->timing()}));
-    pipeline::append(stages, write_clocks_.timings());
-    stages.push_back(sync_clock_.timing());
+    pipeline::append(stages, pipeline::engine_stages(engine_->timings(), {keep_timer_->timing()}));
+    pipeline::append(stages, write_timers_.timings());
+    stages.push_back(sync_timer_.timing());
     return pipeline::over_threads(stages, pipeline::seconds_since(start_));
   }
 
@@ -148,7 +149,7 @@ class Compaction {
   void prepare(const pipeline::ScanCut& wanted) {
     view_.dataset.choose_cache(run_.options.file_cache);
     const int threads = run_.place.threads;
-    StageBoard& stages = run_.watch.stages();
+    StageRegistry& stages = run_.monitor.stages();
     source_ = pipeline::make_block_source(view_.dataset, wanted.piece_elements, threads, stages);
     engine_ = run_.backend.get().make_compact_engine(
         {view_.info().format, view_.decoding, indices_, wanted.piece_elements,
@@ -163,7 +164,7 @@ class Compaction {
   std::uint64_t keep_block(std::uint64_t block) {
     const ElementRange range = job_->blocks[block];
     const std::uint64_t bytes = range.count * stored_bytes();
-    const std::uint64_t kept = keep_clock_->time(bytes, [&] {
+    const std::uint64_t kept = keep_timer_->time(bytes, [&] {
       return engine_->keep(pipeline::engine_block(*job_, block), range.first, range.count);
     });
     passed_ += bytes;
@@ -176,7 +177,7 @@ class Compaction {
     const std::uint64_t place = firsts_[block] + part.first;
     const int here = pipeline::engine_block(*job_, block);
     const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
-      write_clocks_[worker].time(bytes.size(), [&] {
+      write_timers_[worker].time(bytes.size(), [&] {
         output.writer(dataset)->write(place * (bytes.size() / part.count), bytes);
       });
       written_ += bytes.size();
@@ -195,7 +196,7 @@ class Compaction {
             const std::function<void(int, std::uint64_t, std::uint64_t)>& store,
             const PassBytes& bytes) {
     const pipeline::CompactSteps steps{keep, store, [&] { return bytes.done.load(); }};
-    pipeline::pass_blocks(*job_, passes, steps, bytes.share, run_.watch, run_.communicator);
+    pipeline::pass_blocks(*job_, passes, steps, bytes.share, run_.monitor, run_.communicator);
   }
 
   DatasetView& view_;
@@ -212,9 +213,9 @@ class Compaction {
   std::atomic<std::uint64_t> passed_ = 0;   ///< bytes, by the first pass
   std::atomic<std::uint64_t> written_ = 0;  ///< bytes
   pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
-  std::optional<StageClock> keep_clock_;
-  StageClock sync_clock_;
-  StageClocks write_clocks_;
+  std::optional<StageTimer> keep_timer_;
+  StageTimer sync_timer_;
+  StageTimers write_timers_;
 };
 
 /// The whole number of elements kept, given where this rank's begin and how many it has.

@@ -29,17 +29,17 @@ class PassThreads {
               const CompactSteps& steps)
       : job_(job),
         steps_(steps),
-        flow_(piece_counts(job, passes), job.engine.blocks(), job.source.most_loading(job.threads)),
+        flow_(piece_counts(job, passes), job.engine.blocks(), job.source.max_loading(job.threads)),
         workers_(job.threads,
                  [this](int worker, const std::stop_token& stop) { run(worker, stop); }) {}
 
   /// Keeps block after block as they are loaded; calls attend() meanwhile, which may throw. Throws
   /// what a thread threw.
-  void keep_all(const std::function<void()>& attend) {
+  void keep_all(const std::function<void()>& poll) {
     for (std::uint64_t block = 0; block < job_.blocks.size(); ++block) {
       while (!flow_.wait_until_loaded(block, watch_patience)) {
         if (flow_.stopped()) workers_.wait_for(watch_patience);
-        attend();
+        poll();
       }
       steps_.keep(block);
       flow_.scanned();
@@ -75,20 +75,20 @@ int engine_block(const CompactJob& job, std::uint64_t block) {
 }
 
 void pass_blocks(const CompactJob& job, const std::vector<BlockPass>& passes,
-                 const CompactSteps& steps, std::uint64_t share, RunWatch& watch,
+                 const CompactSteps& steps, std::uint64_t share, ProgressMonitor& monitor,
                  const mpi::Communicator& communicator) {
   std::optional<PassThreads> threads;
   run_on_all(communicator, [&] { threads.emplace(job, passes, steps); });
   std::exception_ptr failure;
   try {
     threads->keep_all([&] {
-      watch.attend();
-      watch.advance_share(steps.done(), share);
+      monitor.poll();
+      monitor.advance_share(steps.done(), share);
     });
   } catch (...) {
     failure = std::current_exception();
   }
-  see_through(threads->workers(), communicator, watch, [&] {
+  wait_all_ranks(threads->workers(), communicator, monitor, [&] {
     if (failure) std::rethrow_exception(failure);
     return steps.done();
   });

@@ -7,7 +7,7 @@
 #include "core/engine/backend.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/regions/block_source.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -40,7 +40,7 @@ int engine_block(const CompactJob& job, std::uint64_t block);
 /// Loads blocks, keeps and stores by all threads: a pass of which this rank has `share` bytes.
 /// Collective; throws the same Error on every rank.
 void pass_blocks(const CompactJob& job, const std::vector<BlockPass>& passes,
-                 const CompactSteps& steps, std::uint64_t share, RunWatch& watch,
+                 const CompactSteps& steps, std::uint64_t share, ProgressMonitor& monitor,
                  const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

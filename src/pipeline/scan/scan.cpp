@@ -75,7 +75,7 @@ std::optional<pipeline::AxisShape> lines_of(const io::DatasetInfo& info,
 pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec,
                                  io::ContiguousWriter& writer, pipeline::Run& run) {
   const io::DatasetInfo& info = view.info();
-  const pipeline::BackendPlace& place = run.place;
+  const pipeline::BackendPlacement& place = run.place;
   const mpi::Communicator& communicator = run.communicator;
   const pipeline::ScanCut wanted = pipeline::cut_for_scan(
       info, spec, {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
@@ -86,10 +86,10 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
   pipeline::run_on_all(communicator, [&] {
     view.dataset.choose_cache(run.options.file_cache);
     source = pipeline::make_block_source(view.dataset, wanted.piece_elements, place.threads,
-                                         run.watch.stages());
+                                         run.monitor.stages());
     engine = run.backend.get().make_scan_engine(
         {spec, wanted.piece_elements, wanted.block_elements, source->staging_bytes(), place.threads,
-         place.threads, view.decoding, &run.watch.stages()});
+         place.threads, view.decoding, &run.monitor.stages()});
   });
   const pipeline::ScanCut cut =
       pipeline::agree_on_cut(wanted, engine->block_elements(), communicator);
@@ -97,7 +97,7 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
                                       static_cast<std::uint64_t>(communicator.size()),
                                       static_cast<std::uint64_t>(communicator.rank())};
   return pipeline::scan_blocks(
-      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run.watch,
+      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run.monitor,
       communicator);
 }
 
@@ -138,7 +138,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
     view.dataset.require_unchanged();
     run.backend.get();
   });
-  pipeline::append(stages, staged.commit(run.watch, run.place.threads));
+  pipeline::append(stages, staged.commit(run.monitor, run.place.threads));
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

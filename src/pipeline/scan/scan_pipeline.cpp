@@ -8,7 +8,7 @@
 
 #include "mpi/superstep_scan.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/worker_threads.hpp"
 #include "pipeline/scan/block_flow.hpp"
@@ -28,10 +28,10 @@ constexpr microseconds watch_patience{20'000};
 /// What threads do to blocks, as the thread that scans them sees it.
 class BlockThreads {
  public:
-  BlockThreads(const ScanJob& job, RunWatch& watch)
-      : watch_(watch),
-        flow_(piece_counts(job), job.engine.blocks(), job.source.most_loading(job.threads)),
-        work_(job, flow_, watch.stages()),
+  BlockThreads(const ScanJob& job, ProgressMonitor& monitor)
+      : monitor_(monitor),
+        flow_(piece_counts(job), job.engine.blocks(), job.source.max_loading(job.threads)),
+        work_(job, flow_, monitor.stages()),
         threads_(job.threads,
                  [this](int worker, const std::stop_token& stop) { work_.run(worker, stop); }) {}
 
@@ -46,16 +46,16 @@ class BlockThreads {
   void scanned() { flow_.scanned(); }
 
   /// Tells how far writing has come. Throws where the run is interrupted.
-  void attend() {
-    watch_.attend();
-    watch_.advance_share(work_.bytes_written(), work_.bytes_to_write());
+  void poll() {
+    monitor_.poll();
+    monitor_.advance_share(work_.bytes_written(), work_.bytes_to_write());
   }
 
   WorkerThreads& threads() { return threads_; }
   const BlockWork& work() const { return work_; }
 
  private:
-  RunWatch& watch_;
+  ProgressMonitor& monitor_;
   BlockFlow flow_;
   BlockWork work_;
   WorkerThreads threads_;
@@ -65,19 +65,19 @@ class BlockThreads {
 /// still exchange this one's.
 class Supersteps {
  public:
-  Supersteps(const ScanJob& job, BlockThreads& threads, StageBoard& stages,
+  Supersteps(const ScanJob& job, BlockThreads& threads, StageRegistry& stages,
              const mpi::Communicator& communicator)
       : job_(job),
         threads_(threads),
         exchange_(communicator),
-        scan_clock_(board_of_callers(job.engine, stages), stage::scan) {}
+        scan_timer_(registry_of_callers(job.engine, stages), stage::scan) {}
 
   /// Returns on all ranks at the same superstep: the last, or the first that a rank came to with a
   /// failure.
   void run() {
     const std::uint64_t all = job_.blocks.supersteps();
     while (scanned_ < all && !missing_) {
-      attempt([&] { threads_.attend(); });
+      attempt([&] { threads_.poll(); });
       if (exchange_.under_way() && exchange_.done()) {
         end_exchange();
       } else if (!exchange_.under_way() && (failure_ || !totals_.empty())) {
@@ -96,7 +96,7 @@ class Supersteps {
   /// The flat index of the first prefix here that the output type can't hold, or no_index.
   std::uint64_t overflow() const { return overflow_; }
 
-  StageTiming scan_timing() const { return scan_clock_.timing(); }
+  StageTiming scan_timing() const { return scan_timer_.timing(); }
   StageTiming exchange_timing() const {
     return {stage::exscan, 1, exchange_seconds_, 0, scanned_ * sizeof(Accumulator)};
   }
@@ -114,18 +114,18 @@ class Supersteps {
 
   void await_next_total() {
     const microseconds patience = exchange_.under_way() ? exchange_patience : watch_patience;
-    if (folded_ == job_.blocks.supersteps()) {
+    if (reduced_ == job_.blocks.supersteps()) {
       std::this_thread::sleep_for(patience);
-    } else if (threads_.loaded(folded_, patience)) {
-      totals_.push_back(total(folded_));
-      ++folded_;
+    } else if (threads_.loaded(reduced_, patience)) {
+      totals_.push_back(total(reduced_));
+      ++reduced_;
     }
   }
 
   Accumulator total(std::uint64_t superstep) {
     const ElementRange range = job_.blocks.range(superstep);
     if (range.count == 0) return Accumulator::empty();
-    return scan_clock_.time(range.count * size_of(job_.spec.input.type), [&] {
+    return scan_timer_.time(range.count * size_of(job_.spec.input.type), [&] {
       Accumulator total = job_.engine.total(block(superstep), range.count);
       total.shift_indices(range.first);
       return total;
@@ -154,7 +154,7 @@ class Supersteps {
   void scan(std::uint64_t superstep, const Accumulator& before) {
     const ElementRange range = job_.blocks.range(superstep);
     if (range.count > 0) {
-      const auto unfit = scan_clock_.time(
+      const auto unfit = scan_timer_.time(
           0, [&] { return job_.engine.scan(block(superstep), range.first, range.count, before); });
       if (unfit) {
         overflow_ = *unfit;
@@ -171,33 +171,33 @@ class Supersteps {
   const ScanJob& job_;
   BlockThreads& threads_;
   mpi::SuperstepScan exchange_;
-  std::deque<Accumulator> totals_;  ///< of blocks that are folded and not yet exchanged
-  std::uint64_t folded_ = 0;        ///< supersteps
+  std::deque<Accumulator> totals_;  ///< of blocks that are reduced and not yet exchanged
+  std::uint64_t reduced_ = 0;       ///< supersteps
   std::uint64_t scanned_ = 0;
   bool missing_ = false;
   std::uint64_t overflow_ = no_index;
   std::exception_ptr failure_;
-  StageClock scan_clock_;
+  StageTimer scan_timer_;
   SteadyClock::time_point exchange_start_;
   double exchange_seconds_ = 0;
 };
 
 }  // namespace
 
-ScanOutcome scan_blocks(const ScanJob& job, RunWatch& watch,
+ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
                         const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
-  watch.start_pass(job.blocks.elements * size_of(job.spec.output));
+  monitor.start_pass(job.blocks.elements * size_of(job.spec.output));
   std::optional<BlockThreads> threads;
-  run_on_all(communicator, [&] { threads.emplace(job, watch); });
-  Supersteps supersteps(job, *threads, watch.stages(), communicator);
+  run_on_all(communicator, [&] { threads.emplace(job, monitor); });
+  Supersteps supersteps(job, *threads, monitor.stages(), communicator);
   supersteps.run();
-  settle_overflow(supersteps.overflow(), job.spec, communicator);
-  see_through(threads->threads(), communicator, watch, [&] {
+  throw_overflow_on_all_ranks(supersteps.overflow(), job.spec, communicator);
+  wait_all_ranks(threads->threads(), communicator, monitor, [&] {
     if (supersteps.failure()) std::rethrow_exception(supersteps.failure());
     return threads->work().bytes_written();
   });
-  StageClock sync(watch.stages(), stage::sync);
+  StageTimer sync(monitor.stages(), stage::sync);
   run_on_all(communicator, [&] { sync.time(0, [&] { job.writer.sync(); }); });
 
   ScanOutcome outcome;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "pipeline/run/run_watch.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/scan/block_work.hpp"
 
 namespace warpfold::pipeline {
@@ -16,6 +16,7 @@ struct ScanOutcome {
 
 /// Reads, scans and writes all blocks of this rank, at least one in all. Collective; throws the
 /// same Error on every rank.
-ScanOutcome scan_blocks(const ScanJob& job, RunWatch& watch, const mpi::Communicator& communicator);
+ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
+                        const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

@@ -15,8 +15,8 @@ void throw_overflow(std::uint64_t index, const ScanSpec& spec) {
               "Use a wider --output-type, or --overflow wrap.");
 }
 
-void settle_overflow(std::uint64_t mine, const ScanSpec& spec,
-                     const mpi::Communicator& communicator) {
+void throw_overflow_on_all_ranks(std::uint64_t mine, const ScanSpec& spec,
+                                 const mpi::Communicator& communicator) {
   const std::uint64_t first = mpi::minimum({mine}, communicator).front();
   if (first != no_index) throw_overflow(first, spec);
 }

@@ -15,8 +15,8 @@ namespace warpfold::pipeline {
 
 /// Throws on every rank where any has an index to pass, in place of no_index: the least.
 /// Collective.
-void settle_overflow(std::uint64_t mine, const ScanSpec& spec,
-                     const mpi::Communicator& communicator);
+void throw_overflow_on_all_ranks(std::uint64_t mine, const ScanSpec& spec,
+                                 const mpi::Communicator& communicator);
 
 /// value_bits() of an element in memory.
 std::uint64_t bits_of(std::span<const std::byte> element, ElementType type);

@@ -8,15 +8,15 @@ namespace {
 TEST(Spread, OfOneSampleIsThatSample) {
   const Spread spread = spread_of({3.0});
   EXPECT_EQ(spread.median, 3.0);
-  EXPECT_EQ(spread.least, 3.0);
-  EXPECT_EQ(spread.most, 3.0);
+  EXPECT_EQ(spread.minimum, 3.0);
+  EXPECT_EQ(spread.maximum, 3.0);
 }
 
 TEST(Spread, TakesTheMiddleOfAnOddNumber) {
   const Spread spread = spread_of({9.0, 1.0, 4.0});
   EXPECT_EQ(spread.median, 4.0);
-  EXPECT_EQ(spread.least, 1.0);
-  EXPECT_EQ(spread.most, 9.0);
+  EXPECT_EQ(spread.minimum, 1.0);
+  EXPECT_EQ(spread.maximum, 9.0);
 }
 
 TEST(Spread, TakesTheMeanOfTheMiddleTwoOfAnEvenNumber) {

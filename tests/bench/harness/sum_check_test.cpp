@@ -9,23 +9,23 @@
 namespace warpfold::bench {
 namespace {
 
-Accumulator fold_of(double sum) {
-  Accumulator fold = Accumulator::empty();
-  fold.sum.add(sum);
-  fold.normalize();
-  return fold;
+Accumulator reduce_of(double sum) {
+  Accumulator reduce = Accumulator::empty();
+  reduce.sum.add(sum);
+  reduce.normalize();
+  return reduce;
 }
 
 Row judged_float(float claimed, double exact) {
   Row row;
   judge_sum(row, std::bit_cast<std::uint32_t>(claimed), ElementType::f32, ElementType::f32,
-            fold_of(exact));
+            reduce_of(exact));
   return row;
 }
 
 Row judged_integer(std::uint64_t bits, ElementType output, double exact) {
   Row row;
-  judge_sum(row, bits, ElementType::u8, output, fold_of(exact));
+  judge_sum(row, bits, ElementType::u8, output, reduce_of(exact));
   return row;
 }
 
@@ -37,7 +37,7 @@ TEST(JudgeSum, MeasuresFloatsInUnitsInTheLastPlace) {
 }
 
 TEST(JudgeSum, MeasuresAgainstTheExactSumRatherThanTheRoundedOne) {
-  Accumulator exact = fold_of(1.0);
+  Accumulator exact = reduce_of(1.0);
   exact.sum.add(std::ldexp(1.0, -54));
   Row row;
   judge_sum(row, std::bit_cast<std::uint64_t>(1.0), ElementType::f64, ElementType::f64, exact);

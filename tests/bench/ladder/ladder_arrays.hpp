@@ -15,7 +15,7 @@
 
 namespace warpfold::cuda::ladder {
 
-/// Around every warp, block, tile and level of the rungs.
+/// Around every warp, block, tile and level of the variants.
 inline constexpr std::uint64_t small_sizes[] = {
     0,    1,    2,    31,   32,   33,   255,  256,  257,  511,  512,  513,  1023,
     1024, 1025, 4095, 4096, 4097, 8191, 8192, 8193, 9215, 9216, 9217, 30011};

@@ -44,12 +44,12 @@ std::vector<T> kept_of(std::vector<T> elements, T threshold) {
 }
 
 template <class T>
-std::vector<T> filtered(const FilterRung& rung, const GuardedArray<T>& input, std::uint64_t size,
-                        T threshold) {
+std::vector<T> filtered(const FilterVariant& variant, const GuardedArray<T>& input,
+                        std::uint64_t size, T threshold) {
   const GuardedArray<T> kept(size);
   const GuardedArray<std::uint64_t> count(1);
   const Stream stream;
-  rung.start(input.data(), size, &threshold, kept.data(), count.data(), stream.get());
+  variant.start(input.data(), size, &threshold, kept.data(), count.data(), stream.get());
   stream.synchronize();
   std::vector<T> elements = kept.read().value();
   elements.resize(count.read().value().front());
@@ -63,9 +63,9 @@ void expect_kept(std::uint64_t size) {
   const GuardedArray<T> input(elements);
   for (const T threshold : thresholds<T>()) {
     const auto expected = kept_of(elements, threshold);
-    for (const FilterRung& rung : atomics_rungs(type_of<T>))
-      EXPECT_TRUE(filtered(rung, input, size, threshold) == expected)
-          << rung.name << " of " << size << " above " << threshold;
+    for (const FilterVariant& variant : atomics_variants(type_of<T>))
+      EXPECT_TRUE(filtered(variant, input, size, threshold) == expected)
+          << variant.name << " of " << size << " above " << threshold;
   }
 }
 
@@ -75,10 +75,10 @@ class CudaAtomicsLadder : public GpuTest {};
 using FilterTypes = testing::Types<std::int32_t, std::uint32_t>;
 TYPED_TEST_SUITE(CudaAtomicsLadder, FilterTypes);
 
-TYPED_TEST(CudaAtomicsLadder, HasSixRungsAndRefusesNone) {
-  const auto rungs = atomics_rungs(type_of<TypeParam>);
-  EXPECT_EQ(rungs.size(), 6u);
-  for (const FilterRung& rung : rungs) EXPECT_EQ(rung.refusal, "") << rung.name;
+TYPED_TEST(CudaAtomicsLadder, HasSixVariantsAndRefusesNone) {
+  const auto variants = atomics_variants(type_of<TypeParam>);
+  EXPECT_EQ(variants.size(), 6u);
+  for (const FilterVariant& variant : variants) EXPECT_EQ(variant.refusal, "") << variant.name;
 }
 
 TYPED_TEST(CudaAtomicsLadder, FewElementsAreKeptIfAboveTheThreshold) {
@@ -99,15 +99,15 @@ TEST_F(CudaAtomicsLadderOf, U32CountsMoreElementsThan32BitsCount) {
   const GuardedArray<std::uint64_t> count(1);
   const Stream stream;
   const std::uint32_t threshold = 0;
-  for (const FilterRung& rung : atomics_rungs(ElementType::u32)) {
-    rung.start(input.data(), huge_size, &threshold, kept.data(), count.data(), stream.get());
+  for (const FilterVariant& variant : atomics_variants(ElementType::u32)) {
+    variant.start(input.data(), huge_size, &threshold, kept.data(), count.data(), stream.get());
     stream.synchronize();
-    EXPECT_EQ(count.read().value().front(), huge_size) << rung.name;
+    EXPECT_EQ(count.read().value().front(), huge_size) << variant.name;
   }
 }
 
 TEST_F(CudaAtomicsLadderOf, OtherTypesAreRefused) {
-  EXPECT_THROW(atomics_rungs(ElementType::f32), Error);
+  EXPECT_THROW(atomics_variants(ElementType::f32), Error);
 }
 
 }  // namespace

@@ -42,24 +42,25 @@ std::vector<T> random_elements(std::uint64_t count) {
   return elements;
 }
 
-/// The sum that a rung makes of an array in device memory, in scratch memory that holds anything.
+/// The sum that a variant makes of an array in device memory, in scratch memory that holds
+/// anything.
 template <class T>
-T summed(const Rung& rung, const T* input, std::uint64_t elements) {
-  const std::uint64_t scratch_bytes = rung.scratch_bytes(elements);
+T summed(const Variant& variant, const T* input, std::uint64_t elements) {
+  const std::uint64_t scratch_bytes = variant.scratch_bytes(elements);
   const DeviceBuffer scratch(scratch_bytes);
   const GuardedArray<T> output(1);
   const Stream stream;
   if (scratch_bytes != 0) fill_bytes(scratch.data(), 0xff, scratch_bytes, stream.get());
-  rung.start(input, elements, output.data(), scratch.data(), stream.get());
+  variant.start(input, elements, output.data(), scratch.data(), stream.get());
   stream.synchronize();
   return output.read().value().front();
 }
 
 template <class T>
 void expect_sum(const T* input, std::uint64_t elements, T expected) {
-  for (const Rung& rung : reduce_rungs(type_of<T>)) {
-    if (!rung.refusal.empty()) continue;
-    EXPECT_EQ(summed(rung, input, elements), expected) << rung.name << " of " << elements;
+  for (const Variant& variant : reduce_variants(type_of<T>)) {
+    if (!variant.refusal.empty()) continue;
+    EXPECT_EQ(summed(variant, input, elements), expected) << variant.name << " of " << elements;
   }
 }
 
@@ -76,12 +77,12 @@ class CudaReduceLadder : public GpuTest {};
 using ReduceTypes = testing::Types<std::uint32_t, float, double>;
 TYPED_TEST_SUITE(CudaReduceLadder, ReduceTypes);
 
-TYPED_TEST(CudaReduceLadder, HasTenRungsOfDifferentNames) {
-  const auto rungs = reduce_rungs(type_of<TypeParam>);
-  EXPECT_EQ(rungs.size(), 10u);
-  for (const Rung& rung : rungs)
-    EXPECT_EQ(std::count_if(rungs.begin(), rungs.end(),
-                            [&](const Rung& other) { return other.name == rung.name; }),
+TYPED_TEST(CudaReduceLadder, HasTenVariantsOfDifferentNames) {
+  const auto variants = reduce_variants(type_of<TypeParam>);
+  EXPECT_EQ(variants.size(), 10u);
+  for (const Variant& variant : variants)
+    EXPECT_EQ(std::count_if(variants.begin(), variants.end(),
+                            [&](const Variant& other) { return other.name == variant.name; }),
               1);
 }
 
@@ -129,17 +130,17 @@ TEST_F(CudaReduceLadderOf, OnlyReduceAddSyncIsRefusedWhereItIsMissing) {
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking the GPU");
   EXPECT_TRUE(major >= 8 || !has_reduce_add_sync());
   for (const ElementType type : {ElementType::u32, ElementType::f32, ElementType::f64})
-    for (const Rung& rung : reduce_rungs(type)) {
+    for (const Variant& variant : reduce_variants(type)) {
       const bool here = type == ElementType::u32 && has_reduce_add_sync();
-      const bool refused = rung.name == "reduce-add-sync" && !here;
-      EXPECT_EQ(rung.refusal.empty(), !refused) << rung.name << " " << name_of(type);
-      EXPECT_EQ(rung.start == nullptr, refused) << rung.name << " " << name_of(type);
+      const bool refused = variant.name == "reduce-add-sync" && !here;
+      EXPECT_EQ(variant.refusal.empty(), !refused) << variant.name << " " << name_of(type);
+      EXPECT_EQ(variant.start == nullptr, refused) << variant.name << " " << name_of(type);
     }
 }
 
 TEST_F(CudaReduceLadderOf, OtherTypesAreRefused) {
-  EXPECT_THROW(reduce_rungs(ElementType::i8), Error);
-  EXPECT_THROW(reduce_rungs(ElementType::f16), Error);
+  EXPECT_THROW(reduce_variants(ElementType::i8), Error);
+  EXPECT_THROW(reduce_variants(ElementType::f16), Error);
 }
 
 }  // namespace

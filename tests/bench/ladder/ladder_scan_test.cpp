@@ -27,12 +27,12 @@ std::vector<std::int32_t> prefix_sums(const std::vector<std::int32_t>& elements)
 }
 
 /// In scratch memory that holds anything.
-void scan(const Rung& rung, const void* input, std::uint64_t elements, void* output) {
-  const std::uint64_t scratch_bytes = rung.scratch_bytes(elements);
+void scan(const Variant& variant, const void* input, std::uint64_t elements, void* output) {
+  const std::uint64_t scratch_bytes = variant.scratch_bytes(elements);
   const DeviceBuffer scratch(scratch_bytes);
   const Stream stream;
   if (scratch_bytes != 0) fill_bytes(scratch.data(), 0xff, scratch_bytes, stream.get());
-  rung.start(input, elements, output, scratch.data(), stream.get());
+  variant.start(input, elements, output, scratch.data(), stream.get());
   stream.synchronize();
 }
 
@@ -41,19 +41,19 @@ void expect_prefix_sums(std::uint64_t size) {
   const auto expected = prefix_sums(elements);
   const GuardedArray<std::int32_t> input(elements);
   GuardedArray<std::int32_t> output(size);
-  for (const Rung& rung : scan_rungs()) {
+  for (const Variant& variant : scan_variants()) {
     output.poison();
-    scan(rung, input.data(), size, output.data());
-    EXPECT_TRUE(output.read() == expected) << rung.name << " of " << size;
+    scan(variant, input.data(), size, output.data());
+    EXPECT_TRUE(output.read() == expected) << variant.name << " of " << size;
   }
 }
 
 using CudaScanLadder = GpuTest;
 
-TEST_F(CudaScanLadder, HasNineRungsAndRefusesNone) {
-  const auto rungs = scan_rungs();
-  EXPECT_EQ(rungs.size(), 9u);
-  for (const Rung& rung : rungs) EXPECT_EQ(rung.refusal, "") << rung.name;
+TEST_F(CudaScanLadder, HasNineVariantsAndRefusesNone) {
+  const auto variants = scan_variants();
+  EXPECT_EQ(variants.size(), 9u);
+  for (const Variant& variant : variants) EXPECT_EQ(variant.refusal, "") << variant.name;
 }
 
 TEST_F(CudaScanLadder, FewElementsHaveTheirPrefixSums) {
@@ -71,9 +71,9 @@ TEST_F(CudaScanLadder, MoreElementsThan32BitsCountHaveTheirPrefixSums) {
   const Stream stream;
   fill_pattern(input.data(), huge_size, stream.get());
   stream.synchronize();
-  for (const Rung& rung : scan_rungs()) {
+  for (const Variant& variant : scan_variants()) {
     output.poison();
-    scan(rung, input.data(), huge_size, output.data());
+    scan(variant, input.data(), huge_size, output.data());
     const DeviceBuffer mismatches(sizeof(unsigned long long));
     fill_bytes(mismatches.data(), 0, mismatches.size(), stream.get());
     count_mismatches(output.data(), huge_size,
@@ -81,7 +81,7 @@ TEST_F(CudaScanLadder, MoreElementsThan32BitsCountHaveTheirPrefixSums) {
     unsigned long long count = 0;
     copy_to_host(&count, mismatches.data(), sizeof(count), stream.get());
     stream.synchronize();
-    EXPECT_EQ(count, 0u) << rung.name;
+    EXPECT_EQ(count, 0u) << variant.name;
   }
 }
 

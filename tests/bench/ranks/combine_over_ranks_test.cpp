@@ -30,8 +30,8 @@ TEST_F(CombineOverRanks, TakesTheSlowestTimesAndTheSumOfRates) {
   const Row row = combined(row_of_this_rank()).front();
   const int last = communicator_.size() - 1;
   EXPECT_EQ(row.seconds->median, 1.0);
-  EXPECT_EQ(row.seconds->least, 0.5 + last);
-  EXPECT_EQ(row.seconds->most, 2.0 + last);
+  EXPECT_EQ(row.seconds->minimum, 0.5 + last);
+  EXPECT_EQ(row.seconds->maximum, 2.0 + last);
   EXPECT_EQ(row.gigabytes_per_second, 8.0 * communicator_.size());
   EXPECT_EQ(row.check, Check::right);
   EXPECT_FALSE(row.error_ulps);

@@ -9,18 +9,18 @@
 namespace warpfold::cli {
 namespace {
 
-/// What is said of `words` by a program with the command `fold`.
+/// What is said of `words` by a program with the command `reduce`.
 std::string complaint(std::vector<std::string> words) {
   CLI::App program("", "warpfold");
   program.require_subcommand(0, 1);
   std::string file;
   std::string colour;
   std::string where;
-  CLI::App* fold = program.add_subcommand("fold", "");
+  CLI::App* reduce = program.add_subcommand("fold", "");
   program.add_subcommand("unfold", "");
-  fold->add_option("FILE", file)->required();
-  fold->add_option("--colour", colour);
-  fold->add_option("--where", where);
+  reduce->add_option("FILE", file)->required();
+  reduce->add_option("--colour", colour);
+  reduce->add_option("--where", where);
   try {
     program.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& failure) {

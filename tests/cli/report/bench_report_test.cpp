@@ -24,7 +24,7 @@ bench::Row row_of(const char* group, const char* kernel) {
   return row;
 }
 
-/// A fold, CUB with an error, a kernel that was refused, and a second group.
+/// A reduction, CUB with an error, a kernel that was refused, and a second group.
 bench::Result sample() {
   bench::Result result;
   result.run.backend = "cuda";

@@ -116,20 +116,20 @@ TEST(BoxCut, CutsAllChunksIntoBoxes) {
     const ChunkGrid grid = chunk_grid(made.shape, made.chunk_shape);
     const ChunkedShape dataset = testing::unmerged(grid);
     const auto places = testing::places_of(dataset);
-    const std::uint64_t most_chunks = 1 + random() % (grid.chunks() + 3);
-    const BoxCut cut(grid, most_chunks);
+    const std::uint64_t max_chunks = 1 + random() % (grid.chunks() + 3);
+    const BoxCut cut(grid, max_chunks);
     std::uint64_t next = 0;
-    std::uint64_t most_elements = 0;
+    std::uint64_t max_elements = 0;
     for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
       const ChunkRun run = cut.run(box);
       EXPECT_EQ(run.first, next);
-      EXPECT_LE(run.count, most_chunks);
+      EXPECT_LE(run.count, max_chunks);
       EXPECT_TRUE(is_box(dataset, places, run));
-      most_elements = std::max(most_elements, elements_in(places, run));
+      max_elements = std::max(max_elements, elements_in(places, run));
       next = run.end();
     }
     EXPECT_EQ(next, grid.chunks());
-    EXPECT_EQ(cut.most_elements(), most_elements);
+    EXPECT_EQ(cut.max_elements(), max_elements);
   }
 }
 

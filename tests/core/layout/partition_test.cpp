@@ -41,15 +41,15 @@ TEST(Partition, IsBalancedToAGranule) {
   for (const std::uint64_t elements : sizes)
     for (const std::uint64_t granule : {1u, 7u, 4096u})
       for (std::uint64_t ranks = 1; ranks <= 70; ++ranks) {
-        std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-        std::uint64_t most = 0;
+        std::uint64_t minimum = std::numeric_limits<std::uint64_t>::max();
+        std::uint64_t maximum = 0;
         for (std::uint64_t rank = 0; rank < ranks; ++rank) {
           const std::uint64_t granules =
               ceil_div(partition(elements, granule, ranks, rank).count, granule);
-          least = std::min(least, granules);
-          most = std::max(most, granules);
+          minimum = std::min(minimum, granules);
+          maximum = std::max(maximum, granules);
         }
-        ASSERT_LE(most - least, 1u) << elements << ' ' << granule << ' ' << ranks;
+        ASSERT_LE(maximum - minimum, 1u) << elements << ' ' << granule << ' ' << ranks;
       }
 }
 
@@ -71,10 +71,10 @@ TEST(BlockRange, CutsBlocksOfEqualSizeButTheLast) {
 }
 
 TEST(BlockRange, DoesNotOverflow) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_EQ(block_range(10, 4, most), (ElementRange{10, 0}));
-  EXPECT_EQ(block_range(most, 4096, most / 4096), (ElementRange{most - 4095, 4095}));
-  EXPECT_EQ(block_range(most, 1, most), (ElementRange{most, 0}));
+  constexpr std::uint64_t maximum = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(block_range(10, 4, maximum), (ElementRange{10, 0}));
+  EXPECT_EQ(block_range(maximum, 4096, maximum / 4096), (ElementRange{maximum - 4095, 4095}));
+  EXPECT_EQ(block_range(maximum, 1, maximum), (ElementRange{maximum, 0}));
 }
 
 TEST(CeilDiv, RoundsUp) {

@@ -77,13 +77,13 @@ TEST(SelectedGrid, ARangeOverlapsTheFewestChunksOfOneRun) {
   for_random_datasets(2, [](const SelectedDataset& dataset, std::mt19937_64& random) {
     const std::uint64_t first = random() % dataset.elements();
     const ElementRange range{first, 1 + random() % (dataset.elements() - first)};
-    std::uint64_t least = ~std::uint64_t{0};
-    std::uint64_t greatest = 0;
+    std::uint64_t minimum = ~std::uint64_t{0};
+    std::uint64_t maximum = 0;
     for (std::uint64_t each = range.first; each < range.end(); ++each) {
-      least = std::min(least, dataset.position(each));
-      greatest = std::max(greatest, dataset.position(each));
+      minimum = std::min(minimum, dataset.position(each));
+      maximum = std::max(maximum, dataset.position(each));
     }
-    EXPECT_EQ(chunks_overlapping(dataset.grid, range), (ChunkRun{least, greatest - least + 1}));
+    EXPECT_EQ(chunks_overlapping(dataset.grid, range), (ChunkRun{minimum, maximum - minimum + 1}));
   });
 }
 
@@ -107,7 +107,7 @@ TEST(SelectedGrid, BoxesPackWhatTheirChunksHaveInFlatOrder) {
         ++next;
       }
       EXPECT_EQ(target.elements, next);
-      EXPECT_LE(next, cut.most_elements());
+      EXPECT_LE(next, cut.max_elements());
     }
     EXPECT_EQ(next_chunk, grid.chunks());
   });

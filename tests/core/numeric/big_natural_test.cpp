@@ -8,7 +8,7 @@
 namespace warpfold {
 namespace {
 
-constexpr std::uint64_t most = ~std::uint64_t{0};
+constexpr std::uint64_t maximum = ~std::uint64_t{0};
 
 std::uint64_t any_size(std::mt19937_64& random) { return random() >> (random() % 64); }
 
@@ -32,7 +32,7 @@ TEST(BigNatural, HoldsIntegers) {
   std::mt19937_64 random(6);
   expect_equal(BigNatural(0), 0);
   expect_equal(BigNatural(1), 1);
-  expect_equal(BigNatural(most), most);
+  expect_equal(BigNatural(maximum), maximum);
   for (int trial = 0; trial < 200; ++trial) {
     const std::uint64_t value = any_size(random);
     expect_equal(BigNatural(value), value);
@@ -41,9 +41,9 @@ TEST(BigNatural, HoldsIntegers) {
 
 TEST(BigNatural, Multiplies) {
   std::mt19937_64 random(7);
-  expect_equal(BigNatural(most) * BigNatural(0), 0);
-  expect_equal(BigNatural(0) * BigNatural(most), 0);
-  expect_equal(BigNatural(most) * BigNatural(most), static_cast<uint128>(most) * most);
+  expect_equal(BigNatural(maximum) * BigNatural(0), 0);
+  expect_equal(BigNatural(0) * BigNatural(maximum), 0);
+  expect_equal(BigNatural(maximum) * BigNatural(maximum), static_cast<uint128>(maximum) * maximum);
   for (int trial = 0; trial < 500; ++trial) {
     const std::uint64_t a = any_size(random);
     const std::uint64_t b = any_size(random);
@@ -53,9 +53,9 @@ TEST(BigNatural, Multiplies) {
 
 TEST(BigNatural, Subtracts) {
   std::mt19937_64 random(8);
-  const BigNatural square = BigNatural(most) * BigNatural(most);
+  const BigNatural square = BigNatural(maximum) * BigNatural(maximum);
   expect_equal(square - square, 0);
-  expect_equal(square - BigNatural(0), static_cast<uint128>(most) * most);
+  expect_equal(square - BigNatural(0), static_cast<uint128>(maximum) * maximum);
   expect_equal(BigNatural(1u << 31) * BigNatural(2) - BigNatural(1), 0xffffffffu);
   for (int trial = 0; trial < 500; ++trial) {
     const std::uint64_t a = any_size(random) | 1u << 31;

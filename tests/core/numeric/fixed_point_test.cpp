@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
-constexpr double least = std::numeric_limits<double>::denorm_min();
+constexpr double minimum = std::numeric_limits<double>::denorm_min();
 
 ExactSum exact_sum(std::initializer_list<double> terms) {
   ExactSum sum{};
@@ -40,7 +40,7 @@ TEST(ScaledInteger, TakesDoublesApart) {
   EXPECT_EQ(one.magnitude, std::uint64_t{1} << 52);
   EXPECT_EQ(one.exponent, -52);
   EXPECT_FALSE(one.negative);
-  const ScaledInteger subnormal = scaled_integer(-3 * least);
+  const ScaledInteger subnormal = scaled_integer(-3 * minimum);
   EXPECT_EQ(subnormal.magnitude, 3u);
   EXPECT_EQ(subnormal.exponent, -1074);
   EXPECT_TRUE(subnormal.negative);
@@ -62,8 +62,8 @@ TEST(ExactSum, EveryExponentRoundTrips) {
 
 TEST(ExactSum, CancellationLeavesWhatIsLeft) {
   EXPECT_EQ(rounded_sum({1e308, 1.0, -1e308}), 1.0);
-  EXPECT_EQ(rounded_sum({largest, least, -largest}), least);
-  EXPECT_EQ(rounded_sum({largest, -least, -largest}), -least);
+  EXPECT_EQ(rounded_sum({largest, minimum, -largest}), minimum);
+  EXPECT_EQ(rounded_sum({largest, -minimum, -largest}), -minimum);
   EXPECT_EQ(rounded_sum({1e16, 1.0, 1.0, -1e16}), 2.0);
   EXPECT_EQ(rounded_sum({largest, largest, 1.0, -largest, -largest}), 1.0);
 }
@@ -77,18 +77,18 @@ TEST(ExactSum, ZeroIsPositive) {
 
 TEST(ExactSum, RoundsToNearestWithTiesToEven) {
   EXPECT_EQ(rounded_sum({0x1p53, 1.0}), 0x1p53);
-  EXPECT_EQ(rounded_sum({0x1p53, 1.0, least}), 0x1p53 + 2);
-  EXPECT_EQ(rounded_sum({0x1p53, 1.0, -least}), 0x1p53);
+  EXPECT_EQ(rounded_sum({0x1p53, 1.0, minimum}), 0x1p53 + 2);
+  EXPECT_EQ(rounded_sum({0x1p53, 1.0, -minimum}), 0x1p53);
   EXPECT_EQ(rounded_sum({0x1p53, 3.0}), 0x1p53 + 4);
-  EXPECT_EQ(rounded_sum({0x1p53, 3.0, -least}), 0x1p53 + 2);
+  EXPECT_EQ(rounded_sum({0x1p53, 3.0, -minimum}), 0x1p53 + 2);
   EXPECT_EQ(rounded_sum({-0x1p53, -1.0}), -0x1p53);
-  EXPECT_EQ(rounded_sum({-0x1p53, -1.0, -least}), -0x1p53 - 2);
-  EXPECT_EQ(rounded_sum({-0x1p53, -1.0, least}), -0x1p53);
+  EXPECT_EQ(rounded_sum({-0x1p53, -1.0, -minimum}), -0x1p53 - 2);
+  EXPECT_EQ(rounded_sum({-0x1p53, -1.0, minimum}), -0x1p53);
 }
 
 TEST(ExactSum, SubnormalsAreExact) {
-  EXPECT_EQ(rounded_sum({least, least}), 2 * least);
-  EXPECT_EQ(rounded_sum({0x1p-1022, -least}), 0x1p-1022 - least);
+  EXPECT_EQ(rounded_sum({minimum, minimum}), 2 * minimum);
+  EXPECT_EQ(rounded_sum({0x1p-1022, -minimum}), 0x1p-1022 - minimum);
   EXPECT_EQ(rounded_sum({0x1p-1023, 0x1p-1023}), 0x1p-1022);
 }
 
@@ -97,23 +97,23 @@ TEST(ExactSum, OverflowsToInfinityOnlyWhenRounded) {
   EXPECT_EQ(rounded_sum({largest, largest}), infinity);
   EXPECT_EQ(rounded_sum({-largest, -largest}), -infinity);
   EXPECT_EQ(rounded_sum({largest, half_ulp}), infinity);
-  EXPECT_EQ(rounded_sum({largest, half_ulp, -least}), largest);
+  EXPECT_EQ(rounded_sum({largest, half_ulp, -minimum}), largest);
 }
 
 TEST(ExactSum, ScalesBeforeRounding) {
   EXPECT_EQ(exact_sum({largest, largest}).rounded(-2), std::ldexp(largest, -1));
   EXPECT_EQ(exact_sum({1.0}).rounded(-1075), 0.0);
-  EXPECT_EQ(exact_sum({1.0, least}).rounded(-1075), least);
-  EXPECT_EQ(exact_sum({-1.5}).rounded(-1074), -2 * least);
+  EXPECT_EQ(exact_sum({1.0, minimum}).rounded(-1075), minimum);
+  EXPECT_EQ(exact_sum({-1.5}).rounded(-1074), -2 * minimum);
 }
 
 TEST(ExactSum, AddsIntegers) {
-  const auto least_i64 = int128{std::numeric_limits<std::int64_t>::min()};
-  const auto most_u64 = int128{std::numeric_limits<std::uint64_t>::max()};
+  const auto min_i64 = int128{std::numeric_limits<std::int64_t>::min()};
+  const auto max_u64 = int128{std::numeric_limits<std::uint64_t>::max()};
   ExactSum sum{};
-  sum.add(least_i64);
+  sum.add(min_i64);
   EXPECT_EQ(sum.rounded(), -0x1p63);
-  sum.add(most_u64);
+  sum.add(max_u64);
   EXPECT_EQ(sum.rounded(), 0x1p63);
   sum.add(-(int128{1} << 63) + 1);
   EXPECT_EQ(sum.rounded(), 0.0);
@@ -142,13 +142,13 @@ TEST(ExactSum, RoundedPairScales) {
   const DoublePair pair = exact_sum({largest, largest, 1.0}).rounded_pair(-128);
   EXPECT_EQ(pair.high, std::ldexp(largest, -127));
   EXPECT_EQ(pair.low, 0x1p-128);
-  const DoublePair tiny = exact_sum({least}).rounded_pair(-128);
+  const DoublePair tiny = exact_sum({minimum}).rounded_pair(-128);
   EXPECT_EQ(tiny.high, 0.0);
   EXPECT_EQ(tiny.low, 0.0);
 }
 
 TEST(ExactSum, NegationIsExact) {
-  ExactSum sum = exact_sum({1e300, 1.0, -least});
+  ExactSum sum = exact_sum({1e300, 1.0, -minimum});
   sum.normalize();
   const std::vector<std::int64_t> original = limbs_of(sum);
   EXPECT_FALSE(sum.negative());
@@ -162,12 +162,12 @@ TEST(ExactSum, NegationIsExact) {
 TEST(ExactSumOfSquares, SquaresAreNeitherRoundedNorUnderflown) {
   EXPECT_EQ(rounded_squares({3.0, 4.0}), 25.0);
   EXPECT_EQ(rounded_squares({-3.0}), 9.0);
-  EXPECT_EQ(rounded_squares({0x1p-537}), least);
-  EXPECT_EQ(rounded_squares({least, 1.0}), 1.0);
+  EXPECT_EQ(rounded_squares({0x1p-537}), minimum);
+  EXPECT_EQ(rounded_squares({minimum, 1.0}), 1.0);
   EXPECT_EQ(rounded_squares({largest}), infinity);
   EXPECT_EQ(rounded_squares({1.0 + 0x1p-52}), 1.0 + 0x1p-51);
   ExactSumOfSquares squares{};
-  squares.add_square(least);
+  squares.add_square(minimum);
   EXPECT_EQ(squares.rounded(2148), 1.0);
   squares.add_square(largest);
   EXPECT_EQ(squares.rounded(-1100), 0x1p948 - 0x1p896);
@@ -254,10 +254,10 @@ TEST(FixedPoint, NormalizationKeepsTheValue) {
   ExactSum sum{};
   for (int i = 0; i < 1000; ++i) {
     sum.add(i % 2 == 0 ? largest : -largest);
-    sum.add(-least);
+    sum.add(-minimum);
     if (i % 7 == 0) sum.normalize();
   }
-  EXPECT_EQ(sum.rounded(), -1000 * least);
+  EXPECT_EQ(sum.rounded(), -1000 * minimum);
 }
 
 class OrderTest : public ::testing::Test {
@@ -271,7 +271,7 @@ class OrderTest : public ::testing::Test {
     return values;
   }
 
-  /// Folds runs of random lengths and merges them, normalizing now and then.
+  /// Reduces runs of random lengths and merges them, normalizing now and then.
   template <class Number, class Add>
   std::vector<std::int64_t> merged_limbs(const std::vector<double>& values, Add add) {
     Number total{};

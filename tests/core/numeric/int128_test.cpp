@@ -14,9 +14,9 @@ TEST(Int128, DecimalDigits) {
 }
 
 TEST(Int128, DecimalDigitsOfTheExtremes) {
-  const auto least = static_cast<int128>(uint128{1} << 127);
-  EXPECT_EQ(to_string(least), "-170141183460469231731687303715884105728");
-  EXPECT_EQ(to_string(-(least + 1)), "170141183460469231731687303715884105727");
+  const auto minimum = static_cast<int128>(uint128{1} << 127);
+  EXPECT_EQ(to_string(minimum), "-170141183460469231731687303715884105728");
+  EXPECT_EQ(to_string(-(minimum + 1)), "170141183460469231731687303715884105727");
 }
 
 }  // namespace

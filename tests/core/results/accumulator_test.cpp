@@ -8,13 +8,13 @@
 #include <random>
 #include <vector>
 
-#include "core/results/folding.hpp"
+#include "core/results/reducing.hpp"
 
 namespace warpfold {
 namespace {
 
-using testing::fold;
-using testing::folded;
+using testing::reduce;
+using testing::reduced;
 
 void expect_same(const Extremum& a, const Extremum& b) {
   EXPECT_EQ(a.key, b.key);
@@ -53,12 +53,12 @@ std::vector<double> elements_with_ties() {
 
 TEST(Accumulator, MergesAnyPartitionInAnyOrder) {
   const std::vector<double> elements = elements_with_ties();
-  const Accumulator expected = folded(elements);
+  const Accumulator expected = reduced(elements);
   std::mt19937_64 random(5);
   for (int trial = 0; trial < 20; ++trial) {
     std::vector<Accumulator> parts(1 + random() % 9, Accumulator::empty());
     for (std::uint64_t i = 0; i < elements.size(); ++i)
-      fold(parts[random() % parts.size()], elements[i], i);
+      reduce(parts[random() % parts.size()], elements[i], i);
     Accumulator total = Accumulator::empty();
     for (Accumulator& part : parts) {
       part.normalize();
@@ -74,8 +74,8 @@ TEST(Accumulator, ShiftedIndicesAreThoseOfTheWhole) {
   Accumulator part = Accumulator::empty();
   Accumulator whole = Accumulator::empty();
   for (std::uint64_t i = 0; i < elements.size(); ++i) {
-    fold(part, elements[i], i);
-    fold(whole, elements[i], 1000 + i);
+    reduce(part, elements[i], i);
+    reduce(whole, elements[i], 1000 + i);
   }
   part.shift_indices(1000);
   expect_same(part, whole);
@@ -85,24 +85,24 @@ TEST(Accumulator, ShiftedIndicesAreThoseOfTheWhole) {
 }
 
 TEST(Accumulator, MergingNothingChangesNothing) {
-  const Accumulator expected = folded(elements_with_ties());
+  const Accumulator expected = reduced(elements_with_ties());
   Accumulator total = expected;
   total.merge(Accumulator::empty());
   expect_same(total, expected);
 }
 
 TEST(Extremum, TiesGoToTheLowestIndex) {
-  const Accumulator zeros = folded(std::vector<double>{1.0, 0.0, -0.0, -0.0});
+  const Accumulator zeros = reduced(std::vector<double>{1.0, 0.0, -0.0, -0.0});
   EXPECT_EQ(zeros.minimum.index, 1u);
-  const Accumulator later = folded(std::vector<double>{-1.0, -0.0, 0.0});
+  const Accumulator later = reduced(std::vector<double>{-1.0, -0.0, 0.0});
   EXPECT_EQ(later.maximum.index, 1u);
   EXPECT_EQ(later.maximum.bits, 0x8000000000000000u);
 }
 
 TEST(Extremum, TheWorstKeyStillCounts) {
   const std::vector<std::uint64_t> elements = {std::numeric_limits<std::uint64_t>::max()};
-  EXPECT_EQ(folded(elements).minimum.index, 0u);
-  EXPECT_EQ(folded(std::vector<std::uint64_t>{0, 0}).maximum.index, 0u);
+  EXPECT_EQ(reduced(elements).minimum.index, 0u);
+  EXPECT_EQ(reduced(std::vector<std::uint64_t>{0, 0}).maximum.index, 0u);
   EXPECT_FALSE(Extremum::none().seen());
 }
 

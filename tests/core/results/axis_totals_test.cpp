@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/results/axis_folding.hpp"
-#include "core/results/folding.hpp"
+#include "core/results/axis_reducing.hpp"
+#include "core/results/reducing.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -22,12 +22,12 @@ namespace warpfold {
 namespace {
 
 using testing::element_of;
-using testing::fold;
-using testing::folded;
+using testing::reduce;
+using testing::reduced;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr FoldNeeds all_needs{true, true, true, true};
+constexpr ReduceNeeds all_needs{true, true, true, true};
 constexpr SummaryOptions skipping{NanPolicy::skip};
 
 constexpr Statistic rounded_statistics[] = {Statistic::sum, Statistic::mean, Statistic::var,
@@ -45,7 +45,7 @@ const AxisCase axis_cases[] = {
 #include "core/results/axis_cases.inc"
 };
 
-/// Folds columns by some lanes in turn, as rows of the columns.
+/// Reduces columns by some lanes in turn, as rows of the columns.
 template <class T>
 AxisTotals totals_of(const std::vector<std::vector<T>>& columns, std::uint64_t lanes) {
   AxisTotals totals(element_type_of<T>(), all_needs, columns.size());
@@ -53,7 +53,7 @@ AxisTotals totals_of(const std::vector<std::vector<T>>& columns, std::uint64_t l
     AxisParts parts(all_needs, columns.size());
     for (std::uint64_t output = 0; output < columns.size(); ++output)
       for (std::uint64_t row = lane; row < columns[output].size(); row += lanes)
-        fold(parts, output, columns[output][row], row);
+        reduce(parts, output, columns[output][row], row);
     totals.merge(parts);
   }
   return totals;
@@ -155,7 +155,7 @@ void expect_summaries(const std::vector<std::vector<T>>& columns, const AxisTota
       const std::vector<Out> results = stored<Out>(totals, statistic, options);
       for (std::size_t i = 0; i < results.size(); ++i) {
         const Summary summary =
-            summarize(folded(columns[i]), element_type_of<T>(), {statistic}, options, rounding);
+            summarize(reduced(columns[i]), element_type_of<T>(), {statistic}, options, rounding);
         EXPECT_EQ(text(results[i]), expected_text<Out>(summary.front().second))
             << name_of(statistic) << " of column " << i << " as " << name_of(type);
       }
@@ -186,7 +186,7 @@ TEST(AxisTotals, PackedMergeAsTheyAre) {
     AxisParts parts(all_needs, columns.size());
     for (std::uint64_t output = 0; output < columns.size(); ++output)
       for (std::uint64_t row = lane; row < columns[output].size(); row += 3)
-        fold(parts, output, columns[output][row], row);
+        reduce(parts, output, columns[output][row], row);
     part.merge(parts);
     merged.merge(part.packed());
   }
@@ -194,7 +194,7 @@ TEST(AxisTotals, PackedMergeAsTheyAre) {
     const Accumulator expected = totals.accumulator(output);
     const Accumulator actual = merged.accumulator(output);
     EXPECT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0) << output;
-    const Accumulator direct = folded(columns[output]);
+    const Accumulator direct = reduced(columns[output]);
     EXPECT_EQ(std::memcmp(&actual, &direct, sizeof actual), 0) << output;
   }
 }
@@ -211,8 +211,8 @@ TEST(AxisTotals, OfNoElements) {
 }
 
 TEST(AxisTotals, NameTheOutputThatDoesNotFit) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  const AxisTotals totals = totals_of<std::int64_t>({{1, 2}, {most, 1}, {most, most}}, 1);
+  constexpr std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
+  const AxisTotals totals = totals_of<std::int64_t>({{1, 2}, {maximum, 1}, {maximum, maximum}}, 1);
   std::int64_t results[3] = {};
   try {
     totals.store(Statistic::sum, {}, {0, 3}, 1000, ElementType::i64,
@@ -222,7 +222,7 @@ TEST(AxisTotals, NameTheOutputThatDoesNotFit) {
     EXPECT_NE(error.problem().find("output 1001"), std::string::npos) << error.what();
   }
   EXPECT_EQ(stored<std::int64_t>(totals, Statistic::sum, {.overflow = OverflowPolicy::wrap}),
-            (std::vector<std::int64_t>{3, -most - 1, -2}));
+            (std::vector<std::int64_t>{3, -maximum - 1, -2}));
   EXPECT_EQ(stored<double>(totals, Statistic::sum), (std::vector{3.0, 0x1p63, 0x1p64}));
 }
 
@@ -234,12 +234,13 @@ TEST(AxisTotals, WrapSumsInTheTypeOfTheOutput) {
   EXPECT_EQ(stored<std::int8_t>(narrow, Statistic::sum, wrapping),
             (std::vector<std::int8_t>{44, 126}));
   EXPECT_EQ(stored<float>(narrow, Statistic::sum, wrapping), (std::vector{300.0f, -130.0f}));
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  const AxisTotals wide = totals_of<std::int64_t>({{most, most, most}, {-most, -most, 5}}, 1);
+  constexpr std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
+  const AxisTotals wide =
+      totals_of<std::int64_t>({{maximum, maximum, maximum}, {-maximum, -maximum, 5}}, 1);
   EXPECT_EQ(stored<std::uint16_t>(wide, Statistic::sum, wrapping),
             (std::vector<std::uint16_t>{65533, 7}));
   EXPECT_EQ(stored<std::int64_t>(wide, Statistic::sum, wrapping),
-            (std::vector<std::int64_t>{most - 2, 7}));
+            (std::vector<std::int64_t>{maximum - 2, 7}));
 }
 
 TEST(AxisTotals, HaveTypesAsNumPyHas) {

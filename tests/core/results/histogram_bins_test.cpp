@@ -52,8 +52,8 @@ TEST(HistogramBins, ASingleNumberHasRoomAroundIt) {
 }
 
 TEST(HistogramBins, StepsBelowTheLeastNumberAreStillNumpys) {
-  const double least = std::numeric_limits<double>::denorm_min();
-  EXPECT_EQ(equal_edges(0, least, 4), (std::vector<double>{0, 0, 0, least, least}));
+  const double minimum = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(equal_edges(0, minimum, 4), (std::vector<double>{0, 0, 0, minimum, minimum}));
 }
 
 TEST(HistogramBins, BadRangesAreRefused) {
@@ -64,8 +64,8 @@ TEST(HistogramBins, BadRangesAreRefused) {
 }
 
 TEST(HistogramBins, EdgesThatRoundingLetsFallAreRefused) {
-  const double least = std::numeric_limits<double>::denorm_min();
-  expect_usage_error([=] { equal_edges(-92 * least, 86 * least, 64); },
+  const double minimum = std::numeric_limits<double>::denorm_min();
+  expect_usage_error([=] { equal_edges(-92 * minimum, 86 * minimum, 64); },
                      "too far apart there for 64");
 }
 
@@ -101,11 +101,11 @@ TEST(HistogramBins, IntegersBeyond53BitsAreNotRounded) {
 }
 
 TEST(HistogramBins, EdgesOutsideATypesValues) {
-  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_EQ(counted<std::uint64_t>({-infinity, 1, infinity}, {0, most}).bins, (Counts{1, 1}));
-  EXPECT_EQ(counted<std::uint64_t>({0, 0x1p64}, {0, most}).bins, (Counts{2}));
-  EXPECT_EQ(counted<std::uint64_t>({0x1p64, 0x1p65}, {0, most}).below, 2u);
-  EXPECT_EQ(counted<std::uint64_t>({-2, -1}, {0, most}).above, 2u);
+  constexpr auto maximum = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(counted<std::uint64_t>({-infinity, 1, infinity}, {0, maximum}).bins, (Counts{1, 1}));
+  EXPECT_EQ(counted<std::uint64_t>({0, 0x1p64}, {0, maximum}).bins, (Counts{2}));
+  EXPECT_EQ(counted<std::uint64_t>({0x1p64, 0x1p65}, {0, maximum}).below, 2u);
+  EXPECT_EQ(counted<std::uint64_t>({-2, -1}, {0, maximum}).above, 2u);
   EXPECT_EQ(counted<std::int8_t>({-1000, 1000}, {-128, 127}).bins, (Counts{2}));
 }
 

@@ -44,15 +44,15 @@ TEST(Statistic, UnknownNamesListTheKnownOnes) {
               "unknown statistic ''");
 }
 
-void expect_needs(const Statistics& statistics, ElementType type, FoldNeeds expected) {
-  const FoldNeeds needs = needs_of(statistics, type);
+void expect_needs(const Statistics& statistics, ElementType type, ReduceNeeds expected) {
+  const ReduceNeeds needs = needs_of(statistics, type);
   EXPECT_EQ(needs.sum, expected.sum) << name_of(type);
   EXPECT_EQ(needs.absolute, expected.absolute) << name_of(type);
   EXPECT_EQ(needs.squares, expected.squares) << name_of(type);
   EXPECT_EQ(needs.extrema, expected.extrema) << name_of(type);
 }
 
-TEST(FoldNeeds, OfEachStatisticAreMinimal) {
+TEST(ReduceNeeds, OfEachStatisticAreMinimal) {
   for (const ElementType type : all_element_types) {
     for (const auto counted : {Statistic::count, Statistic::nan_count, Statistic::inf_count})
       expect_needs({counted}, type, {});
@@ -67,7 +67,7 @@ TEST(FoldNeeds, OfEachStatisticAreMinimal) {
   }
 }
 
-TEST(FoldNeeds, OfAbsoluteSumsAreSumsWhereNothingIsNegative) {
+TEST(ReduceNeeds, OfAbsoluteSumsAreSumsWhereNothingIsNegative) {
   for (const auto type : {ElementType::u8, ElementType::u16, ElementType::u32, ElementType::u64})
     expect_needs({Statistic::l1}, type, {.sum = true});
   for (const auto type : {ElementType::i8, ElementType::i16, ElementType::i32, ElementType::i64,
@@ -75,7 +75,7 @@ TEST(FoldNeeds, OfAbsoluteSumsAreSumsWhereNothingIsNegative) {
     expect_needs({Statistic::l1}, type, {.absolute = true});
 }
 
-TEST(FoldNeeds, OfSeveralStatisticsAreTogether) {
+TEST(ReduceNeeds, OfSeveralStatisticsAreTogether) {
   expect_needs({}, ElementType::f64, {});
   expect_needs({Statistic::sum, Statistic::min}, ElementType::i8, {.sum = true, .extrema = true});
   expect_needs(every_statistic, ElementType::f32,

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/results/folding.hpp"
+#include "core/results/reducing.hpp"
 
 namespace warpfold {
 namespace {
 
 using testing::element_of;
-using testing::folded;
+using testing::reduced;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -62,19 +62,19 @@ const SummaryCase summary_cases[] = {
 #include "core/results/summary_cases.inc"
 };
 
-Accumulator folded(const SummaryCase& data) {
+Accumulator reduced(const SummaryCase& data) {
   return visit_element_type(data.type, [&](auto zero) {
     std::vector<decltype(zero)> elements;
     for (const std::uint64_t bits : data.elements)
       elements.push_back(element_of<decltype(zero)>(bits));
-    return folded(elements);
+    return reduced(elements);
   });
 }
 
 TEST(Summary, AgreesWithFractions) {
   for (const SummaryCase& data : summary_cases) {
     const std::string name = std::string(name_of(data.type)) + ' ' + data.kind + ' ';
-    const Summary summary = summarize(folded(data), data.type, every_statistic, {});
+    const Summary summary = summarize(reduced(data), data.type, every_statistic, {});
     ASSERT_EQ(summary.size(), every_statistic.size());
     for (std::size_t i = 0; i < summary.size(); ++i) {
       EXPECT_EQ(summary[i].first, every_statistic[i]);
@@ -82,7 +82,7 @@ TEST(Summary, AgreesWithFractions) {
                    name + std::string(name_of(every_statistic[i])));
     }
     const Summary sample =
-        summarize(folded(data), data.type, {Statistic::var, Statistic::std}, {.ddof = 1});
+        summarize(reduced(data), data.type, {Statistic::var, Statistic::std}, {.ddof = 1});
     expect_value(sample[0].second, data.sample_var, name + "sample var");
     expect_value(sample[1].second, data.sample_std, name + "sample std");
   }
@@ -95,7 +95,7 @@ Value one(const Accumulator& accumulator, ElementType type, Statistic statistic,
 
 Value one(const std::vector<double>& elements, Statistic statistic,
           const SummaryOptions& options = {}) {
-  return one(folded(elements), ElementType::f64, statistic, options);
+  return one(reduced(elements), ElementType::f64, statistic, options);
 }
 
 using Expected = std::array<Value, std::size(all_statistics)>;
@@ -111,13 +111,13 @@ const Value none = int128{0};
 
 TEST(Summary, KeepsTheOrderAskedFor) {
   const std::vector<double> elements = {2.0, 3.0};
-  const Summary summary = summarize(folded(elements), ElementType::f64,
+  const Summary summary = summarize(reduced(elements), ElementType::f64,
                                     {Statistic::max, Statistic::count, Statistic::sum}, {});
   ASSERT_EQ(summary.size(), 3u);
   EXPECT_EQ(summary[0], (std::pair{Statistic::max, Value(3.0)}));
   EXPECT_EQ(summary[1], (std::pair{Statistic::count, Value(int128{2})}));
   EXPECT_EQ(summary[2], (std::pair{Statistic::sum, Value(5.0)}));
-  EXPECT_TRUE(summarize(folded(elements), ElementType::f64, {}, {}).empty());
+  EXPECT_TRUE(summarize(reduced(elements), ElementType::f64, {}, {}).empty());
 }
 
 TEST(Summary, OfNoFloats) {
@@ -208,14 +208,14 @@ TEST(Summary, VarianceNeedsMoreElementsThanDdof) {
 
 TEST(Summary, TakesContentsThatAreNotNormalized) {
   Accumulator accumulator = Accumulator::empty();
-  for (std::uint64_t i = 0; i < 5; ++i) testing::fold(accumulator, -1e10 * double(i), i);
+  for (std::uint64_t i = 0; i < 5; ++i) testing::reduce(accumulator, -1e10 * double(i), i);
   expect_value(one(accumulator, ElementType::f64, Statistic::mean), -2e10, "mean");
   expect_value(one(accumulator, ElementType::f64, Statistic::var), 2e20, "var");
 }
 
 TEST(Summary, IntegerSumsExceedTheirType) {
-  const std::vector<std::int64_t> least(4, std::numeric_limits<std::int64_t>::min());
-  const Accumulator contents = folded(least);
+  const std::vector<std::int64_t> minimum(4, std::numeric_limits<std::int64_t>::min());
+  const Accumulator contents = reduced(minimum);
   expect_value(one(contents, ElementType::i64, Statistic::sum), integer("-36893488147419103232"),
                "sum");
   expect_value(one(contents, ElementType::i64, Statistic::l1), integer("36893488147419103232"),
@@ -227,7 +227,7 @@ TEST(Summary, IntegerSumsExceedTheirType) {
 TEST(Summary, IntegerSumsWrapInTheirType) {
   const SummaryOptions wrapping{.overflow = OverflowPolicy::wrap};
   const auto wrapped = [&](const auto& elements, ElementType type) {
-    return one(folded(elements), type, Statistic::sum, wrapping);
+    return one(reduced(elements), type, Statistic::sum, wrapping);
   };
   expect_value(wrapped(std::vector<std::int8_t>{127, 1}, ElementType::i8), integer("-128"), "i8");
   expect_value(wrapped(std::vector<std::int8_t>{-128, -1}, ElementType::i8), integer("127"), "i8");
@@ -241,8 +241,8 @@ TEST(Summary, IntegerSumsWrapInTheirType) {
                integer("-2147483648"), "i32");
   expect_value(wrapped(std::vector<std::uint32_t>{4294967295u, 1}, ElementType::u32), integer("0"),
                "u32");
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  expect_value(wrapped(std::vector<std::int64_t>{most, most, most}, ElementType::i64),
+  constexpr auto maximum = std::numeric_limits<std::int64_t>::max();
+  expect_value(wrapped(std::vector<std::int64_t>{maximum, maximum, maximum}, ElementType::i64),
                integer("9223372036854775805"), "i64");
   expect_value(wrapped(std::vector<std::uint64_t>(2, ~std::uint64_t{0}), ElementType::u64),
                integer("18446744073709551614"), "u64");
@@ -254,7 +254,7 @@ TEST(Summary, FloatsDoNotWrap) {
 }
 
 TEST(Summary, UnsignedAbsoluteSumsAreSums) {
-  Accumulator contents = folded(std::vector<std::uint32_t>{7, 8});
+  Accumulator contents = reduced(std::vector<std::uint32_t>{7, 8});
   contents.absolute = {};
   expect_value(one(contents, ElementType::u32, Statistic::l1), integer("15"), "l1");
 }

@@ -71,8 +71,8 @@ TYPED_TEST(IntegerRounding, MidpointsGoToEvenAndTheirNeighboursToTheNearest) {
 }
 
 TYPED_TEST(IntegerRounding, SmallIntegersAreExact) {
-  const int most = 1 << std::min(precision<TypeParam>, 12);
-  for (int value = -most; value <= most; ++value) ASSERT_EQ(rounded<TypeParam>(value), value);
+  const int maximum = 1 << std::min(precision<TypeParam>, 12);
+  for (int value = -maximum; value <= maximum; ++value) ASSERT_EQ(rounded<TypeParam>(value), value);
 }
 
 }  // namespace

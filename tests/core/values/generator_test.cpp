@@ -288,9 +288,9 @@ TEST(Generator, UniformIntegersFillTheirRange) {
   EXPECT_EQ(*std::max_element(narrow.begin(), narrow.end()), 127);
   const auto wide =
       elements_of<std::int64_t>(spec_of(GeneratorKind::uniform, ElementType::i64, 20'000));
-  const auto [least, greatest] = std::minmax_element(wide.begin(), wide.end());
-  EXPECT_TRUE(*least >= -0x80000000LL && *least < -0x7ff00000LL);
-  EXPECT_TRUE(*greatest <= 0x7fffffffLL && *greatest > 0x7ff00000LL);
+  const auto [minimum, maximum] = std::minmax_element(wide.begin(), wide.end());
+  EXPECT_TRUE(*minimum >= -0x80000000LL && *minimum < -0x7ff00000LL);
+  EXPECT_TRUE(*maximum <= 0x7fffffffLL && *maximum > 0x7ff00000LL);
   const auto positive =
       elements_of<std::uint64_t>(spec_of(GeneratorKind::uniform, ElementType::u64, 20'000));
   const std::uint64_t top = *std::max_element(positive.begin(), positive.end());
@@ -321,17 +321,17 @@ TEST(Generator, WideCoversItsBinaryOrders) {
                                      {ElementType::f32, 30},
                                      {ElementType::f64, 30}}) {
     visit_element_type(type, [type = type, orders = orders](auto element) {
-      int least = 2000;
-      int greatest = -2000;
+      int minimum = 2000;
+      int maximum = -2000;
       int negative = 0;
       for (const auto each :
            elements_of<decltype(element)>(spec_of(GeneratorKind::wide, type, 20'000))) {
-        least = std::min(least, std::ilogb(widened(each)));
-        greatest = std::max(greatest, std::ilogb(widened(each)));
+        minimum = std::min(minimum, std::ilogb(widened(each)));
+        maximum = std::max(maximum, std::ilogb(widened(each)));
         negative += widened(each) < 0 ? 1 : 0;
       }
-      EXPECT_EQ(least, -orders);
-      EXPECT_EQ(greatest, orders - 1);
+      EXPECT_EQ(minimum, -orders);
+      EXPECT_EQ(maximum, orders - 1);
       EXPECT_TRUE(negative > 9500 && negative < 10'500);
     });
   }

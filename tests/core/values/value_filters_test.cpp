@@ -118,11 +118,11 @@ TEST(ValueFilters, RefuseWhatIsNoCondition) {
 
 TEST(ValueFilters, LeaveOutAsManySingleValuesAsTheyCan) {
   std::vector<std::string> conditions;
-  for (int i = 0; i < ValueFilter::most_excluded; ++i)
+  for (int i = 0; i < ValueFilter::max_excluded; ++i)
     conditions.push_back("!=" + std::to_string(i));
   const ValueFilter filter = filter_of_conditions(conditions, ElementType::i16);
   for (std::int16_t value = -1; value < 10; ++value)
-    EXPECT_EQ(keeps(filter, value), value < 0 || value >= ValueFilter::most_excluded);
+    EXPECT_EQ(keeps(filter, value), value < 0 || value >= ValueFilter::max_excluded);
   conditions.push_back("!=100");
   usage_error_of([&] { filter_of_conditions(conditions, ElementType::i16); });
   conditions.push_back("<100");

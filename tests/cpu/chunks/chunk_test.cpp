@@ -10,7 +10,7 @@
 #include "cpu/chunks/staged.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/host_backend.hpp"
-#include "cpu/engines/scalar_fold.hpp"
+#include "cpu/engines/scalar_reduce.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -20,10 +20,10 @@ using warpfold::testing::ChunkedShape;
 using warpfold::testing::random_selection;
 using warpfold::testing::random_shape;
 
-constexpr FoldNeeds all_needs{true, true, true, true};
+constexpr ReduceNeeds all_needs{true, true, true, true};
 constexpr Kind some_kinds[] = {Kind::constant, Kind::sprinkled, Kind::zeros, Kind::all_bits};
 
-/// Longer than what a fold takes at a time.
+/// Longer than what a reduction takes at a time.
 const ChunkedShape large_shapes[] = {
     {{100003}, {40000}}, {{70000}, {70000}}, {{300, 401}, {150, 201}}, {{5, 20000}, {2, 20000}}};
 
@@ -32,20 +32,19 @@ Selection some_selection(const ChunkedShape& shape, std::mt19937_64& random) {
   return random() % 2 == 0 ? Selection{} : random_selection(shape.shape, random);
 }
 
-std::size_t most_staging(const ChunkGrid& grid, std::uint64_t chunks, std::size_t element_bytes) {
+std::size_t max_staging(const ChunkGrid& grid, std::uint64_t chunks, std::size_t element_bytes) {
   return chunks * (grid.chunk_elements() * element_bytes + 16);
 }
 
-/// Folds the dataset in boxes of at most `most_chunks` chunks, two threads at once.
+/// Reduces the dataset in boxes of at most `max_chunks` chunks, two threads at once.
 template <class T>
-Accumulator engine_fold(Backend& backend, const ChunkedDataset<T>& dataset, ElementFormat format,
-                        std::uint64_t most_chunks, std::uint64_t seed) {
+Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, ElementFormat format,
+                          std::uint64_t max_chunks, std::uint64_t seed) {
   const ChunkGrid& grid = dataset.grid();
-  const BoxCut cut(grid, most_chunks);
-  const auto engine =
-      backend.make_fold_engine({format, all_needs, cut.most_elements(),
-                                most_staging(grid, most_chunks, sizeof(T)), true, 2});
-  const auto fold_every_other_box = [&](int slot) {
+  const BoxCut cut(grid, max_chunks);
+  const auto engine = backend.make_reduce_engine(
+      {format, all_needs, cut.max_elements(), max_staging(grid, max_chunks, sizeof(T)), true, 2});
+  const auto reduce_every_other_box = [&](int slot) {
     std::mt19937_64 random(seed + static_cast<std::uint64_t>(slot));
     std::vector<std::byte> bytes;
     for (auto box = static_cast<std::uint64_t>(slot); box < cut.boxes(); box += 2) {
@@ -58,15 +57,15 @@ Accumulator engine_fold(Backend& backend, const ChunkedDataset<T>& dataset, Elem
     }
   };
   {
-    const std::jthread other([&] { fold_every_other_box(1); });
-    fold_every_other_box(0);
+    const std::jthread other([&] { reduce_every_other_box(1); });
+    reduce_every_other_box(0);
   }
   return engine->finish();
 }
 
 class EveryChunk : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
 
-TEST_P(EveryChunk, IsFoldedAsItsElementsAre) {
+TEST_P(EveryChunk, IsReducedAsItsElementsAre) {
   const auto [type, kernels] = GetParam();
   const auto backend = make_backend(1, *kernels);
   std::mt19937_64 random(6);
@@ -78,9 +77,9 @@ TEST_P(EveryChunk, IsFoldedAsItsElementsAre) {
       const ElementFormat format{type, i % 2 == 0 ? ByteOrder::little : ByteOrder::big};
       const Selection selection = some_selection(shape, random);
       const ChunkedDataset<T> dataset(shape, some_kinds[i % 4], format, random, selection);
-      const std::uint64_t most_chunks = 1 + random() % (dataset.grid().chunks() + 2);
-      const Accumulator actual = engine_fold(*backend, dataset, format, most_chunks, random());
-      EXPECT_TRUE(same(actual, scalar_fold(dataset.elements(), 0))) << "dataset " << i;
+      const std::uint64_t max_chunks = 1 + random() % (dataset.grid().chunks() + 2);
+      const Accumulator actual = engine_reduce(*backend, dataset, format, max_chunks, random());
+      EXPECT_TRUE(same(actual, scalar_reduce(dataset.elements(), 0))) << "dataset " << i;
     }
   });
 }
@@ -132,7 +131,7 @@ TEST(ScanEngine, TakesChunksFromSeveralReaders) {
   constexpr int readers = 3;
   const std::uint64_t block_elements = 2 * scan_order::tile_elements;
   const auto engine = make_backend(1)->make_scan_engine(
-      {spec, block_elements, block_elements, most_staging(grid, 1, 2), readers, 1});
+      {spec, block_elements, block_elements, max_staging(grid, 1, 2), readers, 1});
 
   std::int64_t sum = 0;
   Accumulator before = Accumulator::empty();

@@ -156,9 +156,9 @@ TEST(AxisScan, SumsOfIntegers) {
 }
 
 TEST(AxisScan, NamesTheLeastPlaceThatOverflows) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
   const AxisSlab shape{1, 3, 2};
-  const std::vector<std::int64_t> elements = {1, most, 2, 1, most, 4};
+  const std::vector<std::int64_t> elements = {1, maximum, 2, 1, maximum, 4};
   ScanSpec spec{{ElementType::i64}, ScanOperation::sum, false, ElementType::i64};
   for (const OverflowPolicy policy : {OverflowPolicy::error, OverflowPolicy::wrap}) {
     spec.overflow = policy;
@@ -219,9 +219,9 @@ TEST(AxisScan, WhatIsLeftOutAddsNothing) {
             (std::vector<std::int64_t>{1, 1, 3, 0, 0, 5}));
   spec.operation = ScanOperation::min;
   spec.output = ElementType::i32;
-  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
   EXPECT_EQ(scanned<std::int32_t>(elements, spec, shape, decoding),
-            (std::vector<std::int32_t>{1, 1, 1, most, most, 5}));
+            (std::vector<std::int32_t>{1, 1, 1, maximum, maximum, 5}));
   decoding.unpacking = {true, ElementType::f64, 0.5, 1.0};
   spec.operation = ScanOperation::sum;
   spec.output = ElementType::f64;

@@ -13,7 +13,7 @@
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
 #include "cpu/engines/host_backend.hpp"
-#include "cpu/engines/scalar_fold.hpp"
+#include "cpu/engines/scalar_reduce.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -59,15 +59,15 @@ Decoding any_decoding(const std::vector<Stored>& elements, bool unpacks,
 }
 
 template <class Stored, class Value>
-void expect_fold(Backend& backend, const std::vector<Stored>& elements, ByteOrder order,
-                 const Decoding& decoding) {
-  FoldPlan plan;
+void expect_reduce(Backend& backend, const std::vector<Stored>& elements, ByteOrder order,
+                   const Decoding& decoding) {
+  ReducePlan plan;
   plan.format = {element_type_of<Stored>(), order};
   plan.needs = {true, true, true, true};
   plan.slab_elements = std::max<std::size_t>(1, elements.size());
   plan.slots = 1;
   plan.decoding = decoding;
-  const auto engine = backend.make_fold_engine(plan);
+  const auto engine = backend.make_reduce_engine(plan);
   put_elements(elements, order, engine->buffer(0).data());
   engine->submit(0, 0, 0, elements.size());
   const Kept<Value> kept = kept_of<Value>(elements, decoding);
@@ -131,12 +131,12 @@ void for_all_decodings(Check&& check) {
     });
 }
 
-TEST(Decoding, FoldsTakeTheValuesThatCount) {
+TEST(Decoding, ReducesTakeTheValuesThatCount) {
   const auto backend = make_backend(1);
   for_all_decodings(
       [&](const auto& elements, ByteOrder order, const Decoding& decoding, auto value) {
         using Stored = typename std::decay_t<decltype(elements)>::value_type;
-        expect_fold<Stored, decltype(value)>(*backend, elements, order, decoding);
+        expect_reduce<Stored, decltype(value)>(*backend, elements, order, decoding);
       });
 }
 

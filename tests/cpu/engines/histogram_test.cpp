@@ -62,7 +62,7 @@ class Histogram : public ::testing::Test {
   static HistogramCounts counted(const Kernels& kernels, const std::vector<std::uint64_t>& keys,
                                  const std::vector<T>& elements, ByteOrder order) {
     constexpr std::uint64_t slab = 1000;
-    FoldPlan plan;
+    ReducePlan plan;
     plan.format = {type, order};
     plan.slab_elements = slab;
     const auto engine = make_backend(2, kernels)->make_histogram_engine({plan, keys});

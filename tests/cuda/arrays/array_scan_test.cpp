@@ -171,7 +171,7 @@ std::vector<std::uint64_t> sizes_about(std::uint64_t tile) {
 
 TEST_P(ArrayScanOf, EqualsTheCpuBackend) {
   const auto [in, out, operation] = GetParam();
-  const std::uint64_t tile = kernels::scan_registers_most_tile_elements(in, out, operation);
+  const std::uint64_t tile = kernels::scan_registers_max_tile_elements(in, out, operation);
   for (const ScanKernel kernel : kernels_of_device()) {
     ArrayScan scan(in, out, operation, kernel);
     int variant = 0;
@@ -200,7 +200,7 @@ TEST_P(ArrayScanOf, EqualsTheCpuBackend) {
 
 TEST_P(ArrayScanOf, TakesArraysThatLieEachInItsOwnWay) {
   const auto [in, out, operation] = GetParam();
-  const std::uint64_t tile = kernels::scan_registers_most_tile_elements(in, out, operation);
+  const std::uint64_t tile = kernels::scan_registers_max_tile_elements(in, out, operation);
   ArrayScan scan(in, out, operation);
   const auto elements = elements_of(GetParam(), 3 * tile + 11);
   const auto expectation = expected(*cpu_, GetParam(), elements, false, true);
@@ -292,14 +292,15 @@ TEST_F(ArrayScanTest, FloatSumsAreTheSameBitsFromRunToRun) {
 
 TEST_F(ArrayScanTest, SmallerScansFollowLargerOnesInOneWorkspace) {
   const Stream stream;
-  const std::uint64_t most = std::uint64_t{1} << 24;
-  const std::vector<std::uint32_t> ones(most, 1);
-  const DeviceArray input(most * 4, 0);
+  const std::uint64_t maximum = std::uint64_t{1} << 24;
+  const std::vector<std::uint32_t> ones(maximum, 1);
+  const DeviceArray input(maximum * 4, 0);
   input.fill_with(bytes_of(ones), stream);
-  const DeviceArray output(most * 4, 0);
+  const DeviceArray output(maximum * 4, 0);
   for (const ScanKernel kernel : kernels_of_device()) {
     ArrayScan scan(ElementType::u32, ElementType::u32, ScanOperation::sum, kernel);
-    for (const std::uint64_t size : {most, most / 100, std::uint64_t{5}, most / 3, most}) {
+    for (const std::uint64_t size :
+         {maximum, maximum / 100, std::uint64_t{5}, maximum / 3, maximum}) {
       const std::uint32_t before = 1000;
       scan.start(input.data(), output.data(), size, true, &before, stream.get());
       std::vector<std::uint32_t> prefixes(size);

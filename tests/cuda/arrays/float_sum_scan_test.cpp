@@ -157,7 +157,7 @@ class CudaFloatScan : public testing::TestWithParam<ElementType> {
   }
 
   Accumulator total_of(const std::vector<std::byte>& bytes, const ElementFormat& format) {
-    return fold_all(*cpu_, {format, {true, false, false, false}, 64 * tile}, bytes);
+    return reduce_all(*cpu_, {format, {true, false, false, false}, 64 * tile}, bytes);
   }
 
   std::unique_ptr<Backend> cpu_;

@@ -20,8 +20,8 @@ class CudaChunkAssembly : public GpuTest, public testing::WithParamInterface<std
  protected:
   std::size_t element_bytes() const { return GetParam(); }
 
-  std::uint64_t in(std::uint64_t least, std::uint64_t most) {
-    return least + random_() % (most - least + 1);
+  std::uint64_t in(std::uint64_t minimum, std::uint64_t maximum) {
+    return minimum + random_() % (maximum - minimum + 1);
   }
 
   /// Of about so many elements.

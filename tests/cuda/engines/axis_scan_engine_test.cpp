@@ -333,7 +333,7 @@ TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
   const auto scanned = [&](ScanOperation operation) {
     AxisScanPlan plan = plan_for(sum_of_floats(), 2);
     plan.spec.operation = operation;
-    plan.decoding.values.least = ordered_key(0.0f);
+    plan.decoding.values.minimum = ordered_key(0.0f);
     const auto engine = make_backend({})->make_axis_scan_engine(plan);
     engine->begin(0, 2);
     const auto staged = whole_slab(row_major({2, 3}), elements);

@@ -15,10 +15,10 @@ namespace warpfold::cuda {
 namespace {
 
 constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr std::uint64_t fold_slab = 300001;
+constexpr std::uint64_t reduce_slab = 300001;
 constexpr std::uint64_t scan_slab = 2 * tile;
 constexpr std::uint64_t scan_partition = 5 * tile;
-constexpr std::size_t fold_sizes[] = {0, 1, 31, 32, 33, 4095, 4096, 4097, 3 * 4096 + 5, 1000003};
+constexpr std::size_t reduce_sizes[] = {0, 1, 31, 32, 33, 4095, 4096, 4097, 3 * 4096 + 5, 1000003};
 constexpr std::size_t scan_sizes[] = {1, 33, 4095, 4096, 4097, 3 * 4096 + 5, 12 * 4096 + 77};
 
 std::string type_name(const testing::TestParamInfo<ElementType>& info) {
@@ -32,30 +32,30 @@ std::string description(const std::string& what, Sample kind, std::size_t size, 
          std::to_string(size) + (order == ByteOrder::big ? ", big-endian" : "");
 }
 
-TEST_P(CudaBesideCpu, FoldsEqualMemberByMember) {
+TEST_P(CudaBesideCpu, ReducesEqualMemberByMember) {
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-    const FoldPlan plan{{GetParam(), order}, {true, true, true, true}, fold_slab};
+    const ReducePlan plan{{GetParam(), order}, {true, true, true, true}, reduce_slab};
     for (const Sample kind : all_samples) {
-      for (const std::size_t size : fold_sizes) {
+      for (const std::size_t size : reduce_sizes) {
         const auto bytes = visit_element_type(GetParam(), [&](auto element) {
           return bytes_of(sample<decltype(element)>(kind, size, size + 7), order);
         });
-        expect_equal(fold_all(*gpu_, plan, bytes, 1000), fold_all(*cpu_, plan, bytes, 1000),
+        expect_equal(reduce_all(*gpu_, plan, bytes, 1000), reduce_all(*cpu_, plan, bytes, 1000),
                      description("fold", kind, size, order));
       }
     }
   }
 }
 
-TEST_P(CudaBesideCpu, FoldsFillWhatIsNeeded) {
+TEST_P(CudaBesideCpu, ReducesFillWhatIsNeeded) {
   const auto bytes = visit_element_type(GetParam(), [](auto element) {
     return bytes_of(sample<decltype(element)>(Sample::non_finite, 10007, 3));
   });
   for (unsigned mask = 0; mask < 16; ++mask) {
-    const FoldNeeds needs{(mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, (mask & 8) != 0};
-    const FoldPlan plan{{GetParam(), native_byte_order}, needs, 4096};
-    const Accumulator gpu = fold_all(*gpu_, plan, bytes);
-    const Accumulator cpu = fold_all(*cpu_, plan, bytes);
+    const ReduceNeeds needs{(mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, (mask & 8) != 0};
+    const ReducePlan plan{{GetParam(), native_byte_order}, needs, 4096};
+    const Accumulator gpu = reduce_all(*gpu_, plan, bytes);
+    const Accumulator cpu = reduce_all(*cpu_, plan, bytes);
     EXPECT_EQ(gpu.count, cpu.count);
     EXPECT_EQ(gpu.nan_count, cpu.nan_count);
     EXPECT_EQ(gpu.first_nan, cpu.first_nan);
@@ -91,7 +91,7 @@ Accumulator carry_of(Backend& cpu, const ElementFormat& format, Sample kind) {
   const auto bytes = visit_element_type(format.type, [&](auto element) {
     return bytes_of(sample<decltype(element)>(earlier, tile, 99), format.order);
   });
-  return fold_all(cpu, {format, {true, false, false, true}, tile}, bytes);
+  return reduce_all(cpu, {format, {true, false, false, true}, tile}, bytes);
 }
 
 /// One scan of every sample and size on both backends.

@@ -28,7 +28,7 @@ namespace warpfold::cuda {
 namespace {
 
 constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr FoldNeeds everything{true, true, true, true};
+constexpr ReduceNeeds everything{true, true, true, true};
 
 /// A dataset of a few thousand elements in chunks, many of them equal.
 struct ChunkedDataset {
@@ -72,22 +72,22 @@ const std::vector<std::vector<std::uint64_t>> shapes[] = {{{20011}, {777}},
 
 class CudaChunks : public BothBackends {};
 
-/// Folds the dataset box by box, by several threads with two slots each; unwritten chunks become
+/// Reduces the dataset box by box, by several threads with two slots each; unwritten chunks become
 /// fill values in it.
-Accumulator fold_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
-                       std::uint64_t most_chunks, const Decoding& decoding = {}) {
+Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
+                         std::uint64_t max_chunks, const Decoding& decoding = {}) {
   constexpr int threads = 3;
-  const BoxCut cut(dataset.grid, most_chunks);
-  std::mt19937_64 random(most_chunks);
+  const BoxCut cut(dataset.grid, max_chunks);
+  std::mt19937_64 random(max_chunks);
   std::vector<SampleChunks> samples;
-  FoldPlan plan{format, everything, cut.most_elements(), 0, true, 2 * threads, decoding};
+  ReducePlan plan{format, everything, cut.max_elements(), 0, true, 2 * threads, decoding};
   for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
     const ChunkRun run = cut.run(box);
     samples.push_back(sample_chunks(dataset.grid, run.first, run.count, dataset.bytes,
                                     dataset.element_bytes, dataset.fill, random));
     plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
   }
-  const auto engine = backend.make_fold_engine(plan);
+  const auto engine = backend.make_reduce_engine(plan);
   EXPECT_EQ(engine->slots(), 2 * threads);
   std::atomic<std::uint64_t> next = 0;
   std::vector<std::thread> workers;
@@ -109,23 +109,23 @@ Accumulator fold_boxes(Backend& backend, ElementFormat format, ChunkedDataset& d
   return engine->finish();
 }
 
-TEST_P(CudaChunks, BoxesFoldToWhatTheFlatDatasetDoes) {
+TEST_P(CudaChunks, BoxesReduceToWhatTheFlatDatasetDoes) {
   const ElementFormat format{GetParam(), native_byte_order};
   for (const auto& shape : shapes) {
-    for (const std::uint64_t most_chunks : {1u, 3u, 50u, 100000u}) {
+    for (const std::uint64_t max_chunks : {1u, 3u, 50u, 100000u}) {
       auto dataset = visit_element_type(GetParam(), [&](auto element) {
-        return chunked_dataset<decltype(element)>(shape[0], shape[1], most_chunks);
+        return chunked_dataset<decltype(element)>(shape[0], shape[1], max_chunks);
       });
-      const Accumulator boxes = fold_boxes(*gpu_, format, dataset, most_chunks);
-      const Accumulator flat = fold_all(*cpu_, {format, everything, 4096}, dataset.bytes);
+      const Accumulator boxes = reduce_boxes(*gpu_, format, dataset, max_chunks);
+      const Accumulator flat = reduce_all(*cpu_, {format, everything, 4096}, dataset.bytes);
       expect_equal(boxes, flat,
-                   std::to_string(shape[0].size()) + "-D, " + std::to_string(most_chunks));
+                   std::to_string(shape[0].size()) + "-D, " + std::to_string(max_chunks));
     }
   }
 }
 
-TEST_P(CudaChunks, DecodedBoxesFoldToWhatTheFlatDatasetDoes) {
-  FoldPlan plan{{GetParam(), native_byte_order}, everything, 4096};
+TEST_P(CudaChunks, DecodedBoxesReduceToWhatTheFlatDatasetDoes) {
+  ReducePlan plan{{GetParam(), native_byte_order}, everything, 4096};
   visit_element_type(GetParam(), [&](auto element) {
     plan.decoding = filters<decltype(element)>().front().decoding;
   });
@@ -133,8 +133,8 @@ TEST_P(CudaChunks, DecodedBoxesFoldToWhatTheFlatDatasetDoes) {
     auto dataset = visit_element_type(GetParam(), [&](auto element) {
       return chunked_dataset<decltype(element)>(shape[0], shape[1], 3);
     });
-    const Accumulator boxes = fold_boxes(*gpu_, plan.format, dataset, 3, plan.decoding);
-    expect_equal(boxes, fold_all(*gpu_, plan, dataset.bytes), std::to_string(shape[0].size()));
+    const Accumulator boxes = reduce_boxes(*gpu_, plan.format, dataset, 3, plan.decoding);
+    expect_equal(boxes, reduce_all(*gpu_, plan, dataset.bytes), std::to_string(shape[0].size()));
   }
 }
 

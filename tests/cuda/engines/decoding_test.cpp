@@ -16,7 +16,7 @@ namespace warpfold::cuda {
 namespace {
 
 constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr FoldNeeds everything{true, true, true, true};
+constexpr ReduceNeeds everything{true, true, true, true};
 constexpr std::size_t sizes[] = {0, 1, 31, 32, 33, 4096, 4097, 3 * 4096 + 5, 300007};
 
 class CudaDecoding : public BothBackends {
@@ -39,42 +39,42 @@ class CudaDecoding : public BothBackends {
 };
 
 /// Places in what was kept become indices of the elements.
-void give_indices(Accumulator& fold, const std::vector<std::uint64_t>& indices) {
-  for (Extremum* extremum : {&fold.minimum, &fold.maximum})
+void give_indices(Accumulator& reduce, const std::vector<std::uint64_t>& indices) {
+  for (Extremum* extremum : {&reduce.minimum, &reduce.maximum})
     if (extremum->seen()) extremum->index = indices[extremum->index];
-  if (fold.first_nan != no_index) fold.first_nan = indices[fold.first_nan];
+  if (reduce.first_nan != no_index) reduce.first_nan = indices[reduce.first_nan];
 }
 
 template <class T, class Value>
-void expect_folds(Backend& gpu, Backend& cpu, const SampleDecoding<T, Value>& sample,
-                  const std::vector<T>& elements, ByteOrder order) {
+void expect_reduces(Backend& gpu, Backend& cpu, const SampleDecoding<T, Value>& sample,
+                    const std::vector<T>& elements, ByteOrder order) {
   constexpr std::uint64_t first_index = std::uint64_t{1} << 40;
-  FoldPlan plan{{element_type_of<T>(), order}, everything, 70001};
+  ReducePlan plan{{element_type_of<T>(), order}, everything, 70001};
   plan.decoding = sample.decoding;
-  const Accumulator folded = fold_all(gpu, plan, bytes_of(elements, order), first_index);
+  const Accumulator reduced = reduce_all(gpu, plan, bytes_of(elements, order), first_index);
   const auto kept = kept_of(sample, elements, first_index);
   Accumulator expected =
-      fold_all(cpu, {{element_type_of<Value>()}, everything, 70001}, bytes_of(kept.values));
+      reduce_all(cpu, {{element_type_of<Value>()}, everything, 70001}, bytes_of(kept.values));
   give_indices(expected, kept.indices);
-  expect_equal(folded, expected, sample.name + ", size " + std::to_string(elements.size()));
+  expect_equal(reduced, expected, sample.name + ", size " + std::to_string(elements.size()));
 }
 
-TEST_P(CudaDecoding, FoldsWhatIsKept) {
+TEST_P(CudaDecoding, ReducesWhatIsKept) {
   const auto test = [&]<class T, class Value>(const SampleDecoding<T, Value>& decoding) {
     for (const Sample kind : {Sample::uniform, Sample::non_finite, Sample::subnormal})
       for (const std::size_t size : sizes)
-        expect_folds(*gpu_, *cpu_, decoding, sample<T>(kind, size, size + 1),
-                     size % 2 == 0 ? ByteOrder::little : ByteOrder::big);
+        expect_reduces(*gpu_, *cpu_, decoding, sample<T>(kind, size, size + 1),
+                       size % 2 == 0 ? ByteOrder::little : ByteOrder::big);
   };
   with_filters(test);
   with_unpackings(test);
 }
 
-TEST_P(CudaDecoding, FoldsWithLittleMemory) {
+TEST_P(CudaDecoding, ReducesWithLittleMemory) {
   with_filters([&]<class T>(const SampleDecoding<T>& decoding) {
     const auto elements = sample<T>(Sample::uniform, 400000, 3);
     const auto gpu = make_backend_with(std::uint64_t{1} << 20);
-    expect_folds(*gpu, *cpu_, decoding, elements, native_byte_order);
+    expect_reduces(*gpu, *cpu_, decoding, elements, native_byte_order);
   });
 }
 

@@ -86,7 +86,7 @@ HistogramCounts histogram_of(Backend& gpu, const std::vector<T>& edges,
                              const std::vector<T>& elements, ByteOrder order) {
   const auto engine =
       gpu.make_histogram_engine(plan_of(edges, {element_type_of<T>(), order}, 70001));
-  fold_into(*engine, bytes_of(elements, order), sizeof(T));
+  reduce_into(*engine, bytes_of(elements, order), sizeof(T));
   return engine->finish();
 }
 
@@ -136,7 +136,7 @@ TEST_P(CudaHistogram, CountsDecodedValues) {
     HistogramPlan plan = plan_of(edges, {GetParam()}, 50000);
     plan.slabs.decoding = decoding.decoding;
     const auto engine = gpu_->make_histogram_engine(plan);
-    fold_into(*engine, bytes_of(elements), sizeof(T));
+    reduce_into(*engine, bytes_of(elements), sizeof(T));
     expect_equal(engine->finish(), counted(edges, kept_of(decoding, elements).values), "decoded");
   });
 }
@@ -154,7 +154,7 @@ TEST_F(CudaHistogramEngine, CountsOnAfterAResult) {
   const auto gpu = make_backend({});
   const auto engine = gpu->make_histogram_engine(plan_of(edges, {ElementType::f64}, 100));
   for (const std::uint64_t times : {1u, 2u}) {
-    fold_into(*engine, bytes_of(std::vector<double>{-1, 0, -0.0, 1, 2, std::nan("")}), 8);
+    reduce_into(*engine, bytes_of(std::vector<double>{-1, 0, -0.0, 1, 2, std::nan("")}), 8);
     const HistogramCounts counts = engine->finish();
     EXPECT_EQ(counts.bins, (std::vector<std::uint64_t>{2 * times, times}));
     EXPECT_EQ(counts.below, times);
@@ -167,7 +167,7 @@ TEST_F(CudaHistogramEngine, NeedsNoBin) {
   const auto gpu = make_backend({});
   const auto engine =
       gpu->make_histogram_engine(plan_of(std::vector<int>{2}, {ElementType::i32}, 100));
-  fold_into(*engine, bytes_of(std::vector<int>{1, 2, 3}), 4);
+  reduce_into(*engine, bytes_of(std::vector<int>{1, 2, 3}), 4);
   const HistogramCounts counts = engine->finish();
   EXPECT_TRUE(counts.bins.empty());
   EXPECT_EQ(counts.below, 1u);

@@ -137,12 +137,12 @@ TEST_F(CudaScan, OverflowLooksAtEveryPrefixNotTheLastOnly) {
 }
 
 TEST_F(CudaScan, PrefixesThatFitAreFoundWhereTheirMagnitudesDoNot) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> elements(3 * tile + 5);
   std::vector<std::int64_t> expected;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    elements[i] = i % 2 == 0 ? most : -most;
-    expected.push_back(i % 2 == 0 ? most : 0);
+    elements[i] = i % 2 == 0 ? maximum : -maximum;
+    expected.push_back(i % 2 == 0 ? maximum : 0);
   }
   const auto spec = spec_of(ElementType::i64, ElementType::i64, ScanOperation::sum);
   const ScanResult result = scanned(elements, spec);

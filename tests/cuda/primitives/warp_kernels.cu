@@ -1,5 +1,5 @@
-#include "cuda/primitives/comparable.hpp"
-#include "cuda/primitives/warp.hpp"
+#include "cuda/primitives/comparable.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "cuda/primitives/warp_kernels.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device_buffer.hpp"

@@ -152,11 +152,11 @@ class DeviceArray {
 
 class BulkScanner {
  public:
-  /// By all thread blocks that the GPU holds, or by `most_blocks`.
-  explicit BulkScanner(const ScanTypes& types, std::uint32_t most_blocks = ~0u)
+  /// By all thread blocks that the GPU holds, or by `max_blocks`.
+  explicit BulkScanner(const ScanTypes& types, std::uint32_t max_blocks = ~0u)
       : types_(types),
-        resident_blocks_(std::min(most_blocks, kernels::scan_bulk_resident_blocks(
-                                                   types.input, types.output, types.operation))),
+        resident_blocks_(std::min(max_blocks, kernels::scan_bulk_resident_blocks(
+                                                  types.input, types.output, types.operation))),
         workspace_(kernels::scan_bulk_workspace_bytes(resident_blocks_)) {
     fill_bytes(workspace_.data(), 0, workspace_.size(), stream_.get());
   }

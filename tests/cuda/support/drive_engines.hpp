@@ -27,8 +27,8 @@ std::vector<std::byte> bytes_of(const std::vector<T>& elements,
 }
 
 /// Submits the bytes in slabs as large as the engine takes, all its slots in turn.
-inline void fold_into(SlabEngine& engine, const std::vector<std::byte>& bytes,
-                      std::size_t element_bytes, std::uint64_t first_index = 0) {
+inline void reduce_into(SlabEngine& engine, const std::vector<std::byte>& bytes,
+                        std::size_t element_bytes, std::uint64_t first_index = 0) {
   const std::size_t slab = engine.slab_elements() * element_bytes;
   int slot = 0;
   for (std::size_t first = 0; first < bytes.size(); first += slab) {
@@ -40,11 +40,11 @@ inline void fold_into(SlabEngine& engine, const std::vector<std::byte>& bytes,
   }
 }
 
-inline Accumulator fold_all(Backend& backend, FoldPlan plan, const std::vector<std::byte>& bytes,
-                            std::uint64_t first_index = 0) {
+inline Accumulator reduce_all(Backend& backend, ReducePlan plan,
+                              const std::vector<std::byte>& bytes, std::uint64_t first_index = 0) {
   plan.staging_bytes = plan.slab_elements * size_of(plan.format.type);
-  const auto engine = backend.make_fold_engine(plan);
-  fold_into(*engine, bytes, size_of(plan.format.type), first_index);
+  const auto engine = backend.make_reduce_engine(plan);
+  reduce_into(*engine, bytes, size_of(plan.format.type), first_index);
   return engine->finish();
 }
 

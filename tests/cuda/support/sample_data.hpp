@@ -64,7 +64,7 @@ T negative_of(T value) {
 
 /// Magnitudes of every order: few leading bits, so that sums keep them apart.
 template <class T>
-T wide_element(std::mt19937_64& random) {
+T promoted_element(std::mt19937_64& random) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(random() >> (random() % 64));
   else
@@ -109,7 +109,7 @@ std::vector<T> sample(Sample kind, std::size_t count, std::uint64_t seed) {
         elements[i] = uniform_element<T>(random);
         break;
       case Sample::wide:
-        elements[i] = wide_element<T>(random);
+        elements[i] = promoted_element<T>(random);
         break;
       case Sample::cancelling:
         elements[i] = i % 3 == 0   ? any_finite<T>(random)

@@ -64,7 +64,7 @@ std::vector<SampleDecoding<T>> filters() {
   const auto same = [](T element) { return element; };
   std::vector<SampleDecoding<T>> samples;
   Decoding positive;
-  positive.values.least = ordered_key(element_of<T>(0.0)) + 1;
+  positive.values.minimum = ordered_key(element_of<T>(0.0)) + 1;
   positive.values.nan = false;
   samples.push_back({"> 0", positive, [](T x) { return plain(x) > 0; }, same});
   Decoding not_fill;
@@ -75,7 +75,7 @@ std::vector<SampleDecoding<T>> filters() {
   samples.push_back(
       {"!= fill", not_fill, [fill](T x) { return plain(x) != 0 && plain(x) != fill; }, same});
   Decoding none;
-  none.stored.least = none.stored.greatest = ordered_key(element_of<T>(77.0));
+  none.stored.minimum = none.stored.maximum = ordered_key(element_of<T>(77.0));
   none.stored.nan = false;
   samples.push_back({"== 77", none, [](T x) { return plain(x) == 77; }, same});
   Decoding nearly_all;
@@ -91,9 +91,9 @@ SampleDecoding<T, Value> unpacking() {
   static constexpr Value scale = static_cast<Value>(0.1);
   static constexpr Value offset = 3;
   Decoding decoding;
-  decoding.stored.least = ordered_key(element_of<T>(0.0));
+  decoding.stored.minimum = ordered_key(element_of<T>(0.0));
   decoding.unpacking = {true, element_type_of<Value>(), scale, offset};
-  decoding.values.least = ordered_key(Value{0});
+  decoding.values.minimum = ordered_key(Value{0});
   return {"unpacked", decoding, [](T x) { return is_nan_element(x) || plain(x) >= 0; },
           [](T x) {
             volatile Value product = static_cast<Value>(plain(x)) * scale;

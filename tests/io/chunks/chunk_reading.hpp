@@ -64,8 +64,8 @@ inline std::vector<std::byte> read_by_chunks(const DatasetInfo& info,
     elements *= info.chunk_shape[d];
   }
   const ChunkSource source(info, {0, chunks});
-  StageBoard board;
-  ChunkSource::Reader reader(source, board);
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry);
   std::vector<std::byte> staging(source.staging_bytes(chunks_at_once));
   std::vector<std::byte> dataset(info.elements * size_of(info.format.type));
   for (std::uint64_t first = 0; first < chunks; first += chunks_at_once) {

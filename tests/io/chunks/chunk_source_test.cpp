@@ -16,7 +16,7 @@ using Extents = std::vector<hsize_t>;
 /// A chunked dataset to be made; where it is not said otherwise, of int32 in HDF5's oldest format.
 struct Recipe {
   Extents shape{11, 7, 13};
-  Extents most = {};  ///< as shape where empty
+  Extents maximum = {};  ///< as shape where empty
   Extents chunk{4, 3, 5};
   hsize_t user_block = 0;
   H5F_libver_t version = H5F_LIBVER_EARLIEST;
@@ -69,9 +69,9 @@ class ChunkSourceTest : public Hdf5Test {
   }
 
   DatasetHandle make_dataset(hid_t file, const Recipe& recipe, hid_t creation) const {
-    const Extents most = recipe.most.empty() ? recipe.shape : recipe.most;
-    const SpaceHandle space(
-        H5Screate_simple(static_cast<int>(recipe.shape.size()), recipe.shape.data(), most.data()));
+    const Extents maximum = recipe.maximum.empty() ? recipe.shape : recipe.maximum;
+    const SpaceHandle space(H5Screate_simple(static_cast<int>(recipe.shape.size()),
+                                             recipe.shape.data(), maximum.data()));
     return DatasetHandle(
         H5Dcreate2(file, "x", H5T_STD_I32LE, space.get(), H5P_DEFAULT, creation, H5P_DEFAULT));
   }
@@ -130,8 +130,8 @@ std::vector<Recipe> recipes_of_all_indices() {
   Recipe single{.shape = {6, 5}, .chunk = {6, 5}, .version = H5F_LIBVER_LATEST};
   Recipe implicit{.version = H5F_LIBVER_LATEST, .allocated_early = true};
   Recipe fixed{.version = H5F_LIBVER_LATEST};
-  Recipe extensible{.most = {any, 7, 13}, .version = H5F_LIBVER_LATEST};
-  Recipe b_tree_2{.most = {any, any, 13}, .version = H5F_LIBVER_LATEST};
+  Recipe extensible{.maximum = {any, 7, 13}, .version = H5F_LIBVER_LATEST};
+  Recipe b_tree_2{.maximum = {any, any, 13}, .version = H5F_LIBVER_LATEST};
   return {b_tree, single, implicit, fixed, extensible, b_tree_2};
 }
 
@@ -265,12 +265,12 @@ TEST_F(ChunkSourceTest, ThreadsReadTheirPartsAtOnce) {
   const DatasetInfo described = info();
   const ChunkSource source(described, {100, 200});
   std::vector<std::vector<std::int32_t>> results(4);
-  StageBoard board;
+  StageRegistry registry;
   {
     std::vector<std::jthread> threads;
     for (std::uint64_t i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
-        ChunkSource::Reader reader(source, board);
+        ChunkSource::Reader reader(source, registry);
         std::vector<std::byte> staging(source.staging_bytes(5));
         for (std::uint64_t first = 100 + 50 * i; first < 150 + 50 * i; first += 5) {
           for (const StagedChunk& each : reader.read({first, 5}, staging)) {
@@ -290,8 +290,8 @@ TEST_F(ChunkSourceTest, ThreadsReadTheirPartsAtOnce) {
 TEST_F(ChunkSourceTest, TimingsCountStoredAndDecodedBytes) {
   make({.shape = {4000}, .chunk = {100}, .filters = all_filters});
   const ChunkSource source(info(), {0, 40});
-  StageBoard board;
-  ChunkSource::Reader reader(source, board);
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry);
   std::vector<std::byte> staging(source.staging_bytes(40));
   reader.read({0, 40}, staging);
   const std::vector<StageTiming> timings = reader.timings();
@@ -307,8 +307,8 @@ TEST_F(ChunkSourceTest, TimingsCountStoredAndDecodedBytes) {
 TEST_F(ChunkSourceTest, RunsAndStagingMemoryMustFit) {
   make({.shape = {4000}, .chunk = {100}});
   const ChunkSource source(info(), {10, 10});
-  StageBoard board;
-  ChunkSource::Reader reader(source, board);
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry);
   std::vector<std::byte> staging(source.staging_bytes(5));
   EXPECT_THROW(reader.read({9, 2}, staging), Error);
   EXPECT_THROW(reader.read({18, 3}, staging), Error);
@@ -361,8 +361,8 @@ TEST_F(ChunkSourceTest, AFileThatGotShorterIsNamed) {
   const ChunkSource source(info(), {0, 100});
   const std::uint64_t end = chunk(50).address + 100;
   std::filesystem::resize_file(path("x.h5"), end);
-  StageBoard board;
-  ChunkSource::Reader reader(source, board);
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry);
   std::vector<std::byte> staging(source.staging_bytes(100));
   const std::string message = error_of([&] { reader.read({0, 100}, staging); }).what();
   EXPECT_TRUE(contains(message, "chunk [50] at byte ")) << message;

@@ -92,9 +92,9 @@ TEST_F(SelectionTest, ABoxBeyondTheShapeIsRefused) {
 /// The windows of a part of an array of bytes: their bytes, and the runs in each.
 std::vector<std::pair<FileBytes, std::uint64_t>> windows_of(const Extents& shape,
                                                             const Selection& part,
-                                                            std::uint64_t most_bytes) {
+                                                            std::uint64_t max_bytes) {
   std::vector<std::pair<FileBytes, std::uint64_t>> windows;
-  RunWindows(PartLayout(1000, shape, 1, part), most_bytes)
+  RunWindows(PartLayout(1000, shape, 1, part), max_bytes)
       .for_each([&](FileBytes window, std::span<const ByteRuns> lines) {
         std::uint64_t runs = 0;
         for (const ByteRuns& line : lines) runs += line.count;

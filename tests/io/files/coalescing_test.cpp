@@ -17,10 +17,10 @@ std::vector<Wanted> wanted(const std::vector<FileBytes>& bytes) {
 }
 
 std::vector<FileBytes> reads_for(const std::vector<FileBytes>& bytes,
-                                 std::uint64_t most_bytes = unlimited) {
+                                 std::uint64_t max_bytes = unlimited) {
   const std::vector<Wanted> all = wanted(bytes);
   std::vector<CoalescedRead> reads;
-  coalesce(all, most_bytes, reads);
+  coalesce(all, max_bytes, reads);
   std::vector<FileBytes> fetched;
   for (const CoalescedRead& read : reads) fetched.push_back(read.bytes);
   return fetched;

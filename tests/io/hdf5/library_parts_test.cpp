@@ -31,10 +31,10 @@ std::size_t chunks_of(const Selection& part, const Shape& chunk_shape) {
   return chunks.size();
 }
 
-void expect_cut(const Selection& part, const Shape& chunk_shape, std::uint64_t most_chunks) {
+void expect_cut(const Selection& part, const Shape& chunk_shape, std::uint64_t max_chunks) {
   std::vector<Shape> elements;
-  for (const Selection& piece : cut_by_chunks(part, chunk_shape, most_chunks)) {
-    EXPECT_LE(chunks_of(piece, chunk_shape), most_chunks);
+  for (const Selection& piece : cut_by_chunks(part, chunk_shape, max_chunks)) {
+    EXPECT_LE(chunks_of(piece, chunk_shape), max_chunks);
     for (const Shape& element : elements_of(piece)) elements.push_back(element);
   }
   EXPECT_EQ(elements, elements_of(part));
@@ -42,10 +42,10 @@ void expect_cut(const Selection& part, const Shape& chunk_shape, std::uint64_t m
 
 TEST(CutByChunks, PiecesFollowEachOtherInFewChunks) {
   for (const Shape& chunk_shape : {Shape{1, 1, 1}, Shape{4, 3, 2}, Shape{100, 1, 7}}) {
-    for (const std::uint64_t most_chunks : {1U, 2U, 5U, 30U}) {
-      expect_cut({{0, 9}, {0, 7}, {0, 8}}, chunk_shape, most_chunks);
-      expect_cut({{3, 5, 2}, {5, 1}, {1, 6, 5}}, chunk_shape, most_chunks);
-      expect_cut({{7, 1}, {2, 11}, {0, 3, 40}}, chunk_shape, most_chunks);
+    for (const std::uint64_t max_chunks : {1U, 2U, 5U, 30U}) {
+      expect_cut({{0, 9}, {0, 7}, {0, 8}}, chunk_shape, max_chunks);
+      expect_cut({{3, 5, 2}, {5, 1}, {1, 6, 5}}, chunk_shape, max_chunks);
+      expect_cut({{7, 1}, {2, 11}, {0, 3, 40}}, chunk_shape, max_chunks);
     }
   }
 }

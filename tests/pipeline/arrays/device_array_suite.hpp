@@ -64,13 +64,14 @@ std::vector<T> part_of(const std::vector<T>& elements, const ElementRange& range
   return {first, first + static_cast<std::ptrdiff_t>(range.count)};
 }
 
-/// The whole array's fold and scan by the cpu backend, in one process.
+/// The whole array's reduce and scan by the cpu backend, in one process.
 template <class T>
 Summary reduced_at_once(const std::vector<T>& elements, const DeviceReduceOptions& options) {
   const ElementFormat format{element_type_of<T>(), native_byte_order};
   const auto backend = cpu::make_backend(1);
-  const auto engine = backend->make_fold_engine({format, needs_of(options.statistics, format.type),
-                                                 std::max<std::size_t>(elements.size(), 1)});
+  const auto engine =
+      backend->make_reduce_engine({format, needs_of(options.statistics, format.type),
+                                   std::max<std::size_t>(elements.size(), 1)});
   std::ranges::copy(std::as_bytes(std::span(elements)), engine->buffer(0).begin());
   engine->submit(0, 0, 0, elements.size());
   return summarize(engine->finish(), format.type, options.statistics, options.summary);

@@ -80,7 +80,7 @@ TEST_F(DeviceArrayErrors, MemoryElsewhereReachesEveryRank) {
   expect_refused(device_array(elements_.data(), 10), "an array is elsewhere");
 }
 
-TEST_F(DeviceArrayErrors, ADeviceLostInTheFoldReachesEveryRank) {
+TEST_F(DeviceArrayErrors, ADeviceLostInTheReduceReachesEveryRank) {
   arrays_->engine().fails_at_result = communicator_.is_last();
   EXPECT_EQ(error_of([&] { arrays_->reduce(elements_, {}); }), "the device is lost");
   arrays_->engine().fails_at_result = false;

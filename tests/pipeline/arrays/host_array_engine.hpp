@@ -49,16 +49,16 @@ class HostArrayEngine final : public cuda::ArrayEngine {
     if (memory == elsewhere) throw Error("an array is elsewhere", "", "");
   }
 
-  void start_fold(const void* elements, std::uint64_t count, ElementType type, FoldNeeds needs,
-                  cuda::StreamHandle) override {
-    if (folding_) throw Error("a fold was started before the last one's result was taken", "", "");
-    folding_ = backend_->make_fold_engine({{type, native_byte_order}, needs, count});
-    std::memcpy(folding_->buffer(0).data(), elements, count * size_of(type));
-    folding_->submit(0, 0, 0, count);
+  void start_reduce(const void* elements, std::uint64_t count, ElementType type, ReduceNeeds needs,
+                    cuda::StreamHandle) override {
+    if (reducing_) throw Error("a fold was started before the last one's result was taken", "", "");
+    reducing_ = backend_->make_reduce_engine({{type, native_byte_order}, needs, count});
+    std::memcpy(reducing_->buffer(0).data(), elements, count * size_of(type));
+    reducing_->submit(0, 0, 0, count);
   }
 
-  Accumulator fold_result() override {
-    const std::unique_ptr<FoldEngine> finished = std::move(folding_);
+  Accumulator reduce_result() override {
+    const std::unique_ptr<ReduceEngine> finished = std::move(reducing_);
     if (fails_at_result) throw Error("the device is lost", "", "");
     return finished->finish();
   }
@@ -73,7 +73,7 @@ class HostArrayEngine final : public cuda::ArrayEngine {
 
  private:
   std::unique_ptr<Backend> backend_ = cpu::make_backend(1);
-  std::unique_ptr<FoldEngine> folding_;
+  std::unique_ptr<ReduceEngine> reducing_;
   std::unique_ptr<HostArrayScanner> scanner_;
 };
 

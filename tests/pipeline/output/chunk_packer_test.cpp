@@ -54,13 +54,13 @@ class ChunkPackerTest : public ::testing::Test {
   mpi::Communicator communicator_{MPI_COMM_WORLD};
   io::OutputSpec spec_;
   RunOptions run_;
-  RunWatch watch_{run_};
+  ProgressMonitor monitor_{run_};
 };
 
 TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
   {
     StagedDataset staged(spec_, communicator_);
-    pack_chunks(job(staged, &number), watch_, communicator_);
+    pack_chunks(job(staged, &number), monitor_, communicator_);
     staged.commit();
   }
   if (!communicator_.is_root()) return;
@@ -78,7 +78,7 @@ TEST_F(ChunkPackerTest, WhereARankFailsAllThrowItsError) {
       number(range, out);
     };
     try {
-      pack_chunks(job(staged, source), watch_, communicator_);
+      pack_chunks(job(staged, source), monitor_, communicator_);
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.problem(), "worn out");
@@ -94,7 +94,7 @@ TEST_F(ChunkPackerTest, WhereTheRootCannotWriteAllThrow) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const struct rlimit small { 5000, before.rlim_max };
   if (communicator_.is_root()) ::setrlimit(RLIMIT_FSIZE, &small);
-  EXPECT_THROW(pack_chunks(job(staged, &number), watch_, communicator_), Error);
+  EXPECT_THROW(pack_chunks(job(staged, &number), monitor_, communicator_), Error);
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
 }
@@ -103,7 +103,7 @@ TEST_F(ChunkPackerTest, Interrupted) {
   const std::atomic<bool> interrupted = true;
   run_.interrupted = &interrupted;
   StagedDataset staged(spec_, communicator_);
-  EXPECT_THROW(pack_chunks(job(staged, &number), watch_, communicator_), Error);
+  EXPECT_THROW(pack_chunks(job(staged, &number), monitor_, communicator_), Error);
 }
 
 }  // namespace

@@ -16,18 +16,18 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// The host's, but engines hold slabs of at most `most_elements`, as in a GPU with little memory.
+/// The host's, but engines hold slabs of at most `max_elements`, as in a GPU with little memory.
 class SmallBackend final : public Backend {
  public:
-  explicit SmallBackend(std::uint64_t most_elements) : most_elements_(most_elements) {}
+  explicit SmallBackend(std::uint64_t max_elements) : max_elements_(max_elements) {}
 
   std::string name() const override { return host_->name(); }
   std::string device() const override { return host_->device(); }
 
-  std::unique_ptr<FoldEngine> make_fold_engine(const FoldPlan& plan) override {
-    FoldPlan small = plan;
-    small.slab_elements = std::min(plan.slab_elements, most_elements_);
-    return host_->make_fold_engine(small);
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const ReducePlan& plan) override {
+    ReducePlan small = plan;
+    small.slab_elements = std::min(plan.slab_elements, max_elements_);
+    return host_->make_reduce_engine(small);
   }
 
   std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
@@ -42,8 +42,8 @@ class SmallBackend final : public Backend {
     return host_->make_compact_engine(plan);
   }
 
-  std::unique_ptr<AxisFoldEngine> make_axis_fold_engine(const AxisFoldPlan& plan) override {
-    return host_->make_axis_fold_engine(plan);
+  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const AxisReducePlan& plan) override {
+    return host_->make_axis_reduce_engine(plan);
   }
 
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
@@ -52,10 +52,10 @@ class SmallBackend final : public Backend {
 
  private:
   std::unique_ptr<Backend> host_ = cpu::make_backend(1);
-  std::uint64_t most_elements_;
+  std::uint64_t max_elements_;
 };
 
-/// A chunked dataset, folded by ranks whose last one has a small engine.
+/// A chunked dataset, reduced by ranks whose last one has a small engine.
 class SlabPipeline : public testing::Test {
  protected:
   SlabPipeline() {
@@ -74,25 +74,25 @@ class SlabPipeline : public testing::Test {
 
   DatasetView open() const { return {open_everywhere(file_, "values", world_), {}}; }
 
-  SlabSetup set_up(DatasetView& view, std::uint64_t most_elements, const RunOptions& options) {
+  SlabSetup set_up(DatasetView& view, std::uint64_t max_elements, const RunOptions& options) {
     static constexpr std::uint64_t plenty = 1 << 20;
-    backend_.emplace([this, most_elements] {
-      return std::make_unique<SmallBackend>(world_.is_last() ? most_elements : plenty);
+    backend_.emplace([this, max_elements] {
+      return std::make_unique<SmallBackend>(world_.is_last() ? max_elements : plenty);
     });
-    const auto make = [this](Backend& backend, FoldPlan plan) {
+    const auto make = [this](Backend& backend, ReducePlan plan) {
       plan.needs = needs_of({Statistic::sum}, ElementType::i64);
-      std::unique_ptr<FoldEngine> engine = backend.make_fold_engine(plan);
+      std::unique_ptr<ReduceEngine> engine = backend.make_reduce_engine(plan);
       engine_ = engine.get();
       return engine;
     };
-    return set_up_slabs(view, make, {std::nullopt, 2, "", "", {}}, *backend_, options, watch_,
+    return set_up_slabs(view, make, {std::nullopt, 2, "", "", {}}, *backend_, options, monitor_,
                         world_);
   }
 
   void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {
     Accumulator mine;
     pass_slabs(
-        setup, [&] { mine = engine_->finish(); }, view.info(), watch_, world_);
+        setup, [&] { mine = engine_->finish(); }, view.info(), monitor_, world_);
     const Accumulator whole = mpi::reduce(mine, world_);
     if (!world_.is_root()) return;
     const Summary summary = summarize(whole, ElementType::i64, {Statistic::sum}, {});
@@ -103,16 +103,16 @@ class SlabPipeline : public testing::Test {
   std::string file_ = testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
   Value expected_sum_;
   RunOptions options_;
-  RunWatch watch_{options_};
+  ProgressMonitor monitor_{options_};
   std::optional<StartingBackend> backend_;
-  FoldEngine* engine_ = nullptr;
+  ReduceEngine* engine_ = nullptr;
 };
 
 TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 900, {});
   EXPECT_TRUE(setup.cut.in_chunks());
-  EXPECT_EQ(setup.cut.most_chunks(), 4u);
+  EXPECT_EQ(setup.cut.max_chunks(), 4u);
   expect_right_sum(setup, view);
 }
 
@@ -121,7 +121,7 @@ TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
   const SlabSetup setup = set_up(view, 150, {});
   EXPECT_EQ(view.info().path, ReadPath::library);
   EXPECT_FALSE(setup.cut.in_chunks());
-  EXPECT_LE(setup.cut.most_elements(), 150u);
+  EXPECT_LE(setup.cut.max_elements(), 150u);
   expect_right_sum(setup, view);
 }
 

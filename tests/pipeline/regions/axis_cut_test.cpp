@@ -61,8 +61,8 @@ class RandomCut {
   }
 
  private:
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
-    return std::uniform_int_distribution<std::uint64_t>(least, most)(random_);
+  std::uint64_t between(std::uint64_t minimum, std::uint64_t maximum) {
+    return std::uniform_int_distribution<std::uint64_t>(minimum, maximum)(random_);
   }
 
   std::mt19937 random_;
@@ -97,7 +97,7 @@ TEST(AxisCut, BoxesHoldEachElementOnce) {
     for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile)
       for (std::uint64_t number = 0; number < cut.boxes_of_tile(); ++number) {
         const Box box = cut.box(tile, number);
-        ASSERT_LE(box.elements(), cut.most_elements());
+        ASSERT_LE(box.elements(), cut.max_elements());
         for_each_element(box,
                          [&](const Extents& at, auto) { ASSERT_TRUE(seen.insert(at).second); });
       }
@@ -112,7 +112,7 @@ TEST(AxisCut, PlacesAreRowsOfOutputs) {
     const AxisShape& array = cut.array();
     for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile) {
       const Box outputs = cut.outputs(tile);
-      ASSERT_LE(outputs.elements(), cut.most_outputs());
+      ASSERT_LE(outputs.elements(), cut.max_outputs());
       Extents output_indices(outputs.elements());
       for_each_run(outputs, array.output_shape(),
                    [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
@@ -184,14 +184,14 @@ TEST(ChooseBoxExtents, KeepsToTheMostOutputsWhateverTheGranule) {
   EXPECT_EQ(extents({50, 200, 300}, 0, {1, 200, 300}, limits), (Extents{50, 3, 300}));
 }
 
-AxisCut cut_of(const Extents& shape, int axis, const AxisMeans& means) {
+AxisCut cut_of(const Extents& shape, int axis, const AxisResources& means) {
   const std::vector<int> axes{axis};
-  return cut_for_axis_fold(AxisShape(shape, axes), Extents(shape.size(), 1), means);
+  return cut_for_axis_reduce(AxisShape(shape, axes), Extents(shape.size(), 1), means);
 }
 
 TEST(AxisGroups, EveryBoxIsInOneGroupAndEveryGroupOfOneRank) {
   for (const int axis : {0, 1}) {
-    const AxisMeans means{1000, 192, 2, 3};
+    const AxisResources means{1000, 192, 2, 3};
     const AxisCut cut = cut_of({3000, 7}, axis, means);
     const AxisGroups groups(cut, means);
     std::vector<int> taken(cut.tiles() * cut.boxes_of_tile());
@@ -208,7 +208,7 @@ TEST(AxisGroups, EveryBoxIsInOneGroupAndEveryGroupOfOneRank) {
 }
 
 TEST(AxisGroups, FewOutputsAreSharedManyAreNot) {
-  const AxisMeans means{1000, 192, 2, 3};
+  const AxisResources means{1000, 192, 2, 3};
   EXPECT_GT(AxisGroups(cut_of({100'000, 7}, 0, means), means).groups_of_tile, 1u);
   EXPECT_EQ(AxisGroups(cut_of({100'000, 7}, 1, means), means).groups_of_tile, 1u);
 }

@@ -36,7 +36,7 @@ class BoxSourceTest : public io::Hdf5Test {
     return values;
   }
 
-  StageBoard board_;
+  StageRegistry registry_;
 };
 
 Extents random_extents(const Extents& shape, std::mt19937_64& random) {
@@ -80,7 +80,7 @@ TEST_F(BoxSourceTest, BoxesGoWhereTheirStridesSay) {
     io::Dataset dataset(path("x.h5"), "x", i % 5 == 0 ? ReadPath::library : ReadPath::automatic);
     dataset.select(selection);
     const Extents& shape = dataset.info().shape;
-    const auto source = make_box_source(dataset, board_);
+    const auto source = make_box_source(dataset, registry_);
     EXPECT_EQ(source->granule().size(), shape.size());
     const auto reader = source->make_reader();
     for (int each = 0; each < 5; ++each) {
@@ -111,13 +111,13 @@ TEST_F(BoxSourceTest, GranulesAreTheSelectedPartsOfChunks) {
   write({{40, 30}, {10, 5}}, 1);
   {
     io::Dataset dataset(path("x.h5"), "x");
-    EXPECT_EQ(make_box_source(dataset, board_)->granule(), (Extents{10, 5}));
+    EXPECT_EQ(make_box_source(dataset, registry_)->granule(), (Extents{10, 5}));
     dataset.select({{0, 20, 2}, {3, 1, 1, true}});
-    EXPECT_EQ(make_box_source(dataset, board_)->granule(), (Extents{5}));
+    EXPECT_EQ(make_box_source(dataset, registry_)->granule(), (Extents{5}));
   }
   write({{40, 30}, {10, 5}}, 0);
   io::Dataset contiguous(path("x.h5"), "x");
-  EXPECT_EQ(make_box_source(contiguous, board_)->granule(), (Extents{1, 1}));
+  EXPECT_EQ(make_box_source(contiguous, registry_)->granule(), (Extents{1, 1}));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ constexpr std::uint64_t tile = scan_tile_elements;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 ScanCut cut_of(std::vector<std::uint64_t> shape, std::vector<std::uint64_t> chunk_shape,
-               ScanPlace place = {}) {
+               ScanPlacement place = {}) {
   io::DatasetInfo info;
   info.format.type = ElementType::f64;
   info.shape = std::move(shape);

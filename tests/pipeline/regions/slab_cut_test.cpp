@@ -11,7 +11,7 @@ TEST(SlabCut, ContiguousDatasetsAreCutIntoRanges) {
   const SlabCut cut(described_dataset({1000}, {}, ReadPath::direct), 300);
   EXPECT_FALSE(cut.in_chunks());
   EXPECT_EQ(cut.slabs(), 4u);
-  EXPECT_EQ(cut.most_elements(), 300u);
+  EXPECT_EQ(cut.max_elements(), 300u);
   EXPECT_EQ(cut.range(0), (ElementRange{0, 300}));
   EXPECT_EQ(cut.range(3), (ElementRange{900, 100}));
 }
@@ -27,9 +27,9 @@ TEST(SlabCut, RanksShareSlabsEvenlyAndInOrder) {
 TEST(SlabCut, ChunkedDatasetsAreCutIntoBoxesOfWholeChunks) {
   const SlabCut cut(described_dataset({1000, 100}, {10, 30}, ReadPath::chunk), 1300);
   ASSERT_TRUE(cut.in_chunks());
-  EXPECT_EQ(cut.most_chunks(), 4u);
+  EXPECT_EQ(cut.max_chunks(), 4u);
   EXPECT_EQ(cut.slabs(), 100u);
-  EXPECT_EQ(cut.most_elements(), 1000u);
+  EXPECT_EQ(cut.max_elements(), 1000u);
   EXPECT_EQ(cut.chunks({0, 1}), (ChunkRun{0, 4}));
   EXPECT_EQ(cut.chunks({98, 2}), (ChunkRun{392, 8}));
   EXPECT_EQ(cut.chunks({100, 0}).count, 0u);
@@ -37,8 +37,8 @@ TEST(SlabCut, ChunkedDatasetsAreCutIntoBoxesOfWholeChunks) {
 
 TEST(SlabCut, ASlabHoldsAtLeastOneChunk) {
   const SlabCut cut(described_dataset({1000, 100}, {10, 30}, ReadPath::direct), 1);
-  EXPECT_EQ(cut.most_chunks(), 1u);
-  EXPECT_EQ(cut.most_elements(), 300u);
+  EXPECT_EQ(cut.max_chunks(), 1u);
+  EXPECT_EQ(cut.max_elements(), 300u);
 }
 
 TEST(SlabCut, WhatTheLibraryReadsIsCutIntoRanges) {
@@ -50,7 +50,7 @@ TEST(SlabCut, WhatTheLibraryReadsIsCutIntoRanges) {
 TEST(SlabCut, NoElementsMakeNoSlabs) {
   const SlabCut raw(described_dataset({0}, {}, ReadPath::direct), 100);
   EXPECT_EQ(raw.slabs(), 0u);
-  EXPECT_EQ(raw.most_elements(), 0u);
+  EXPECT_EQ(raw.max_elements(), 0u);
   const SlabCut chunked(described_dataset({0, 7}, {5, 7}, ReadPath::chunk), 100);
   EXPECT_EQ(chunked.slabs(), 0u);
 }

@@ -9,8 +9,8 @@ namespace warpfold::pipeline {
 namespace {
 
 constexpr std::uint64_t mebi = 1u << 20;
-constexpr RankMeans host{8, false};
-constexpr RankMeans gpu{32, true};
+constexpr ThreadResources host{8, false};
+constexpr ThreadResources gpu{32, true};
 
 io::DatasetInfo large(ReadPath path) { return described_dataset({1024, 4 * mebi}, {}, path); }
 
@@ -40,7 +40,7 @@ TEST(SlabPlan, SlabsAreSmallerWhereRanksShareAHost) {
   EXPECT_LT(plan_slabs(info, {}, gpu, 4).slab_elements, plan_slabs(info, {}, gpu, 1).slab_elements);
 }
 
-TEST(SlabPlan, AllCoresFoldOnTheHostInSlabsThatStayInTheirCaches) {
+TEST(SlabPlan, AllCoresReduceOnTheHostInSlabsThatStayInTheirCaches) {
   const SlabPlan plan = plan_slabs(large(ReadPath::direct), {}, host, 1);
   EXPECT_EQ(plan.threads, 8);
   EXPECT_LE(plan.slab_elements * 4, mebi);

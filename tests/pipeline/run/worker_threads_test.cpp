@@ -62,8 +62,8 @@ TEST(SeeThrough, ReturnsWhenTheSlowestRankIsDone) {
   });
   int asked = 0;
   const RunOptions options;
-  RunWatch watch(options);
-  see_through(threads, world, watch, [&] { return std::uint64_t(++asked); });
+  ProgressMonitor monitor(options);
+  wait_all_ranks(threads, world, monitor, [&] { return std::uint64_t(++asked); });
   EXPECT_EQ(done, 2);
   EXPECT_GT(asked, 0);
 }
@@ -75,8 +75,8 @@ TEST(SeeThrough, AWorkersFailureEndsAllRanks) {
     until_stopped(stop);
   });
   const RunOptions options;
-  RunWatch watch(options);
-  EXPECT_THROW(see_through(threads, world, watch, [] { return std::uint64_t{0}; }), Error);
+  ProgressMonitor monitor(options);
+  EXPECT_THROW(wait_all_ranks(threads, world, monitor, [] { return std::uint64_t{0}; }), Error);
 }
 
 TEST(SeeThrough, AnInterruptOfOneRankEndsAll) {
@@ -85,8 +85,8 @@ TEST(SeeThrough, AnInterruptOfOneRankEndsAll) {
   const std::atomic<bool> interrupted = world.is_root();
   RunOptions options;
   options.interrupted = &interrupted;
-  RunWatch watch(options);
-  EXPECT_THROW(see_through(threads, world, watch, [] { return std::uint64_t{0}; }), Error);
+  ProgressMonitor monitor(options);
+  EXPECT_THROW(wait_all_ranks(threads, world, monitor, [] { return std::uint64_t{0}; }), Error);
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "warpfold/core/stage_timing.hpp"
+
+namespace warpfold {
+
+/// The stages that data pass, by the names that reports give them.
+namespace stage {
+inline constexpr const char* read = "read";
+inline constexpr const char* decompress = "decompress";
+inline constexpr const char* copy_to_gpu = "copy to GPU";
+inline constexpr const char* reduce = "fold";
+inline constexpr const char* scan = "scan";
+inline constexpr const char* compact = "compact";
+inline constexpr const char* exscan = "exscan";
+inline constexpr const char* copy_from_gpu = "copy from GPU";
+inline constexpr const char* generate = "generate";
+inline constexpr const char* read_back = "read back";
+inline constexpr const char* compress = "compress";
+inline constexpr const char* write = "write";
+inline constexpr const char* sync = "sync";
+inline constexpr const char* combine = "combine";
+}  // namespace stage
+
+/// Where the stages of a rank's run can be seen while they run, by any thread at any time.
+class StageRegistry {
+ public:
+  /// What does a stage's work, or a part of it.
+  class Source {
+   public:
+    virtual ~Source() = default;
+
+    /// So far. Any thread may ask.
+    virtual StageProgress progress() const = 0;
+  };
+
+  /// Keeps a source on a board (none where null); what the source did stays there. To be the last
+  /// member of the source's class, which is final.
+  class Entry {
+   public:
+    Entry(StageRegistry* registry, const Source& source);
+    ~Entry();
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+   private:
+    StageRegistry* registry_;
+    const Source& source_;
+  };
+
+  /// All stages that ever began, in the order that data take.
+  std::vector<StageProgress> progress() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<const Source*> sources_;
+  std::vector<StageProgress> ended_;  ///< of every stage, what sources that are gone did
+};
+
+}  // namespace warpfold

@@ -1,0 +1,327 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/layout/staged_chunks.hpp"
+#include "core/results/axis_parts.hpp"
+#include "cpu/kernels/kernels.hpp"
+#include "cpu/reduce/axis_outputs.hpp"
+#include "cpu/reduce/finite_terms.hpp"
+#include "cpu/scan/sum_levels.hpp"
+#include "warpfold/core/ordered_key.hpp"
+
+namespace warpfold::cpu {
+
+/// A matrix in memory whose element (r, c) lies at r * stride + c and belongs to a place of its
+/// own. All of a column belongs to one output; where columns come in groups, their outputs are
+/// those of the first group again.
+struct PlacedMatrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t stride = 0;
+  std::uint64_t first_place = 0;
+  std::uint64_t row_places = 0;  ///< from one row to the next
+  std::size_t group = 0;         ///< consecutive places; 0: all columns
+  std::uint64_t group_places = 0;
+
+  std::uint64_t place(std::size_t row, std::size_t column) const {
+    const std::uint64_t first = first_place + row * row_places;
+    return group == 0 ? first + column : first + column / group * group_places + column % group;
+  }
+};
+
+/// The fewest groups of columns that fill a vector, in columns.
+constexpr std::size_t narrowest(std::size_t group) {
+  return (vector_columns + group - 1) / group * group;
+}
+
+/// As many columns of whole groups, if possible in whole vectors, as are worth reducing side by
+/// side; of those, the most that divide `elements` if any do. At most half a tile's where `group`
+/// is.
+constexpr std::size_t columns_of_groups(std::size_t group, std::uint64_t elements) {
+  constexpr std::size_t enough = 24;
+  constexpr std::size_t wanted = 64;
+  constexpr std::size_t limit = column_tile / 2;
+  const std::size_t vectors = std::lcm(group, vector_columns);
+  const std::size_t minimum = vectors <= limit ? vectors : narrowest(group);
+  const std::size_t maximum = minimum * std::max<std::size_t>(1, wanted / minimum);
+  if (elements >= maximum)
+    for (std::size_t columns = maximum; columns >= enough; columns -= minimum)
+      if (elements % columns == 0) return columns;
+  return maximum;
+}
+
+/// One thread's reduction of matrices into outputs: place p belongs to output p % outputs and to
+/// row p / outputs. Sums run down the columns of tiles, in as few doubles as hold them exactly, and
+/// are then added to the outputs' own.
+template <class T>
+class ColumnReducer {
+ public:
+  ColumnReducer(const Kernels& kernels, AxisOutputs& outputs)
+      : all_kernels_(kernels),
+        kernels_(kernels_of<T>(kernels)),
+        outputs_(outputs),
+        levels_(kernels),
+        finite_terms_(kernels, outputs, levels_) {}
+
+  /// `rows(r)` is the index that an extremum in row r has.
+  void reduce(const T* x, const PlacedMatrix& matrix, const BoxIndices& rows) {
+    for (std::size_t r = 0; r < matrix.rows; r += row_tile) {
+      for (std::size_t c = 0; c < matrix.columns; c += column_tile) {
+        PlacedMatrix tile = matrix;
+        tile.rows = std::min(row_tile, matrix.rows - r);
+        tile.columns = std::min(column_tile, matrix.columns - c);
+        tile.first_place = matrix.place(r, c);
+        reduce_tile(x + r * matrix.stride + c, tile, rows);
+      }
+    }
+  }
+
+  /// Reduces `n` elements of consecutive places.
+  void reduce_run(const T* x, std::uint64_t n, std::uint64_t place, const BoxIndices& rows) {
+    // Short rows lie side by side in a tile's.
+    const std::uint64_t outputs = outputs_.outputs();
+    const bool is_short = 2 * outputs <= column_tile;
+    const std::uint64_t width = is_short ? columns_of_groups(outputs, n) : outputs;
+    const std::size_t group = is_short ? outputs : 0;
+    const std::uint64_t full = n / width;
+    reduce(x, {full, width, width, place, width, group, outputs}, rows);
+    reduce(x + full * width, {1, n % width, width, place + full * width, width, group, outputs},
+           rows);
+  }
+
+  void reduce_element(T x, std::uint64_t place, const BoxIndices& rows) {
+    const PlacedMatrix alone = {1, 1, 1, place, 0};
+    find_outputs(alone);
+    AxisParts& parts = outputs_.parts();
+    if constexpr (floating) {
+      if (!std::isfinite(x))
+        count_specials(&x, alone, 0, rows);
+      else
+        add_float(x, output_[0]);
+      if (std::isnan(x)) return;
+    } else {
+      add_integer(x, output_[0]);
+    }
+    if (!outputs_.needs().extrema) return;
+    merge_extremum(parts.minimum[output_[0]], &x, alone, 0, rows, x, 0);
+    merge_extremum(parts.maximum[output_[0]], &x, alone, 0, rows, x, ~std::uint64_t{0});
+  }
+
+ private:
+  static constexpr bool floating = std::is_floating_point_v<T>;
+
+  void reduce_tile(const T* x, const PlacedMatrix& tile, const BoxIndices& rows) {
+    if (tile.columns == 0) return;
+    find_outputs(tile);
+    if constexpr (floating)
+      reduce_floats(x, tile, rows);
+    else
+      reduce_integers(x, tile);
+    if (outputs_.needs().extrema) reduce_extrema(x, tile, rows);
+  }
+
+  void find_outputs(const PlacedMatrix& tile) {
+    const std::uint64_t outputs = outputs_.outputs();
+    const std::size_t group = tile.group == 0 ? tile.columns : std::min(tile.group, tile.columns);
+    const std::uint64_t first = tile.first_place % outputs;
+    side_by_side_ = first + group <= outputs;
+    for (std::size_t c = 0; c < group; ++c) output_[c] = first + c;
+    if (!side_by_side_)
+      for (std::size_t c = 0; c < group; ++c) output_[c] %= outputs;
+    for (std::size_t c = group; c < tile.columns; ++c) output_[c] = output_[c - group];
+  }
+
+  void reduce_floats(const T* x, const PlacedMatrix& tile, const BoxIndices& rows) {
+    finite_terms_.add(
+        {x, tile.rows, tile.columns, tile.stride},
+        [&](const FloatRows<T>& finite, Term term) {
+          return add_term(kernels_, finite.x, finite.stride, tile, term);
+        },
+        [&](const FloatRows<T>& finite, Term term) {
+          add_one_by_one(finite.x, finite.stride, tile, term);
+        },
+        [&](std::size_t r, const SpecialCounts&) {
+          count_specials(x + r * tile.stride, tile, r, rows);
+        });
+  }
+
+  void count_specials(const T* row, const PlacedMatrix& tile, std::size_t r,
+                      const BoxIndices& rows) {
+    AxisParts& parts = outputs_.parts();
+    for (std::size_t c = 0; c < tile.columns; ++c) {
+      if (std::isfinite(row[c])) continue;
+      AxisCounts& counts = parts.counts[output_[c]];
+      if (std::isnan(row[c])) {
+        ++counts.nan;
+        std::uint64_t& first = parts.first_nan[output_[c]];
+        first = std::min(first, row_index(tile, r, c, rows));
+      } else {
+        ++(row[c] > 0 ? counts.positive_infinities : counts.negative_infinities);
+      }
+    }
+  }
+
+  std::uint64_t row_index(const PlacedMatrix& tile, std::size_t r, std::size_t c,
+                          const BoxIndices& rows) const {
+    return rows(tile.place(r, c) / outputs_.outputs());
+  }
+
+  /// Adds the columns' terms to their outputs' sums; returns false and leaves them where the levels
+  /// are too few, or terms too large.
+  template <class X>
+  bool add_term(const FloatKernels<X>& kernels, const X* x, std::size_t stride,
+                const PlacedMatrix& tile, Term term) {
+    const auto& columns = kernels.column_sums[static_cast<std::size_t>(term)];
+    if (!levels_.exact(term, [&](std::size_t level) {
+          return columns[level](x, tile.rows, stride, tile.columns, column_sums_);
+        }))
+      return false;
+    add_columns(tile, levels_.of(term), term);
+    return true;
+  }
+
+  /// Adds column_sums_, of `levels`, to the outputs' sums.
+  void add_columns(const PlacedMatrix& tile, int levels, Term term) {
+    const std::size_t narrow = tile.group == 0 ? 0 : narrowest(tile.group);
+    if (narrow == 0 || tile.columns < 2 * narrow)
+      return add_single(column_sums_, tile.columns, tile.group, levels, term);
+    for (int level = 0; level < levels; ++level)
+      add_narrowed(column_sums_ + static_cast<std::size_t>(level) * column_tile, tile, narrow,
+                   term);
+  }
+
+  /// Adds a number for each column once those of the same output have been added up. There is room
+  /// for as many more.
+  void add_narrowed(double* column_sums, const PlacedMatrix& tile, std::size_t narrow, Term term) {
+    const std::size_t rows = (tile.columns + narrow - 1) / narrow;
+    std::fill(column_sums + tile.columns, column_sums + rows * narrow, 0.0);
+    if (!levels_.exact(term, [&](std::size_t level) {
+          return all_kernels_.f64.column_sums[0][level](column_sums, rows, narrow, narrow,
+                                                        narrowed_);
+        }))
+      return add_single(column_sums, tile.columns, tile.group, 1, term);
+    add_single(narrowed_, narrow, tile.group, levels_.of(term), term);
+  }
+
+  /// Adds numbers of columns that are as they come.
+  void add_single(double* sums, std::size_t columns, std::size_t group, int levels, Term term) {
+    if (side_by_side_ && columns > 1 && (group == 0 || columns <= group))
+      return outputs_.add_side_by_side(output_[0], sums, columns, levels, term);
+    for (int level = 0; level < levels; ++level)
+      for (std::size_t c = 0; c < columns; ++c)
+        outputs_.add(output_[c], sums[static_cast<std::size_t>(level) * column_tile + c], term);
+  }
+
+  template <class X>
+  void add_one_by_one(const X* x, std::size_t stride, const PlacedMatrix& tile, Term term) {
+    for (std::size_t r = 0; r < tile.rows; ++r)
+      for (std::size_t c = 0; c < tile.columns; ++c)
+        outputs_.add_term(output_[c], static_cast<double>(x[r * stride + c]), term);
+  }
+
+  void reduce_integers(const T* x, const PlacedMatrix& tile) {
+    if constexpr (!floating) {
+      if (outputs_.needs().sum) add_integers(x, tile, kernels_.column_sums, Term::value);
+      if (outputs_.needs().absolute)
+        add_integers(x, tile, kernels_.column_magnitudes, Term::magnitude);
+      if (outputs_.needs().squares) add_squares(x, tile);
+    }
+  }
+
+  void add_integers(const T* x, const PlacedMatrix& tile, IntegerColumnSums<T> columns, Term term) {
+    columns(x, tile.rows, tile.stride, tile.columns, column_sums_);
+    add_columns(tile, integer_levels<T>, term);
+  }
+
+  /// Integers of up to 32 bits are doubles.
+  void add_squares(const T* x, const PlacedMatrix& tile) {
+    if constexpr (sizeof(T) < sizeof(double)) {
+      widened_.resize(row_tile * column_tile);
+      for (std::size_t r = 0; r < tile.rows; ++r)
+        std::copy_n(x + r * tile.stride, tile.columns, widened_.data() + r * column_tile);
+      while (!add_term(all_kernels_.f64, widened_.data(), column_tile, tile, Term::square))
+        if (!levels_.expect_more(Term::square))
+          return add_one_by_one(widened_.data(), column_tile, tile, Term::square);
+    } else {
+      for (std::size_t r = 0; r < tile.rows; ++r)
+        for (std::size_t c = 0; c < tile.columns; ++c)
+          add_wide_square(x[r * tile.stride + c], output_[c]);
+    }
+  }
+
+  void add_float(T x, std::uint64_t output) {
+    const auto value = static_cast<double>(x);
+    for (const Term term : AxisOutputs::terms)
+      if (outputs_.needs(term)) outputs_.add_term(output, value, term);
+  }
+
+  void add_integer(T x, std::uint64_t output) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    const auto adder = [this, output](Term term) {
+      return [this, output, term](double part) { outputs_.add(output, part, term); };
+    };
+    const std::uint64_t bits = value_bits(x);
+    const std::uint64_t magnitude = x < T{0} ? std::uint64_t{0} - bits : bits;
+    if (outputs_.needs().sum) split_integer(static_cast<Wide>(x), adder(Term::value));
+    if (outputs_.needs().absolute) split_integer(magnitude, adder(Term::magnitude));
+    if (outputs_.needs().squares) split_square(magnitude, adder(Term::square));
+  }
+
+  void add_wide_square(T x, std::uint64_t output) {
+    const std::uint64_t bits = value_bits(x);
+    split_square(x < T{0} ? std::uint64_t{0} - bits : bits,
+                 [&](double part) { outputs_.add(output, part, Term::square); });
+  }
+
+  void reduce_extrema(const T* x, const PlacedMatrix& tile, const BoxIndices& rows) {
+    using Limits = std::numeric_limits<T>;
+    std::fill_n(min_, tile.columns, floating ? Limits::infinity() : Limits::max());
+    std::fill_n(maximum_, tile.columns, floating ? -Limits::infinity() : Limits::lowest());
+    kernels_.column_extrema(x, tile.rows, tile.stride, tile.columns, min_, maximum_);
+    for (std::size_t c = 0; c < tile.columns; ++c) {
+      merge_extremum(outputs_.parts().minimum[output_[c]], x, tile, c, rows, min_[c], 0);
+      merge_extremum(outputs_.parts().maximum[output_[c]], x, tile, c, rows, maximum_[c],
+                     ~std::uint64_t{0});
+    }
+  }
+
+  /// The row of a column's extremum is looked for only if the extremum counts.
+  void merge_extremum(Extremum& best, const T* x, const PlacedMatrix& tile, std::size_t column,
+                      const BoxIndices& rows, T value, std::uint64_t complement) {
+    const std::uint64_t key = ordered_key(value) ^ complement;
+    if (key > best.key) return;
+    const auto index = [&](std::size_t r) { return row_index(tile, r, column, rows); };
+    if (!Extremum{key, index(0), 0}.better_than(best)) return;
+    for (std::size_t r = 0; r < tile.rows; ++r) {
+      const T element = x[r * tile.stride + column];
+      if (element == value) return best.merge({key, index(r), value_bits(element)});
+    }
+  }
+
+  using KernelTable = std::remove_cvref_t<decltype(kernels_of<T>(std::declval<const Kernels&>()))>;
+
+  const Kernels& all_kernels_;
+  const KernelTable& kernels_;
+  AxisOutputs& outputs_;
+  SumLevels levels_;
+  FiniteTerms<T> finite_terms_;
+  std::vector<double> widened_;  ///< row_tile rows of column_tile
+  bool side_by_side_ = false;    ///< the outputs of a tile's columns, or of a group
+  std::uint64_t output_[column_tile];
+  T min_[column_tile];
+  T maximum_[column_tile];
+  alignas(64) double column_sums_[max_levels * column_tile];
+  alignas(64) double narrowed_[max_levels * column_tile];
+};
+
+}  // namespace warpfold::cpu

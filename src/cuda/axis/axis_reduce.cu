@@ -1,0 +1,390 @@
+#include "cuda/axis/axis_reduce.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "cuda/chunks/promoted_elements.hpp"
+#include "cuda/runtime/cuda_error.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::cuda::kernels {
+namespace {
+
+constexpr unsigned axis_threads = 256;
+
+/// Groups that one thread merges at a time.
+constexpr std::uint64_t merged_groups = 16;
+
+/// What the kernels are compiled for: what most ask for, and whatever the needs are.
+enum class ReduceKind { sum, extrema, any };
+
+ReduceKind kind_of(const ReduceNeeds& needs) {
+  if (needs.absolute || needs.squares || needs.sum == needs.extrema) return ReduceKind::any;
+  return needs.sum ? ReduceKind::sum : ReduceKind::extrema;
+}
+
+__device__ std::uint64_t thread_number() {
+  return std::uint64_t{blockIdx.x} * axis_threads + threadIdx.x;
+}
+
+__device__ std::uint64_t thread_count() { return std::uint64_t{gridDim.x} * axis_threads; }
+
+/// One thread's way to the list of spills.
+class Spiller {
+ public:
+  __device__ explicit Spiller(const AxisReduce& reduce)
+      : spills_(reduce.spills),
+        spilled_(&reduce.status->spilled),
+        full_at_(axis_spill_limit(reduce.needs)) {}
+
+  __device__ void begin(std::uint64_t output) { output_ = output; }
+
+  /// Nothing where the addend is 0.
+  __device__ void operator()(AxisTerm term, double addend) {
+    if (addend == 0.0) return;
+    spills_[atomicAdd(spilled_, 1ull)] = {output_, addend, term};
+    unsure_ = true;
+  }
+
+  /// Whether there may be no room for what the next element leaves. Looks only where this thread
+  /// has spilled since it last did: hence each leaves at most one element's spills in a full list.
+  __device__ bool full() {
+    if (!unsure_) return false;
+    unsure_ = *static_cast<volatile unsigned long long*>(spilled_) > full_at_;
+    return unsure_;
+  }
+
+ private:
+  AxisSpill* spills_;
+  unsigned long long* spilled_;
+  unsigned long long full_at_;
+  std::uint64_t output_ = 0;
+  bool unsure_ = true;
+};
+
+/// Adds to a sum what is an addend of it.
+class TermSum {
+ public:
+  __device__ TermSum(AxisTerm term, Spiller& spiller) : term_(term), spiller_(spiller) {}
+
+  __device__ void load(const Expansion& sum) { sum_ = sum; }
+  __device__ const Expansion& sum() const { return sum_; }
+
+  __device__ void add(double addend) { spiller_(term_, warpfold::add(sum_, addend)); }
+  __device__ void add(const Expansion& addend) {
+    warpfold::add(sum_, addend, [this](double rest) { spiller_(term_, rest); });
+  }
+  __device__ void add_any(double addend) {
+    if (is_addend(addend))
+      add(addend);
+    else
+      spiller_(term_, addend);
+  }
+  template <class Integer>
+  __device__ void add_integer(Integer value) {
+    split_integer(value, [this](double part) { add(part); });
+  }
+
+ private:
+  AxisTerm term_;
+  Spiller& spiller_;
+  Expansion sum_;
+};
+
+__device__ inline std::uint64_t magnitude_of(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return value < 0 ? std::uint64_t{0} - bits : bits;
+}
+__device__ inline std::uint64_t magnitude_of(std::uint64_t value) { return value; }
+
+/// A column's sums while one thread adds to them. Those not asked for stay untouched.
+template <ReduceKind kind>
+class ColumnSums {
+  static constexpr bool more = kind == ReduceKind::any;
+
+ public:
+  __device__ ColumnSums(const AxisColumns& columns, Spiller& spiller)
+      : columns_(columns),
+        spiller_(spiller),
+        sum_(AxisTerm::value, spiller),
+        absolute_(AxisTerm::magnitude, spiller),
+        squares_(AxisTerm::square, spiller) {}
+
+  __device__ void load(std::uint64_t column) {
+    if (has_sum()) sum_.load(columns_.sum[column]);
+    if (has_absolute()) absolute_.load(columns_.absolute[column]);
+    if (has_squares()) squares_.load(columns_.squares[column]);
+  }
+
+  __device__ void store(std::uint64_t column) const {
+    if (has_sum()) columns_.sum[column] = sum_.sum();
+    if (has_absolute()) columns_.absolute[column] = absolute_.sum();
+    if (has_squares()) columns_.squares[column] = squares_.sum();
+  }
+
+  /// A finite one.
+  __device__ void add(double value) {
+    if (has_sum()) sum_.add_any(value);
+    if (has_absolute()) absolute_.add_any(fabs(value));
+    if (has_squares()) add_square(value);
+  }
+
+  template <class Integer>
+  __device__ void add(Integer value) {
+    if (has_sum()) sum_.add_integer(value);
+    if (has_absolute()) absolute_.add_integer(magnitude_of(value));
+    if (has_squares())
+      split_square(magnitude_of(value), [this](double part) { squares_.add(part); });
+  }
+
+  __device__ void merge(std::uint64_t column) {
+    if (has_sum()) sum_.add(columns_.sum[column]);
+    if (has_absolute()) absolute_.add(columns_.absolute[column]);
+    if (has_squares()) squares_.add(columns_.squares[column]);
+  }
+
+ private:
+  __device__ bool has_sum() const {
+    return kind == ReduceKind::sum || (more && columns_.sum != nullptr);
+  }
+  __device__ bool has_absolute() const { return more && columns_.absolute != nullptr; }
+  __device__ bool has_squares() const { return more && columns_.squares != nullptr; }
+
+  __device__ void add_square(double value) {
+    if (!is_root(value)) return spiller_(AxisTerm::root, value);
+    const DoublePair square = square_of(value);
+    squares_.add(square.high);
+    squares_.add(square.low);
+  }
+
+  const AxisColumns& columns_;
+  Spiller& spiller_;
+  TermSum sum_;
+  TermSum absolute_;
+  TermSum squares_;
+};
+
+/// The extrema of what one thread meets of a column in one launch, in ascending order of places.
+template <class Number>
+class ColumnExtrema {
+ public:
+  __device__ void take(Number value, std::uint64_t place) {
+    if (min_place_ == no_index || value < min_) {
+      min_ = value;
+      min_place_ = place;
+    }
+    if (max_place_ == no_index || value > maximum_) {
+      maximum_ = value;
+      max_place_ = place;
+    }
+  }
+
+  /// `row_of(place)` is the index of the place's row.
+  template <class RowOf>
+  __device__ void store(const AxisColumns& columns, std::uint64_t column, RowOf&& row_of) const {
+    if (min_place_ == no_index) return;
+    columns.minimum[column].merge({ordered_key(min_), row_of(min_place_), value_bits(min_)});
+    columns.maximum[column].merge(
+        {~ordered_key(maximum_), row_of(max_place_), value_bits(maximum_)});
+  }
+
+ private:
+  Number min_{};
+  Number maximum_{};
+  std::uint64_t min_place_ = no_index;
+  std::uint64_t max_place_ = no_index;
+};
+
+/// What one thread meets of a column in one launch.
+template <class Number, ReduceKind kind>
+class ColumnReduce {
+ public:
+  __device__ ColumnReduce(const AxisReduce& reduce, Spiller& spiller, std::uint64_t column)
+      : reduce_(reduce), column_(column), sums_(reduce.columns, spiller) {
+    sums_.load(column);
+  }
+
+  __device__ void take(Number value, std::uint64_t place) {
+    ++elements_;
+    if constexpr (std::is_floating_point_v<Number>) {
+      if (value != value) {
+        ++nan_;
+        if (first_nan_place_ == no_index) first_nan_place_ = place;
+        return;
+      }
+    }
+    if (has_extrema()) extrema_.take(value, place);
+    if constexpr (std::is_floating_point_v<Number>) {
+      if (fabs(value) == std::numeric_limits<double>::infinity()) {
+        ++(value > 0 ? positive_infinities_ : negative_infinities_);
+        return;
+      }
+    }
+    if constexpr (kind != ReduceKind::extrema) sums_.add(value);
+  }
+
+  __device__ void store() const {
+    const AxisColumns& columns = reduce_.columns;
+    sums_.store(column_);
+    AxisCounts& counts = columns.counts[column_];
+    counts.elements += elements_;
+    if (nan_ != 0) {
+      counts.nan += nan_;
+      columns.first_nan[column_] = min(columns.first_nan[column_], row_of(first_nan_place_));
+    }
+    if (positive_infinities_ != 0) counts.positive_infinities += positive_infinities_;
+    if (negative_infinities_ != 0) counts.negative_infinities += negative_infinities_;
+    if (has_extrema())
+      extrema_.store(columns, column_, [this](std::uint64_t place) { return row_of(place); });
+  }
+
+ private:
+  __device__ bool has_extrema() const {
+    return kind == ReduceKind::extrema ||
+           (kind == ReduceKind::any && reduce_.columns.minimum != nullptr);
+  }
+
+  __device__ std::uint64_t row_of(std::uint64_t place) const {
+    return (*reduce_.rows)(place / reduce_.outputs);
+  }
+
+  const AxisReduce& reduce_;
+  std::uint64_t column_;
+  ColumnSums<kind> sums_;
+  ColumnExtrema<Number> extrema_;
+  std::uint32_t elements_ = 0;
+  std::uint32_t nan_ = 0;
+  std::uint32_t positive_infinities_ = 0;
+  std::uint32_t negative_infinities_ = 0;
+  std::uint64_t first_nan_place_ = no_index;
+};
+
+/// Reduces the column's elements from `place` on; returns the first place that it didn't get to.
+template <class Number, ReduceKind kind>
+__device__ std::uint64_t reduce_column(const AxisReduce& reduce, Spiller& spiller,
+                                       std::uint64_t column, std::uint64_t place) {
+  const std::uint64_t stride = reduce.outputs * reduce.groups;
+  if (place >= reduce.count || spiller.full()) return place;
+  const auto* elements = reinterpret_cast<const Number*>(reduce.elements);
+  ColumnReduce<Number, kind> column_reduce(reduce, spiller, column);
+  Number next = elements[place];
+  do {
+    const Number value = next;
+    const std::uint64_t at = place;
+    place += stride;
+    if (place < reduce.count) next = elements[place];
+    if (reduce.counting == nullptr || reduce.counting[at]) column_reduce.take(value, at);
+  } while (place < reduce.count && !spiller.full());
+  column_reduce.store();
+  return place;
+}
+
+template <class Number, ReduceKind kind>
+__global__ void __launch_bounds__(axis_threads, 2)
+    reduce_columns_kernel(const __grid_constant__ AxisReduce reduce) {
+  Spiller spiller(reduce);
+  const std::uint64_t columns = reduce.outputs * reduce.groups;
+  bool stopped = false;
+  for (std::uint64_t column = thread_number(); column < columns; column += thread_count()) {
+    std::uint64_t& next_place = reduce.columns.next_place[column];
+    const std::uint64_t first = reduce.resumed ? next_place : column;
+    spiller.begin(column % reduce.outputs);
+    const std::uint64_t place = reduce_column<Number, kind>(reduce, spiller, column, first);
+    next_place = place;
+    stopped |= place < reduce.count;
+  }
+  if (stopped) atomicAdd(&reduce.status->stopped, 1ull);
+}
+
+/// Merges columns `into` + k * stride below `columns`, k > 0, into column `into`.
+__device__ void merge_column(const AxisReduce& reduce, Spiller& spiller, std::uint64_t into,
+                             std::uint64_t stride, std::uint64_t columns) {
+  const AxisColumns& of = reduce.columns;
+  ColumnSums<ReduceKind::any> sums(of, spiller);
+  sums.load(into);
+  for (std::uint64_t column = into + stride; column < columns; column += stride) {
+    sums.merge(column);
+    of.counts[into].elements += of.counts[column].elements;
+    of.counts[into].nan += of.counts[column].nan;
+    of.counts[into].positive_infinities += of.counts[column].positive_infinities;
+    of.counts[into].negative_infinities += of.counts[column].negative_infinities;
+    of.first_nan[into] = min(of.first_nan[into], of.first_nan[column]);
+    if (of.minimum == nullptr) continue;
+    of.minimum[into].merge(of.minimum[column]);
+    of.maximum[into].merge(of.maximum[column]);
+  }
+  sums.store(into);
+}
+
+/// Of `groups` groups of columns those that are left are the first ones.
+__global__ void __launch_bounds__(axis_threads, 2)
+    merge_columns_kernel(const __grid_constant__ AxisReduce reduce, const std::uint64_t groups,
+                         const std::uint64_t left) {
+  const std::uint64_t stride = reduce.outputs * left;
+  const std::uint64_t into = thread_number();
+  if (into >= stride) return;
+  Spiller spiller(reduce);
+  spiller.begin(into % reduce.outputs);
+  merge_column(reduce, spiller, into, stride, reduce.outputs * groups);
+}
+
+__global__ void __launch_bounds__(axis_threads, 2)
+    clear_columns_kernel(const AxisColumns columns, const std::uint64_t count) {
+  for (std::uint64_t column = thread_number(); column < count; column += thread_count()) {
+    columns.counts[column] = {};
+    columns.first_nan[column] = no_index;
+    if (columns.sum != nullptr) columns.sum[column] = {};
+    if (columns.absolute != nullptr) columns.absolute[column] = {};
+    if (columns.squares != nullptr) columns.squares[column] = {};
+    if (columns.minimum == nullptr) continue;
+    columns.minimum[column] = Extremum::none();
+    columns.maximum[column] = Extremum::none();
+  }
+}
+
+unsigned blocks_for(std::uint64_t columns) {
+  const std::uint64_t threads = std::min(columns, max_axis_threads);
+  return static_cast<unsigned>(ceil_div(threads, std::uint64_t{axis_threads}));
+}
+
+template <class Number>
+void launch_reduce(const AxisReduce& reduce, cudaStream_t stream) {
+  const unsigned blocks = blocks_for(reduce.outputs * reduce.groups);
+  switch (kind_of(reduce.needs)) {
+    case ReduceKind::sum:
+      return reduce_columns_kernel<Number, ReduceKind::sum>
+          <<<blocks, axis_threads, 0, stream>>>(reduce);
+    case ReduceKind::extrema:
+      return reduce_columns_kernel<Number, ReduceKind::extrema>
+          <<<blocks, axis_threads, 0, stream>>>(reduce);
+    case ReduceKind::any:
+      return reduce_columns_kernel<Number, ReduceKind::any>
+          <<<blocks, axis_threads, 0, stream>>>(reduce);
+  }
+}
+
+}  // namespace
+
+void clear_columns(const AxisColumns& columns, std::uint64_t count, cudaStream_t stream) {
+  clear_columns_kernel<<<blocks_for(count), axis_threads, 0, stream>>>(columns, count);
+  check_launch("starting an axis fold on the GPU");
+}
+
+void reduce_columns(const AxisReduce& reduce, cudaStream_t stream) {
+  visit_wide_type(reduce.wide,
+                  [&](auto number) { launch_reduce<decltype(number)>(reduce, stream); });
+  check_launch("starting an axis fold on the GPU");
+}
+
+void merge_columns(const AxisReduce& reduce, cudaStream_t stream) {
+  for (std::uint64_t groups = reduce.groups; groups > 1;) {
+    const std::uint64_t left = ceil_div(groups, merged_groups);
+    merge_columns_kernel<<<blocks_for(reduce.outputs * left), axis_threads, 0, stream>>>(
+        reduce, groups, left);
+    groups = left;
+  }
+  check_launch("starting to merge columns on the GPU");
+}
+
+}  // namespace warpfold::cuda::kernels

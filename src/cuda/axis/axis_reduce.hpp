@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/layout/staged_chunks.hpp"
+#include "core/results/axis_parts.hpp"
+#include "warpfold/core/accumulator.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/host_device.hpp"
+
+namespace warpfold::cuda::kernels {
+
+/// Threads of an axis reduction at most.
+inline constexpr std::uint64_t max_axis_threads = std::uint64_t{1} << 17;
+
+/// What the columns of a matrix have reduced: an element of each array for each, in device memory.
+/// Arrays are null where the needs don't ask for them.
+struct AxisColumns {
+  AxisCounts* counts;
+  Expansion* sum;
+  Expansion* absolute;
+  Expansion* squares;
+  Extremum* minimum;
+  Extremum* maximum;
+  std::uint64_t* first_nan;
+  std::uint64_t* next_place;  ///< that the column has yet to reduce of the slab under way
+};
+
+/// In device memory. Spills of a launch come behind those of the ones before.
+struct AxisReduceStatus {
+  unsigned long long spilled;
+  unsigned long long stopped;  ///< threads, as there was no more room for spills
+};
+
+/// How many spills one thread leaves at a time: of an element that it reduces, or (more) of a
+/// column that it merges.
+WARPFOLD_HD constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs) {
+  return (needs.sum ? 2u : 0u) + (needs.absolute ? 2u : 0u) + (needs.squares ? 3u : 0u);
+}
+WARPFOLD_HD constexpr std::uint64_t spills_of_column(const ReduceNeeds& needs) {
+  return (needs.sum ? 4u : 0u) + (needs.absolute ? 4u : 0u) + (needs.squares ? 4u : 0u);
+}
+
+/// Where there are more spills, threads stop before their next element.
+WARPFOLD_HD constexpr std::uint64_t axis_spill_limit(const ReduceNeeds& needs) {
+  return max_axis_threads * spills_of_column(needs);
+}
+
+/// Room for those of a reduction, or of all merges (each column of max_axis_threads is merged
+/// once).
+constexpr std::uint64_t axis_spill_capacity(const ReduceNeeds& needs) {
+  return axis_spill_limit(needs) + max_axis_threads * spills_of_element(needs);
+}
+
+/// A slab in device memory, and what it is reduced into: the element at place p into column
+/// p % (outputs * groups). The column's output is the number modulo `outputs`.
+struct AxisReduce {
+  const std::byte* elements = nullptr;  ///< of type `wide`
+  const bool* counting = nullptr;       ///< for each element; null: all do
+  std::uint64_t count = 0;
+  ElementType wide = ElementType::f64;  ///< f64, i64 or u64
+  ReduceNeeds needs = {};
+  std::uint64_t outputs = 0;
+  std::uint64_t groups = 1;  ///< 1, or such that there are max_axis_threads columns at most
+  AxisColumns columns = {};
+  const BoxIndices* rows = nullptr;  ///< in device memory
+  AxisSpill* spills;                 ///< room for axis_spill_capacity()
+  AxisReduceStatus* status;
+  bool resumed = false;  ///< goes on with the slab where the launch before stopped
+};
+
+/// Makes the first `count` columns those of no elements.
+void clear_columns(const AxisColumns& columns, std::uint64_t count, cudaStream_t stream);
+
+/// Complete once no thread of the last launch has stopped; until then spills have to be taken out
+/// of the list, and the reduction resumed.
+void reduce_columns(const AxisReduce& reduce, cudaStream_t stream);
+
+/// Merges the columns of each output into the first `outputs` columns; the list must be empty.
+void merge_columns(const AxisReduce& reduce, cudaStream_t stream);
+
+}  // namespace warpfold::cuda::kernels

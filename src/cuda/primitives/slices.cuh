@@ -1,0 +1,91 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "warpfold/core/host_device.hpp"
+
+namespace warpfold::cuda::kernels {
+
+/// The upper word of a double without its sign grows with its magnitude and holds its exponent.
+inline constexpr int word_exponent_shift = 20;
+inline constexpr int word_exponent_bias = 1023;
+
+/// The upper word of 2^exponent.
+WARPFOLD_HD constexpr std::uint32_t power_word(int exponent) {
+  return static_cast<std::uint32_t>(exponent + word_exponent_bias) << word_exponent_shift;
+}
+
+WARPFOLD_HD inline std::uint32_t magnitude_word(double value) {
+  return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 32) & 0x7fffffffu;
+}
+
+/// The least exponent of a power of two above every double with this upper word or a lower one.
+WARPFOLD_HD constexpr int exponent_above(std::uint32_t word) {
+  return static_cast<int>(word >> word_exponent_shift) - word_exponent_bias + 1;
+}
+
+/// The exact sum of up to a tile of doubles below 2^exponent, less what is left of each below the
+/// last slice (Rump, Ogita, Oishi, SIAM J. Sci. Comput. 31(1), 2008: ExtractVector).
+///
+/// Slice i is a multiple of 2^(exponent - 39 - 40 i). It starts from 1.5 * 2^(exponent + 13 - 40
+/// i): a tile's 2^12 parts of at most 2^(exponent - 40 i) never take it out of that number's
+/// binade, so that each addition rounds to the slice's unit and what it drops is a double again.
+template <int Count>
+class Slices {
+ public:
+  static constexpr int count = Count;
+  static constexpr int bits = 40;
+
+  /// From here down the last slice's unit is that of subnormals, and nothing is left.
+  static constexpr int min_exponent = -1022 + bits * (Count - 1) - 13;
+
+  WARPFOLD_HD explicit Slices(int exponent)
+      : exponent_(exponent > min_exponent ? exponent : min_exponent) {
+    for (int i = 0; i < Count; ++i) biased_[i] = bias(i);
+  }
+
+  /// Returns what is left.
+  WARPFOLD_HD double add(double value) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (int i = 0; i < Count; ++i) {
+      const double sum = biased_[i] + value;
+      value -= sum - biased_[i];
+      biased_[i] = sum;
+    }
+    return value;
+  }
+
+  /// Slices of several adders add up in plain double, exactly.
+  WARPFOLD_HD double sum(int i) const { return biased_[i] - bias(i); }
+  WARPFOLD_HD double biased(int i) const { return biased_[i]; }
+
+  /// Slice i in its units, and back: with its bias it counts them in its lower bits.
+  WARPFOLD_HD std::int64_t units(int i) const {
+    return std::bit_cast<std::int64_t>(biased_[i]) - std::bit_cast<std::int64_t>(bias(i));
+  }
+  WARPFOLD_HD double value_of(int i, std::int64_t units) const {
+    return std::bit_cast<double>(std::bit_cast<std::int64_t>(bias(i)) + units) - bias(i);
+  }
+
+  WARPFOLD_HD double bias(int i) const {
+    constexpr std::uint32_t half = 1u << (word_exponent_shift - 1);
+    const std::uint32_t word = power_word(exponent_ + 13 - bits * i) | half;
+    return std::bit_cast<double>(static_cast<std::uint64_t>(word) << 32);
+  }
+  WARPFOLD_HD int exponent() const { return exponent_; }
+
+ private:
+  static_assert(scan_order::tile_elements <= 1 << 12);
+
+  int exponent_;
+  double biased_[Count];
+};
+
+/// Those in which prefixes in pairs of doubles are summed.
+using PairSlices = Slices<2>;
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "cuda/reduce/reduce.hpp"
+#include "cuda/reduce/reduce_state.hpp"
+#include "cuda/runtime/mapped_value.hpp"
+#include "warpfold/core/accumulator.hpp"
+#include "warpfold/core/element_type.hpp"
+
+namespace warpfold::cuda {
+
+/// Reduces arrays that are in the memory of one device, the current one when it was made and
+/// whenever it is used. One reduction at a time.
+class DeviceReduce {
+ public:
+  DeviceReduce();
+  ~DeviceReduce();
+  DeviceReduce(const DeviceReduce&) = delete;
+  DeviceReduce& operator=(const DeviceReduce&) = delete;
+
+  /// Starts the reduction of `count` elements at `elements`, aligned to their size, the first of
+  /// which has flat index `first_index`; behind what `stream` holds.
+  void start(const void* elements, std::uint64_t count, ElementFormat format, ReduceNeeds needs,
+             std::uint64_t first_index, cudaStream_t stream);
+
+  /// Waits for the reduction that was started; normalized. Once for each start(), while its stream
+  /// exists.
+  Accumulator result();
+
+ private:
+  int resident_blocks(ElementType type, const ReduceNeeds& needs);
+  bool published() const;
+  void await_publication();
+
+  static constexpr std::size_t kinds_of_needs = 16;
+
+  int multiprocessors_;
+  /// Of the device, by element type and needs; 0 where not asked for yet.
+  std::array<std::array<int, kinds_of_needs>, std::size(all_element_types)> resident_blocks_{};
+  bool under_way_ = false;
+  ReduceNeeds needs_;
+  cudaStream_t stream_ = nullptr;
+  std::uint64_t epoch_ = 0;  ///< of the last reduction
+  ReduceState state_;
+  MappedValue<kernels::PublishedReduce> published_;
+};
+
+}  // namespace warpfold::cuda

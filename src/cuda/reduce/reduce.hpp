@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/layout/staged_chunks.hpp"
+#include "warpfold/core/accumulator.hpp"
+#include "warpfold/core/element_type.hpp"
+
+namespace warpfold::cuda::kernels {
+
+inline constexpr int reduce_threads = 256;
+inline constexpr int max_resident_reduce_blocks = 2048 / reduce_threads;
+
+struct BlockExtrema {
+  Extremum minimum;
+  Extremum maximum;
+};
+
+/// In device memory: what launches leave there, one after the other. Digits of its sums lie within
+/// (-2^33, 2^33) between launches, so that a few of them can be added before they are normalized.
+struct ReduceTotals {
+  Accumulator total;
+  std::uint32_t finished_blocks;  ///< of the launch under way; 0 between launches
+
+  static ReduceTotals empty() { return {Accumulator::empty(), 0}; }
+};
+
+/// In page-locked host memory, written by the device.
+struct PublishedReduce {
+  Accumulator total;    ///< as in ReduceTotals; the needed parts alone
+  std::uint64_t epoch;  ///< written last
+};
+
+struct ReduceArguments {
+  const std::byte* elements;  ///< in device memory, aligned to their size
+  std::uint64_t count;
+  ElementFormat format;
+  ReduceNeeds needs;
+  std::uint64_t first_index;    ///< the first element's flat index, or its place among `indices`
+  ReduceTotals* totals;         ///< in device memory
+  BlockExtrema* block_extrema;  ///< in device memory, one for each block
+  int blocks;
+  /// Where the totals are to be moved to, as the device addresses it; the totals are empty
+  /// afterwards. Null: they stay.
+  PublishedReduce* published = nullptr;
+  std::uint64_t epoch = 0;
+  const BoxIndices* indices = nullptr;  ///< in device memory; null: they are consecutive
+  /// In device memory: how many there are, of elements that were kept of `count` at most; null:
+  /// `count`. Such a reduction publishes nothing.
+  const std::uint64_t* kept = nullptr;
+  const std::uint32_t* places = nullptr;  ///< theirs among the elements they were kept of
+};
+
+/// How many blocks of reduce() one multiprocessor of the current device holds at once:
+/// at most max_resident_reduce_blocks.
+int resident_reduce_blocks(ElementType type, ReduceNeeds needs = {});
+
+/// As many blocks as are worth starting for an array of so many bytes, given how many the device
+/// holds at once.
+int reduce_blocks(std::uint64_t bytes, int resident_blocks);
+
+/// What a reduction of kept elements fills, whatever is needed: one kernel a type will do for
+/// elements that take longer to keep than to reduce.
+inline constexpr ReduceNeeds needs_of_kept{true, true, true, true};
+
+/// Adds the elements to the totals. More than is needed may be filled.
+void reduce(const ReduceArguments& arguments, cudaStream_t stream);
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,260 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/values/byte_order.hpp"
+#include "cuda/reduce/reduce_block.cuh"
+
+namespace warpfold::cuda::kernels {
+
+/// 16 bytes of elements, loaded at once and kept packed.
+template <class T>
+struct Vector {
+  static constexpr int size = 16 / sizeof(T);
+
+  struct Elements {
+    T element[static_cast<std::size_t>(size)];
+  };
+  struct Words {
+    std::uint32_t word[4];
+  };
+
+  uint4 packed;
+
+  __device__ Elements elements() const { return std::bit_cast<Elements>(packed); }
+  __device__ Words words() const { return std::bit_cast<Words>(packed); }
+
+  /// One element among zeros.
+  __device__ static Vector of(T element) {
+    const auto bits = static_cast<std::uint64_t>(std::bit_cast<Word<T>>(element));
+    return {{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32), 0, 0}};
+  }
+
+  __device__ void keep(std::uint32_t mask) {
+    packed.x &= kept_bits(mask, 0);
+    packed.y &= kept_bits(mask, 1);
+    packed.z &= kept_bits(mask, 2);
+    packed.w &= kept_bits(mask, 3);
+  }
+
+  /// Element k, known only at run time.
+  __device__ T at(unsigned k) const {
+    constexpr unsigned word_bits = 32;
+    const unsigned bit = k * 8 * static_cast<unsigned>(sizeof(T));
+    const unsigned word = bit / word_bits;
+    const std::uint32_t low = word == 0   ? packed.x
+                              : word == 1 ? packed.y
+                              : word == 2 ? packed.z
+                                          : packed.w;
+    if constexpr (sizeof(T) == 8) {
+      const std::uint32_t high = word == 0 ? packed.y : packed.w;
+      return std::bit_cast<T>(static_cast<std::uint64_t>(high) << word_bits | low);
+    } else {
+      return std::bit_cast<T>(static_cast<Word<T>>(low >> (bit % word_bits)));
+    }
+  }
+
+ private:
+  __device__ static std::uint32_t kept_bits(std::uint32_t mask, unsigned word) {
+    const auto all_if = [mask](unsigned k) { return 0u - (mask >> k & 1); };
+    if constexpr (sizeof(T) == 8) return all_if(word / 2);
+    if constexpr (sizeof(T) == 4) return all_if(word);
+    return (all_if(2 * word) & 0xffffu) | (all_if(2 * word + 1) << 16);
+  }
+};
+
+template <class T>
+__device__ std::uint32_t swapped_word(std::uint32_t word) {
+  return __byte_perm(word, 0, sizeof(T) == 2 ? 0x2301 : 0x0123);
+}
+
+/// The bytes of each element reversed.
+template <class T>
+__device__ uint4 swapped_elements(uint4 words) {
+  if constexpr (sizeof(T) == 1) return words;
+  const uint4 swapped{swapped_word<T>(words.x), swapped_word<T>(words.y), swapped_word<T>(words.z),
+                      swapped_word<T>(words.w)};
+  if constexpr (sizeof(T) == 8) return {swapped.y, swapped.x, swapped.w, swapped.z};
+  return swapped;
+}
+
+/// What one thread takes at a time: vectors whose loads are under way together, all zero bits where
+/// the array has no more.
+template <class T>
+struct Chunk {
+  static constexpr unsigned vectors = is_floating_element<T> && sizeof(T) == 2 ? 2 : 4;
+  static constexpr unsigned size = vectors * Vector<T>::size;
+
+  Vector<T> vector[vectors];
+  std::uint32_t place;    ///< of the first element
+  std::uint32_t present;  ///< vectors that are of the array
+  bool complete;          ///< all of them are
+
+  struct Elements {
+    typename Vector<T>::Elements of_vector[vectors];
+
+    __device__ T& operator[](unsigned i) {
+      return of_vector[i / Vector<T>::size].element[i % Vector<T>::size];
+    }
+    __device__ const T& operator[](unsigned i) const {
+      return of_vector[i / Vector<T>::size].element[i % Vector<T>::size];
+    }
+  };
+
+  /// To be indexed by constants once loops are unrolled: they live in registers.
+  __device__ Elements elements() const {
+    Elements all;
+#pragma unroll
+    for (unsigned j = 0; j < vectors; ++j) all.of_vector[j] = vector[j].elements();
+    return all;
+  }
+
+  /// Makes the elements zero whose bits in `mask` are not set.
+  __device__ void keep(std::uint32_t mask) {
+    static_assert(size <= 32);
+#pragma unroll
+    for (unsigned j = 0; j < vectors; ++j) vector[j].keep(mask >> (j * Vector<T>::size));
+  }
+
+  /// Vector j, known only at run time, chosen among registers.
+  __device__ Vector<T> chosen(unsigned j) const {
+    static_assert(vectors == 2 || vectors == 4);
+    const uint4 first = vector[0].packed;
+    const uint4 second = vector[1].packed;
+    const uint4 third = vector[vectors - 2].packed;
+    const uint4 fourth = vector[vectors - 1].packed;
+    const auto word = [j](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+      return j < 2 ? (j == 0 ? a : b) : (j == 2 ? c : d);
+    };
+    return {make_uint4(
+        word(first.x, second.x, third.x, fourth.x), word(first.y, second.y, third.y, fourth.y),
+        word(first.z, second.z, third.z, fourth.z), word(first.w, second.w, third.w, fourth.w))};
+  }
+
+  /// Element i, known only at run time.
+  __device__ T at(unsigned i) const { return chosen(i / Vector<T>::size).at(i % Vector<T>::size); }
+
+  /// visit(element, i) for each, with few registers: where speed does not matter.
+  template <class Visitor>
+  __device__ void visit(Visitor&& visitor) const {
+#pragma unroll 1
+    for (unsigned j = 0; j < vectors; ++j) {
+      const auto elements = chosen(j).elements();
+#pragma unroll
+      for (unsigned k = 0; k < Vector<T>::size; ++k)
+        visitor(elements.element[k], j * Vector<T>::size + k);
+    }
+  }
+
+  __device__ void swap_bytes() {
+#pragma unroll
+    for (unsigned j = 0; j < vectors; ++j) vector[j].packed = swapped_elements<T>(vector[j].packed);
+  }
+};
+
+/// How the threads share the vectors: a block takes chunks of consecutive ones, each thread every
+/// reduce_threads-th of those, chunk after chunk in ascending order. The elements before and behind
+/// the vectors come last, one a thread: the first warp of the first block has those before, the
+/// second those behind.
+///
+/// A thread's place is the number of one of its elements, in ascending order of their indices.
+template <class T>
+class ThreadShare {
+ public:
+  static constexpr std::uint32_t head_place = 0;
+  static constexpr std::uint32_t first_place = 1;
+  static constexpr std::uint32_t tail_place = 0xfffffffeu;
+
+  __device__ explicit ThreadShare(const ReduceShare& share)
+      : share_(share),
+        first_(static_cast<std::uint64_t>(blockIdx.x) * chunk_vectors + threadIdx.x) {}
+
+  __device__ const ReduceShare& whole() const { return share_; }
+
+  /// Starts the loads of the thread's next chunk, false where its warp has no more.
+  __device__ bool load(Chunk<T>& chunk) {
+    if (first_ - static_cast<unsigned>(warp::lane()) < share_.vectors) {
+      load_vectors(chunk);
+      first_ += static_cast<std::uint64_t>(gridDim.x) * chunk_vectors;
+      ++chunks_;
+      return true;
+    }
+    if (chunks_ == all_chunks || !has_edge()) return false;
+    load_edge(chunk);
+    chunks_ = all_chunks;
+    return true;
+  }
+
+  /// The flat index of the element at `place`.
+  __device__ std::uint64_t index(std::uint32_t place) const {
+    if (place == head_place) return share_.first_index + threadIdx.x;
+    if (place == tail_place)
+      return share_.first_index + share_.count - share_.tail + (threadIdx.x - warp::lanes);
+    const std::uint32_t ordinal = (place - first_place) / Vector<T>::size;
+    const std::uint64_t chunk =
+        static_cast<std::uint64_t>(ordinal / Chunk<T>::vectors) * gridDim.x + blockIdx.x;
+    const std::uint64_t vector =
+        chunk * chunk_vectors + ordinal % Chunk<T>::vectors * reduce_threads + threadIdx.x;
+    return share_.first_index + share_.head + vector * Vector<T>::size +
+           (place - first_place) % Vector<T>::size;
+  }
+
+ private:
+  static constexpr unsigned chunk_vectors = Chunk<T>::vectors * reduce_threads;
+  static constexpr std::uint32_t all_chunks = 0xffffffffu;
+
+  __device__ bool has_edge() const {
+    const std::uint32_t elements = warp::index() == 0   ? share_.head
+                                   : warp::index() == 1 ? share_.tail
+                                                        : 0;
+    return blockIdx.x == 0 && elements != 0;
+  }
+
+  __device__ void load_vectors(Chunk<T>& chunk) {
+    const auto* vectors =
+        reinterpret_cast<const uint4*>(share_.elements + share_.head * sizeof(T)) + first_;
+    chunk.place = chunks_ * Chunk<T>::size + first_place;
+    chunk.present = Chunk<T>::vectors;
+    chunk.complete = true;
+    if (first_ + (Chunk<T>::vectors - 1) * reduce_threads < share_.vectors) {
+#pragma unroll
+      for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
+        chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
+      return;
+    }
+    chunk.present = 0;
+    chunk.complete = false;
+    if (first_ >= share_.vectors) chunk.place = no_offset;
+#pragma unroll
+    for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
+      const bool is_present = first_ + j * reduce_threads < share_.vectors;
+      chunk.vector[j].packed = make_uint4(0, 0, 0, 0);
+      if (is_present) chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
+      chunk.present += is_present ? 1 : 0;
+    }
+  }
+
+  __device__ void load_edge(Chunk<T>& chunk) const {
+#pragma unroll
+    for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
+      chunk.vector[j].packed = make_uint4(0, 0, 0, 0);
+    chunk.present = 0;
+    chunk.complete = false;
+    const auto* elements = reinterpret_cast<const T*>(share_.elements);
+    const auto lane = static_cast<unsigned>(warp::lane());
+    if (lane >= (warp::index() == 0 ? share_.head : share_.tail)) {
+      chunk.place = no_offset;
+      return;
+    }
+    chunk.place = warp::index() == 0 ? head_place : tail_place;
+    if (warp::index() != 0) elements += share_.count - share_.tail;
+    chunk.vector[0] = Vector<T>::of(elements[lane]);
+  }
+
+  const ReduceShare& share_;
+  std::uint64_t first_;       ///< vector of the next chunk
+  std::uint32_t chunks_ = 0;  ///< whose loads were started, or all_chunks once the edge's were
+};
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/primitives/comparable.cuh"
+#include "cuda/reduce/reduce_elements.cuh"
+
+namespace warpfold::cuda::kernels {
+
+/// The best elements a thread met.
+template <class T>
+class ThreadExtrema {
+  using C = Comparable<T>;
+
+ public:
+  /// Chunks come in ascending order, but for those of the edge, which come last.
+  __device__ void take(const Chunk<T>& chunk) {
+    if (chunk.complete)
+      take_elements(chunk, chunk.place);
+    else if (chunk.present != 0)
+      take_elements(filled_up(chunk), chunk.place);
+    else if (chunk.place != no_offset)
+      take_edge(chunk.vector[0].at(0), chunk.place);
+  }
+
+  __device__ BlockExtrema in(const ThreadShare<T>& share) const {
+    if (min_.offset == no_offset) return {Extremum::none(), Extremum::none()};
+    return {
+        {ordered_key(min_.value), share.index(min_.offset), value_bits(min_.value)},
+        {~ordered_key(maximum_.value), share.index(maximum_.offset), value_bits(maximum_.value)}};
+  }
+
+ private:
+  /// Whether the extrema of a chunk cost less than as many comparisons with the best.
+  static constexpr bool has_minimum = sizeof(C) == 4;
+
+  /// With the first vector in place of absent ones: of equal elements the first counts.
+  __device__ static Chunk<T> filled_up(Chunk<T> chunk) {
+#pragma unroll
+    for (unsigned j = 1; j < Chunk<T>::vectors; ++j)
+      if (j >= chunk.present) chunk.vector[j] = chunk.vector[0];
+    return chunk;
+  }
+
+  __device__ static C lesser(C a, C b) {
+    if constexpr (std::is_integral_v<C>)
+      return a < b ? a : b;
+    else
+      return std::fmin(a, b);  // not NaN where either is not
+  }
+  __device__ static C greater(C a, C b) {
+    if constexpr (std::is_integral_v<C>)
+      return a > b ? a : b;
+    else
+      return std::fmax(a, b);
+  }
+
+  __device__ void take_elements(const Chunk<T>& chunk, std::uint32_t place) {
+    if constexpr (sizeof(T) == 1) {
+      if (!has_better_byte(chunk)) return;
+#pragma unroll 1
+      for (unsigned i = 0; i < Chunk<T>::size; ++i) take(comparable(chunk.at(i)), place + i);
+    } else if constexpr (has_minimum) {
+      take_extremes(chunk.elements(), place);
+    } else {
+      const auto elements = chunk.elements();
+      bool better = min_.offset == no_offset;
+#pragma unroll
+      for (unsigned i = 0; i < Chunk<T>::size; ++i)
+        better |= elements[i] < min_.value || elements[i] > maximum_.value;
+      if (!better) return;
+#pragma unroll
+      for (unsigned i = 0; i < Chunk<T>::size; ++i) take(comparable(elements[i]), place + i);
+    }
+  }
+
+  __device__ void take_extremes(const typename Chunk<T>::Elements& elements, std::uint32_t place) {
+    C minimum = comparable(elements[0]);
+    C maximum = minimum;
+#pragma unroll
+    for (unsigned i = 1; i < Chunk<T>::size; ++i) {
+      minimum = lesser(minimum, comparable(elements[i]));
+      maximum = greater(maximum, comparable(elements[i]));
+    }
+    const bool first = min_.offset == no_offset;
+    if (first || minimum < min_.value) find(elements, place, minimum, min_);
+    if (first || maximum > maximum_.value) find(elements, place, maximum, maximum_);
+  }
+
+  /// The first element that equals `value`: zeros may differ in sign. None does where all are NaN.
+  __device__ static void find(const typename Chunk<T>::Elements& elements, std::uint32_t place,
+                              C value, Best<C>& best) {
+    Best<C> found{value, no_offset};
+#pragma unroll
+    for (unsigned i = Chunk<T>::size; i-- > 0;) {
+      const C element = comparable(elements[i]);
+      found.offset = element == value ? place + i : found.offset;
+      found.value = element == value ? element : found.value;
+    }
+    if (found.offset != no_offset) best = found;
+  }
+
+  __device__ void take(C value, std::uint32_t place) {
+    if (is_nan(value)) return;
+    min_.take_lower(value, place);
+    maximum_.take_higher(value, place);
+  }
+
+  __device__ bool is_better(C minimum, C maximum) const {
+    return minimum < min_.value || maximum > maximum_.value || min_.offset == no_offset;
+  }
+
+  /// Two bytes at a time, as 16-bit halves in the order of unsigned bytes.
+  __device__ bool has_better_byte(const Chunk<T>& chunk) const {
+    constexpr std::uint32_t bias = std::is_signed_v<T> ? 0x80808080u : 0;
+    constexpr std::uint32_t even_bytes = 0x00ff00ffu;
+    std::uint32_t minimum = even_bytes;
+    std::uint32_t maximum = 0;
+#pragma unroll
+    for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
+      const auto words = chunk.vector[j].words();
+#pragma unroll
+      for (const std::uint32_t word : words.word) {
+        const std::uint32_t even = (word ^ bias) & even_bytes;
+        const std::uint32_t odd = ((word ^ bias) >> 8) & even_bytes;
+        minimum = __vminu2(__vminu2(minimum, even), odd);
+        maximum = __vmaxu2(__vmaxu2(maximum, even), odd);
+      }
+    }
+    const auto element = [](std::uint32_t half) {
+      return static_cast<C>(static_cast<T>((half & 0xffu) ^ (bias & 0xffu)));
+    };
+    return is_better(lesser(element(minimum), element(minimum >> 16)),
+                     greater(element(maximum), element(maximum >> 16)));
+  }
+
+  __device__ void take_edge(T element, std::uint32_t place) {
+    const C value = comparable(element);
+    if (is_nan(value)) return;
+    const bool before = place == ThreadShare<T>::head_place;
+    if (before && value == min_.value) min_.offset = no_offset;
+    if (before && value == maximum_.value) maximum_.offset = no_offset;
+    take(value, place);
+  }
+
+  Best<C> min_;
+  Best<C> maximum_;
+};
+
+}  // namespace warpfold::cuda::kernels

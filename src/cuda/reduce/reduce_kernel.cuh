@@ -1,0 +1,203 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/reduce/reduce_extrema.cuh"
+#include "cuda/reduce/reduce_floats.cuh"
+#include "cuda/reduce/reduce_integers.cuh"
+#include "cuda/reduce/reduce_launch.hpp"
+#include "cuda/runtime/cuda_error.hpp"
+
+namespace warpfold::cuda::kernels {
+
+/// What the kernels are compiled for: a reduction runs the first that fills all it needs. Types, as
+/// nvcc takes no class as a kernel's parameter.
+struct SumReduce {
+  static constexpr ReduceNeeds needs{true, false, false, false};
+};
+struct ExtremaReduce {
+  static constexpr ReduceNeeds needs{false, false, false, true};
+};
+struct MomentsReduce {
+  static constexpr ReduceNeeds needs{true, false, true, true};
+};
+struct WholeReduce {
+  static constexpr ReduceNeeds needs{true, true, true, true};
+};
+struct KeptReduce {
+  static constexpr ReduceNeeds needs = needs_of_kept;
+};
+
+template <class Visitor>
+decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
+  if (needs.absolute) return visitor(WholeReduce{});
+  if (needs.squares || (needs.sum && needs.extrema)) return visitor(MomentsReduce{});
+  if (needs.extrema) return visitor(ExtremaReduce{});
+  return visitor(SumReduce{});
+}
+
+/// A thread's sums. settle() comes at least every settle_chunks chunks, and before flush().
+template <class T, ReduceNeeds needs>
+constexpr auto sums_type() {
+  if constexpr (std::is_integral_v<T>)
+    return std::type_identity<IntegerSums<T, needs>>{};
+  else if constexpr (needs.sum)
+    return std::type_identity<FloatSums<T, needs>>{};
+  else
+    return std::type_identity<NonFiniteCounts<T>>{};
+}
+
+template <class T, ReduceNeeds needs>
+using Sums = typename decltype(sums_type<T, needs>())::type;
+
+/// One thread's part of a reduction. All functions by all threads of the block.
+template <class T, ReduceNeeds needs>
+class ThreadReduce {
+ public:
+  using Shared = typename Sums<T, needs>::Shared;
+
+  __device__ ThreadReduce(const ReduceShare& share, BlockTotals& block, Shared& shared)
+      : block_(block), share_(share), sums_(block, shared) {}
+
+  /// The next chunk's loads are under way while one is reduced.
+  __device__ void absorb() {
+    Chunk<T> next;
+    bool more = share_.load(next);
+    sums_.open(in_native_order(next), more);
+    while (more) {
+      Chunk<T> chunk = in_native_order(next);
+      more = share_.load(next);
+      if constexpr (needs.extrema) extrema_.take(chunk);
+      sums_.add(chunk, share_);
+      if (is_due(chunk.place)) sums_.flush();
+    }
+    sums_.flush();
+  }
+
+  __device__ void flush() {
+    sums_.flush(share_.whole().totals->total);
+    if constexpr (needs.extrema) {
+      const BlockExtrema best = best_of_block(extrema_.in(share_), block_.warp_extrema);
+      if (threadIdx.x == 0) share_.whole().block_extrema[blockIdx.x] = best;
+    }
+  }
+
+ private:
+  /// Whether so many chunks have come that sums are to be settled.
+  __device__ static bool is_due(std::uint32_t place) {
+    constexpr std::uint32_t period = Sums<T, needs>::settle_chunks * Chunk<T>::size;
+    return (place - ThreadShare<T>::first_place + Chunk<T>::size) % period == 0;
+  }
+
+  __device__ Chunk<T> in_native_order(Chunk<T> chunk) const {
+    if (share_.whole().swapped_bytes) chunk.swap_bytes();
+    return chunk;
+  }
+
+  BlockTotals& block_;
+  ThreadShare<T> share_;
+  Sums<T, needs> sums_;
+  ThreadExtrema<T> extrema_;
+};
+
+/// Enough blocks to keep the memory busy, few enough that their registers are not spilled.
+template <class T, ReduceNeeds needs>
+constexpr int blocks_per_multiprocessor() {
+  constexpr int blocks = needs.absolute || needs.squares ? 2 : 3;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  if (std::is_same_v<T, double> && (needs.absolute || !needs.squares)) return blocks - 1;
+#endif
+  return blocks;
+}
+
+template <class T, ReduceNeeds needs>
+__device__ void reduce_share(const ReduceShare& share) {
+  __shared__ BlockTotals block;
+  __shared__ typename ThreadReduce<T, needs>::Shared shared;
+  block.clear(needs);
+  ThreadReduce<T, needs> reduce(share, block, shared);
+  reduce.absorb();
+  reduce.flush();
+  __syncthreads();
+  finish_block<needs>(share, block);
+}
+
+template <class T, class Reduce>
+__global__ void __launch_bounds__(reduce_threads, (blocks_per_multiprocessor<T, Reduce::needs>()))
+    reduce_kernel(const ReduceShare share) {
+  reduce_share<T, Reduce::needs>(share);
+}
+
+template <class T>
+WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t first,
+                                 std::uint64_t count) {
+  const std::byte* elements = arguments.elements + first * sizeof(T);
+  const std::uint64_t before =
+      (16 - reinterpret_cast<std::uintptr_t>(elements) % 16) % 16 / sizeof(T);
+  const std::uint64_t head = std::min(before, count);
+  const std::uint64_t vectors = (count - head) / Vector<T>::size;
+  const bool last = first + count == arguments.count;
+  const bool placed = arguments.places != nullptr;
+  return {.elements = elements,
+          .vectors = vectors,
+          .head = static_cast<std::uint32_t>(head),
+          .tail = static_cast<std::uint32_t>(count - head - vectors * Vector<T>::size),
+          .swapped_bytes = arguments.format.order != native_byte_order,
+          .first_index = (placed ? 0 : arguments.first_index) + first,
+          .count = count,
+          .totals = arguments.totals,
+          .block_extrema = arguments.block_extrema,
+          .published = last ? arguments.published : nullptr,
+          .epoch = arguments.epoch,
+          .indices = arguments.indices,
+          .places = arguments.places,
+          .first_place = arguments.first_index};
+}
+
+/// Of kept elements those from the `first` on, at most `most`.
+template <class T>
+__global__ void __launch_bounds__(reduce_threads,
+                                  (blocks_per_multiprocessor<T, KeptReduce::needs>()))
+    reduce_kept_kernel(const ReduceArguments arguments, std::uint64_t first,
+                       std::uint64_t maximum) {
+  __shared__ ReduceShare share;
+  if (threadIdx.x == 0) {
+    const std::uint64_t kept = *arguments.kept;
+    share = share_of<T>(arguments, std::min(first, kept),
+                        std::min(maximum, kept - std::min(first, kept)));
+  }
+  __syncthreads();
+  reduce_share<T, KeptReduce::needs>(share);
+}
+
+template <class T>
+void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(arguments.blocks);
+  const std::uint64_t maximum = max_block_elements * blocks;
+  if (arguments.kept != nullptr) {
+    for (std::uint64_t first = 0; first < arguments.count; first += maximum)
+      reduce_kept_kernel<T><<<blocks, reduce_threads, 0, stream>>>(arguments, first, maximum);
+  } else {
+    visit_reduce(arguments.needs, [&](auto kind) {
+      for (std::uint64_t first = 0; first < arguments.count; first += maximum)
+        reduce_kernel<T, decltype(kind)><<<blocks, reduce_threads, 0, stream>>>(
+            share_of<T>(arguments, first, std::min(maximum, arguments.count - first)));
+    });
+  }
+  check_launch("starting the fold on the GPU");
+}
+
+template <class T>
+int resident_reduce_blocks_of(const ReduceNeeds& needs) {
+  return visit_reduce(needs, [](auto kind) {
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reduce_kernel<T, decltype(kind)>,
+                                                        reduce_threads, 0),
+          "preparing the fold for this GPU");
+    return blocks;
+  });
+}
+
+}  // namespace warpfold::cuda::kernels

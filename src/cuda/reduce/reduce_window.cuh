@@ -1,0 +1,208 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "cuda/reduce/reduce_elements.cuh"
+#include "cuda/reduce/reduce_slices.cuh"
+
+namespace warpfold::cuda::kernels {
+
+/// Elements as doubles, times 2^scale. Those of 16 bits need no conversion, which is slow: their
+/// bits, put where a double has them, are a smaller power of two times the element, subnormal or
+/// not.
+template <class T, bool Scaled>
+struct AsDouble {
+  static constexpr int scale = 0;
+  __device__ static double of(T element) { return static_cast<double>(comparable(element)); }
+};
+
+template <int MantissaBits>
+struct AsDouble<Float16Bits<MantissaBits>, true> {
+  using Element = Float16Bits<MantissaBits>;
+  static constexpr int scale = Element::bias - 1023;
+
+  /// Of finite elements.
+  __device__ static double of(Element element) {
+    constexpr int shift = 11 - Element::exponent_bits;
+    const int high = static_cast<int>(static_cast<std::uint32_t>(element.bits) << 16) >> shift;
+    constexpr std::uint32_t kept = 0x80000000u | (0x7fffffffu >> shift);
+    return __hiloint2double(high & static_cast<int>(kept), 0);
+  }
+};
+
+/// The extremes of a chunk's magnitudes, zeros left out, as keys: the magnitude's bits, or the
+/// upper ones, with the sign bit set, less one. So a zero's key is the greatest signed number and
+/// less than all others as an unsigned one.
+struct KeyRange {
+  std::uint32_t maximum = 0;
+  std::int32_t minimum = std::numeric_limits<std::int32_t>::max();
+
+  __device__ void take(std::uint32_t key) {
+    maximum = key > maximum ? key : maximum;
+    minimum = static_cast<std::int32_t>(key) < minimum ? static_cast<std::int32_t>(key) : minimum;
+  }
+};
+
+__device__ inline std::uint32_t magnitude_key(float x) {
+  return (std::bit_cast<std::uint32_t>(x) | 0x80000000u) - 1;
+}
+
+__device__ inline std::uint32_t magnitude_key(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x) | std::uint64_t{1} << 63;
+  return static_cast<std::uint32_t>((bits - 1) >> 32);
+}
+
+/// A key of 16 bits stands above 16 zeros.
+template <class T>
+__device__ std::uint32_t key_of_element(T element) {
+  if constexpr (sizeof(T) == 2)
+    return ((std::uint32_t{element.bits} << 16) | 0x80000000u) - 0x10000u;
+  else
+    return magnitude_key(element);
+}
+
+template <class T>
+__device__ KeyRange key_range(const Chunk<T>& chunk) {
+  KeyRange range;
+  if constexpr (sizeof(T) == 2) {
+    // Two keys of 16 bits a word.
+    std::uint32_t maximum = 0;
+    std::uint32_t minimum = 0x7fff7fffu;
+#pragma unroll
+    for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
+      const auto words = chunk.vector[j].words();
+#pragma unroll
+      for (const std::uint32_t word : words.word) {
+        const std::uint32_t keys = (word | 0x80008000u) - 0x00010001u;
+        maximum = __vmaxu2(maximum, keys);
+        minimum = __vmins2(minimum, keys);
+      }
+    }
+    range.take(maximum & 0xffff0000u);
+    range.take(maximum << 16);
+    range.take(minimum & 0xffff0000u);
+    range.take(minimum << 16);
+  } else {
+    const auto elements = chunk.elements();
+#pragma unroll
+    for (unsigned i = 0; i < Chunk<T>::size; ++i) range.take(magnitude_key(elements[i]));
+  }
+  return range;
+}
+
+/// Which elements of type T the slices take now.
+template <class T, class Slices>
+class Window;
+
+inline constexpr float float_infinity = std::numeric_limits<float>::infinity();
+
+/// 2^exponent; zero below the range of float, infinity above.
+__device__ inline float power_of_two(int exponent) {
+  if (exponent > 127) return float_infinity;
+  if (exponent >= -126) return std::bit_cast<float>(static_cast<unsigned>(exponent + 127) << 23);
+  return exponent < -149 ? 0.0f : std::bit_cast<float>(1u << (exponent + 149));
+}
+
+/// Whether the window holds one element; not NaN.
+template <class Window, class T>
+__device__ bool contains(const Window& window, T element) {
+  KeyRange range;
+  range.take(key_of_element(element));
+  return window.holds(range);
+}
+
+/// For float and bfloat16, which has its exponents. Where the lower end falls below the least
+/// number all elements are multiples of the unit.
+template <class T>
+class FloatWindow {
+ public:
+  static constexpr int lowest = -149;
+  static constexpr int highest = 128;
+
+  __device__ void open(int exponent, int orders) {
+    const float bottom = power_of_two(exponent - orders);
+    max_key_ = key_of(power_of_two(exponent)) - unit;
+    min_key_ = static_cast<std::int32_t>(element_bits(bottom) == 0 ? 0x80000000u : key_of(bottom));
+  }
+
+  __device__ bool holds(const KeyRange& range) const {
+    return range.maximum <= max_key_ && range.minimum >= min_key_;
+  }
+
+  /// At least e + 1 where 2^e <= |element|.
+  __device__ static int exponent_above(T element) {
+    const auto bits = std::bit_cast<std::uint32_t>(comparable(element));
+    return static_cast<int>((bits >> 23) & 0xffu) - 126;
+  }
+
+ private:
+  static constexpr std::uint32_t unit = sizeof(T) == 2 ? 0x10000u : 1u;
+
+  __device__ static std::uint32_t element_bits(float x) {
+    return std::bit_cast<std::uint32_t>(x) & (0u - unit);
+  }
+  __device__ static std::uint32_t key_of(float x) { return (element_bits(x) | 0x80000000u) - unit; }
+
+  std::uint32_t max_key_;
+  std::int32_t min_key_;
+};
+
+template <class Slices>
+class Window<float, Slices> : public FloatWindow<float> {};
+
+template <class Slices>
+class Window<BFloat16, Slices> : public FloatWindow<BFloat16> {};
+
+/// All finite elements: multiples of 2^-24 below 2^16.
+template <class Slices>
+class Window<Float16, Slices> {
+ public:
+  static constexpr int lowest = 16;
+  static constexpr int highest = 16;
+  static_assert(Slices::orders + 10 >= 40);
+
+  __device__ void open(int, int) {}
+  __device__ bool holds(const KeyRange& range) const { return range.maximum < 0xfbff0000u; }
+  __device__ static int exponent_above(Float16) { return highest; }
+};
+
+constexpr std::uint32_t exponent_word(int exponent) {
+  return static_cast<std::uint32_t>(exponent + 1023) << 20;
+}
+
+/// For sums of values the lowest window ends at zero: its unit is 2^-1074, or less. That of squares
+/// ends where a unit of squares would be less than that.
+template <class Slices>
+class Window<double, Slices> {
+  static constexpr bool squares = Slices::power(0) == Power::square;
+
+ public:
+  static constexpr int lowest = squares ? -450 : Slices::orders - 1022;
+  static constexpr int highest = squares ? 480 : 960;
+
+  __device__ void open(int exponent, int orders) {
+    top_ = exponent_word(exponent);
+    bottom_ = !squares && exponent == lowest ? 0 : exponent_word(exponent - orders);
+  }
+
+  /// 2^exponent as well, which the slices do take, but not the least elements above the bottom.
+  __device__ bool holds(const KeyRange& range) const {
+    return range.maximum < (top_ | 0x80000000u) &&
+           range.minimum >= static_cast<std::int32_t>(bottom_ | 0x80000000u);
+  }
+
+  /// At least e + 1 where 2^e <= |x|.
+  __device__ static int exponent_above(double x) {
+    return static_cast<int>((static_cast<std::uint32_t>(__double2hiint(x)) >> 20) & 0x7ffu) - 1022;
+  }
+
+ private:
+  std::uint32_t top_;  ///< words of exponents, as bottom_
+  std::uint32_t bottom_;
+};
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "core/values/byte_order.hpp"
+#include "cuda/primitives/lane_elements.cuh"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/tiles/block_view.hpp"
+
+namespace warpfold::cuda::kernels {
+
+static_assert(scan_order::tile_lanes == warp::lanes);
+
+/// As LaneElements, but aligned as one element: they may take several vectors.
+template <class T, int Count>
+struct TileElements {
+  T element[Count];
+};
+
+/// What one lane has of a row.
+template <class T>
+using Quad = TileElements<T, scan_order::lane_elements>;
+
+/// The place in its tile of the first of this lane's elements in a row of its warp's segment.
+__device__ inline std::int32_t place_in_tile(int row) {
+  return (warp::index() * scan_order::tile_rows + row) * scan_order::row_elements +
+         warp::lane() * scan_order::lane_elements;
+}
+
+/// A tile; by default this thread block's.
+struct Tile {
+  std::uint64_t first;  ///< its place in the block of elements
+  std::int32_t count;   ///< fewer than tile_elements in the last tile only
+
+  __device__ explicit Tile(const BlockView& block, std::uint64_t index = blockIdx.x)
+      : first(index * scan_order::tile_elements) {
+    const std::uint64_t rest = block.elements - first;
+    count = static_cast<std::int32_t>(rest < scan_order::tile_elements ? rest
+                                                                       : scan_order::tile_elements);
+  }
+
+  __device__ bool full() const { return count == scan_order::tile_elements; }
+
+  /// How many of the lane's elements from `place` on exist; may be negative or above four.
+  __device__ std::int32_t present(std::int32_t place) const { return count - place; }
+};
+
+template <class T>
+__device__ const T* input_of(const BlockView& block, const Tile& tile) {
+  return reinterpret_cast<const T*>(block.input) + tile.first;
+}
+
+template <class T>
+__device__ Quad<T> load_quad(const T* elements) {
+  return std::bit_cast<Quad<T>>(
+      *reinterpret_cast<const Packed<T, scan_order::lane_elements>*>(elements));
+}
+
+/// Those of the lane's elements from `place` on that exist, one by one, and zeros.
+template <class T>
+__device__ Quad<T> load_present(const T* elements, const Tile& tile, std::int32_t place) {
+  Quad<T> quad{};
+#pragma unroll
+  for (int k = 0; k < scan_order::lane_elements; ++k)
+    if (k < tile.present(place)) quad.element[k] = elements[place + k];
+  return quad;
+}
+
+template <class T>
+__device__ void make_native(const BlockView& block, Quad<T>& quad) {
+  if (block.format.order == native_byte_order) return;
+#pragma unroll
+  for (T& element : quad.element) element = byte_swapped(element);
+}
+
+/// The lane's elements from `place` on, in native byte order, zero past the end of the tile.
+template <class T>
+__device__ Quad<T> read_quad(const BlockView& block, const Tile& tile, std::int32_t place) {
+  const T* elements = input_of<T>(block, tile);
+  const bool whole = tile.present(place) >= scan_order::lane_elements && block.input_in_vectors();
+  Quad<T> quad = whole ? load_quad(elements + place) : load_present(elements, tile, place);
+  make_native(block, quad);
+  return quad;
+}
+
+/// The lane's elements of all rows of its warp's segment. No load waits for another: one branch
+/// goes around all of them, and what is done to elements comes after.
+template <class T>
+__device__ void read_rows(const BlockView& block, const Tile& tile,
+                          Quad<T> (&quads)[scan_order::tile_rows]) {
+  const T* elements = input_of<T>(block, tile);
+  if (tile.full() && block.input_in_vectors()) {
+#pragma unroll
+    for (int row = 0; row < scan_order::tile_rows; ++row)
+      quads[row] = load_quad(elements + place_in_tile(row));
+  } else {
+#pragma unroll
+    for (int row = 0; row < scan_order::tile_rows; ++row)
+      quads[row] = load_present(elements, tile, place_in_tile(row));
+  }
+#pragma unroll
+  for (Quad<T>& quad : quads) make_native(block, quad);
+}
+
+/// Stores those of the lane's output elements that exist.
+template <class Out, int Count>
+__device__ void write_elements(const BlockView& block, const Tile& tile, std::int32_t place,
+                               const TileElements<Out, Count>& elements) {
+  Out* to = reinterpret_cast<Out*>(block.output) + tile.first + static_cast<std::uint32_t>(place);
+  const std::int32_t present = tile.present(place);
+  if (present >= Count && block.output_in_vectors()) {
+    *reinterpret_cast<Packed<Out, Count>*>(to) = std::bit_cast<Packed<Out, Count>>(elements);
+  } else {
+#pragma unroll
+    for (int k = 0; k < Count; ++k)
+      if (k < present) to[k] = elements.element[k];
+  }
+}
+
+}  // namespace warpfold::cuda::kernels

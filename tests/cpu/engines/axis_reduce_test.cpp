@@ -1,0 +1,274 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "core/engine/backend.hpp"
+#include "core/results/axis_totals.hpp"
+#include "core/results/reducing.hpp"
+#include "cpu/chunks/staged.hpp"
+#include "cpu/engines/backend.hpp"
+#include "cpu/engines/host_backend.hpp"
+
+namespace warpfold::cpu {
+namespace {
+
+using namespace warpfold::cpu::testing;
+using warpfold::testing::ChunkedShape;
+using warpfold::testing::coordinates_of;
+using warpfold::testing::Extents;
+using warpfold::testing::random_shape;
+using warpfold::testing::reduced;
+
+constexpr ReduceNeeds all_needs{true, true, true, true};
+
+/// Which dimensions are reduced, and where that leaves each element.
+struct AxisGeometry {
+  AxisGeometry(const Extents& shape, std::uint64_t reduced_bits) : stride(shape.size()) {
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      const bool is_reduced = (reduced_bits >> d & 1) != 0;
+      std::uint64_t& extent = is_reduced ? rows : outputs;
+      stride[d] = extent;
+      extent *= shape[d];
+      reduced.push_back(is_reduced);
+    }
+    std::reverse(reduced.begin(), reduced.end());
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (reduced[d]) stride[d] *= outputs;
+  }
+
+  std::uint64_t place(const Extents& coordinates) const {
+    std::uint64_t place = 0;
+    for (std::size_t d = 0; d < stride.size(); ++d) place += coordinates[d] * stride[d];
+    return place;
+  }
+
+  std::uint64_t outputs = 1;
+  std::uint64_t rows = 1;
+  std::vector<bool> reduced;
+  Extents stride;  ///< of places
+};
+
+/// A grid of all of the shape's dimensions, and the target that a geometry makes.
+StagedChunks slab_of(const ChunkedShape& shape, const AxisGeometry& geometry) {
+  StagedChunks slab;
+  slab.grid.dimensions = static_cast<int>(shape.shape.size());
+  for (std::size_t d = 0; d < shape.shape.size(); ++d) {
+    slab.grid.extent[d] = shape.shape[d];
+    slab.grid.chunk_extent[d] = shape.chunk_shape[d];
+    slab.target.stride[d] = geometry.stride[d];
+  }
+  slab.target.elements = geometry.outputs * geometry.rows;
+  return slab;
+}
+
+/// Each output's elements, row by row.
+template <class T>
+std::vector<std::vector<T>> columns_of(const std::vector<T>& elements, const Extents& shape,
+                                       const AxisGeometry& geometry) {
+  std::vector<std::vector<T>> columns(geometry.outputs, std::vector<T>(geometry.rows));
+  for (std::uint64_t i = 0; i < elements.size(); ++i) {
+    const std::uint64_t place = geometry.place(coordinates_of(i, shape));
+    columns[place % geometry.outputs][place / geometry.outputs] = elements[i];
+  }
+  return columns;
+}
+
+template <class T>
+void expect_columns(AxisReduceEngine& engine, int lane, ReduceNeeds needs,
+                    const std::vector<std::vector<T>>& columns) {
+  AxisTotals totals(element_type_of<T>(), needs, columns.size());
+  totals.merge(engine.finish(lane));
+  for (std::uint64_t output = 0; output < columns.size(); ++output) {
+    const Accumulator expected = reduced(columns[output]);
+    const Accumulator actual = totals.accumulator(output);
+    ASSERT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0) << "output " << output;
+  }
+}
+
+template <class T>
+void reduce_whole(AxisReduceEngine& engine, int lane, const ChunkedShape& shape,
+                  const ChunkedDataset<T>& dataset, const AxisGeometry& geometry,
+                  const BoxIndices& rows, std::mt19937_64& random) {
+  StagedChunks slab = slab_of(shape, geometry);
+  std::vector<std::byte> bytes;
+  const auto chunks = dataset.stage({0, dataset.grid().chunks()}, bytes, random);
+  std::copy(bytes.begin(), bytes.end(), engine.buffer(lane).begin());
+  slab.chunks = chunks;
+  slab.fill = dataset.fill();
+  engine.submit(lane, slab, rows);
+}
+
+std::uint64_t staging_of(const ChunkGrid& grid, std::size_t element_bytes) {
+  return grid.chunks() * (grid.chunk_elements() * element_bytes + 16);
+}
+
+constexpr Kind kinds[] = {Kind::uniform,   Kind::wide,      Kind::cancelling,
+                          Kind::subnormal, Kind::sprinkled, Kind::only_nan,
+                          Kind::constant,  Kind::zeros,     Kind::all_bits};
+
+/// A dataset, and which dimensions of it are reduced: bit d stands for dimension d.
+struct Reduction {
+  ChunkedShape shape;
+  std::uint64_t reduced;
+};
+
+const Reduction large_reductions[] = {{{{3, 8, 5}, {3, 8, 1}}, 6},
+                                      {{{2, 2000, 3}, {2, 2000, 1}}, 6},
+                                      {{{20011}, {9000}}, 0},
+                                      {{{20011}, {20011}}, 1},
+                                      {{{150, 201}, {150, 201}}, 2},
+                                      {{{3, 9000}, {2, 9000}}, 3},
+                                      {{{9000, 3}, {5000, 3}}, 0},
+                                      {{{7, 900, 3}, {7, 450, 3}}, 0},
+                                      {{{900, 7, 3}, {900, 7, 3}}, 1},
+                                      {{{3, 7, 900}, {2, 7, 900}}, 2},
+                                      {{{20, 1500}, {20, 1500}}, 2},
+                                      {{{300, 64}, {300, 64}}, 2},
+                                      {{{3, 400, 10}, {3, 400, 10}}, 2},
+                                      {{{2, 1000, 3}, {2, 1000, 3}}, 2},
+                                      {{{3000, 5}, {3000, 5}}, 1},
+                                      {{{3, 5000}, {3, 5000}}, 2}};
+
+class EveryAxis : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
+
+TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
+  const auto [type, kernels] = GetParam();
+  const auto backend = make_backend(1, *kernels);
+  std::mt19937_64 random(11);
+  visit_element_type(type, [&, type = type](auto element) {
+    using T = decltype(element);
+    for (std::size_t i = 0; i < 60; ++i) {
+      const Reduction reduction = i < std::size(large_reductions)
+                                      ? large_reductions[i]
+                                      : Reduction{random_shape(random), random()};
+      const ChunkedShape& shape = reduction.shape;
+      const AxisGeometry geometry(shape.shape, reduction.reduced);
+      const Kind kind = kinds[(i + i / std::size(kinds)) % std::size(kinds)];
+      SCOPED_TRACE("dataset " + std::to_string(i));
+      const ElementFormat format{type, i % 3 == 1 ? ByteOrder::big : ByteOrder::little};
+      const ChunkedDataset<T> dataset(shape, kind, format, random);
+      const auto engine = backend->make_axis_reduce_engine({format,
+                                                            {},
+                                                            all_needs,
+                                                            geometry.outputs,
+                                                            shape.elements(),
+                                                            staging_of(dataset.grid(), sizeof(T)),
+                                                            1});
+      engine->begin(0, geometry.outputs);
+      reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+      expect_columns(*engine, 0, all_needs, columns_of(dataset.elements(), shape.shape, geometry));
+    }
+  });
+}
+
+std::string case_name(const ::testing::TestParamInfo<EveryAxis::ParamType>& info) {
+  std::string kernels = std::get<1>(info.param)->name;
+  std::erase(kernels, '-');
+  return std::string(name_of(std::get<0>(info.param))) + kernels;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryAxis,
+                         ::testing::Combine(::testing::ValuesIn(all_element_types),
+                                            ::testing::ValuesIn(available_kernels())),
+                         case_name);
+
+TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
+  const ChunkedShape shape{{64, 33}, {16, 33}};
+  const AxisGeometry geometry(shape.shape, 1);
+  std::mt19937_64 random(12);
+  const ElementFormat format{ElementType::f64};
+  const ChunkedDataset<double> upper(shape, Kind::wide, format, random);
+  const ChunkedDataset<double> lower(shape, Kind::sprinkled, format, random);
+  const auto engine = make_backend(1)->make_axis_reduce_engine(
+      {format, {}, all_needs, geometry.outputs, shape.elements(), staging_of(upper.grid(), 8), 2});
+  ASSERT_EQ(engine->lanes(), 2);
+  auto columns = columns_of(upper.elements(), shape.shape, geometry);
+  const auto more = columns_of(lower.elements(), shape.shape, geometry);
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    columns[i].insert(columns[i].end(), more[i].begin(), more[i].end());
+  const auto reduce_twice = [&](int lane) {
+    std::mt19937_64 own(static_cast<std::uint64_t>(lane));
+    engine->begin(lane, 5);
+    engine->begin(lane, geometry.outputs);
+    reduce_whole(*engine, lane, shape, lower, geometry, {.first = 64}, own);
+    reduce_whole(*engine, lane, shape, upper, geometry, {}, own);
+  };
+  {
+    const std::jthread other([&] { reduce_twice(1); });
+    reduce_twice(0);
+  }
+  expect_columns(*engine, 0, all_needs, columns);
+  expect_columns(*engine, 1, all_needs, columns);
+}
+
+TEST(AxisReduce, LeavesOutAndUnpacks) {
+  Decoding unpacking;
+  unpacking.unpacking = {true, ElementType::f32, 0.5, 1000.0};
+  Decoding filtering = unpacking;
+  filtering.stored.minimum = ordered_key(std::int16_t{10});
+  filtering.values.excluded[0] = ordered_key(1021.0f);
+  filtering.values.excluded_count = 1;
+  const ChunkedShape shape{{50, 40}, {20, 40}};
+  const AxisGeometry geometry(shape.shape, 1);
+  std::mt19937_64 random(13);
+  const ElementFormat format{ElementType::i16, ByteOrder::big};
+  for (const Kind kind : {Kind::wide, Kind::uniform}) {
+    for (const bool leaves_out : {true, false}) {
+      const Decoding& decoding = leaves_out ? filtering : unpacking;
+      const ChunkedDataset<std::int16_t> dataset(shape, kind, format, random);
+      const auto engine = make_backend(1)->make_axis_reduce_engine(
+          {format, decoding, all_needs, geometry.outputs, shape.elements(),
+           staging_of(dataset.grid(), 2), 1});
+      engine->begin(0, geometry.outputs);
+      reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+      AxisTotals totals(ElementType::f32, all_needs, geometry.outputs);
+      totals.merge(engine->finish(0));
+      const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
+      for (std::uint64_t output = 0; output < columns.size(); ++output) {
+        Accumulator expected = Accumulator::empty();
+        for (std::uint64_t row = 0; row < columns[output].size(); ++row) {
+          const std::int16_t stored = columns[output][row];
+          const float value = static_cast<float>(stored) * 0.5f + 1000.0f;
+          if (leaves_out && (stored < 10 || value == 1021.0f)) continue;
+          warpfold::testing::reduce(expected, value, row);
+        }
+        expected.normalize();
+        const Accumulator actual = totals.accumulator(output);
+        ASSERT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0) << "output " << output;
+      }
+    }
+  }
+}
+
+TEST(AxisReduce, FillsWhatIsNeededAlone) {
+  const ElementFormat format{ElementType::f32};
+  const ChunkedShape shape{{70, 600}, {70, 600}};
+  const AxisGeometry geometry(shape.shape, 1);
+  std::mt19937_64 random(14);
+  const ChunkedDataset<float> dataset(shape, Kind::sprinkled, format, random);
+  for (const ReduceNeeds needs :
+       {ReduceNeeds{}, ReduceNeeds{.sum = true}, ReduceNeeds{.extrema = true}}) {
+    const auto engine = make_backend(1)->make_axis_reduce_engine(
+        {format, {}, needs, geometry.outputs, shape.elements(), staging_of(dataset.grid(), 4), 1});
+    engine->begin(0, geometry.outputs);
+    reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+    const AxisParts parts = engine->finish(0);
+    EXPECT_EQ(parts.sum.size(), needs.sum ? geometry.outputs : 0);
+    EXPECT_EQ(parts.squares.size(), 0u);
+    EXPECT_EQ(parts.minimum.size(), needs.extrema ? geometry.outputs : 0);
+    const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
+    for (std::uint64_t output = 0; output < columns.size(); ++output) {
+      const Accumulator expected = reduced(columns[output]);
+      ASSERT_EQ(parts.counts[output].elements, columns[output].size());
+      ASSERT_EQ(parts.counts[output].nan, static_cast<std::uint64_t>(expected.nan_count));
+      ASSERT_EQ(parts.first_nan[output], expected.first_nan);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::cpu

@@ -1,0 +1,286 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/results/axis_totals.hpp"
+#include "core/results/reducing.hpp"
+#include "cuda/support/accumulator_equality.hpp"
+#include "cuda/support/axis_slabs.hpp"
+#include "cuda/support/gpu_test.hpp"
+#include "cuda/support/sample_data.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+constexpr ReduceNeeds everything{true, true, true, true};
+constexpr std::uint64_t slab_elements = 1 << 20;
+
+/// A matrix as a dataset may hold it: row-major, or, where its last axis is the reduced one, column
+/// by column.
+struct MatrixLayout {
+  std::uint64_t rows;
+  std::uint64_t columns;
+  bool transposed = false;
+
+  std::uint64_t elements() const { return rows * columns; }
+  std::uint64_t index(std::uint64_t row, std::uint64_t column) const {
+    return transposed ? column * rows + row : row * columns + column;
+  }
+  SlabLayout slab() const {
+    if (transposed) return {{columns, rows}, {1, columns}};
+    return {{rows, columns}, {columns, 1}};
+  }
+};
+
+AxisReducePlan plan_for(ElementFormat format, ReduceNeeds needs, std::uint64_t outputs,
+                        int lanes = 1) {
+  return {format, {}, needs, outputs, slab_elements, 2 * slab_elements * 8, lanes};
+}
+
+template <class T>
+std::vector<Accumulator> reduced_columns(const std::vector<T>& elements, const MatrixLayout& layout,
+                                         std::uint64_t first_row = 0) {
+  std::vector<Accumulator> columns(layout.columns, Accumulator::empty());
+  for (std::uint64_t row = 0; row < layout.rows; ++row)
+    for (std::uint64_t column = 0; column < layout.columns; ++column)
+      testing::reduce(columns[column], elements[layout.index(row, column)], first_row + row);
+  for (Accumulator& column : columns) column.normalize();
+  return columns;
+}
+
+Accumulator needed(const Accumulator& all, const ReduceNeeds& needs) {
+  Accumulator some = all;
+  const Accumulator none = Accumulator::empty();
+  if (!needs.sum) some.sum = none.sum;
+  if (!needs.absolute) some.absolute = none.absolute;
+  if (!needs.squares) some.squares = none.squares;
+  if (!needs.extrema) {
+    some.minimum = none.minimum;
+    some.maximum = none.maximum;
+  }
+  return some;
+}
+
+void expect_columns(const AxisTotals& totals, const std::vector<Accumulator>& expected,
+                    const ReduceNeeds& needs, const std::string& what) {
+  ASSERT_EQ(totals.outputs(), expected.size());
+  for (std::uint64_t output = 0; output < expected.size(); ++output) {
+    expect_equal(totals.accumulator(output), needed(expected[output], needs),
+                 what + ", output " + std::to_string(output));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+std::string name_of(const MatrixLayout& layout) {
+  return std::to_string(layout.rows) + " x " + std::to_string(layout.columns) +
+         (layout.transposed ? " transposed" : "");
+}
+
+class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
+    gpu_ = make_backend({});
+  }
+
+  /// Reduces random matrices of that many columns slab by slab, beside one element after the other.
+  template <class T>
+  void expect_reduces(MatrixLayout layout, Sample kind, ReduceNeeds needs, ByteOrder order) {
+    const ElementFormat format{element_type_of<T>(), order};
+    const auto engine = gpu_->make_axis_reduce_engine(plan_for(format, needs, layout.columns + 3));
+    engine->begin(0, layout.columns);
+    std::vector<Accumulator> expected(layout.columns, Accumulator::empty());
+    std::uint64_t first_row = 0;
+    for (int slab = 0; slab < 3; ++slab) {
+      auto elements = sample<T>(kind, layout.elements(), random_());
+      const SampleSlab staged = chunked_slab(layout.slab(), elements, order, random_);
+      engine->submit(0, staged.stage(engine->buffer(0)), {.first = first_row});
+      const auto columns = reduced_columns(elements, layout, first_row);
+      for (std::size_t i = 0; i < columns.size(); ++i) expected[i].merge(columns[i]);
+      first_row += 2 * layout.rows;
+    }
+    for (Accumulator& column : expected) column.normalize();
+    AxisTotals totals(element_type_of<T>(), needs, layout.columns);
+    totals.merge(engine->finish(0));
+    expect_columns(totals, expected, needs, name_of(layout));
+  }
+
+  std::unique_ptr<Backend> gpu_;
+  std::mt19937_64 random_{7};
+};
+
+TEST_P(CudaAxisReduce, MatricesOfAllShapesAndByteOrders) {
+  visit_element_type(GetParam(), [&](auto element) {
+    using T = decltype(element);
+    for (const auto& [rows, columns] :
+         {std::pair{1u, 3001u}, {3001u, 1u}, {3u, 1000u}, {1000u, 3u}, {37u, 409u}, {1u, 1u}}) {
+      for (const bool transposed : {false, true}) {
+        const auto order = transposed ? ByteOrder::big : ByteOrder::little;
+        expect_reduces<T>({rows, columns, transposed}, Sample::non_finite, everything, order);
+      }
+    }
+  });
+}
+
+TEST_P(CudaAxisReduce, DataOfEveryKindThatSpillsOrNot) {
+  visit_element_type(GetParam(), [&](auto element) {
+    for (const Sample kind : all_samples)
+      expect_reduces<decltype(element)>({400, 7}, kind, everything, native_byte_order);
+  });
+}
+
+TEST_P(CudaAxisReduce, FillsWhatIsNeeded) {
+  visit_element_type(GetParam(), [&](auto element) {
+    for (unsigned bits = 0; bits < 16; ++bits) {
+      const ReduceNeeds needs{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+      expect_reduces<decltype(element)>({50, 11, true}, Sample::wide, needs, native_byte_order);
+    }
+  });
+}
+
+TEST_P(CudaAxisReduce, ManyColumnsOrRows) {
+  visit_element_type(GetParam(), [&](auto element) {
+    using T = decltype(element);
+    for (const MatrixLayout layout :
+         {MatrixLayout{2, 150001}, MatrixLayout{150001, 3}, MatrixLayout{2, 150001, true},
+          MatrixLayout{150001, 2, true}, MatrixLayout{300001, 1}}) {
+      const auto elements = sample<T>(Sample::wide, layout.elements(), 5);
+      const ReduceNeeds needs{true, false, false, true};
+      const auto engine =
+          gpu_->make_axis_reduce_engine(plan_for({GetParam()}, needs, layout.columns));
+      engine->begin(0, layout.columns);
+      engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
+      AxisTotals totals(GetParam(), needs, layout.columns);
+      totals.merge(engine->finish(0));
+      expect_columns(totals, reduced_columns(elements, layout), needs, name_of(layout));
+    }
+  });
+}
+
+TEST_P(CudaAxisReduce, RowsOfABox) {
+  visit_element_type(GetParam(), [&](auto element) {
+    using T = decltype(element);
+    const MatrixLayout layout{12, 5};
+    const auto elements = sample<T>(Sample::equal, layout.elements(), 1);
+    const auto engine = gpu_->make_axis_reduce_engine(plan_for({GetParam()}, everything, 5));
+    engine->begin(0, layout.columns);
+    BoxIndices rows{.first = 100, .dimensions = 2};
+    rows.extent[0] = 3;
+    rows.extent[1] = 4;
+    rows.stride[0] = 10;
+    rows.stride[1] = 1;
+    engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), rows);
+    const AxisParts parts = engine->finish(0);
+    for (const Extremum& minimum : parts.minimum) EXPECT_EQ(minimum.index, 100);
+    engine->begin(0, 1);
+    BoxIndices one{.first = 7};
+    engine->submit(0, whole_slab(row_major({1, 1}), std::vector<T>{T{}}).stage(engine->buffer(0)),
+                   one);
+    EXPECT_EQ(engine->finish(0).maximum.at(0).index, 7);
+  });
+}
+
+TEST_P(CudaAxisReduce, LanesShareNothing) {
+  constexpr int lanes = 4;
+  visit_element_type(GetParam(), [&](auto element) {
+    using T = decltype(element);
+    const auto engine =
+        gpu_->make_axis_reduce_engine(plan_for({GetParam()}, everything, 100, lanes));
+    ASSERT_EQ(engine->lanes(), lanes);
+    std::vector<std::thread> threads;
+    for (int lane = 0; lane < lanes; ++lane) {
+      threads.emplace_back([&, lane] {
+        for (std::uint64_t turn = 0; turn < 3; ++turn) {
+          const MatrixLayout layout{40 + turn, 10 + static_cast<std::uint64_t>(lane)};
+          const auto elements = sample<T>(Sample::uniform, layout.elements(), turn);
+          engine->begin(lane, layout.columns);
+          engine->submit(lane, whole_slab(layout.slab(), elements).stage(engine->buffer(lane)), {});
+          AxisTotals totals(GetParam(), everything, layout.columns);
+          totals.merge(engine->finish(lane));
+          expect_columns(totals, reduced_columns(elements, layout), everything, name_of(layout));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+}
+
+std::string type_name(const ::testing::TestParamInfo<ElementType>& info) {
+  return std::string(name_of(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaAxisReduce, ::testing::ValuesIn(all_element_types), type_name);
+
+class CudaAxisReducePlans : public GpuTest {};
+
+/// Elements above 0 alone count; NaN does not.
+TEST_F(CudaAxisReducePlans, WhatIsLeftOutDoesNotCount) {
+  const MatrixLayout layout{301, 20, true};
+  const auto elements = sample<float>(Sample::non_finite, layout.elements(), 3);
+  AxisReducePlan plan = plan_for({ElementType::f32}, everything, layout.columns);
+  plan.decoding.values.minimum = ordered_key(0.0f) + 1;
+  plan.decoding.values.nan = false;
+  const auto engine = make_backend({})->make_axis_reduce_engine(plan);
+  engine->begin(0, layout.columns);
+  engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
+  AxisTotals totals(ElementType::f32, everything, layout.columns);
+  totals.merge(engine->finish(0));
+  std::vector<Accumulator> expected(layout.columns, Accumulator::empty());
+  for (std::uint64_t row = 0; row < layout.rows; ++row)
+    for (std::uint64_t column = 0; column < layout.columns; ++column)
+      if (const float value = elements[layout.index(row, column)]; value > 0)
+        testing::reduce(expected[column], value, row);
+  for (Accumulator& column : expected) column.normalize();
+  expect_columns(totals, expected, everything, "positive");
+}
+
+TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
+  const MatrixLayout layout{100, 33};
+  const auto stored = sample<std::int16_t>(Sample::uniform, layout.elements(), 3);
+  for (const ElementType type : {ElementType::f32, ElementType::f64}) {
+    AxisReducePlan plan = plan_for({ElementType::i16}, everything, layout.columns);
+    plan.decoding.unpacking = {true, type, static_cast<double>(0.1f), 273.5};
+    const auto engine = make_backend({})->make_axis_reduce_engine(plan);
+    engine->begin(0, layout.columns);
+    engine->submit(0, whole_slab(layout.slab(), stored).stage(engine->buffer(0)), {});
+    AxisTotals totals(type, everything, layout.columns);
+    totals.merge(engine->finish(0));
+    std::vector<double> values;
+    for (const std::int16_t element : stored) {
+      const float product = static_cast<float>(element) * 0.1f;
+      const double wide = static_cast<double>(element) * static_cast<double>(0.1f);
+      values.push_back(type == ElementType::f32 ? static_cast<double>(product + 273.5f)
+                                                : wide + 273.5);
+    }
+    expect_columns(totals, reduced_columns(values, layout), everything, "unpacked");
+  }
+}
+
+TEST_F(CudaAxisReducePlans, LanesFitTheMemory) {
+  const AxisReducePlan plan = plan_for({ElementType::f32}, {true}, 1000, 64);
+  const auto engine = make_backend_with(256 << 20)->make_axis_reduce_engine(plan);
+  EXPECT_GE(engine->lanes(), 1);
+  EXPECT_LT(engine->lanes(), 64);
+  EXPECT_THROW(make_backend_with(1 << 20)->make_axis_reduce_engine(plan), Error);
+}
+
+TEST_F(CudaAxisReducePlans, TooLargeSlabsAreRefused) {
+  const auto engine =
+      make_backend({})->make_axis_reduce_engine(plan_for({ElementType::f32}, {true}, 10));
+  EXPECT_THROW(engine->begin(0, 11), Error);
+  StagedChunks slab;
+  slab.grid.dimensions = 1;
+  slab.target.elements = slab_elements + 1;
+  EXPECT_THROW(engine->submit(0, slab, {}), Error);
+}
+
+}  // namespace
+}  // namespace warpfold::cuda
