@@ -96,8 +96,8 @@ SourceFile open_source_file(const std::string& file_path, const std::string& sou
     if (!std::filesystem::exists(candidate, error)) continue;
     try {
       return {open_for_reading(candidate.string()), candidate.string()};
-    } catch (const Error& error) {
-      if (!failure) failure = error;
+    } catch (const Error& why) {
+      if (!failure) failure = why;
     }
   }
   throw Error(problem,
