@@ -1,39 +1,22 @@
 #!/usr/bin/env python3
-"""Checks that each layer includes only what the architecture allows it: check_layers.py [ROOT]
+"""Checks the order of layers and rooms and the sizes of rooms and files: check_layers.py [ROOT]
 
-Prints FILE:LINE and the rule for each include that breaks one; exits with 1 if any does.
+src/rooms.toml says what each layer and room may include. Prints FILE:LINE and the rule for each
+thing that breaks one; exits with 1 if any does.
 """
 
+import graphlib
 import pathlib
 import re
 import sys
+import tomllib
 
-SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
+TABLE = pathlib.Path("src/rooms.toml")
+MAX_FILES = 25  # in a folder
+MAX_LINES = 450  # of a source file
+
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".inl"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
-
-# The layers that a layer's files may include, beside their own.
-LAYERS = {
-    "core": set(),
-    "io": {"core"},
-    "cpu": {"core"},
-    "cuda": {"core"},
-    "mpi": {"core"},
-    "pipeline": {"core", "io", "cpu", "cuda", "mpi"},
-    "bench": {"core", "io", "cpu", "cuda", "mpi", "pipeline"},
-    "cli": {"core", "io", "cpu", "cuda", "mpi", "pipeline", "bench"},
-}
-
-# The libraries that a layer's files may include, beside the standard library's headers.
-LIBRARIES = {
-    "core": set(),
-    "io": {"system", "HDF5", "compressors"},
-    "cpu": {"system", "SIMD", "hwloc"},
-    "cuda": {"system", "CUDA", "hwloc"},
-    "mpi": {"system", "MPI"},
-    "pipeline": {"system", "MPI", "hwloc", "fmt", "nlohmann-json"},
-    "bench": {"system", "MPI", "CUDA", "hwloc", "fmt", "nlohmann-json", "Google Benchmark"},
-    "cli": {"system", "MPI", "HDF5", "CUDA", "hwloc", "CLI11", "fmt", "nlohmann-json"},
-}
 
 # The library of a header in angle brackets, by its name. A C++ standard header has no dot.
 LIBRARY_HEADERS = [
@@ -55,13 +38,19 @@ LIBRARY_HEADERS = [
 ]
 
 
-def layer_of(path):
-    """The layer of a file, from its path relative to the root; none for others."""
-    if path.parts[:2] == ("include", "warpfold"):
-        return "core" if path.parts[2:3] == ("core",) else "pipeline"
-    if path.parts[0] == "src" and len(path.parts) > 2:
-        return path.parts[1]
-    return None
+class Place:
+    """Where a header or source file lies: its layer, and its room if its layer has any."""
+
+    def __init__(self, layer, room=None):
+        self.layer = layer
+        self.room = room
+
+
+def place_of(parts):
+    """The place of a file by the parts of its path below src/ or include/."""
+    if parts[0] == "warpfold":
+        return Place("core" if parts[1:2] == ("core",) else "pipeline")
+    return Place(parts[0], parts[1] if len(parts) > 2 else None)
 
 
 def library_of(header):
@@ -71,55 +60,116 @@ def library_of(header):
     return None
 
 
-def complaint_about_quoted(header, layer, is_public):
-    """Why a file of `layer` may not include "header"; none where it may."""
+def complaint_about_room(place, included, layer):
+    """Why a file of a room may not include one of another room of its layer; none where it may."""
+    if place.room is None or included.room in (None, place.room):
+        return None
+    allowed = layer["rooms"].get(place.room, []) + layer.get("cycles", {}).get(place.room, [])
+    if included.room in allowed:
+        return None
+    return f"room {place.layer}/{place.room} may not know room {included.layer}/{included.room}"
+
+
+def complaint_about_quoted(header, place, is_public, layers):
+    """Why a file at `place` may not include "header"; none where it may."""
     parts = pathlib.PurePosixPath(header).parts
-    if parts[0] == "warpfold":
-        included = "core" if parts[1] == "core" else "pipeline"
-    elif is_public:
+    if is_public and parts[0] != "warpfold":
         return f'a public header includes "{header}", which is not installed'
-    else:
-        included = parts[0]
-    if included not in LAYERS or len(parts) < 2:
+    included = place_of(parts)
+    if included.layer not in layers or len(parts) < 2:
         return f'"{header}" names no layer: include it relative to src/ or include/'
-    if included != layer and included not in LAYERS[layer]:
-        return f"layer {layer} may not know layer {included}"
+    if included.layer == place.layer:
+        return complaint_about_room(place, included, layers[place.layer])
+    if included.layer not in layers[place.layer]["layers"]:
+        return f"layer {place.layer} may not know layer {included.layer}"
     return None
 
 
-def complaint_about_bracketed(header, layer):
+def complaint_about_bracketed(header, place, layers):
     library = library_of(header)
     if library is None:
         return f"<{header}> belongs to no library known to the program"
-    if library != "standard" and library not in LIBRARIES[layer]:
-        return f"layer {layer} may not know {library}"
+    if library != "standard" and library not in layers[place.layer]["libraries"]:
+        return f"layer {place.layer} may not know {library}"
     return None
 
 
-def violations(root):
-    """Each forbidden include below `root`, as (path, line number, rule)."""
-    found = []
+def wrong_includes(path, is_public, place, layers):
+    """Each forbidden include of a file, as (line number, rule)."""
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if match is None:
+            continue
+        quoted, bracketed = match.groups()
+        if quoted is not None:
+            complaint = complaint_about_quoted(quoted, place, is_public, layers)
+        else:
+            complaint = complaint_about_bracketed(bracketed, place, layers)
+        if complaint is not None:
+            yield number, complaint
+
+
+def has_place(place, layers):
+    return place.layer in layers and (
+        place.room is None or place.room in layers[place.layer].get("rooms", {})
+    )
+
+
+def include_violations(root, layers):
+    """Each file outside the layers and rooms, and each include that they forbid."""
     for folder in ("src", "include"):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix not in SUFFIXES:
                 continue
             relative = path.relative_to(root)
-            layer = layer_of(relative)
-            if layer not in LAYERS:
-                found.append((relative, 1, "lies in no layer's folder"))
+            place = place_of(relative.parts[1:]) if len(relative.parts) > 2 else Place(None)
+            if not has_place(place, layers):
+                yield relative, 1, f"lies in no layer or room that {TABLE} names"
                 continue
-            for number, line in enumerate(path.read_text().splitlines(), start=1):
-                match = INCLUDE.match(line)
-                if match is None:
-                    continue
-                quoted, bracketed = match.groups()
-                if quoted is not None:
-                    complaint = complaint_about_quoted(quoted, layer, folder == "include")
-                else:
-                    complaint = complaint_about_bracketed(bracketed, layer)
-                if complaint is not None:
-                    found.append((relative, number, complaint))
-    return found
+            for number, rule in wrong_includes(path, folder == "include", place, layers):
+                yield relative, number, rule
+
+
+def table_violations(layers):
+    """Circles in the table, and rooms and layers in it that it does not describe."""
+    graphs = {"layers": {name: layer["layers"] for name, layer in layers.items()}}
+    graphs |= {f"rooms of {name}": layer.get("rooms", {}) for name, layer in layers.items()}
+    for what, graph in graphs.items():
+        unknown = {used for allowed in graph.values() for used in allowed} - graph.keys()
+        if unknown:
+            yield TABLE, 1, f"the {what} do not describe {', '.join(sorted(unknown))}"
+        try:
+            graphlib.TopologicalSorter(graph).prepare()
+        except graphlib.CycleError as circle:
+            yield TABLE, 1, f"the {what} go in a circle: {' -> '.join(circle.args[1])}"
+
+
+def size_violations(root):
+    """Folders of too many files, and files of too many lines."""
+    for top in ("src", "include", "tests"):
+        for folder in sorted({path.parent for path in (root / top).rglob("*") if path.is_file()}):
+            relative = folder.relative_to(root)
+            count = sum(1 for path in folder.iterdir() if path.is_file())
+            made = "corpus" in relative.parts or "__pycache__" in relative.parts
+            if count > MAX_FILES and not made:
+                yield relative, 1, f"holds {count} files, more than {MAX_FILES}"
+    for top in ("src", "include"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            lines = len(path.read_text().splitlines())
+            if lines > MAX_LINES:
+                yield path.relative_to(root), MAX_LINES, f"has {lines} lines, over {MAX_LINES}"
+
+
+def violations(root):
+    """Everything below `root` that breaks a rule, as (path, line number, rule)."""
+    layers = tomllib.loads((root / TABLE).read_text())
+    return [
+        *table_violations(layers),
+        *include_violations(root, layers),
+        *size_violations(root),
+    ]
 
 
 def main():
