@@ -62,9 +62,9 @@ TEST(Communicator, ComparesElementByElement) {
   const auto last = static_cast<std::uint64_t>(communicator.size() - 1);
   const std::vector<std::uint64_t> expected = {0, ~last};
   EXPECT_EQ(minimum({rank, ~rank}, communicator), expected);
-  const std::vector<double> maximum = {static_cast<double>(last), 0.0};
+  const std::vector<double> largest = {static_cast<double>(last), 0.0};
   EXPECT_EQ(maximum({static_cast<double>(rank), -static_cast<double>(rank)}, communicator),
-            maximum);
+            largest);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "described_dataset.hpp"
+#include "pipeline/datasets/described_dataset.hpp"
 
 namespace warpfold::pipeline {
 namespace {
