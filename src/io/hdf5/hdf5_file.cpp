@@ -109,14 +109,6 @@ bool has_hdf5_signature(const std::string& path, [[maybe_unused]] hid_t access) 
   throw Error(problem, causes, advice_on(causes, "Check the file with h5ls or h5dump."));
 }
 
-PropertiesHandle make_creation(const std::string& problem) {
-  PropertiesHandle creation(require(H5Pcreate(H5P_FILE_CREATE), problem));
-  // netCDF-4 wants to know the order in which things were made.
-  require(H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
-          problem);
-  return creation;
-}
-
 }  // namespace
 
 FileHandle open_for_reading(const std::string& path) {
@@ -128,13 +120,22 @@ FileHandle open_for_reading(const std::string& path) {
   return file;
 }
 
+PropertiesHandle make_group_creation(hid_t properties, const std::string& problem) {
+  PropertiesHandle creation(require(H5Pcreate(properties), problem));
+  // netCDF-4 wants to know the order in which things were made.
+  require(H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+          problem);
+  require(H5Pset_obj_track_times(creation.get(), false), problem);
+  return creation;
+}
+
 FileHandle create_own(const std::string& path, Alignment alignment) {
   const std::string problem = "cannot create '" + path + "'";
   const PropertiesHandle access = make_unlocked_access();
   require(H5Pset_alignment(access.get(), alignment.threshold, alignment.boundary), problem);
   // The format of 1.8 is the oldest that can hold attributes of more than 64 KiB.
   require(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), problem);
-  const PropertiesHandle creation = make_creation(problem);
+  const PropertiesHandle creation = make_group_creation(H5P_FILE_CREATE, problem);
   FileHandle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
   if (file) return file;
   throw_library_error(problem, "Check the folder and the free space in it.");

@@ -46,6 +46,7 @@ class Handle {
 using AttributeHandle = Handle<H5Aclose>;
 using DatasetHandle = Handle<H5Dclose>;
 using FileHandle = Handle<H5Fclose>;
+using GroupHandle = Handle<H5Gclose>;
 using ObjectHandle = Handle<H5Oclose>;
 using PropertiesHandle = Handle<H5Pclose>;
 using SpaceHandle = Handle<H5Sclose>;

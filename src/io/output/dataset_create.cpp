@@ -1,9 +1,12 @@
 #include "io/output/dataset_create.hpp"
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 #include <vector>
 
 #include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -48,6 +51,7 @@ void require_valid_chunks(const OutputDataset& spec) {
 
 PropertiesHandle make_creation(const OutputDataset& spec, const std::string& problem) {
   PropertiesHandle creation(require(H5Pcreate(H5P_DATASET_CREATE), problem));
+  require(H5Pset_obj_track_times(creation.get(), false), problem);
   // netCDF-4 wants to know the order in which attributes were made.
   require(H5Pset_attr_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
           problem);
@@ -77,9 +81,23 @@ SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::strin
 
 PropertiesHandle make_links(const std::string& problem) {
   PropertiesHandle links(require(H5Pcreate(H5P_LINK_CREATE), problem));
-  require(H5Pset_create_intermediate_group(links.get(), 1), problem);
   require(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8), problem);
   return links;
+}
+
+/// Makes the groups above a dataset that the file lacks; HDF5 would give them times.
+void make_groups(hid_t file, const std::string& dataset, hid_t links, const std::string& problem) {
+  const PropertiesHandle creation = make_group_creation(H5P_GROUP_CREATE, problem);
+  std::string parent;
+  std::istringstream path(dataset);
+  for (std::string name, group; std::getline(path, name, '/');) {
+    if (name.empty() || name == ".") continue;
+    group = std::exchange(parent, parent + '/' + name);
+    if (group.empty() || require(H5Lexists(file, group.c_str(), H5P_DEFAULT), problem) > 0)
+      continue;
+    GroupHandle(
+        require(H5Gcreate2(file, group.c_str(), links, creation.get(), H5P_DEFAULT), problem));
+  }
 }
 
 }  // namespace
@@ -110,6 +128,7 @@ DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::s
   const SpaceHandle space = make_space(spec.shape, problem);
   const PropertiesHandle links = make_links(problem);
   const PropertiesHandle creation = make_creation(spec, problem);
+  make_groups(file, spec.dataset, links.get(), problem);
   return DatasetHandle(require(H5Dcreate2(file, spec.dataset.c_str(), type.get(), space.get(),
                                           links.get(), creation.get(), H5P_DEFAULT),
                                problem));
