@@ -27,29 +27,23 @@ ContiguousWriter::ContiguousWriter(const std::string& path, std::uint64_t data_o
     : problem_("cannot write '" + (output.empty() ? path : output) + "'"),
       data_offset_(data_offset),
       descriptor_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
-  if (descriptor_ < 0) throw Error(problem_, describe_errno(errno), "");
-  memory_ = std::make_unique<MemoryFile>(descriptor_);
+  if (!descriptor_) throw Error(problem_, describe_errno(errno), "");
+  memory_ = std::make_unique<MemoryFile>(descriptor_.get());
 }
 
-ContiguousWriter::~ContiguousWriter() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
+ContiguousWriter::~ContiguousWriter() = default;
 
-ContiguousWriter::ContiguousWriter(ContiguousWriter&& other) noexcept
-    : problem_(std::move(other.problem_)),
-      data_offset_(other.data_offset_),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      memory_(std::move(other.memory_)) {}
+ContiguousWriter::ContiguousWriter(ContiguousWriter&& other) noexcept = default;
 
 void ContiguousWriter::write(std::uint64_t byte_offset, std::span<const std::byte> bytes) {
   const std::unique_lock turn = memory_->try_turn();
   if (!turn && memory_->copy(data_offset_ + byte_offset, bytes)) return;
-  const TransferResult result = write_at(descriptor_, data_offset_ + byte_offset, bytes);
+  const TransferResult result = write_at(descriptor_.get(), data_offset_ + byte_offset, bytes);
   if (result.error != 0) throw_write_failure(problem_, result.error, bytes.size() - result.bytes);
 }
 
 void ContiguousWriter::sync() {
-  if (::fsync(descriptor_) != 0) throw Error(problem_, describe_errno(errno), "");
+  if (::fsync(descriptor_.get()) != 0) throw Error(problem_, describe_errno(errno), "");
 }
 
 }  // namespace warpfold::io

@@ -91,7 +91,7 @@ class ContiguousWriter {
  private:
   std::string problem_;
   std::uint64_t data_offset_;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
   std::unique_ptr<MemoryFile> memory_;
 };
 
