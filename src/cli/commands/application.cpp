@@ -6,12 +6,12 @@
 #include <memory>
 #include <new>
 
-#include "cli/commands/build_report.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/commands/session.hpp"
 #include "cli/options/option_errors.hpp"
+#include "cli/report/build_report.hpp"
 #include "cli/report/standard_output.hpp"
 #include "cli/run/interruption.hpp"
+#include "cli/run/session.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
 

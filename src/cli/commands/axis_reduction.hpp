@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/session.hpp"
 #include "cli/options/common_options.hpp"
+#include "cli/run/session.hpp"
 #include "warpfold/axis_reduce.hpp"
 
 namespace warpfold::cli {

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "cli/commands/session.hpp"
+#include "cli/run/session.hpp"
 
 namespace warpfold::cli {
 

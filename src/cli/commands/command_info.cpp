@@ -14,6 +14,7 @@
 #include "cli/report/report.hpp"
 #include "cli/report/several_report.hpp"
 #include "cli/report/text.hpp"
+#include "cli/run/report_outputs.hpp"
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
 #include "io/files/open_file.hpp"

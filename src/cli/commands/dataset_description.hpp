@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/report/json_writer.hpp"
-#include "cli/report/table.hpp"
+#include "cli/report/text.hpp"
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/core/element_type.hpp"

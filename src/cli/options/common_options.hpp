@@ -1,12 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 
-#include "cli/run/progress_bar.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::cli {
+
+/// When a run shows its progress; `automatic`: where standard error is a terminal.
+enum class ProgressWhen : std::uint8_t { automatic, always, never };
 
 /// The options that every command has.
 struct CommonOptions {

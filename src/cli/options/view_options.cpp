@@ -46,13 +46,4 @@ void add_view_options(CLI::App& application, ViewOptions& options) {
       ->group("Elements");
 }
 
-void describe_view(Json& document, const ViewOptions& options, ElementType stored,
-                   ElementType values) {
-  if (!options.select.empty()) document["select"] = options.select;
-  if (!options.where.empty()) document["where"] = options.where;
-  if (options.fill_value != "none") document["fill_value"] = options.fill_value;
-  if (options.cf) document["cf"] = true;
-  if (values != stored) document["value_type"] = name_of(values);
-}
-
 }  // namespace warpfold::cli

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cli/report/json_writer.hpp"
-#include "cli/report/table.hpp"
 #include "cli/report/text.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -1,21 +1,16 @@
 #pragma once
 
-#include <exception>
-#include <functional>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/commands/session.hpp"
-#include "cli/options/common_options.hpp"
 #include "cli/report/json_writer.hpp"
-#include "cli/report/report_file.hpp"
-#include "cli/report/table.hpp"
-#include "cli/run/run_metrics.hpp"
+#include "cli/report/text.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/run_options.hpp"
+#include "warpfold/view_options.hpp"
 
 namespace warpfold::cli {
 
@@ -41,6 +36,10 @@ Json json_head(const std::string& command, const RunReport& run, const std::stri
                const std::string& dataset, const std::vector<std::uint64_t>& shape,
                ElementFormat format);
 
+/// Adds what a view asks for, and the type of its unpacked values.
+void describe_view(Json& document, const ViewOptions& options, ElementType stored,
+                   ElementType values);
+
 /// Each stage's threads, seconds, bytes and GB/s, and the bottleneck.
 Json timings_json(const RunReport& run);
 
@@ -65,35 +64,5 @@ std::vector<std::string> csv_row(std::string_view command, const std::string& fi
 std::vector<std::string> skipped_row(std::string_view command, const std::string& file,
                                      const std::string& dataset, const RunReport& run,
                                      const std::string& reason);
-
-/// Where a command's report goes.
-class ReportOutputs {
- public:
-  /// Opens the files that `options` names, that of metrics too; `used_files` are those the command
-  /// reads and writes, which no report may replace. Collective. Throws a usage Error for outputs
-  /// that collide, an Error for one that can't be written.
-  ReportOutputs(const Session& session, const CommonOptions& options,
-                std::vector<std::string> used_files);
-
-  /// Writes the report that `make` gives; it is called on rank 0 alone. Collective. Throws Error.
-  void publish(const std::function<Report()>& make);
-
-  /// Where the run's metrics go; null where none are asked for, and on other ranks than 0.
-  RunMetrics* metrics() { return metrics_ ? &*metrics_ : nullptr; }
-
-  /// The command will publish nothing, as it failed.
-  void fail(const std::exception& failure);
-
- private:
-  void open();
-  void write(const Report& report);
-
-  const Session& session_;
-  const CommonOptions& options_;
-  std::vector<std::string> used_files_;
-  std::optional<ReportFile> json_;
-  std::optional<ReportFile> csv_;
-  std::optional<RunMetrics> metrics_;
-};
 
 }  // namespace warpfold::cli

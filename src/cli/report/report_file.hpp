@@ -5,11 +5,15 @@
 
 #include "io/files/posix_file.hpp"
 
+/// Where reports go: standard output, or a file at the end of symbolic links. The links must be the
+/// user's own or root's, as whoever may write to a folder could have its links point anywhere.
 namespace warpfold::cli {
 
-/// Where a report goes: standard output ("-"), or a file that gets its name once it is complete. A
-/// file that can't be written is found out at construction, before a long run. Links are followed
-/// where they are the user's own.
+/// The target that stands for standard output.
+inline constexpr std::string_view standard_output = "-";
+
+/// Standard output, or a file that gets its name once it is complete. A file that can't be written
+/// is found out at construction, before a long run.
 class ReportFile {
  public:
   /// Throws Error.
@@ -25,6 +29,25 @@ class ReportFile {
   std::string target_;
   std::string temporary_path_;  ///< empty where the target is a device or pipe
   io::FileDescriptor file_;
+};
+
+/// Standard output, or a file, device or pipe that grows by lines while others read it. What a file
+/// held before is gone.
+class LineLog {
+ public:
+  /// Throws Error where it can't be written.
+  explicit LineLog(std::string target);
+
+  /// Appends a line at once, whole or not at all as far as the system lets it. Where that fails,
+  /// says so on standard error, once, and goes on: a later line may fit again. A reader that is
+  /// gone or slow doesn't keep the program.
+  void append(std::string_view line);
+
+ private:
+  std::string target_;
+  io::FileDescriptor file_;
+  bool torn_ = false;    ///< whether the last line got no end
+  bool warned_ = false;  ///< whether a failure was told
 };
 
 }  // namespace warpfold::cli

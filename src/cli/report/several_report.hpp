@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/dataset_choice.hpp"

@@ -7,7 +7,7 @@
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/summary.hpp"
 
-/// Values as readers see them in tables.
+/// Values and tables as readers see them.
 namespace warpfold::cli {
 
 /// The shortest decimal that rounds to `value`; "-0.0", "nan", "inf", "-inf".
@@ -42,5 +42,14 @@ std::string joined(const std::vector<std::string>& items, const std::string& sep
 
 /// The words as a POSIX shell would have to be given them.
 std::string shell_quoted(const std::vector<std::string>& words);
+
+/// Cells in rows; the first row names the columns.
+using Table = std::vector<std::vector<std::string>>;
+
+/// Rows as lines, columns aligned by spaces.
+std::string aligned_text(const Table& table);
+
+/// Rows as RFC 4180 has them, with plain line feeds.
+std::string csv_text(const Table& table);
 
 }  // namespace warpfold::cli

@@ -2,15 +2,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
-#include "cli/report/stage_rates.hpp"
+#include "cli/options/common_options.hpp"
+#include "cli/run/stage_rates.hpp"
 #include "warpfold/run_progress.hpp"
 
 namespace warpfold::cli {
-
-enum class ProgressWhen : std::uint8_t { automatic, always, never };
 
 /// "reduce [#####     ] 50%  1.00 GiB of 2.00 GiB  2.15 GB/s  1 s left  read 3.2 GB/s 67%,
 /// fold 2.4 GB/s 90%": of all ranks, and of the stages that were busy lately, in GB/s of busy

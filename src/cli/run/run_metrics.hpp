@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cli/report/json_writer.hpp"
-#include "cli/report/stage_rates.hpp"
-#include "cli/run/line_log.hpp"
+#include "cli/report/report_file.hpp"
+#include "cli/run/stage_rates.hpp"
 #include "warpfold/run_progress.hpp"
 
 namespace warpfold::cli {

@@ -4,11 +4,11 @@
 #include <exception>
 #include <optional>
 
-#include "cli/commands/session.hpp"
 #include "cli/options/common_options.hpp"
-#include "cli/report/report.hpp"
 #include "cli/run/progress_bar.hpp"
+#include "cli/run/report_outputs.hpp"
 #include "cli/run/run_metrics.hpp"
+#include "cli/run/session.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::cli {

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/report/table.hpp"
-
 namespace warpfold::cli {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "cli/commands/build_report.hpp"
+#include "cli/report/build_report.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/report/table.hpp"
 #include "cli/report/text.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/engines/backend.hpp"

@@ -1,4 +1,4 @@
-#include "cli/report/stage_rates.hpp"
+#include "cli/run/stage_rates.hpp"
 
 #include <algorithm>
 
