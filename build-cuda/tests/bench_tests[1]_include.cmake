@@ -1,5 +1,0 @@
-if(EXISTS "/tmp/wt/lead/build-cuda/tests/bench_tests[1]_tests.cmake")
-  include("/tmp/wt/lead/build-cuda/tests/bench_tests[1]_tests.cmake")
-else()
-  add_test(bench_tests_NOT_BUILT bench_tests_NOT_BUILT)
-endif()

@@ -1,5 +1,0 @@
-if(EXISTS "/tmp/wt/lead/build-cuda/tests/cli_tests[1]_tests.cmake")
-  include("/tmp/wt/lead/build-cuda/tests/cli_tests[1]_tests.cmake")
-else()
-  add_test(cli_tests_NOT_BUILT cli_tests_NOT_BUILT)
-endif()

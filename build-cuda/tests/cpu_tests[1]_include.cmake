@@ -1,5 +1,0 @@
-if(EXISTS "/tmp/wt/lead/build-cuda/tests/cpu_tests[1]_tests.cmake")
-  include("/tmp/wt/lead/build-cuda/tests/cpu_tests[1]_tests.cmake")
-else()
-  add_test(cpu_tests_NOT_BUILT cpu_tests_NOT_BUILT)
-endif()

@@ -1,5 +1,0 @@
-if(EXISTS "/tmp/wt/lead/build-cuda/tests/gpu_tests[1]_tests.cmake")
-  include("/tmp/wt/lead/build-cuda/tests/gpu_tests[1]_tests.cmake")
-else()
-  add_test(gpu_tests_NOT_BUILT gpu_tests_NOT_BUILT)
-endif()

@@ -1,5 +1,0 @@
-if(EXISTS "/tmp/wt/lead/build-cuda/tests/io_tests[1]_tests.cmake")
-  include("/tmp/wt/lead/build-cuda/tests/io_tests[1]_tests.cmake")
-else()
-  add_test(io_tests_NOT_BUILT io_tests_NOT_BUILT)
-endif()
