@@ -1,10 +1,8 @@
 #include "pipeline/output/generate.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "core/values/generator.hpp"
@@ -15,7 +13,7 @@
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/worker_threads.hpp"
+#include "pipeline/run/work_queue.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/partition.hpp"
 #include "warpfold/core/version.hpp"
@@ -51,25 +49,6 @@ io::OutputSpec output_of(const std::string& file, const std::string& dataset,
   return output;
 }
 
-/// Slabs of a rank's partition, each taken by one thread.
-class SlabQueue {
- public:
-  SlabQueue(ElementRange partition, std::uint64_t slab_elements)
-      : partition_(partition), slab_elements_(slab_elements) {}
-
-  std::optional<ElementRange> next() {
-    const std::uint64_t skipped = slab_elements_ * taken_++;
-    if (skipped >= partition_.count) return std::nullopt;
-    return ElementRange{partition_.first + skipped,
-                        std::min(slab_elements_, partition_.count - skipped)};
-  }
-
- private:
-  ElementRange partition_;
-  std::uint64_t slab_elements_;
-  std::atomic<std::uint64_t> taken_ = 0;
-};
-
 /// Makes elements and writes them, by all threads of all ranks; its calls are collective.
 class Generation {
  public:
@@ -87,21 +66,15 @@ class Generation {
     const ElementRange mine =
         partition(spec_.elements, granule, static_cast<std::uint64_t>(communicator_.size()),
                   static_cast<std::uint64_t>(communicator_.rank()));
-    SlabQueue slabs(mine, std::max<std::uint64_t>(1, slab_bytes_of(run_) / size_));
-    std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(threads_));
-    std::atomic<std::uint64_t> done = 0;
-    monitor_.start_pass(spec_.elements * size_);
-    {
-      WorkerThreads workers(threads_, [&](int worker, const std::stop_token& stop) {
-        timings[static_cast<std::size_t>(worker)] = write_slabs(slabs, writer, done, stop);
-      });
-      wait_all_ranks(workers, communicator_, monitor_, [&] { return done.load(); });
-    }
-    StageTimer syncing(monitor_.stages(), stage::sync);
-    run_on_all(communicator_, [&] { syncing.time(0, [&] { writer.sync(); }); });
-    std::vector<StageTiming> all{syncing.timing()};
-    for (const auto& each : timings) all.insert(all.begin(), each.begin(), each.end());
-    return over_threads(all, seconds_since(start));
+    const std::uint64_t slab_elements = std::max<std::uint64_t>(1, slab_bytes_of(run_) / size_);
+    const auto write = [&](WorkQueue::Worker& worker) {
+      return write_slabs(mine, slab_elements, writer, worker);
+    };
+    std::vector<StageTiming> stages =
+        WorkQueue({0, ceil_div(mine.count, slab_elements)})
+            .run(threads_, write, spec_.elements * size_, monitor_, communicator_);
+    stages.push_back(sync_on_all_ranks([&] { writer.sync(); }, monitor_.stages(), communicator_));
+    return over_threads(stages, seconds_since(start));
   }
 
   std::vector<StageTiming> write_chunked(const std::string& path, const io::OutputSpec& output) {
@@ -115,20 +88,20 @@ class Generation {
   }
 
  private:
-  std::vector<StageTiming> write_slabs(SlabQueue& slabs, io::ContiguousWriter& writer,
-                                       std::atomic<std::uint64_t>& done,
-                                       const std::stop_token& stop) const {
+  std::vector<StageTiming> write_slabs(ElementRange mine, std::uint64_t slab_elements,
+                                       io::ContiguousWriter& writer,
+                                       WorkQueue::Worker& worker) const {
     StageTimer making(monitor_.stages(), stage::generate);
     StageTimer writing(monitor_.stages(), stage::write);
     const std::unique_ptr<Generator> generator = make_generator(spec_);
     std::vector<std::byte> buffer;
-    while (!stop.stop_requested()) {
-      const auto slab = slabs.next();
-      if (!slab) break;
-      buffer.resize(slab->count * size_);
-      making.time(buffer.size(), [&] { generator->fill(*slab, buffer); });
-      writing.time(buffer.size(), [&] { writer.write(slab->first * size_, buffer); });
-      done += buffer.size();
+    while (const auto number = worker.next()) {
+      const ElementRange part = block_range(mine.count, slab_elements, *number);
+      const ElementRange slab{mine.first + part.first, part.count};
+      buffer.resize(slab.count * size_);
+      making.time(buffer.size(), [&] { generator->fill(slab, buffer); });
+      writing.time(buffer.size(), [&] { writer.write(slab.first * size_, buffer); });
+      worker.advance(buffer.size());
     }
     return {making.timing(), writing.timing()};
   }

@@ -1,16 +1,13 @@
 #include "pipeline/reduce/slab_pipeline.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <optional>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/worker_threads.hpp"
+#include "pipeline/run/work_queue.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -49,91 +46,39 @@ void read_through_library(io::Dataset& dataset, const RunOptions& options,
   dataset.select(io::selection_of(info));
 }
 
-/// The work of the threads that share a rank's slabs, and what they say of it.
-class SlabWork {
- public:
-  SlabWork(const SlabSetup& setup, std::size_t element_bytes, StageRegistry& stages)
-      : setup_(setup),
-        element_bytes_(element_bytes),
-        reduce_registry_(registry_of_callers(*setup.engine, stages)),
-        next_(setup.mine.first) {}
+std::uint64_t elements_of(const StagedSlab& staged) {
+  const auto* raw = std::get_if<RawSlab>(&staged);
+  return raw != nullptr ? raw->range.count : std::get<ChunkSlab>(staged).chunks.target.elements;
+}
 
-  /// Passes slab after slab, in slots that no other worker uses.
-  void run(int worker, const std::stop_token& stop) {
-    SlabEngine& engine = *setup_.engine;
-    const std::unique_ptr<SlabReader> reader = setup_.source->make_reader();
-    StageTimer reducing(reduce_registry_, stage::reduce);
-    int slot = worker;
-    for (std::uint64_t slab = next_++; slab < setup_.mine.end(); slab = next_++) {
-      if (stop.stop_requested()) return;
-      engine.wait(slot);
-      const StagedSlab staged = reader->read(slab, engine.buffer(slot));
-      reducing.time(bytes_of(staged), [&] { submit(slot, staged); });
-      ++slabs_done_;
-      slot = slot + setup_.threads < engine.slots() ? slot + setup_.threads : worker;
-    }
-    keep(reader->timings(), reducing.timing());
+void submit(SlabEngine& engine, int slot, const StagedSlab& staged) {
+  if (const auto* raw = std::get_if<RawSlab>(&staged)) {
+    engine.submit(slot, raw->skipped_bytes, raw->range.first, raw->range.count);
+  } else {
+    const auto& box = std::get<ChunkSlab>(staged);
+    engine.submit(slot, box.chunks, box.indices);
   }
+}
 
-  std::uint64_t slabs_done() const { return slabs_done_; }
-
-  /// Of all workers and the engine, once they are done.
-  std::vector<StageTiming> timings() const {
-    std::vector<StageTiming> stages = reading_;
-    append(stages, engine_stages(setup_.engine->timings(), submitting_));
-    return stages;
+/// Passes slab after slab, in slots that no other worker uses.
+std::vector<StageTiming> pass_slabs(const SlabSetup& setup, std::size_t element_bytes,
+                                    StageRegistry* registry, WorkQueue::Worker& worker) {
+  SlabEngine& engine = *setup.engine;
+  const std::unique_ptr<SlabReader> reader = setup.source->make_reader();
+  StageTimer reducing(registry, stage::reduce);
+  int slot = worker.number();
+  while (const auto slab = worker.next()) {
+    engine.wait(slot);
+    const StagedSlab staged = reader->read(*slab, engine.buffer(slot));
+    const std::uint64_t bytes = elements_of(staged) * element_bytes;
+    reducing.time(bytes, [&] { submit(engine, slot, staged); });
+    worker.advance(bytes);
+    slot = slot + setup.threads < engine.slots() ? slot + setup.threads : worker.number();
   }
-
- private:
-  std::uint64_t bytes_of(const StagedSlab& staged) const {
-    const auto* raw = std::get_if<RawSlab>(&staged);
-    const std::uint64_t elements =
-        raw != nullptr ? raw->range.count : std::get<ChunkSlab>(staged).chunks.target.elements;
-    return elements * element_bytes_;
-  }
-
-  void submit(int slot, const StagedSlab& staged) {
-    SlabEngine& engine = *setup_.engine;
-    if (const auto* raw = std::get_if<RawSlab>(&staged)) {
-      engine.submit(slot, raw->skipped_bytes, raw->range.first, raw->range.count);
-    } else {
-      const auto& box = std::get<ChunkSlab>(staged);
-      engine.submit(slot, box.chunks, box.indices);
-    }
-  }
-
-  void keep(const std::vector<StageTiming>& reading, StageTiming submitting) {
-    const std::lock_guard lock(mutex_);
-    append(reading_, reading);
-    submitting_.push_back(std::move(submitting));
-  }
-
-  const SlabSetup& setup_;
-  std::size_t element_bytes_;
-  StageRegistry* reduce_registry_;
-  std::atomic<std::uint64_t> next_;
-  std::atomic<std::uint64_t> slabs_done_ = 0;
-  std::mutex mutex_;
-  std::vector<StageTiming> reading_;
-  std::vector<StageTiming> submitting_;
-};
-
-/// Slabs as bytes of elements, all slabs being alike.
-class SlabProgress {
- public:
-  SlabProgress(const SlabSetup& setup, const io::DatasetInfo& info)
-      : slabs_(static_cast<double>(std::max<std::uint64_t>(1, setup.mine.count))),
-        bytes_(static_cast<double>(info.elements * size_of(info.format.type)) * slabs_ /
-               static_cast<double>(std::max<std::uint64_t>(1, setup.cut.slabs()))) {}
-
-  std::uint64_t bytes(std::uint64_t slabs_done) const {
-    return static_cast<std::uint64_t>(bytes_ * static_cast<double>(slabs_done) / slabs_);
-  }
-
- private:
-  double slabs_;
-  double bytes_;
-};
+  std::vector<StageTiming> stages = reader->timings();
+  stages.push_back(reducing.timing());
+  return stages;
+}
 
 }  // namespace
 
@@ -161,18 +106,18 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const Backend
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
                                     const io::DatasetInfo& info, ProgressMonitor& monitor,
                                     const mpi::Communicator& communicator) {
-  SlabWork work(setup, size_of(info.format.type), monitor.stages());
-  const SlabProgress progress(setup, info);
-  monitor.start_pass(info.elements * size_of(info.format.type));
+  const std::size_t element_bytes = size_of(info.format.type);
+  StageRegistry* registry = registry_of_callers(*setup.engine, monitor.stages());
   const auto start = SteadyClock::now();
-  std::optional<WorkerThreads> workers;
-  run_on_all(communicator, [&] {
-    workers.emplace(setup.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
-  });
-  wait_all_ranks(*workers, communicator, monitor,
-                 [&] { return progress.bytes(work.slabs_done()); });
+  const auto pass = [&](WorkQueue::Worker& worker) {
+    return pass_slabs(setup, element_bytes, registry, worker);
+  };
+  std::vector<StageTiming> stages =
+      WorkQueue(setup.mine)
+          .run(setup.threads, pass, info.elements * element_bytes, monitor, communicator);
   run_on_all(communicator, finish);
-  return over_threads(work.timings(), seconds_since(start));
+  put_engine_stages(stages, stage::reduce, setup.engine->timings());
+  return over_threads(stages, seconds_since(start));
 }
 
 }  // namespace warpfold::pipeline

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/run/collective.hpp"
+
 namespace warpfold::pipeline {
 namespace {
 
@@ -36,13 +38,22 @@ double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-std::vector<StageTiming> engine_stages(const std::vector<EngineTiming>& engine,
-                                       const std::vector<StageTiming>& callers) {
-  if (engine.empty()) return callers;
-  std::vector<StageTiming> stages;
+void put_engine_stages(std::vector<StageTiming>& stages, const std::string& callers,
+                       const std::vector<EngineTiming>& engine) {
+  if (engine.empty()) return;
+  const auto place = find_stage(stages, callers) - stages.begin();
+  std::erase_if(stages, [&](const StageTiming& each) { return each.stage == callers; });
+  std::vector<StageTiming> shown;
   for (const EngineTiming& each : engine)
-    stages.push_back({each.stage, 1, each.seconds, 0, each.bytes});
-  return stages;
+    shown.push_back({each.stage, 1, each.seconds, 0, each.bytes});
+  stages.insert(stages.begin() + place, shown.begin(), shown.end());
+}
+
+StageTiming sync_on_all_ranks(const std::function<void()>& sync, StageRegistry& registry,
+                              const mpi::Communicator& communicator) {
+  StageTimer timer(registry, stage::sync);
+  run_on_all(communicator, [&] { timer.time(0, sync); });
+  return timer.timing();
 }
 
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,22 @@ using SteadyClock = std::chrono::steady_clock;
 
 double seconds_since(SteadyClock::time_point start);
 
-/// The stages of an engine, each as one thread's; where it says nothing, it has worked in the
-/// threads that called it, whose stages are `callers`.
-std::vector<StageTiming> engine_stages(const std::vector<EngineTiming>& engine,
-                                       const std::vector<StageTiming>& callers);
+/// Puts an engine's stages in place of `callers`, which the threads that called it timed; leaves
+/// that where the engine says nothing, as it worked in those threads.
+void put_engine_stages(std::vector<StageTiming>& stages, const std::string& callers,
+                       const std::vector<EngineTiming>& engine);
 
-/// Where the callers of such an engine show their stage: nowhere if it shows its own. To be asked
-/// before they begin.
+/// Returns where an engine's callers show their stage: nowhere if the engine shows its own. To be
+/// asked before they begin.
 template <class Engine>
 StageRegistry* registry_of_callers(const Engine& engine, StageRegistry& registry) {
   return engine.timings().empty() ? &registry : nullptr;
 }
+
+/// Runs `sync` on every rank, which returns once this rank's output is on storage, and returns how
+/// long that took. Collective; throws the same Error on every rank.
+StageTiming sync_on_all_ranks(const std::function<void()>& sync, StageRegistry& registry,
+                              const mpi::Communicator& communicator);
 
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more);
 

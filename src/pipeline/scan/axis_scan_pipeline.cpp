@@ -4,8 +4,6 @@
 #include <atomic>
 #include <limits>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -16,7 +14,7 @@
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/worker_threads.hpp"
+#include "pipeline/run/work_queue.hpp"
 #include "pipeline/scan/scan_results.hpp"
 #include "warpfold/core/partition.hpp"
 
@@ -39,74 +37,64 @@ struct LineJob {
   const AxisCut& cut;  ///< the same on every rank
   const ScanSpec& spec;
   io::ContiguousWriter& writer;
-  ElementRange tiles;  ///< this rank's
-  int threads;
   std::unique_ptr<BoxSource> source;
   std::unique_ptr<AxisScanEngine> engine;
 };
 
-/// The work of the threads that share a rank's tiles, and what they say of it.
+/// What the threads that share a rank's tiles find out.
+struct LineResults {
+  /// The least flat index of a prefix that the output type can't hold, or no_index.
+  std::atomic<std::uint64_t> overflow = no_index;
+  std::uint64_t last_bits = elsewhere;  ///< value_bits() of the output's last element
+
+  void note_overflow(std::uint64_t index) {
+    std::uint64_t minimum = overflow;
+    while (index < minimum && !overflow.compare_exchange_weak(minimum, index)) continue;
+  }
+};
+
+/// The work of one of those threads, in the lane of its number.
 class LineWork {
  public:
-  LineWork(const LineJob& job, StageRegistry& stages)
+  LineWork(const LineJob& job, LineResults& results, StageRegistry& stages,
+           StageRegistry* scan_registry, WorkQueue::Worker& worker)
       : job_(job),
-        stages_(stages),
-        scan_registry_(registry_of_callers(*job.engine, stages)),
+        results_(results),
+        worker_(worker),
+        lane_(worker.number()),
         stride_(row_major_strides(job.cut.array().shape)),
-        next_(job.tiles.first),
-        elements_(product(job.cut.array().shape)) {}
+        elements_(product(job.cut.array().shape)),
+        reader_(job.source->make_reader()),
+        scanning_(scan_registry, stage::scan),
+        writing_(stages, stage::write) {}
 
-  /// Scans tile after tile in the lane of the worker's number.
-  void run(int worker, const std::stop_token& stop) {
-    Worker state{worker, job_.source->make_reader(), StageTimer(scan_registry_, stage::scan),
-                 StageTimer(stages_, stage::write)};
-    for (std::uint64_t tile = next_++; tile < job_.tiles.end(); tile = next_++) {
-      job_.engine->begin(worker, product(job_.cut.outputs(tile).count));
+  /// Scans tile after tile.
+  std::vector<StageTiming> run() {
+    while (const auto tile = worker_.next()) {
+      job_.engine->begin(lane_, product(job_.cut.outputs(*tile).count));
       for (std::uint64_t number = 0; number < job_.cut.boxes_of_tile(); ++number) {
-        if (stop.stop_requested()) return;
-        const Box box = job_.cut.box(tile, number);
-        if (flat_index(box, 0) > overflow_) break;
-        scan_box(state, box);
+        if (worker_.is_to_stop()) return {};
+        const Box box = job_.cut.box(*tile, number);
+        if (flat_index(box, 0) > results_.overflow) break;
+        scan_box(box);
       }
     }
-    keep(state);
-  }
-
-  /// The least flat index of a prefix here that the output type can't hold, or no_index.
-  std::uint64_t overflow() const { return overflow_; }
-
-  /// value_bits() of the output's last element, or `elsewhere`.
-  std::uint64_t last_bits() const { return last_bits_; }
-
-  std::uint64_t bytes_written() const { return bytes_written_; }
-  std::uint64_t bytes_of_all_ranks() const { return elements_ * size_of(job_.spec.output); }
-
-  /// Of all workers and the engine, once they are done.
-  std::vector<StageTiming> timings() const {
-    std::vector<StageTiming> stages = reading_;
-    append(stages, engine_stages(job_.engine->timings(), scanning_));
-    append(stages, writing_);
+    std::vector<StageTiming> stages = reader_->timings();
+    append(stages, {scanning_.timing(), writing_.timing()});
     return stages;
   }
 
  private:
-  struct Worker {
-    int lane;
-    std::unique_ptr<BoxReader> reader;
-    StageTimer scanning;
-    StageTimer writing;
-  };
-
-  void scan_box(Worker& worker, const Box& box) {
+  void scan_box(const Box& box) {
     AxisScanEngine& engine = *job_.engine;
     const std::uint64_t bytes = box.elements() * size_of(job_.spec.input.type);
     const StagedChunks slab =
-        worker.reader->read(box, row_major_strides(box.count), engine.buffer(worker.lane));
+        reader_->read(box, row_major_strides(box.count), engine.buffer(lane_));
     const std::span<const std::byte> prefixes =
-        worker.scanning.time(bytes, [&] { return engine.scan(worker.lane, slab, shape_of(box)); });
-    if (const auto place = engine.overflow(worker.lane)) note_overflow(flat_index(box, *place));
-    worker.writing.time(prefixes.size(), [&] { write(box, prefixes); });
-    bytes_written_ += prefixes.size();
+        scanning_.time(bytes, [&] { return engine.scan(lane_, slab, shape_of(box)); });
+    if (const auto place = engine.overflow(lane_)) results_.note_overflow(flat_index(box, *place));
+    writing_.time(prefixes.size(), [&] { write(box, prefixes); });
+    worker_.advance(prefixes.size());
   }
 
   AxisSlab shape_of(const Box& box) const {
@@ -115,7 +103,7 @@ class LineWork {
     return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1))};
   }
 
-  /// Of the element at a place of the box, in row-major order.
+  /// The flat index of the element at a place of the box, in row-major order.
   std::uint64_t flat_index(const Box& box, std::uint64_t place) const {
     std::uint64_t index = 0;
     for (std::size_t d = box.count.size(); d-- > 0;) {
@@ -125,11 +113,6 @@ class LineWork {
     return index;
   }
 
-  void note_overflow(std::uint64_t index) {
-    std::uint64_t minimum = overflow_;
-    while (index < minimum && !overflow_.compare_exchange_weak(minimum, index)) continue;
-  }
-
   void write(const Box& box, std::span<const std::byte> prefixes) {
     const std::size_t size = size_of(job_.spec.output);
     for_each_run(box, job_.cut.array().shape,
@@ -137,53 +120,41 @@ class LineWork {
                    job_.writer.write(index * size, prefixes.subspan(place * size, count * size));
                  });
     if (flat_index(box, box.elements() - 1) + 1 == elements_)
-      last_bits_ = bits_of(prefixes.last(size), job_.spec.output);
-  }
-
-  void keep(const Worker& worker) {
-    const std::vector<StageTiming> reading = worker.reader->timings();
-    const std::lock_guard lock(mutex_);
-    append(reading_, reading);
-    scanning_.push_back(worker.scanning.timing());
-    writing_.push_back(worker.writing.timing());
+      results_.last_bits = bits_of(prefixes.last(size), job_.spec.output);
   }
 
   const LineJob& job_;
-  StageRegistry& stages_;
-  StageRegistry* scan_registry_;
+  LineResults& results_;
+  WorkQueue::Worker& worker_;
+  int lane_;
   std::vector<std::uint64_t> stride_;
-  std::atomic<std::uint64_t> next_;
   std::uint64_t elements_;
-  std::atomic<std::uint64_t> bytes_written_ = 0;
-  std::atomic<std::uint64_t> overflow_ = no_index;
-  std::uint64_t last_bits_ = elsewhere;
-  std::mutex mutex_;
-  std::vector<StageTiming> reading_;
-  std::vector<StageTiming> scanning_;
-  std::vector<StageTiming> writing_;
+  std::unique_ptr<BoxReader> reader_;
+  StageTimer scanning_;
+  StageTimer writing_;
 };
 
 /// Collective.
-ScanOutcome carry_out(const LineJob& job, ProgressMonitor& monitor,
+ScanOutcome carry_out(const LineJob& job, int threads, ProgressMonitor& monitor,
                       const mpi::Communicator& communicator) {
+  StageRegistry* scan_registry = registry_of_callers(*job.engine, monitor.stages());
+  LineResults results;
   const auto start = SteadyClock::now();
-  LineWork work(job, monitor.stages());
-  monitor.start_pass(work.bytes_of_all_ranks());
-  std::optional<WorkerThreads> workers;
-  run_on_all(communicator, [&] {
-    workers.emplace(job.threads, [&](int worker, const auto& stop) { work.run(worker, stop); });
-  });
-  wait_all_ranks(*workers, communicator, monitor, [&] { return work.bytes_written(); });
-  throw_overflow_on_all_ranks(work.overflow(), job.spec, communicator);
-  StageTimer sync(monitor.stages(), stage::sync);
-  run_on_all(communicator, [&] { sync.time(0, [&] { job.writer.sync(); }); });
+  const auto scan_tiles = [&](WorkQueue::Worker& worker) {
+    return LineWork(job, results, monitor.stages(), scan_registry, worker).run();
+  };
+  std::vector<StageTiming> stages =
+      WorkQueue(share_of_tiles(job.cut, communicator))
+          .run(threads, scan_tiles, product(job.cut.array().shape) * size_of(job.spec.output),
+               monitor, communicator);
+  throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
+  const StageTiming sync =
+      sync_on_all_ranks([&] { job.writer.sync(); }, monitor.stages(), communicator);
 
-  ScanOutcome outcome;
-  outcome.last_bits = mpi::minimum({work.last_bits()}, communicator).front();
-  std::vector<StageTiming> stages = work.timings();
-  stages.push_back(sync.timing());
-  outcome.stages = over_threads(stages, seconds_since(start));
-  return outcome;
+  put_engine_stages(stages, stage::scan, job.engine->timings());
+  stages.push_back(sync);
+  return {mpi::minimum({results.last_bits}, communicator).front(),
+          over_threads(stages, seconds_since(start))};
 }
 
 }  // namespace
@@ -201,16 +172,13 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
     source = make_box_source(view.dataset, run.monitor.stages());
   });
   const AxisCut cut = cut_for_axis_scan(lines, source->granule(), means);
-  LineJob job{
-      cut,    spec, writer, share_of_tiles(cut, communicator), means.threads, std::move(source),
-      nullptr};
+  LineJob job{cut, spec, writer, std::move(source), nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_scan_engine(
         {spec, view.decoding, cut.max_outputs(), cut.max_elements(),
          job.source->staging_bytes(cut.box_extents()), means.threads, &run.monitor.stages()});
   });
-  job.threads = std::min(job.threads, job.engine->lanes());
-  return carry_out(job, run.monitor, communicator);
+  return carry_out(job, std::min(means.threads, job.engine->lanes()), run.monitor, communicator);
 }
 
 }  // namespace warpfold::pipeline

@@ -63,7 +63,6 @@ class Compaction {
         indices_(indices),
         run_(run),
         binding_(run.place.near_gpu, run.place.threads),
-        sync_timer_(run.monitor.stages(), stage::sync),
         write_timers_(run.monitor.stages(), stage::write, run.place.threads) {
     const pipeline::ScanCut wanted = wanted_cut();
     pipeline::run_on_all(run.communicator, [&] { prepare(wanted); });
@@ -113,14 +112,16 @@ class Compaction {
            store(worker, block, piece, output);
          },
          {here * written_bytes(), written_});
-    pipeline::run_on_all(run_.communicator, [&] { sync_timer_.time(0, [&] { sync(output); }); });
+    sync_ = pipeline::sync_on_all_ranks([&] { sync(output); }, run_.monitor.stages(),
+                                        run_.communicator);
   }
 
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> stages = source_->timings();
-    pipeline::append(stages, pipeline::engine_stages(engine_->timings(), {keep_timer_->timing()}));
+    stages.push_back(keep_timer_->timing());
+    pipeline::put_engine_stages(stages, stage::compact, engine_->timings());
     pipeline::append(stages, write_timers_.timings());
-    stages.push_back(sync_timer_.timing());
+    stages.push_back(sync_);
     return pipeline::over_threads(stages, pipeline::seconds_since(start_));
   }
 
@@ -214,7 +215,7 @@ class Compaction {
   std::atomic<std::uint64_t> written_ = 0;  ///< bytes
   pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
   std::optional<StageTimer> keep_timer_;
-  StageTimer sync_timer_;
+  StageTiming sync_{stage::sync, 1, 0, 0, 0};  ///< of a rank that wrote nothing, too
   StageTimers write_timers_;
 };
 

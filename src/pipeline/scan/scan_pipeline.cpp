@@ -197,17 +197,17 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
     if (supersteps.failure()) std::rethrow_exception(supersteps.failure());
     return threads->work().bytes_written();
   });
-  StageTimer sync(monitor.stages(), stage::sync);
-  run_on_all(communicator, [&] { sync.time(0, [&] { job.writer.sync(); }); });
+  const StageTiming sync =
+      sync_on_all_ranks([&] { job.writer.sync(); }, monitor.stages(), communicator);
 
   ScanOutcome outcome;
   outcome.last_bits = mpi::broadcast(threads->work().last_bits(), communicator,
                                      static_cast<int>(job.blocks.rank_of_last()));
   std::vector<StageTiming> stages = job.source.timings();
-  append(stages, engine_stages(job.engine.timings(), {supersteps.scan_timing()}));
-  append(stages, {supersteps.exchange_timing()});
+  append(stages, {supersteps.scan_timing(), supersteps.exchange_timing()});
+  put_engine_stages(stages, stage::scan, job.engine.timings());
   append(stages, threads->work().timings());
-  append(stages, {sync.timing()});
+  stages.push_back(sync);
   outcome.stages = over_threads(stages, seconds_since(start));
   return outcome;
 }

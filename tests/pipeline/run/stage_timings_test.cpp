@@ -20,6 +20,27 @@ TEST(OverThreads, ThreadsOfAStageAreAveragedAndTheirBytesAdded) {
   EXPECT_EQ(stages[2].waiting, 0);
 }
 
+TEST(PutEngineStages, AnEnginesStagesReplaceThoseOfItsCallers) {
+  const std::vector<StageTiming> threads{
+      {"read", 1, 2, 0, 10}, {"fold", 1, 1, 0, 30}, {"write", 1, 1, 0, 5}, {"fold", 1, 1, 0, 30}};
+  auto stages = threads;
+  put_engine_stages(stages, "fold", {{"copy to GPU", 3, 60}, {"fold", 4, 60}});
+  ASSERT_EQ(stages.size(), 4u);
+  EXPECT_EQ(stages[0].stage, "read");
+  EXPECT_EQ(stages[1].stage, "copy to GPU");
+  EXPECT_EQ(stages[2].stage, "fold");
+  EXPECT_EQ(stages[2].seconds, 4);
+  EXPECT_EQ(stages[2].bytes, 60u);
+  EXPECT_EQ(stages[3].stage, "write");
+}
+
+TEST(PutEngineStages, AreItsCallersWhereTheEngineHasNone) {
+  std::vector<StageTiming> stages{{"read", 1, 2, 0, 10}, {"fold", 1, 1, 0, 30}};
+  put_engine_stages(stages, "fold", {});
+  ASSERT_EQ(stages.size(), 2u);
+  EXPECT_EQ(stages[1].bytes, 30u);
+}
+
 TEST(Busiest, EachStageIsThatOfTheRankThatSpentMostTimeInIt) {
   const mpi::Communicator world(MPI_COMM_WORLD);
   const int rank = world.rank();

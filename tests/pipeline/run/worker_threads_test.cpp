@@ -53,7 +53,7 @@ TEST(WorkerThreads, NoneAreDoneAtOnce) {
   EXPECT_TRUE(threads.wait_for(milliseconds(0)));
 }
 
-TEST(SeeThrough, ReturnsWhenTheSlowestRankIsDone) {
+TEST(WaitAllRanks, ReturnsWhenTheSlowestRankIsDone) {
   const mpi::Communicator world(MPI_COMM_WORLD);
   std::atomic<int> done = 0;
   WorkerThreads threads(2, [&](int, const std::stop_token&) {
@@ -68,7 +68,7 @@ TEST(SeeThrough, ReturnsWhenTheSlowestRankIsDone) {
   EXPECT_GT(asked, 0);
 }
 
-TEST(SeeThrough, AWorkersFailureEndsAllRanks) {
+TEST(WaitAllRanks, AWorkersFailureEndsAllRanks) {
   const mpi::Communicator world(MPI_COMM_WORLD);
   WorkerThreads threads(2, [&](int worker, const std::stop_token& stop) {
     if (world.is_last() && worker == 0) throw Error("disk on fire", "", "");
@@ -79,7 +79,7 @@ TEST(SeeThrough, AWorkersFailureEndsAllRanks) {
   EXPECT_THROW(wait_all_ranks(threads, world, monitor, [] { return std::uint64_t{0}; }), Error);
 }
 
-TEST(SeeThrough, AnInterruptOfOneRankEndsAll) {
+TEST(WaitAllRanks, AnInterruptOfOneRankEndsAll) {
   const mpi::Communicator world(MPI_COMM_WORLD);
   WorkerThreads threads(2, [](int, const std::stop_token& stop) { until_stopped(stop); });
   const std::atomic<bool> interrupted = world.is_root();

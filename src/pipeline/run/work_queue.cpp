@@ -1,0 +1,34 @@
+#include "pipeline/run/work_queue.hpp"
+
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "pipeline/run/worker_threads.hpp"
+
+namespace warpfold::pipeline {
+
+std::optional<std::uint64_t> WorkQueue::Worker::next() {
+  if (is_to_stop()) return std::nullopt;
+  const std::uint64_t item = queue_.next_++;
+  if (item >= queue_.items_.end()) return std::nullopt;
+  return item;
+}
+
+std::vector<StageTiming> WorkQueue::run(int threads, const Body& body, std::uint64_t bytes,
+                                        ProgressMonitor& monitor,
+                                        const mpi::Communicator& communicator) {
+  std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(threads));
+  std::optional<WorkerThreads> workers;
+  monitor.start_pass(bytes);
+  run_on_all(communicator, [&] {
+    workers.emplace(threads, [&](int number, const std::stop_token& stop) {
+      Worker worker(number, *this, stop);
+      timings[static_cast<std::size_t>(number)] = body(worker);
+    });
+  });
+  wait_all_ranks(*workers, communicator, monitor, [&] { return done_.load(); });
+  std::vector<StageTiming> all;
+  for (const auto& each : timings) append(all, each);
+  return all;
+}
+
+}  // namespace warpfold::pipeline
