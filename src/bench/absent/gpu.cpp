@@ -1,8 +1,7 @@
-#include "bench/gpu/device_facts.hpp"
+#include "bench/benchmarks.hpp"
 #include "bench/gpu/exchange.hpp"
-#include "bench/harness/bench.hpp"
-#include "bench/ingest/transfer_lane.hpp"
-#include "bench/ladder/ladder_bench.hpp"
+#include "bench/gpu/gpu_resources.hpp"
+#include "bench/gpu/transfer.hpp"
 #include "cuda/engines/backend.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -21,7 +20,7 @@ DeviceFacts current_device_facts() { return {}; }
 
 std::vector<Exchange> gpu_exchanges(const Settings&, const mpi::Communicator&) { throw no_gpu(); }
 
-std::unique_ptr<TransferLane> make_gpu_lane(std::uint64_t) { throw no_gpu(); }
+std::unique_ptr<Transfer> make_gpu_transfer(std::uint64_t) { throw no_gpu(); }
 
 Result bench_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
 
@@ -29,10 +28,10 @@ Result bench_scan(MPI_Comm, const Settings&) { throw no_gpu(); }
 
 Result bench_collectives(MPI_Comm, const Settings&) { throw no_gpu(); }
 
-Result ladder_reduce(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+Result ladder_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
 
-Result ladder_scan(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+Result ladder_scan(MPI_Comm, const Settings&) { throw no_gpu(); }
 
-Result ladder_atomics(MPI_Comm, const LadderSettings&) { throw no_gpu(); }
+Result ladder_atomics(MPI_Comm, const Settings&) { throw no_gpu(); }
 
 }  // namespace warpfold::bench

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "cuda/runtime/device_buffer.hpp"
 #include "warpfold/core/element_type.hpp"
 
 /// CUB's algorithms as peers to measure beside. A build without benchmarks has none of them.
@@ -33,5 +35,28 @@ CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive);
 
 /// How many elements they take.
 std::uint64_t max_cub_scan_elements();
+
+/// One of CUB's algorithms for arrays of one length, with its scratch memory.
+class CubRun {
+ public:
+  CubRun(CubLaunch launch, std::uint64_t elements, cudaStream_t stream)
+      : launch_(launch), elements_(elements), stream_(stream) {
+    std::size_t bytes = 0;
+    cuda::check(launch_(nullptr, bytes, nullptr, nullptr, elements_, stream_), "preparing CUB");
+    scratch_ = std::make_shared<cuda::DeviceBuffer>(bytes);
+  }
+
+  void operator()(const void* input, void* output) const {
+    std::size_t bytes = scratch_->size();
+    cuda::check(launch_(scratch_->data(), bytes, input, output, elements_, stream_),
+                "starting CUB");
+  }
+
+ private:
+  CubLaunch launch_;
+  std::uint64_t elements_;
+  cudaStream_t stream_;
+  std::shared_ptr<cuda::DeviceBuffer> scratch_;
+};
 
 }  // namespace warpfold::bench

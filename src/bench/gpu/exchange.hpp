@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "bench/harness/bench.hpp"
+#include "bench/benchmarks.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/accumulator.hpp"
 

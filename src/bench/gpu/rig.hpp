@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/gpu/benchmark.hpp"
-#include "bench/harness/bench.hpp"
-#include "bench/harness/rank_benchmark.hpp"
+#include "bench/benchmarks.hpp"
+#include "bench/harness/selection.hpp"
+#include "bench/harness/timing_loop.hpp"
+#include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/backend_choice.hpp"
@@ -15,11 +16,11 @@
 namespace warpfold::bench {
 
 /// What measuring on every rank's GPU takes, and what came of it so far. The rank's GPU is current
-/// from construction on. All calls are collective.
+/// from construction on. All calls but those that say otherwise are collective.
 class Rig {
  public:
-  /// `options` must outlive the rig. Throws Error where a rank has no GPU of its own.
-  Rig(MPI_Comm communicator, const RunOptions& options, int iterations);
+  /// `settings` must outlive the rig. Throws Error where a rank has no GPU of its own.
+  Rig(MPI_Comm communicator, const Settings& settings);
 
   const mpi::Communicator& communicator() const { return communicator_; }
   int rank() const { return communicator_.rank(); }
@@ -35,25 +36,31 @@ class Rig {
   /// Runs `body`, which must not communicate, on every rank; throws what it throws on any.
   void on_every_rank(const std::function<void()>& body) const;
 
-  /// Prepares the candidates on each rank, holds the benchmark everywhere at once and adds its
-  /// rows.
+  /// Prepares the candidates of one size on each rank, times them everywhere at once and adds their
+  /// rows. Those whose rows tell device time are timed by events around what run() puts into the
+  /// stream, and after() is called once all of a round is done.
   void measure(const std::function<std::vector<Candidate>()>& prepare);
 
-  /// As measure(), of what all ranks do together; `candidates` were prepared on every rank.
-  void measure_together(std::vector<RankCandidate> candidates);
+  /// Times what all ranks do together, candidates of one size, and adds their rows.
+  void measure_together(std::vector<Candidate> candidates);
 
   /// Adds a row that was not run.
   void add_note(const std::string& group, std::uint64_t bytes, const std::string& note);
 
-  Result take_result();
+  /// A candidate that copies `row.bytes` between the same windows of two arrays. Not collective.
+  Candidate copy(Row row, const cuda::DeviceBuffer& to, const cuda::DeviceBuffer& from,
+                 const Windows& windows) const;
+
+  /// Fills results before a candidate writes them, so that none passes for another's. Not
+  /// collective.
+  void poison(void* results, std::uint64_t bytes) const;
+
+  Result take_result() { return std::move(result_); }
 
  private:
-  /// Adds rows of one size, the same on every rank.
-  void add(std::vector<Row> rows);
-
   mpi::Communicator communicator_;
   const RunOptions& options_;
-  Protocol protocol_;
+  Rounds rounds_;
   pipeline::ChosenBackend gpu_;
   std::unique_ptr<Backend> host_;
   std::unique_ptr<cuda::Stream> stream_;

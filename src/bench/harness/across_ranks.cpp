@@ -1,7 +1,7 @@
 #include "bench/harness/across_ranks.hpp"
 
-#include <algorithm>
-#include <string_view>
+#include <optional>
+#include <utility>
 
 #include "mpi/mpi_error.hpp"
 
@@ -34,10 +34,6 @@ void set_figures(Row& row, const Figures& figures) {
 
 double rate_of(const Row& row) {
   return row.seconds ? static_cast<double>(row.useful_bytes) / row.seconds->median * 1e-9 : 0.0;
-}
-
-std::string_view peer_operation(std::string_view operation) {
-  return operation == "statistics" || operation == "extrema" ? "sum" : operation;
 }
 
 }  // namespace
@@ -77,22 +73,6 @@ Accumulator merged_ranks(const Accumulator& mine, int ranks,
   for (int rank = 0; rank < ranks; ++rank) merged.merge(all[static_cast<std::size_t>(rank)]);
   merged.normalize();
   return merged;
-}
-
-void compare_with_peers(std::vector<Row>& rows) {
-  const auto rate = [&](auto&& is_peer) -> std::optional<double> {
-    const auto found = std::find_if(rows.begin(), rows.end(), is_peer);
-    return found == rows.end() ? std::nullopt : found->gigabytes_per_second;
-  };
-  const auto copy = rate([](const Row& row) { return row.operation == "copy"; });
-  for (Row& row : rows) {
-    if (!row.gigabytes_per_second) continue;
-    const auto cub = rate([&](const Row& peer) {
-      return peer.kernel == "CUB" && peer.operation == peer_operation(row.operation);
-    });
-    if (copy) row.of_copy = *row.gigabytes_per_second / *copy;
-    if (cub) row.of_cub = *row.gigabytes_per_second / *cub;
-  }
 }
 
 }  // namespace warpfold::bench

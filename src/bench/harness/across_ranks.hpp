@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "bench/harness/row.hpp"
+#include "bench/harness/result.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/accumulator.hpp"
 
@@ -19,9 +19,5 @@ Check check_of_ranks(bool right, const mpi::Communicator& communicator);
 /// What the first `ranks` ranks bring as `mine`, merged one after the other; each rank may ask for
 /// another number. Collective.
 Accumulator merged_ranks(const Accumulator& mine, int ranks, const mpi::Communicator& communicator);
-
-/// Sets rates relative to the copy and to CUB's row of the same operation (of `statistics`, CUB's
-/// sum) among the rows, which are of one size.
-void compare_with_peers(std::vector<Row>& rows);
 
 }  // namespace warpfold::bench

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+/// What a benchmark measures: the names and sizes that were asked for, as far as there is room.
 namespace warpfold::bench {
 
 /// The names that were asked for, or `usual` where none were. Throws a usage Error for one that is
@@ -12,6 +14,52 @@ std::vector<std::string> chosen_names(std::string_view what, const std::vector<s
                                       const std::vector<std::string>& all,
                                       const std::vector<std::string>& usual);
 
+/// The kernels that were asked for, of those that `variants` name and `others`; all where none
+/// were. Throws a usage Error.
+template <class Variants>
+std::vector<std::string> chosen_kernels(const std::vector<std::string>& asked,
+                                        const Variants& variants,
+                                        const std::vector<std::string>& others) {
+  std::vector<std::string> names;
+  for (const auto& variant : variants) names.push_back(variant.name);
+  names.insert(names.end(), others.begin(), others.end());
+  return chosen_names("kernel", asked, names, names);
+}
+
 bool contains(const std::vector<std::string>& names, std::string_view name);
+
+/// `minimum`, every power of 4 between, and `maximum`.
+std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum);
+
+/// `asked`, or from 1 KiB to 4 GiB where it is empty.
+std::vector<std::uint64_t> sizes_or_usual(const std::vector<std::uint64_t>& asked);
+
+/// Launches go through so many bytes before they meet the same again: several times any L2 cache.
+inline constexpr std::uint64_t rotation_bytes = std::uint64_t{512} << 20;
+
+/// Which sizes fit, and how much each array takes so that launches can go from one part of it to
+/// the next rather than find their data in a cache.
+struct SizePlan {
+  std::vector<std::uint64_t> fitting;
+  std::vector<std::uint64_t> too_large;
+  std::uint64_t capacity = 0;  ///< bytes of each array, a multiple of 256
+};
+
+/// For `arrays` arrays in `memory_bytes`, rotating through `rotation` bytes where there is room.
+SizePlan plan_sizes(const std::vector<std::uint64_t>& ascending_sizes, std::uint64_t arrays,
+                    std::uint64_t memory_bytes, std::uint64_t rotation);
+
+/// Equal parts of an array, each for one launch; they start at multiples of 256 bytes.
+class Windows {
+ public:
+  /// `capacity` holds one part at least.
+  Windows(std::uint64_t capacity, std::uint64_t part_bytes);
+
+  std::uint64_t offset(std::uint64_t launch) const { return launch % count_ * stride_; }
+
+ private:
+  std::uint64_t stride_;
+  std::uint64_t count_;
+};
 
 }  // namespace warpfold::bench

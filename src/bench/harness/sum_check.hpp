@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "bench/harness/row.hpp"
+#include "bench/harness/result.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/host/benches.hpp"
+#include "bench/host/host_benchmark.hpp"
 #include "cpu/engines/backend.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -34,7 +34,7 @@ const cpu::Kernels& chosen_kernels(const std::vector<std::string>& arguments) {
   throw usage_error("no instruction set '" + arguments[4] + "'", "", "This machine has" + names);
 }
 
-using Bench = void (*)(const Means&);
+using Bench = void (*)(const Setup&);
 
 Bench chosen_bench(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] == "sums") return bench_sums;

@@ -27,8 +27,6 @@ class InflateProbe {
   /// Every thread undoes the sample once, all at the same time. Throws Error.
   void run_on_all_threads();
 
-  int threads() const { return threads_.threads(); }
-
  private:
   struct Chunk {
     std::vector<std::byte> bytes;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/ingest/ingest_bench.hpp"
-#include "bench/ingest/ingest_benchmark.hpp"
+#include "bench/benchmarks.hpp"
+#include "bench/harness/timing_loop.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 
@@ -13,7 +13,7 @@ namespace warpfold::bench {
 
 /// What all ways from and to a file have in common.
 struct IngestRun {
-  const IngestSettings& settings;
+  const Settings& settings;
   const mpi::Communicator& communicator;
   const io::DatasetInfo& info;
   std::uint64_t piece_bytes;  ///< that one call reads
@@ -28,8 +28,8 @@ inline std::string threads_text(int threads) {
 
 /// Reductions of the dataset, through the library and by warpfold's own ways, and the ceilings that
 /// the dataset's storage has. `kernels` are those wanted. Collective. Throws Error.
-std::vector<IngestCandidate> reduce_candidates(const IngestRun& run,
-                                               const std::vector<std::string>& kernels);
+std::vector<Candidate> reduce_candidates(const IngestRun& run,
+                                         const std::vector<std::string>& kernels);
 
 /// The files that scans and copies write: neither exists before and after. Calls are collective.
 class ScanOutputs {
@@ -57,7 +57,7 @@ class ScanOutputs {
 
 /// The dataset's prefix sums to a file, and a copy of the input's bytes to another. Collective.
 /// Throws Error.
-std::vector<IngestCandidate> scan_candidates(const IngestRun& run, const ScanOutputs& outputs,
-                                             const std::vector<std::string>& kernels);
+std::vector<Candidate> scan_candidates(const IngestRun& run, const ScanOutputs& outputs,
+                                       const std::vector<std::string>& kernels);
 
 }  // namespace warpfold::bench

@@ -1,15 +1,16 @@
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "bench/harness/across_ranks.hpp"
 #include "bench/harness/selection.hpp"
 #include "bench/ingest/inflate_probe.hpp"
 #include "bench/ingest/ingest_candidates.hpp"
 #include "bench/ingest/raw_file.hpp"
 #include "bench/ingest/stored_ranges.hpp"
-#include "bench/ingest/transfer_lane.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -50,40 +51,41 @@ std::string_view name_of(ReadPath path) {
 }
 
 Row row_of(const IngestRun& run, std::string operation, std::string kernel) {
-  Row row;
-  row.group = "reduce " + std::string(warpfold::name_of(run.info.format.type)) + ", " +
-              std::string(name_of(run.info.path)) + " path";
-  row.operation = std::move(operation);
-  row.kernel = std::move(kernel);
-  row.clock = Clock::host;
-  row.elements = run.info.elements;
-  row.bytes = stored_bytes(run.info);
-  row.useful_bytes = row.bytes;
-  if (!run.info.filters.empty())
-    row.element_bytes = run.info.elements * size_of(run.info.format.type);
-  return row;
+  const ElementType type = run.info.format.type;
+  const std::uint64_t bytes = stored_bytes(run.info);
+  return {.group = "reduce " + std::string(warpfold::name_of(type)) + ", " +
+                   std::string(name_of(run.info.path)) + " path",
+          .operation = std::move(operation),
+          .kernel = std::move(kernel),
+          .clock = Clock::host,
+          .elements = run.info.elements,
+          .bytes = bytes,
+          .useful_bytes = bytes,
+          .element_bytes = run.info.filters.empty() ? 0 : run.info.elements * size_of(type)};
 }
 
-IngestCandidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics,
-                          ReadPath path, const std::shared_ptr<AgreedSummary>& agreed) {
+Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics, ReadPath path,
+                    const std::shared_ptr<AgreedSummary>& agreed) {
   ReduceOptions options;
   options.statistics = std::move(statistics);
   options.run = run.settings.run;
   if (path != ReadPath::automatic) options.run.read_path = path;
   const auto result = std::make_shared<ReduceResult>();
-  return {std::move(row),
-          {},
-          [&run, options, result] {
-            return seconds_of([&] {
-              *result =
-                  reduce(run.communicator.get(), run.settings.file, run.settings.dataset, options);
-            });
-          },
-          [result, agreed] { return agreed->agrees(result->summary); }};
+  return {.row = std::move(row),
+          .run =
+              [&run, options, result](std::uint64_t) {
+                *result = reduce(run.communicator.get(), run.settings.file, run.settings.dataset,
+                                 options);
+              },
+          .after =
+              [&run, result, agreed](Row& judged) {
+                const bool right = agreed->agrees(result->summary);
+                judged.check = std::max(judged.check, check_of_ranks(right, run.communicator));
+              }};
 }
 
 /// Nothing where the dataset has no bytes of its own in the file.
-std::optional<IngestCandidate> raw_read(const IngestRun& run) {
+std::optional<Candidate> raw_read(const IngestRun& run) {
   Row row = row_of(run, "read", "raw");
   row.ceiling = true;
   row.title = threads_text(run.threads) + (run.on_gpu ? ", copy to the GPU" : "");
@@ -92,60 +94,44 @@ std::optional<IngestCandidate> raw_read(const IngestRun& run) {
     auto pieces =
         stored_pieces(run.info, run.communicator.size(), run.communicator.rank(), run.piece_bytes);
     if (!pieces) return;
-    std::vector<std::unique_ptr<TransferLane>> lanes;
-    const auto make_lane = run.on_gpu ? make_gpu_lane : make_host_lane;
-    for (int i = 0; i < run.threads; ++i) lanes.push_back(make_lane(run.piece_bytes));
-    raw = std::make_shared<RawRead>(run.info.stored_file, std::move(*pieces), std::move(lanes));
+    std::vector<std::unique_ptr<Transfer>> transfers;
+    const auto make_transfer = run.on_gpu ? make_gpu_transfer : make_host_transfer;
+    for (int i = 0; i < run.threads; ++i) transfers.push_back(make_transfer(run.piece_bytes));
+    raw = std::make_shared<RawRead>(run.info.stored_file, std::move(*pieces), std::move(transfers));
   });
   if (!raw) return std::nullopt;
-  const auto read_all = [&run, raw] {
-    return seconds_of([&] { pipeline::run_on_all(run.communicator, [&] { raw->run(); }); });
-  };
-  return IngestCandidate{std::move(row), {}, read_all, {}};
+  return Candidate{std::move(row), [raw](std::uint64_t) { raw->run(); }};
 }
 
-/// The time that a rank's part of the dataset takes where its sample took what it took.
-double scaled_to_dataset(const IngestRun& run, double seconds, std::uint64_t decoded_bytes) {
-  const auto elements = static_cast<double>(run.info.elements);
-  const double bytes = elements * static_cast<double>(size_of(run.info.format.type)) /
-                       static_cast<double>(run.communicator.size());
-  return decoded_bytes == 0 ? 0.0 : seconds * bytes / static_cast<double>(decoded_bytes);
-}
-
-void add_inflating(const IngestRun& run, std::vector<IngestCandidate>& candidates) {
+/// Adds what a rank's part of the dataset takes by what a sample takes of each thread.
+void add_inflating(const IngestRun& run, std::vector<Candidate>& candidates) {
   std::shared_ptr<InflateProbe> probe;
   pipeline::run_on_all(run.communicator, [&] {
     probe = std::make_shared<InflateProbe>(run.info, run.communicator.size(),
                                            run.communicator.rank(), run.threads);
   });
-  const auto add = [&](const std::string& operation, bool ceiling, auto&& seconds_of_sample) {
+  const auto elements = static_cast<double>(run.info.elements) / run.communicator.size();
+  const double bytes = elements * static_cast<double>(size_of(run.info.format.type));
+  const double sample_bytes = static_cast<double>(probe->sample_bytes()) * run.threads;
+  const double scale = sample_bytes == 0 ? 0.0 : bytes / sample_bytes;
+  const auto add = [&](const std::string& operation, bool ceiling, auto run_sample) {
     Row row = row_of(run, operation, "inflate");
     row.ceiling = ceiling;
-    candidates.push_back({std::move(row),
-                          {},
-                          [&run, probe, seconds_of_sample] {
-                            double seconds = 0;
-                            pipeline::run_on_all(run.communicator,
-                                                 [&] { seconds = seconds_of_sample(*probe); });
-                            return scaled_to_dataset(run, seconds, probe->sample_bytes());
-                          },
-                          {}});
+    candidates.push_back({.row = std::move(row),
+                          .run = [probe, run_sample](std::uint64_t) { ((*probe).*run_sample)(); },
+                          .scale = scale});
   };
-  add(std::to_string(run.threads) + " x one core", true, [](InflateProbe& sample) {
-    return seconds_of([&] { sample.run_on_one_core(); }) / sample.threads();
-  });
-  add(threads_text(run.threads), false, [](InflateProbe& sample) {
-    return seconds_of([&] { sample.run_on_all_threads(); }) / sample.threads();
-  });
+  add(std::to_string(run.threads) + " x one core", true, &InflateProbe::run_on_one_core);
+  add(threads_text(run.threads), false, &InflateProbe::run_on_all_threads);
 }
 
 }  // namespace
 
-std::vector<IngestCandidate> reduce_candidates(const IngestRun& run,
-                                               const std::vector<std::string>& kernels) {
+std::vector<Candidate> reduce_candidates(const IngestRun& run,
+                                         const std::vector<std::string>& kernels) {
   const std::vector<Statistic> all(std::begin(all_statistics), std::end(all_statistics));
   const auto agreed = std::make_shared<AgreedSummary>();
-  std::vector<IngestCandidate> candidates;
+  std::vector<Candidate> candidates;
   if (contains(kernels, "H5Dread"))
     candidates.push_back(
         reduction(run, row_of(run, "statistics", "H5Dread"), all, ReadPath::library, agreed));

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -8,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "bench/harness/across_ranks.hpp"
 #include "bench/harness/selection.hpp"
-#include "bench/ingest/file_digest.hpp"
 #include "bench/ingest/ingest_candidates.hpp"
 #include "bench/ingest/raw_file.hpp"
 #include "bench/ingest/stored_ranges.hpp"
@@ -32,7 +33,7 @@ class AgreedOutput {
  public:
   AgreedOutput(const IngestRun& run, const std::string& file) : run_(run), file_(file) {}
 
-  /// Of the output that is there now. Collective. Throws Error.
+  /// Whether the output that is there now agrees. Collective. Throws Error.
   bool agrees(const std::string& dataset) {
     const std::uint64_t digest = digest_now(dataset);
     if (!first_) first_ = digest;
@@ -67,35 +68,37 @@ std::uint64_t file_bytes(const std::string& file) {
 }
 
 Row row_of(const IngestRun& run, std::string operation, std::string kernel, std::uint64_t bytes) {
-  Row row;
-  row.group = "scan " + std::string(name_of(run.info.format.type));
-  row.operation = std::move(operation);
-  row.kernel = std::move(kernel);
-  row.clock = Clock::host;
-  row.elements = run.info.elements;
-  row.bytes = bytes;
-  row.useful_bytes = bytes;
-  return row;
+  return {.group = "scan " + std::string(name_of(run.info.format.type)),
+          .operation = std::move(operation),
+          .kernel = std::move(kernel),
+          .clock = Clock::host,
+          .elements = run.info.elements,
+          .bytes = bytes,
+          .useful_bytes = bytes};
 }
 
-IngestCandidate prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Row row,
-                            ReadPath path, const std::shared_ptr<AgreedOutput>& agreed) {
+Candidate prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Row row, ReadPath path,
+                      const std::shared_ptr<AgreedOutput>& agreed) {
   ScanOptions options;
   options.run = run.settings.run;
   if (path != ReadPath::automatic) options.run.read_path = path;
   options.output = outputs.scanned();
   options.output_dataset = "scan";
-  return {std::move(row), [&outputs] { outputs.remove(); },
-          [&run, options] {
-            return seconds_of([&] {
-              scan(run.communicator.get(), run.settings.file, run.settings.dataset, options);
-            });
-          },
-          [agreed, options] { return agreed->agrees(options.output_dataset); }};
+  return {.row = std::move(row),
+          .run =
+              [&run, options](std::uint64_t) {
+                scan(run.communicator.get(), run.settings.file, run.settings.dataset, options);
+              },
+          .before = [&outputs] { outputs.remove(); },
+          .after =
+              [&run, agreed, options](Row& judged) {
+                const bool right = agreed->agrees(options.output_dataset);
+                judged.check = std::max(judged.check, check_of_ranks(right, run.communicator));
+              }};
 }
 
-/// Of the whole input file, cut over the ranks.
-IngestCandidate copying(const IngestRun& run, const ScanOutputs& outputs, Row row) {
+/// Copies the whole input file, a part of it by each rank.
+Candidate copying(const IngestRun& run, const ScanOutputs& outputs, Row row) {
   row.ceiling = true;
   row.title = threads_text(run.threads);
   const ElementRange mine =
@@ -103,19 +106,16 @@ IngestCandidate copying(const IngestRun& run, const ScanOutputs& outputs, Row ro
                 static_cast<std::uint64_t>(run.communicator.rank()));
   const std::vector<io::FileBytes> pieces =
       cut_into_pieces({mine.first, mine.count}, copy_piece_bytes);
-  return {std::move(row),
-          [&outputs] {
-            outputs.remove();
-            outputs.create_copy();
-          },
-          [&run, &outputs, pieces] {
-            return seconds_of([&] {
-              pipeline::run_on_all(run.communicator, [&] {
+  return {.row = std::move(row),
+          .run =
+              [&run, &outputs, pieces](std::uint64_t) {
                 copy_pieces(run.settings.file, outputs.copied(), pieces, run.threads);
-              });
-            });
-          },
-          {}};
+              },
+          .before =
+              [&outputs] {
+                outputs.remove();
+                outputs.create_copy();
+              }};
 }
 
 }  // namespace
@@ -155,12 +155,12 @@ void ScanOutputs::create_copy() const {
   });
 }
 
-std::vector<IngestCandidate> scan_candidates(const IngestRun& run, const ScanOutputs& outputs,
-                                             const std::vector<std::string>& kernels) {
+std::vector<Candidate> scan_candidates(const IngestRun& run, const ScanOutputs& outputs,
+                                       const std::vector<std::string>& kernels) {
   std::uint64_t bytes = 0;
   pipeline::run_on_all(run.communicator, [&] { bytes = file_bytes(run.settings.file); });
   const auto agreed = std::make_shared<AgreedOutput>(run, outputs.scanned());
-  std::vector<IngestCandidate> candidates;
+  std::vector<Candidate> candidates;
   const auto add = [&](const char* kernel, ReadPath path) {
     if (contains(kernels, kernel))
       candidates.push_back(

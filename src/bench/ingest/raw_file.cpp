@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <numeric>
 #include <utility>
 
 #include "warpfold/core/error.hpp"
+#include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench {
 namespace {
@@ -27,6 +31,38 @@ void write_or_throw(const io::FileDescriptor& descriptor, const std::string& fil
                 "Free some space.");
 }
 
+class HostTransfer : public Transfer {
+ public:
+  explicit HostTransfer(std::uint64_t buffer_bytes)
+      : bytes_(buffer_bytes),
+        buffer_(static_cast<std::byte*>(
+            std::aligned_alloc(page_bytes, round_up(buffer_bytes, page_bytes)))) {
+    if (!buffer_) throw std::bad_alloc();
+  }
+
+  std::span<std::byte> next_buffer() override { return {buffer_.get(), bytes_}; }
+  void send(std::uint64_t) override {}
+  void finish() override {}
+
+ private:
+  static constexpr std::uint64_t page_bytes = 4096;
+
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, Free> buffer_;
+};
+
+constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+
+std::uint64_t digest_of_words(const std::vector<std::uint64_t>& words, std::uint64_t first_place) {
+  std::uint64_t digest = 0;
+  for (std::uint64_t i = 0; i < words.size(); ++i) digest += words[i] * (2 * (first_place + i) + 1);
+  return digest;
+}
+
 }  // namespace
 
 InputFile::InputFile(std::string file)
@@ -40,21 +76,25 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
               "Check that nothing writes to it.");
 }
 
+std::unique_ptr<Transfer> make_host_transfer(std::uint64_t buffer_bytes) {
+  return std::make_unique<HostTransfer>(buffer_bytes);
+}
+
 RawRead::RawRead(const std::string& file, std::vector<io::FileBytes> pieces,
-                 std::vector<std::unique_ptr<TransferLane>> lanes)
+                 std::vector<std::unique_ptr<Transfer>> transfers)
     : file_(file),
       pieces_(std::move(pieces)),
-      lanes_(std::move(lanes)),
-      threads_(static_cast<int>(lanes_.size())) {}
+      transfers_(std::move(transfers)),
+      threads_(static_cast<int>(transfers_.size())) {}
 
 void RawRead::run() {
   threads_.parallel_for(pieces_.size(), [&](std::size_t task, int worker) {
-    TransferLane& lane = *lanes_[static_cast<std::size_t>(worker)];
+    Transfer& transfer = *transfers_[static_cast<std::size_t>(worker)];
     const io::FileBytes piece = pieces_[task];
-    file_.read(piece.address, lane.next_buffer().first(piece.count));
-    lane.send(piece.count);
+    file_.read(piece.address, transfer.next_buffer().first(piece.count));
+    transfer.send(piece.count);
   });
-  for (const auto& lane : lanes_) lane->finish();
+  for (const auto& transfer : transfers_) transfer->finish();
 }
 
 void copy_pieces(const std::string& from, const std::string& to,
@@ -73,6 +113,22 @@ void copy_pieces(const std::string& from, const std::string& to,
   });
   if (::fsync(target.get()) != 0)
     throw Error("cannot write '" + to + "'", io::describe_errno(errno), "Free some space.");
+}
+
+std::uint64_t digest_of(const std::string& name, std::uint64_t first,
+                        const std::vector<io::FileBytes>& pieces, int threads) {
+  const InputFile file(name);
+  std::vector<std::uint64_t> digests(static_cast<std::size_t>(threads));
+  std::vector<std::vector<std::uint64_t>> buffers(digests.size());
+  cpu::ThreadPool(threads).parallel_for(pieces.size(), [&](std::size_t task, int worker) {
+    const io::FileBytes piece = pieces[task];
+    std::vector<std::uint64_t>& words = buffers[static_cast<std::size_t>(worker)];
+    words.assign(ceil_div(piece.count, word_bytes), 0);
+    file.read(piece.address, std::as_writable_bytes(std::span(words)).first(piece.count));
+    digests[static_cast<std::size_t>(worker)] +=
+        digest_of_words(words, (piece.address - first) / word_bytes);
+  });
+  return std::accumulate(digests.begin(), digests.end(), std::uint64_t{0});
 }
 
 }  // namespace warpfold::bench

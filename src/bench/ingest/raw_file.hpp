@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/gpu/transfer.hpp"
 #include "bench/ingest/stored_ranges.hpp"
-#include "bench/ingest/transfer_lane.hpp"
 #include "cpu/machine/thread_pool.hpp"
 #include "io/files/posix_file.hpp"
 
@@ -29,20 +29,23 @@ class InputFile {
   io::FileDescriptor descriptor_;
 };
 
-/// Reads pieces of a file, a thread for each lane.
+/// Makes a way to the cores: the buffer is all there is.
+std::unique_ptr<Transfer> make_host_transfer(std::uint64_t buffer_bytes);
+
+/// Reads pieces of a file, a thread for each transfer.
 class RawRead {
  public:
   /// Throws Error.
   RawRead(const std::string& file, std::vector<io::FileBytes> pieces,
-          std::vector<std::unique_ptr<TransferLane>> lanes);
+          std::vector<std::unique_ptr<Transfer>> transfers);
 
-  /// Sends every piece through one of the lanes. Throws Error.
+  /// Sends every piece through one of the transfers. Throws Error.
   void run();
 
  private:
   InputFile file_;
   std::vector<io::FileBytes> pieces_;
-  std::vector<std::unique_ptr<TransferLane>> lanes_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;
   cpu::ThreadPool threads_;
 };
 
@@ -50,5 +53,11 @@ class RawRead {
 /// on storage. Throws Error.
 void copy_pieces(const std::string& from, const std::string& to,
                  const std::vector<io::FileBytes>& pieces, int threads);
+
+/// Returns a number that any change of one of the bytes changes, and most changes of several: the
+/// sum of all 8-byte words, each times an odd number of its place after `first`. Sums of parts add
+/// up modulo 2^64. Pieces begin a multiple of 8 bytes after `first`. Throws Error.
+std::uint64_t digest_of(const std::string& file, std::uint64_t first,
+                        const std::vector<io::FileBytes>& pieces, int threads);
 
 }  // namespace warpfold::bench

@@ -3,7 +3,10 @@
 
 #include "bench/kernels/check_scan.hpp"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/download.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench::kernels {
@@ -87,8 +90,7 @@ __device__ std::int64_t ordinal(double x) {
 
 template <class T>
 __global__ void __launch_bounds__(threads)
-    greatest_distance_kernel(const T* a, const T* b, std::uint64_t elements,
-                             std::uint64_t* distance) {
+    max_distance_kernel(const T* a, const T* b, std::uint64_t elements, std::uint64_t* distance) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
   std::uint64_t maximum = 0;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < elements;
@@ -107,37 +109,53 @@ __global__ void __launch_bounds__(threads)
               static_cast<unsigned long long>(maximum));
 }
 
-}  // namespace
-
-void count_scan_mismatches(const ClaimedScan& scan, std::uint64_t* mismatches,
-                           cudaStream_t stream) {
-  visit_element_type(scan.input_type, [&](auto input) {
-    visit_element_type(scan.output_type, [&](auto output) {
-      using In = decltype(input);
-      using Out = decltype(output);
-      if constexpr (is_scan_pair<In, Out>)
-        count_mismatches_kernel<<<blocks, threads, 0, stream>>>(
-            static_cast<const In*>(scan.input), static_cast<const Out*>(scan.output), scan.elements,
-            Step<In, Out>{scan.operation, scan.exclusive}, mismatches);
-      else
-        throw Error("can't check a scan of these types", "no rule from place to place", "");
-    });
-  });
-  cuda::check_launch("checking a scan on the GPU");
+/// What `count`, given the address of a zero in device memory, makes of it.
+template <class Count>
+std::uint64_t counted(cudaStream_t stream, Count&& count) {
+  const cuda::DeviceBuffer memory(sizeof(std::uint64_t));
+  cuda::fill_bytes(memory.data(), 0, memory.size(), stream);
+  count(reinterpret_cast<std::uint64_t*>(memory.data()));
+  return cuda::downloaded_value<std::uint64_t>(memory.data(), stream);
 }
 
-void greatest_distance(const void* a, const void* b, std::uint64_t elements, ElementType type,
-                       std::uint64_t* distance, cudaStream_t stream) {
-  const auto launch = [&](auto zero) {
-    using T = decltype(zero);
-    greatest_distance_kernel<<<blocks, threads, 0, stream>>>(
-        static_cast<const T*>(a), static_cast<const T*>(b), elements, distance);
-  };
-  if (type == ElementType::f64)
-    launch(double{});
-  else
-    launch(float{});
-  cuda::check_launch("comparing two arrays on the GPU");
+template <class In, class Out>
+void start_count(const ClaimedScan& scan, std::uint64_t* mismatches, cudaStream_t stream) {
+  if constexpr (is_scan_pair<In, Out>) {
+    count_mismatches_kernel<<<blocks, threads, 0, stream>>>(
+        static_cast<const In*>(scan.input), static_cast<const Out*>(scan.output), scan.elements,
+        Step<In, Out>{scan.operation, scan.exclusive}, mismatches);
+    cuda::check_launch("checking a scan on the GPU");
+  } else {
+    throw Error("can't check a scan of these types", "no rule from place to place", "");
+  }
+}
+
+}  // namespace
+
+std::uint64_t scan_mismatches(const ClaimedScan& scan, cudaStream_t stream) {
+  return counted(stream, [&](std::uint64_t* mismatches) {
+    visit_element_type(scan.input_type, [&](auto input) {
+      visit_element_type(scan.output_type, [&](auto output) {
+        start_count<decltype(input), decltype(output)>(scan, mismatches, stream);
+      });
+    });
+  });
+}
+
+std::uint64_t max_distance(const void* a, const void* b, std::uint64_t elements, ElementType type,
+                           cudaStream_t stream) {
+  return counted(stream, [&](std::uint64_t* distance) {
+    const auto launch = [&](auto zero) {
+      using T = decltype(zero);
+      max_distance_kernel<<<blocks, threads, 0, stream>>>(
+          static_cast<const T*>(a), static_cast<const T*>(b), elements, distance);
+    };
+    if (type == ElementType::f64)
+      launch(double{});
+    else
+      launch(float{});
+    cuda::check_launch("comparing two arrays on the GPU");
+  });
 }
 
 }  // namespace warpfold::bench::kernels

@@ -2,13 +2,9 @@
 #include <limits>
 #include <memory>
 
-#include "bench/gpu/poison.hpp"
 #include "bench/gpu/rig.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/ladder/ladder.hpp"
-#include "bench/ladder/ladder_bench.hpp"
-#include "bench/ladder/ladder_names.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/download.hpp"
 
@@ -21,7 +17,7 @@ constexpr std::uint64_t usual_elements = std::uint64_t{1} << 26;
 template <class T>
 class FilterLadder {
  public:
-  FilterLadder(Rig& rig, const LadderSettings& settings, ElementType type, int kept_percent)
+  FilterLadder(Rig& rig, const Settings& settings, ElementType type, int kept_percent)
       : rig_(rig),
         type_(type),
         elements_(settings.elements.value_or(usual_elements)),
@@ -29,7 +25,8 @@ class FilterLadder {
                std::to_string(kept_percent) + "% kept"),
         threshold_(threshold_of(kept_percent)),
         variants_(cuda::ladder::atomics_variants(type)),
-        kernels_(chosen_kernels(settings.kernels, names_of(variants_), {"copy"})) {}
+        kernels_(chosen_kernels(settings.kernels, variants_, {"copy"})),
+        whole_(elements_ * sizeof(T), elements_ * sizeof(T)) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * sizeof(T);
@@ -59,14 +56,12 @@ class FilterLadder {
     return static_cast<T>(static_cast<double>(std::numeric_limits<T>::min()) + below);
   }
 
-  Row row(const std::string& operation, const std::string& kernel) const {
-    Row row;
-    row.group = group_;
-    row.operation = operation;
-    row.kernel = kernel;
-    row.elements = elements_;
-    row.bytes = elements_ * sizeof(T);
-    return row;
+  Row row(std::string operation, std::string kernel) const {
+    return {.group = group_,
+            .operation = std::move(operation),
+            .kernel = std::move(kernel),
+            .elements = elements_,
+            .bytes = elements_ * sizeof(T)};
   }
 
   std::vector<Candidate> checked_candidates() {
@@ -78,33 +73,25 @@ class FilterLadder {
     std::vector<Candidate> candidates;
     for (const cuda::ladder::FilterVariant& variant : variants_)
       if (contains(kernels_, variant.name)) candidates.push_back(checked(variant, right));
-    if (contains(kernels_, "copy")) candidates.push_back(copy());
+    if (contains(kernels_, "copy"))
+      candidates.push_back(rig_.copy(row("copy", "copy"), kept_, input_, whole_));
     return candidates;
   }
 
   Candidate checked(const cuda::ladder::FilterVariant& variant, const Fingerprint& right) {
-    Candidate candidate{row("filter", variant.name), {}, {}};
+    Candidate candidate{row("filter", variant.name)};
     candidate.row.title = variant.title;
     candidate.row.note = variant.refusal;
     if (!variant.refusal.empty()) return candidate;
     candidate.row.useful_bytes = candidate.row.bytes + right.count * sizeof(T);
-    candidate.start = [this, start = variant.start](std::uint64_t) {
+    candidate.run = [this, start = variant.start](std::uint64_t) {
       start(input_.data(), elements_, &threshold_, kept_.data(),
             reinterpret_cast<std::uint64_t*>(count_.data()), rig_.stream());
     };
-    cuda::fill_bytes(count_.data(), poison, count_.size(), rig_.stream());
-    cuda::fill_bytes(kept_.data(), poison, kept_.size(), rig_.stream());
-    candidate.start(0);
+    rig_.poison(count_.data(), count_.size());
+    rig_.poison(kept_.data(), kept_.size());
+    candidate.run(0);
     candidate.row.check = claimed() == right ? Check::right : Check::wrong;
-    return candidate;
-  }
-
-  Candidate copy() {
-    Candidate candidate{row("copy", "copy"), {}, {}};
-    candidate.row.useful_bytes = 2 * candidate.row.bytes;
-    candidate.start = [this, bytes = candidate.row.bytes](std::uint64_t) {
-      cuda::copy_on_device(kept_.data(), input_.data(), bytes, rig_.stream());
-    };
     return candidate;
   }
 
@@ -131,6 +118,7 @@ class FilterLadder {
   T threshold_;
   std::vector<cuda::ladder::FilterVariant> variants_;
   std::vector<std::string> kernels_;
+  Windows whole_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer kept_;
   cuda::DeviceBuffer count_;
@@ -138,10 +126,10 @@ class FilterLadder {
 
 }  // namespace
 
-Result ladder_atomics(MPI_Comm communicator, const LadderSettings& settings) {
+Result ladder_atomics(MPI_Comm communicator, const Settings& settings) {
   const std::vector<std::string> types =
       chosen_names("type", settings.types, {"i32", "u32"}, {"i32"});
-  Rig rig(communicator, settings.run, settings.iterations);
+  Rig rig(communicator, settings);
   for (const std::string& type : types) {
     for (const int kept_percent : {10, 50, 90}) {
       if (type == "i32")

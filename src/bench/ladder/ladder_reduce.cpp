@@ -1,16 +1,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "bench/cub/cub_run.hpp"
+#include "bench/cub/cub_peers.hpp"
 #include "bench/gpu/host_reference.hpp"
-#include "bench/gpu/poison.hpp"
 #include "bench/gpu/rig.hpp"
-#include "bench/harness/selection.hpp"
 #include "bench/harness/sum_check.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/ladder/ladder.hpp"
-#include "bench/ladder/ladder_bench.hpp"
-#include "bench/ladder/ladder_names.hpp"
 #include "core/values/generator.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
@@ -30,7 +26,7 @@ constexpr std::uint64_t upload_bytes = std::uint64_t{16} << 20;
 
 constexpr ReduceNeeds sum_only{true, false, false, false};
 
-std::uint64_t elements_of(ElementType type, const LadderSettings& settings) {
+std::uint64_t elements_of(ElementType type, const Settings& settings) {
   if (settings.elements) return *settings.elements;
   if (is_floating(type)) return article_floats;
   return settings.article ? article_integers : usual_integers;
@@ -48,12 +44,13 @@ GeneratorSpec article_input(ElementType type, std::uint64_t elements) {
 /// One element type.
 class ReduceLadder {
  public:
-  ReduceLadder(Rig& rig, const LadderSettings& settings, ElementType type)
+  ReduceLadder(Rig& rig, const Settings& settings, ElementType type)
       : rig_(rig),
         type_(type),
         elements_(elements_of(type, settings)),
         variants_(cuda::ladder::reduce_variants(type)),
-        kernels_(chosen_kernels(settings.kernels, names_of(variants_), {"CUB", "fold", "copy"})) {}
+        kernels_(chosen_kernels(settings.kernels, variants_, {"CUB", "fold", "copy"})),
+        whole_(elements_ * size_of(type_), elements_ * size_of(type_)) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * size_of(type_);
@@ -66,15 +63,13 @@ class ReduceLadder {
  private:
   std::string group() const { return "ladder reduce " + std::string(name_of(type_)); }
 
-  Row row(const std::string& operation, const std::string& kernel) const {
-    Row row;
-    row.group = group();
-    row.operation = operation;
-    row.kernel = kernel;
-    row.elements = elements_;
-    row.bytes = elements_ * size_of(type_);
-    row.useful_bytes = row.bytes;
-    return row;
+  Row row(std::string operation, std::string kernel) const {
+    return {.group = group(),
+            .operation = std::move(operation),
+            .kernel = std::move(kernel),
+            .elements = elements_,
+            .bytes = elements_ * size_of(type_),
+            .useful_bytes = elements_ * size_of(type_)};
   }
 
   std::vector<Candidate> checked_candidates() {
@@ -90,27 +85,28 @@ class ReduceLadder {
     upload_article_input();
     judge_on_article_input(sums);
     if (contains(kernels_, "fold")) sums.push_back(reduce());
-    if (contains(kernels_, "copy")) sums.push_back(copy());
+    if (contains(kernels_, "copy"))
+      sums.push_back(rig_.copy(row("copy", "copy"), target_, input_, whole_));
     return sums;
   }
 
   Candidate candidate_of(const cuda::ladder::Variant& variant) {
-    Candidate candidate{row("sum", variant.name), {}, {}};
+    Candidate candidate{row("sum", variant.name)};
     candidate.row.title = variant.title;
     candidate.row.note = variant.refusal;
     if (!variant.refusal.empty()) return candidate;
     const auto scratch = std::make_shared<cuda::DeviceBuffer>(variant.scratch_bytes(elements_));
-    candidate.start = [=, this, start = variant.start](std::uint64_t) {
+    candidate.run = [=, this, start = variant.start](std::uint64_t) {
       start(input_.data(), elements_, result_.data(), scratch->data(), rig_.stream());
     };
     return candidate;
   }
 
   Candidate cub() {
-    Candidate candidate{row("sum", "CUB"), {}, {}};
+    Candidate candidate{row("sum", "CUB")};
     if (const auto sum = cub_sum(type_)) {
       const CubRun run(sum->launch, elements_, rig_.stream());
-      candidate.start = [=, this](std::uint64_t) { run(input_.data(), result_.data()); };
+      candidate.run = [=, this](std::uint64_t) { run(input_.data(), result_.data()); };
     } else {
       candidate.row.note = cub_description();
     }
@@ -118,28 +114,19 @@ class ReduceLadder {
   }
 
   Candidate reduce() {
-    Candidate candidate{row("sum", "fold"), {}, {}};
+    Candidate candidate{row("sum", "fold")};
     candidate.row.title = "the production kernel: an exact sum";
     const auto device_reduce = std::make_shared<cuda::DeviceReduce>();
-    candidate.start = [=, this](std::uint64_t) {
+    candidate.run = [=, this](std::uint64_t) {
       device_reduce->start(input_.data(), elements_, {type_}, sum_only, 0, rig_.stream());
     };
-    candidate.start(0);
+    candidate.run(0);
     const auto sum_of = [this](const Accumulator& accumulator) {
       return summarize(accumulator, type_, {Statistic::sum}, {});
     };
     const bool right = sum_of(device_reduce->result()) == sum_of(exact_);
     candidate.row.check = right ? Check::right : Check::wrong;
-    candidate.finish = [device_reduce] { device_reduce->result(); };
-    return candidate;
-  }
-
-  Candidate copy() {
-    Candidate candidate{row("copy", "copy"), {}, {}};
-    candidate.row.useful_bytes *= 2;
-    candidate.start = [this, bytes = candidate.row.bytes](std::uint64_t) {
-      cuda::copy_on_device(target_.data(), input_.data(), bytes, rig_.stream());
-    };
+    candidate.after = [device_reduce](Row&) { device_reduce->result(); };
     return candidate;
   }
 
@@ -169,8 +156,8 @@ class ReduceLadder {
             .front();
     for (Candidate& sum : sums) {
       if (!sum.row.note.empty()) continue;
-      cuda::fill_bytes(result_.data(), poison, result_.size(), rig_.stream());
-      sum.start(0);
+      rig_.poison(result_.data(), result_.size());
+      sum.run(0);
       const auto bits = cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
       judge_sum(sum.row, bits, type_, type_, exact_);
     }
@@ -196,6 +183,7 @@ class ReduceLadder {
   std::uint64_t elements_;
   std::vector<cuda::ladder::Variant> variants_;
   std::vector<std::string> kernels_;
+  Windows whole_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer target_;
   cuda::DeviceBuffer result_;
@@ -204,12 +192,12 @@ class ReduceLadder {
 
 }  // namespace
 
-Result ladder_reduce(MPI_Comm communicator, const LadderSettings& settings) {
+Result ladder_reduce(MPI_Comm communicator, const Settings& settings) {
   std::vector<ElementType> types;
   const std::vector<std::string> all{"u32", "f32", "f64"};
   for (const std::string& name : chosen_names("type", settings.types, all, all))
     types.push_back(parse_element_type(name));
-  Rig rig(communicator, settings.run, settings.iterations);
+  Rig rig(communicator, settings);
   for (const ElementType type : types) ReduceLadder(rig, settings, type).run();
   return rig.take_result();
 }

@@ -1,15 +1,11 @@
 #include <memory>
 
-#include "bench/cub/cub_run.hpp"
-#include "bench/gpu/poison.hpp"
+#include "bench/cub/cub_peers.hpp"
 #include "bench/gpu/rig.hpp"
-#include "bench/gpu/scan_check.hpp"
+#include "bench/kernels/check_scan.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/ladder/ladder.hpp"
-#include "bench/ladder/ladder_bench.hpp"
-#include "bench/ladder/ladder_names.hpp"
 #include "cuda/arrays/array_scan.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device_buffer.hpp"
 
 namespace warpfold::bench {
@@ -21,11 +17,12 @@ constexpr ElementType type = ElementType::i32;
 
 class ScanLadder {
  public:
-  ScanLadder(Rig& rig, const LadderSettings& settings)
+  ScanLadder(Rig& rig, const Settings& settings)
       : rig_(rig),
         elements_(settings.elements.value_or(usual_elements)),
         variants_(cuda::ladder::scan_variants()),
-        kernels_(chosen_kernels(settings.kernels, names_of(variants_), {"scan", "CUB", "copy"})) {}
+        kernels_(chosen_kernels(settings.kernels, variants_, {"scan", "CUB", "copy"})),
+        whole_(elements_ * size_of(type), elements_ * size_of(type)) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * size_of(type);
@@ -37,15 +34,13 @@ class ScanLadder {
  private:
   static constexpr const char* group = "ladder scan i32";
 
-  Row row(const std::string& operation, const std::string& kernel) const {
-    Row row;
-    row.group = group;
-    row.operation = operation;
-    row.kernel = kernel;
-    row.elements = elements_;
-    row.bytes = elements_ * size_of(type);
-    row.useful_bytes = 2 * row.bytes;
-    return row;
+  Row row(std::string operation, std::string kernel) const {
+    return {.group = group,
+            .operation = std::move(operation),
+            .kernel = std::move(kernel),
+            .elements = elements_,
+            .bytes = elements_ * size_of(type),
+            .useful_bytes = 2 * elements_ * size_of(type)};
   }
 
   std::vector<Candidate> checked_candidates() {
@@ -58,57 +53,50 @@ class ScanLadder {
     if (contains(kernels_, "scan")) scans.push_back(production());
     if (contains(kernels_, "CUB")) scans.push_back(cub());
     for (Candidate& scan : scans) check(scan);
-    if (contains(kernels_, "copy")) scans.push_back(copy());
+    if (contains(kernels_, "copy"))
+      scans.push_back(rig_.copy(row("copy", "copy"), output_, input_, whole_));
     return scans;
   }
 
   Candidate candidate_of(const cuda::ladder::Variant& variant) {
-    Candidate candidate{row("inclusive", variant.name), {}, {}};
+    Candidate candidate{row("inclusive", variant.name)};
     candidate.row.title = variant.title;
     candidate.row.note = variant.refusal;
     if (!variant.refusal.empty()) return candidate;
     const auto scratch = std::make_shared<cuda::DeviceBuffer>(variant.scratch_bytes(elements_));
-    candidate.start = [=, this, start = variant.start](std::uint64_t) {
+    candidate.run = [=, this, start = variant.start](std::uint64_t) {
       start(input_.data(), elements_, output_.data(), scratch->data(), rig_.stream());
     };
     return candidate;
   }
 
   Candidate production() {
-    Candidate candidate{row("inclusive", "scan"), {}, {}};
+    Candidate candidate{row("inclusive", "scan")};
     candidate.row.title = "the production kernel";
     const auto scan = std::make_shared<cuda::ArrayScan>(type, type, ScanOperation::sum);
-    candidate.start = [=, this](std::uint64_t) {
+    candidate.run = [=, this](std::uint64_t) {
       scan->start(input_.data(), output_.data(), elements_, false, nullptr, rig_.stream());
     };
     return candidate;
   }
 
   Candidate cub() {
-    Candidate candidate{row("inclusive", "CUB"), {}, {}};
+    Candidate candidate{row("inclusive", "CUB")};
     const CubLaunch launch = cub_scan(type, type, false);
     if (launch == nullptr || elements_ > max_cub_scan_elements()) {
       candidate.row.note = "not for this array; " + cub_description();
       return candidate;
     }
     const CubRun run(launch, elements_, rig_.stream());
-    candidate.start = [=, this](std::uint64_t) { run(input_.data(), output_.data()); };
-    return candidate;
-  }
-
-  Candidate copy() {
-    Candidate candidate{row("copy", "copy"), {}, {}};
-    candidate.start = [this, bytes = candidate.row.bytes](std::uint64_t) {
-      cuda::copy_on_device(output_.data(), input_.data(), bytes, rig_.stream());
-    };
+    candidate.run = [=, this](std::uint64_t) { run(input_.data(), output_.data()); };
     return candidate;
   }
 
   void check(Candidate& scan) {
     if (!scan.row.note.empty()) return;
-    cuda::fill_bytes(output_.data(), poison, output_.size(), rig_.stream());
-    scan.start(0);
-    const std::uint64_t mismatches = scan_mismatches(
+    rig_.poison(output_.data(), output_.size());
+    scan.run(0);
+    const std::uint64_t mismatches = kernels::scan_mismatches(
         {input_.data(), output_.data(), elements_, type, type, ScanOperation::sum, false},
         rig_.stream());
     scan.row.check = mismatches == 0 ? Check::right : Check::wrong;
@@ -118,15 +106,16 @@ class ScanLadder {
   std::uint64_t elements_;
   std::vector<cuda::ladder::Variant> variants_;
   std::vector<std::string> kernels_;
+  Windows whole_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
 };
 
 }  // namespace
 
-Result ladder_scan(MPI_Comm communicator, const LadderSettings& settings) {
+Result ladder_scan(MPI_Comm communicator, const Settings& settings) {
   chosen_names("type", settings.types, {"i32"}, {"i32"});
-  Rig rig(communicator, settings.run, settings.iterations);
+  Rig rig(communicator, settings);
   ScanLadder(rig, settings).run();
   return rig.take_result();
 }

@@ -1,11 +1,8 @@
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/harness/bench.hpp"
-#include "bench/ingest/ingest_bench.hpp"
+#include "bench/benchmarks.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/options/bench_options.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/bench_report.hpp"
@@ -22,117 +19,163 @@ constexpr Choice<Measure> measurements[] = {{"reduce", bench::bench_reduce},
                                             {"scan", bench::bench_scan},
                                             {"combine", bench::bench_combine},
                                             {"collectives", bench::bench_collectives},
-                                            {"ingest", nullptr}};
+                                            {"ingest", bench::bench_ingest}};
 
-class BenchCommand : public Command {
+constexpr Choice<Measure> ladders[] = {{"reduce", bench::ladder_reduce},
+                                       {"scan", bench::ladder_scan},
+                                       {"atomics", bench::ladder_atomics}};
+
+/// A command that measures WHAT it is told.
+class MeasuringCommand : public Command {
+ protected:
+  MeasuringCommand(CLI::App& program, const char* name, const char* description)
+      : Command(program, name, description), name_(name) {}
+
+  void add_what(const char* choices) {
+    application().add_option("WHAT", what_, choices)->required()->type_name("");
+  }
+
+  template <class Take>
+  void add(const char* name, const char* type, const char* help, Take take) {
+    application().add_option_function<std::string>(name, take, help)->type_name(type);
+  }
+
+  void add_types(const char* help) {
+    add("--types", "NAME,...", help,
+        [this](const std::string& text) { settings_.types = parse_names("--types", text); });
+  }
+
+  void add_kernels(const char* help) {
+    add("--kernels", "NAME,...", help,
+        [this](const std::string& text) { settings_.kernels = parse_names("--kernels", text); });
+  }
+
+  void add_iterations(const char* help) {
+    constexpr std::uint64_t maximum = 1'000'000;
+    add("--iterations", "N", help, [this](const std::string& text) {
+      settings_.iterations = static_cast<int>(parse_integer("--iterations", text, 1, maximum));
+    });
+  }
+
+  void refuse_cpu_backend() const {
+    if (common_.run.backend != BackendChoice::cpu) return;
+    throw usage_error("'" + name_ + " " + what_ + "' measures GPUs", "--backend cpu was given",
+                      "Leave it out, or see warpfold_bench_host for the cpu backend.");
+  }
+
+  /// Measures and tells the results. No report may replace one of `files`.
+  void run_measure(const Session& session, Measure measure, const std::vector<std::string>& files) {
+    ReportOutputs outputs(session, common_, files);
+    const RunSubject subject{name_.c_str(), settings_.file, settings_.dataset};
+    const bench::Result result =
+        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
+          settings_.run = run;
+          return measure(session.communicator, settings_);
+        });
+    outputs.publish([&] { return bench_report(name_, what_, result); });
+    refuse_wrong_results(result);
+  }
+
+  std::string name_;
+  std::string what_;
+  bench::Settings settings_;
+  CommonOptions common_;
+};
+
+class BenchCommand : public MeasuringCommand {
  public:
   explicit BenchCommand(CLI::App& program)
-      : Command(program, "bench",
-                "Measure kernels beside CUB and a copy, the ranks' exchange, reductions and scans "
-                "over all ranks' GPUs, or the way from file to result") {
+      : MeasuringCommand(program, "bench",
+                         "Measure kernels beside CUB and a copy, the ranks' exchange, reductions "
+                         "and scans over all ranks' GPUs, or the way from file to result") {
+    add_what("reduce, scan, combine, collectives or ingest");
+    application().add_option("FILE", settings_.file, "ingest: an HDF5 file")->type_name("");
     application()
-        .add_option("WHAT", what_, "reduce, scan, combine, collectives or ingest")
-        ->required()
+        .add_option("DATASET", settings_.dataset, "ingest: a dataset in it")
         ->type_name("");
-    application().add_option("FILE", file_, "ingest: an HDF5 file")->type_name("");
-    application().add_option("DATASET", dataset_, "ingest: a dataset in it")->type_name("");
     add_options();
     add_common_options(application(), common_);
   }
 
   void run(const Session& session) override {
     const Measure measure = parse_choice("measurement", what_, measurements);
-    const bool of_file = measure == nullptr;
-    check_arguments(of_file);
-    ReportOutputs outputs(session, common_, files());
-    const RunSubject subject{"bench", file_, dataset_};
-    const bench::Result result =
-        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
-          return of_file ? bench_ingest(session.communicator, ingest_settings(run))
-                         : measure(session.communicator, kernel_settings(run));
-        });
-    outputs.publish([&] { return bench_report("bench", what_, result); });
-    refuse_wrong_results(result);
+    check_arguments();
+    std::vector<std::string> files;
+    for (const std::string& file : {settings_.file, settings_.output})
+      if (!file.empty()) files.push_back(file);
+    run_measure(session, measure, files);
   }
 
  private:
-  void check_arguments(bool of_file) const {
-    if (of_file && dataset_.empty())
-      throw usage_error("'bench ingest' needs FILE and DATASET", "",
-                        "Name an HDF5 file and a dataset in it.");
-    if (of_file) return;
-    if (!file_.empty())
-      throw usage_error("'bench " + what_ + "' takes no file", "'" + file_ + "' was given",
+  void check_arguments() const {
+    if (what_ == "ingest") {
+      if (settings_.dataset.empty())
+        throw usage_error("'bench ingest' needs FILE and DATASET", "",
+                          "Name an HDF5 file and a dataset in it.");
+      return;
+    }
+    if (!settings_.file.empty())
+      throw usage_error("'bench " + what_ + "' takes no file", "'" + settings_.file + "' was given",
                         "Leave it out, or see 'bench ingest'.");
-    if (!output_.empty())
+    if (!settings_.output.empty())
       throw usage_error("'bench " + what_ + "' writes no file", "--scan was given",
                         "Leave it out, or see 'bench ingest'.");
-    if (what_ != "combine") refuse_cpu_backend(common_, "bench " + what_);
-  }
-
-  /// That no report may replace.
-  std::vector<std::string> files() const {
-    std::vector<std::string> used;
-    for (const std::string& file : {file_, output_})
-      if (!file.empty()) used.push_back(file);
-    return used;
-  }
-
-  bench::Settings kernel_settings(const RunOptions& run) const {
-    bench::Settings settings = settings_;
-    settings.iterations = iterations_.value_or(settings.iterations);
-    settings.run = run;
-    return settings;
-  }
-
-  bench::IngestSettings ingest_settings(const RunOptions& run) const {
-    bench::IngestSettings settings;
-    settings.file = file_;
-    settings.dataset = dataset_;
-    settings.output = output_;
-    settings.kernels = settings_.kernels;
-    settings.iterations = iterations_.value_or(settings.iterations);
-    settings.run = run;
-    return settings;
+    if (what_ != "combine") refuse_cpu_backend();
   }
 
   void add_options() {
-    const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
-      application().add_option_function<std::string>(name, take, help)->type_name(type);
-    };
     add("--sizes", "LEAST:GREATEST|SIZE,...",
         "Bytes of a rank's larger array; the powers of 4 from 1K (collectives: 64K) to 4G if not "
         "given",
         [this](const std::string& text) { settings_.sizes = parse_sizes("--sizes", text); });
-    add("--types", "NAME,...", "Element types: i8 to f64; of scans also u8:u64 and the like",
-        [this](const std::string& text) { settings_.types = parse_names("--types", text); });
+    add_types("Element types: i8 to f64; of scans also u8:u64 and the like");
     add("--ops", "NAME,...",
         "reduce: sum, statistics, extrema; scan: inclusive, exclusive, min, max; collectives: "
         "sum, statistics, inclusive, exclusive",
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
-    add("--kernels", "NAME,...",
+    add_kernels(
         "reduce: fold, CUB, read, copy; scan: bulk, registers, reproducible, CUB, copy; "
-        "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, raw, inflate, cp",
-        [this](const std::string& text) { settings_.kernels = parse_names("--kernels", text); });
+        "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, raw, inflate, cp");
     add("--scan", "FILE", "ingest: scan to this new file too, which is removed afterwards",
-        [this](const std::string& text) { output_ = text; });
-    add("--iterations", "N", "Measured runs of each; 21 if not given, of ingest 5",
-        [this](const std::string& text) { iterations_ = parse_iterations(text); });
+        [this](const std::string& text) { settings_.output = text; });
+    add_iterations("Measured runs of each; 21 if not given, of ingest 5");
+  }
+};
+
+class LadderCommand : public MeasuringCommand {
+ public:
+  explicit LadderCommand(CLI::App& program)
+      : MeasuringCommand(program, "ladder",
+                         "Measure kernels from the naive to the fast, rung by rung") {
+    add_what("reduce, scan or atomics");
+    add_types("reduce: u32, f32, f64; scan: i32; atomics: i32, u32");
+    add("--elements", "N", "Elements of the array; 2^28 u32, 10^8 floats, 2^26 i32 if not given",
+        [this](const std::string& text) {
+          constexpr std::uint64_t maximum = std::uint64_t{1} << 40;
+          settings_.elements = parse_integer("--elements", text, 1, maximum);
+        });
+    application().add_flag("--article", settings_.article,
+                           "The articles' sizes: 2^30 u32, which one core has to draw");
+    add_kernels("Rungs, and fold or scan, CUB and copy; all if not given");
+    add_iterations("Measured runs of each; 21 if not given");
+    add_common_options(application(), common_);
   }
 
-  std::string what_;
-  std::string file_;
-  std::string dataset_;
-  std::string output_;
-  std::optional<int> iterations_;
-  bench::Settings settings_;
-  CommonOptions common_;
+  void run(const Session& session) override {
+    const Measure measure = parse_choice("ladder", what_, ladders);
+    refuse_cpu_backend();
+    run_measure(session, measure, {});
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<Command> make_bench_command(CLI::App& program) {
   return std::make_unique<BenchCommand>(program);
+}
+
+std::unique_ptr<Command> make_ladder_command(CLI::App& program) {
+  return std::make_unique<LadderCommand>(program);
 }
 
 }  // namespace warpfold::cli

@@ -8,7 +8,7 @@
 #include <optional>
 #include <system_error>
 
-#include "bench/harness/size_plan.hpp"
+#include "bench/harness/selection.hpp"
 #include "core/base/trimmed.hpp"
 
 namespace warpfold::cli {

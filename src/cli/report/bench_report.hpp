@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "bench/harness/bench.hpp"
+#include "bench/harness/result.hpp"
 #include "cli/report/report.hpp"
 
 namespace warpfold::cli {

@@ -1,0 +1,61 @@
+#include "bench/gpu/gpu_resources.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "bench/cub/cub_peers.hpp"
+#include "cpu/engines/backend.hpp"
+#include "cuda/engines/backend.hpp"
+#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::bench {
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
+
+DeviceFacts current_device_facts() {
+  cudaDeviceProp properties{};
+  int driver = 0;
+  cuda::check(cudaGetDeviceProperties(&properties, cuda::current_device()),
+              "asking for the GPU's properties");
+  cuda::check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  DeviceFacts facts;
+  facts.compute_capability =
+      std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  facts.multiprocessors = properties.multiProcessorCount;
+  facts.memory_bytes = properties.totalGlobalMem;
+  facts.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
+  facts.driver = version_text(driver);
+  facts.runtime = version_text(CUDART_VERSION);
+  facts.cub = cub_description();
+  return facts;
+}
+
+std::uint64_t memory_for_arrays(const RunOptions& options, const mpi::Communicator& communicator) {
+  const auto host_ranks = static_cast<std::uint64_t>(communicator.on_this_host().size());
+  std::uint64_t mine = 0;
+  pipeline::run_on_all(communicator, [&] {
+    const std::uint64_t sharing =
+        options.share_gpu ? ceil_div(host_ranks, cuda::visible_devices().size()) : 1;
+    mine =
+        cuda::Device(cuda::current_device(), options.device_memory_bytes, static_cast<int>(sharing))
+            .memory_limit();
+  });
+  return mpi::minimum({mine}, communicator).front();
+}
+
+int threads_for_checks(const RunOptions& options, const mpi::Communicator& communicator) {
+  const int host_ranks = communicator.on_this_host().size();
+  if (options.threads > 0) return options.threads;
+  return std::max(1, cpu::available_cores() / host_ranks);
+}
+
+}  // namespace warpfold::bench

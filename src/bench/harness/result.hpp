@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warpfold/run_options.hpp"
+
+namespace warpfold::bench {
+
+/// How long repeated runs of the same thing took, in seconds.
+struct Spread {
+  double median = 0;
+  double minimum = 0;
+  double maximum = 0;
+};
+
+/// The spread of one sample or more; the median of an even number is the mean of the middle two.
+Spread spread_of(std::vector<double> samples);
+
+/// What a time was taken by.
+enum class Clock : std::uint8_t {
+  device,  ///< events around what was put into a stream
+  host     ///< the host's clock, from the call to the value
+};
+
+/// What became of comparing a result with the right one; the greater, the worse.
+enum class Check : std::uint8_t {
+  none,   ///< nothing to check, or measured by its error instead
+  right,  ///< equal to the exact answer, bit by bit
+  wrong
+};
+
+/// One candidate at one size; of several ranks, the slowest one's times and the sum of their rates.
+struct Row {
+  std::string group = {};      ///< what was asked for, of which elements: "scan u32 uniform"
+  std::string operation = {};  ///< "sum", "inclusive"
+  std::string kernel = {};     ///< who did it: "warpfold", "CUB", "copy"
+  std::string title = {};      ///< what it is, where the kernel's name does not tell
+  Clock clock = Clock::device;
+  std::uint64_t elements = 0;
+  std::uint64_t bytes = 0;          ///< the size, of the larger array
+  std::uint64_t useful_bytes = 0;   ///< that had to be read and written once
+  std::uint64_t element_bytes = 0;  ///< of a file: without its filters, where it has some
+  bool ceiling = false;             ///< others can't be faster than the slowest such row
+  std::optional<Spread> seconds = {};
+  std::optional<double> gigabytes_per_second = {};
+  std::optional<double> of_copy = {};     ///< rate, over that of a device-to-device copy
+  std::optional<double> of_cub = {};      ///< rate, over that of CUB
+  std::optional<double> of_ceiling = {};  ///< rate, over that of the slowest ceiling
+  Check check = Check::none;
+  std::optional<double> error_ulps = {};  ///< distance from the exact answer
+  std::string note = {};                  ///< why it was not run
+};
+
+/// Sets the rates of rows with times, as `ranks` ranks moved a row's useful bytes each.
+void set_rates(std::vector<Row>& rows, int ranks = 1);
+
+/// Sets rates relative to the copy and to CUB's row of the same operation (of `statistics`, CUB's
+/// sum) among the rows, which are of one size.
+void compare_with_peers(std::vector<Row>& rows);
+
+/// Sets the rates relative to the slowest ceiling among the rows.
+void compare_with_ceiling(std::vector<Row>& rows);
+
+/// The GPU of rank 0 and what drives it.
+struct DeviceFacts {
+  std::string compute_capability;  ///< "9.0"
+  int multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t l2_bytes = 0;
+  std::string driver;   ///< the CUDA version it serves, "13.0"
+  std::string runtime;  ///< the CUDA version of this build
+  std::string cub;      ///< "CUB 3.0.1", or why there is none
+};
+
+/// What a benchmark found, on rank 0 alone but for `wrong`.
+struct Result {
+  RunReport run;
+  DeviceFacts device;  ///< empty without a GPU
+  std::vector<Row> rows;
+  std::uint64_t wrong = 0;  ///< rows that failed their check, on any rank
+
+  void add(std::vector<Row> more);
+};
+
+}  // namespace warpfold::bench

@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/host/host_benchmark.hpp"
+#include "core/engine/backend.hpp"
+#include "cpu/engines/host_backend.hpp"
+#include "cpu/machine/thread_pool.hpp"
+
+namespace warpfold::bench::host {
+namespace {
+
+/// What the pipeline reads at a time, and reduces while it is in the cache.
+constexpr std::uint64_t slab_bytes = 1 << 20;
+
+/// A slab as [outer][along][inner], row-major, of which `along` is reduced.
+struct Shape {
+  const char* label;
+  std::uint64_t along;
+  std::uint64_t inner;  ///< 0: all that there is room for
+
+  /// The largest that fits into `elements`.
+  std::uint64_t inner_of(std::uint64_t elements) const {
+    return inner == 0 ? elements / along : inner;
+  }
+  std::uint64_t outer_of(std::uint64_t elements) const {
+    return elements / along / inner_of(elements);
+  }
+};
+
+constexpr Shape shapes[] = {
+    {"last axis, lines of 10", 10, 1},       {"last axis, lines of 64", 64, 1},
+    {"last axis, lines of 100", 100, 1},     {"last axis, lines of 1000", 1000, 1},
+    {"last axis, lines of 10000", 10000, 1}, {"middle axis, 1000 x 3", 1000, 3},
+    {"middle axis, 100 x 10", 100, 10},      {"middle axis, 100 x 100", 100, 100},
+    {"leading axis, 10 rows", 10, 0},        {"leading axis, 32 rows", 32, 0}};
+
+StagedChunks slab_of(const Shape& shape, std::uint64_t elements,
+                     const std::vector<StagedChunk>& chunks) {
+  const std::uint64_t inner = shape.inner_of(elements);
+  const std::uint64_t outer = shape.outer_of(elements);
+  const std::uint64_t extent[] = {outer, shape.along, inner};
+  const std::uint64_t stride[] = {inner, outer * inner, 1};
+  StagedChunks slab;
+  slab.grid.dimensions = 3;
+  for (int d = 0; d < 3; ++d) {
+    slab.grid.extent[d] = slab.grid.chunk_extent[d] = extent[d];
+    slab.target.stride[d] = stride[d];
+  }
+  slab.target.elements = outer * shape.along * inner;
+  slab.chunks = chunks;
+  return slab;
+}
+
+class HostAxes {
+ public:
+  explicit HostAxes(const Setup& setup)
+      : runs_(setup.runs),
+        slabs_(std::max<std::uint64_t>(
+            1, setup.bytes / slab_bytes / static_cast<std::uint64_t>(setup.threads))),
+        pool_(setup.threads),
+        backend_(cpu::make_backend(setup.threads, setup.kernels)) {}
+
+  void run() {
+    print_heading("flat");
+    run_type<double>(ElementType::f64);
+    run_type<float>(ElementType::f32);
+    run_type<std::int32_t>(ElementType::i32);
+  }
+
+ private:
+  template <class T>
+  void run_type(ElementType type) {
+    const std::uint64_t elements = slab_bytes / sizeof(T);
+    const int lanes = pool_.threads();
+    const auto flat = backend_->make_reduce_engine({{type}, sum_only, elements, 0, false, lanes});
+    const auto axes = backend_->make_axis_reduce_engine(
+        {{type}, {}, sum_only, elements, elements, slab_bytes, lanes});
+    for (int lane = 0; lane < lanes; ++lane) {
+      fill<T>(flat->buffer(lane), Data::uniform);
+      fill<T>(axes->buffer(lane), Data::uniform);
+    }
+    const std::string name(warpfold::name_of(type));
+    std::vector<Candidate> candidates{
+        candidate(name + " flat", [&] { reduce_flat(*flat, elements); })};
+    for (const Shape& shape : shapes)
+      candidates.push_back(
+          candidate(name + ' ' + shape.label, [&] { reduce_axis(*axes, shape, elements); }));
+    measure_and_print(std::move(candidates),
+                      slabs_ * slab_bytes * static_cast<std::uint64_t>(lanes), runs_);
+  }
+
+  void reduce_flat(ReduceEngine& engine, std::uint64_t elements) {
+    pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
+      for (std::uint64_t i = 0; i < slabs_; ++i)
+        engine.submit(static_cast<int>(slot), 0, i * elements, elements);
+    });
+    sink_ = static_cast<std::uint64_t>(engine.finish().count);
+  }
+
+  /// Outputs are complete with a slab, but along the leading axis.
+  void reduce_axis(AxisReduceEngine& engine, const Shape& shape, std::uint64_t elements) {
+    const StagedChunks slab = slab_of(shape, elements, whole_);
+    const std::uint64_t outputs = slab.target.elements / shape.along;
+    const bool leading = shape.inner == 0;
+    pool_.parallel_for(static_cast<std::size_t>(engine.lanes()), [&](std::size_t place, int) {
+      const auto lane = static_cast<int>(place);
+      for (std::uint64_t i = 0; i < slabs_; ++i) {
+        if (i == 0 || !leading) engine.begin(lane, outputs);
+        engine.submit(lane, slab, {.first = leading ? i * shape.along : 0});
+        if (i + 1 == slabs_ || !leading) sink_ = engine.finish(lane).counts.size();
+      }
+    });
+  }
+
+  static constexpr ReduceNeeds sum_only{true, false, false, false};
+
+  int runs_;
+  std::uint64_t slabs_;  ///< of each thread
+  cpu::ThreadPool pool_;
+  std::unique_ptr<Backend> backend_;
+  std::vector<StagedChunk> whole_ = {{}};
+  std::atomic<std::uint64_t> sink_ = 0;
+};
+
+}  // namespace
+
+void bench_axes(const Setup& setup) { HostAxes(setup).run(); }
+
+}  // namespace warpfold::bench::host
