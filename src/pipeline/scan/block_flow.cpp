@@ -2,10 +2,10 @@
 
 namespace warpfold::pipeline {
 
-BlockFlow::BlockFlow(const std::vector<PieceCounts>& supersteps, int blocks, int max_loading)
-    : pieces_(supersteps),
-      left_(supersteps),
-      blocks_(static_cast<std::uint64_t>(blocks)),
+BlockFlow::BlockFlow(const std::vector<PieceCounts>& blocks, int places, int max_loading)
+    : pieces_(blocks),
+      left_(blocks),
+      places_(static_cast<std::uint64_t>(places)),
       max_loading_(max_loading) {
   skip_empty(to_load_, false);
   skip_empty(to_store_, true);
@@ -25,7 +25,7 @@ std::optional<PieceTask> BlockFlow::take() {
 
 void BlockFlow::finish(const PieceTask& task) {
   const std::lock_guard lock(mutex_);
-  PieceCounts& left = left_[task.superstep];
+  PieceCounts& left = left_[task.block];
   const std::uint64_t still = --(task.stores ? left.to_store : left.to_load);
   const bool was_full = !task.stores && loading_ == max_loading_;
   --(task.stores ? storing_ : loading_);
@@ -46,15 +46,15 @@ void BlockFlow::carry_out(const std::stop_token& stop,
   }
 }
 
-bool BlockFlow::wait_until_loaded(std::uint64_t superstep, std::chrono::microseconds patience) {
+bool BlockFlow::wait_until_loaded(std::uint64_t block, std::chrono::microseconds patience) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, patience, [&] { return stopped_ || left_[superstep].to_load == 0; });
-  return left_[superstep].to_load == 0;
+  changed_.wait_for(lock, patience, [&] { return stopped_ || left_[block].to_load == 0; });
+  return left_[block].to_load == 0;
 }
 
-void BlockFlow::scanned() {
+void BlockFlow::computed() {
   const std::lock_guard lock(mutex_);
-  ++scanned_;
+  ++computed_;
   changed_.notify_all();
 }
 
@@ -70,36 +70,34 @@ bool BlockFlow::stopped() const {
 }
 
 bool BlockFlow::can_load() const {
-  return to_load_.superstep < pieces_.size() && loading_ < max_loading_ &&
-         is_free_for(to_load_.superstep);
+  return to_load_.block < pieces_.size() && loading_ < max_loading_ && is_free_for(to_load_.block);
 }
 
-bool BlockFlow::can_store() const { return to_store_.superstep < scanned_; }
+bool BlockFlow::can_store() const { return to_store_.block < computed_; }
 
 bool BlockFlow::all_handed_out() const {
-  return to_load_.superstep == pieces_.size() && to_store_.superstep == pieces_.size();
+  return to_load_.block == pieces_.size() && to_store_.block == pieces_.size();
 }
 
-bool BlockFlow::is_free_for(std::uint64_t superstep) const {
-  if (superstep < blocks_) return true;
-  const std::uint64_t holder = superstep - blocks_;
-  return holder < scanned_ && left_[holder].to_store == 0;
+bool BlockFlow::is_free_for(std::uint64_t block) const {
+  if (block < places_) return true;
+  const std::uint64_t holder = block - places_;
+  return holder < computed_ && left_[holder].to_store == 0;
 }
 
-PieceTask BlockFlow::next(Place& place, bool stores) {
-  const PieceTask task{stores, place.superstep, place.piece};
-  ++place.piece;
-  skip_empty(place, stores);
+PieceTask BlockFlow::next(Position& at, bool stores) {
+  const PieceTask task{stores, at.block, at.piece};
+  ++at.piece;
+  skip_empty(at, stores);
   return task;
 }
 
-void BlockFlow::skip_empty(Place& place, bool stores) const {
-  while (place.superstep < pieces_.size() && place.piece == pieces(place.superstep, stores))
-    place = {place.superstep + 1, 0};
+void BlockFlow::skip_empty(Position& at, bool stores) const {
+  while (at.block < pieces_.size() && at.piece == pieces(at.block, stores)) at = {at.block + 1, 0};
 }
 
-std::uint64_t BlockFlow::pieces(std::uint64_t superstep, bool stores) const {
-  return stores ? pieces_[superstep].to_store : pieces_[superstep].to_load;
+std::uint64_t BlockFlow::pieces(std::uint64_t block, bool stores) const {
+  return stores ? pieces_[block].to_store : pieces_[block].to_load;
 }
 
 }  // namespace warpfold::pipeline

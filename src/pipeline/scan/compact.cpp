@@ -2,8 +2,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cpu/machine/thread_binding.hpp"
 #include "io/output/output_target.hpp"
@@ -16,7 +19,7 @@
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/scan/compact_pass.hpp"
+#include "pipeline/scan/block_pipeline.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/partition.hpp"
 #include "warpfold/core/version.hpp"
@@ -73,7 +76,7 @@ class Compaction {
     const ElementRange mine =
         partition(blocks, 1, static_cast<std::uint64_t>(run.communicator.size()),
                   static_cast<std::uint64_t>(run.communicator.rank()));
-    job_.emplace(pipeline::CompactJob{*source_, *engine_, {}, run.place.threads});
+    job_.emplace(pipeline::BlockJob{*source_, *engine_, {}, run.place.threads});
     for (std::uint64_t block = mine.first; block < mine.end(); ++block)
       job_->blocks.push_back(block_range(view.info().elements, cut_.block_elements, block));
     kept_.resize(job_->blocks.size());
@@ -86,28 +89,28 @@ class Compaction {
     std::uint64_t elements = 0;
     for (const ElementRange& block : job_->blocks) elements += block.count;
     run_.monitor.start_pass(view_.info().elements * stored_bytes());
-    pass(std::vector<pipeline::BlockPass>(job_->blocks.size()), keep, {},
-         {elements * stored_bytes(), passed_});
+    pass(pipeline::pieces_to_load(*job_), keep, {}, {elements * stored_bytes(), passed_});
     return mine;
   }
 
   /// Writes what the blocks keep from place `first` of the outputs on, which have `kept_of_all`
   /// elements. Collective.
   void write(std::uint64_t first, std::uint64_t kept_of_all, pipeline::StagedDataset& output) {
-    std::vector<pipeline::BlockPass> passes;
+    std::vector<pipeline::PieceCounts> pieces = pipeline::pieces_to_load(*job_);
     firsts_.clear();
     std::uint64_t here = 0;
-    for (const std::uint64_t kept : kept_) {
+    for (std::size_t block = 0; block < pieces.size(); ++block) {
       firsts_.push_back(first + here);
-      here += kept;
-      passes.push_back({kept > 0 && !resident(), ceil_div(kept, cut_.piece_elements)});
+      here += kept_[block];
+      if (kept_[block] == 0 || resident()) pieces[block].to_load = 0;
+      pieces[block].to_store = ceil_div(kept_[block], cut_.piece_elements);
     }
     const auto keep = [&](std::uint64_t block) {
       if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
         throw_changed(view_.info());
     };
     run_.monitor.start_pass(kept_of_all * written_bytes());
-    pass(passes, keep,
+    pass(pieces, keep,
          [&](int worker, std::uint64_t block, std::uint64_t piece) {
            store(worker, block, piece, output);
          },
@@ -165,9 +168,8 @@ class Compaction {
   std::uint64_t keep_block(std::uint64_t block) {
     const ElementRange range = job_->blocks[block];
     const std::uint64_t bytes = range.count * stored_bytes();
-    const std::uint64_t kept = keep_timer_->time(bytes, [&] {
-      return engine_->keep(pipeline::engine_block(*job_, block), range.first, range.count);
-    });
+    const std::uint64_t kept = keep_timer_->time(
+        bytes, [&] { return engine_->keep(job_->place(block), range.first, range.count); });
     passed_ += bytes;
     return kept;
   }
@@ -176,7 +178,7 @@ class Compaction {
              pipeline::StagedDataset& output) {
     const ElementRange part = block_range(kept_[block], cut_.piece_elements, piece);
     const std::uint64_t place = firsts_[block] + part.first;
-    const int here = pipeline::engine_block(*job_, block);
+    const int here = job_->place(block);
     const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
       write_timers_[worker].time(bytes.size(), [&] {
         output.writer(dataset)->write(place * (bytes.size() / part.count), bytes);
@@ -192,12 +194,28 @@ class Compaction {
       if (io::ContiguousWriter* writer = output.writer(dataset)) writer->sync();
   }
 
-  void pass(const std::vector<pipeline::BlockPass>& passes,
-            const std::function<void(std::uint64_t)>& keep,
-            const std::function<void(int, std::uint64_t, std::uint64_t)>& store,
-            const PassBytes& bytes) {
-    const pipeline::CompactSteps steps{keep, store, [&] { return bytes.done.load(); }};
-    pipeline::pass_blocks(*job_, passes, steps, bytes.share, run_.monitor, run_.communicator);
+  /// Loads blocks, keeps of them and stores by all threads. Collective.
+  void pass(const std::vector<pipeline::PieceCounts>& pieces,
+            const std::function<void(std::uint64_t block)>& keep,
+            pipeline::BlockPipeline::Store store, const PassBytes& bytes) {
+    std::optional<pipeline::BlockPipeline> blocks;
+    pipeline::run_on_all(run_.communicator,
+                         [&] { blocks.emplace(*job_, pieces, std::move(store)); });
+    std::exception_ptr failure;
+    try {
+      for (std::uint64_t block = 0; block < pieces.size(); ++block) {
+        while (!blocks->loaded(block, pipeline::BlockPipeline::watch_patience)) {
+          run_.monitor.poll();
+          run_.monitor.advance_share(bytes.done, bytes.share);
+        }
+        keep(block);
+        blocks->computed();
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    blocks->finish(
+        failure, [&] { return bytes.done.load(); }, run_.monitor, run_.communicator);
   }
 
   DatasetView& view_;
@@ -208,7 +226,7 @@ class Compaction {
   std::unique_ptr<pipeline::BlockSource> source_;
   std::unique_ptr<CompactEngine> engine_;
   pipeline::ScanCut cut_;
-  std::optional<pipeline::CompactJob> job_;
+  std::optional<pipeline::BlockJob> job_;
   std::vector<std::uint64_t> kept_;         ///< of each block
   std::vector<std::uint64_t> firsts_;       ///< of each block: its place in the output
   std::atomic<std::uint64_t> passed_ = 0;   ///< bytes, by the first pass

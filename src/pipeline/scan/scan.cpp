@@ -12,6 +12,7 @@
 #include "pipeline/regions/scan_cut.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
+#include "pipeline/run/stage_timings.hpp"
 #include "pipeline/scan/axis_scan_pipeline.hpp"
 #include "pipeline/scan/scan_pipeline.hpp"
 #include "warpfold/core/partition.hpp"
@@ -96,9 +97,12 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
   const pipeline::BlockNumbers blocks{info.elements, cut.block_elements,
                                       static_cast<std::uint64_t>(communicator.size()),
                                       static_cast<std::uint64_t>(communicator.rank())};
-  return pipeline::scan_blocks(
-      {*source, *engine, writer, spec, blocks, cut.piece_elements, place.threads}, run.monitor,
-      communicator);
+  pipeline::BlockJob job{*source, *engine, {}, place.threads};
+  for (std::uint64_t superstep = 0; superstep < blocks.supersteps(); ++superstep)
+    job.blocks.push_back(blocks.range(superstep));
+  return pipeline::scan_blocks({std::move(job), *engine, writer, spec, info.elements,
+                                cut.piece_elements, static_cast<int>(blocks.rank_of_last())},
+                               run.monitor, communicator);
 }
 
 }  // namespace

@@ -1,18 +1,20 @@
 #include "pipeline/scan/scan_pipeline.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "mpi/superstep_scan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/worker_threads.hpp"
-#include "pipeline/scan/block_flow.hpp"
 #include "pipeline/scan/scan_results.hpp"
+#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -22,62 +24,72 @@ using std::chrono::microseconds;
 /// How long an exchange between ranks may lie still while this one waits for its threads.
 constexpr microseconds exchange_patience{50};
 
-/// How long an interrupt may stay unnoticed.
-constexpr microseconds watch_patience{20'000};
-
-/// What threads do to blocks, as the thread that scans them sees it.
-class BlockThreads {
+/// Writes the pieces of scanned blocks; threads may do so at once.
+class PrefixWriter {
  public:
-  BlockThreads(const ScanJob& job, ProgressMonitor& monitor)
-      : monitor_(monitor),
-        flow_(piece_counts(job), job.engine.blocks(), job.source.max_loading(job.threads)),
-        work_(job, flow_, monitor.stages()),
-        threads_(job.threads,
-                 [this](int worker, const std::stop_token& stop) { work_.run(worker, stop); }) {}
-
-  /// Whether the superstep's block is loaded, now or after at most so long. Throws what a thread
-  /// threw.
-  bool loaded(std::uint64_t superstep, microseconds patience) {
-    if (flow_.wait_until_loaded(superstep, patience)) return true;
-    if (flow_.stopped()) threads_.wait_for(patience);
-    return false;
+  PrefixWriter(const ScanJob& job, StageRegistry& stages)
+      : job_(job), write_timers_(stages, stage::write, job.blocks.threads) {
+    for (const ElementRange& block : job.blocks.blocks)
+      bytes_to_write_ += block.count * size_of(job.spec.output);
   }
 
-  void scanned() { flow_.scanned(); }
-
-  /// Tells how far writing has come. Throws where the run is interrupted.
-  void poll() {
-    monitor_.poll();
-    monitor_.advance_share(work_.bytes_written(), work_.bytes_to_write());
+  void store(int worker, std::uint64_t block, std::uint64_t piece) {
+    const std::size_t size = size_of(job_.spec.output);
+    const ElementRange range = job_.blocks.blocks[block];
+    const ElementRange part = block_range(range.count, job_.piece_elements, piece);
+    const std::uint64_t first = range.first + part.first;
+    const std::uint64_t bytes = part.count * size;
+    const std::span<const std::byte> memory =
+        job_.engine.output(worker, job_.blocks.place(block), part.first, part.count);
+    write_timers_[worker].time(bytes, [&] { job_.writer.write(first * size, memory); });
+    if (first + part.count == job_.elements)
+      last_bits_ = bits_of(memory.last(size), job_.spec.output);
+    bytes_written_ += bytes;
   }
 
-  WorkerThreads& threads() { return threads_; }
-  const BlockWork& work() const { return work_; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
+  std::uint64_t bytes_to_write() const { return bytes_to_write_; }
+
+  /// value_bits() of the last element of the dataset, once all is written, on the rank that has it.
+  std::uint64_t last_bits() const { return last_bits_; }
+
+  /// By thread; once they are done.
+  std::vector<StageTiming> timings() const { return write_timers_.timings(); }
 
  private:
-  ProgressMonitor& monitor_;
-  BlockFlow flow_;
-  BlockWork work_;
-  WorkerThreads threads_;
+  const ScanJob& job_;
+  StageTimers write_timers_;
+  std::uint64_t bytes_to_write_ = 0;
+  std::atomic<std::uint64_t> bytes_written_ = 0;
+  std::uint64_t last_bits_ = 0;
 };
+
+/// Returns the pieces of each block, which are all loaded and stored.
+std::vector<PieceCounts> pieces_of(const ScanJob& job) {
+  std::vector<PieceCounts> pieces = pieces_to_load(job.blocks);
+  for (std::size_t block = 0; block < pieces.size(); ++block)
+    pieces[block].to_store = ceil_div(job.blocks.blocks[block].count, job.piece_elements);
+  return pieces;
+}
 
 /// The supersteps of one rank: total, exscan, scan. The next block's total may come while ranks
 /// still exchange this one's.
 class Supersteps {
  public:
-  Supersteps(const ScanJob& job, BlockThreads& threads, StageRegistry& stages,
-             const mpi::Communicator& communicator)
+  /// Calls poll() at least so often that no interrupt stays unnoticed; it may throw.
+  Supersteps(const ScanJob& job, BlockPipeline& blocks, std::function<void()> poll,
+             StageRegistry& stages, const mpi::Communicator& communicator)
       : job_(job),
-        threads_(threads),
+        blocks_(blocks),
+        poll_(std::move(poll)),
         exchange_(communicator),
         scan_timer_(registry_of_callers(job.engine, stages), stage::scan) {}
 
   /// Returns on all ranks at the same superstep: the last, or the first that a rank came to with a
   /// failure.
   void run() {
-    const std::uint64_t all = job_.blocks.supersteps();
-    while (scanned_ < all && !missing_) {
-      attempt([&] { threads_.poll(); });
+    while (scanned_ < job_.blocks.blocks.size() && !missing_) {
+      attempt(poll_);
       if (exchange_.under_way() && exchange_.done()) {
         end_exchange();
       } else if (!exchange_.under_way() && (failure_ || !totals_.empty())) {
@@ -113,20 +125,21 @@ class Supersteps {
   }
 
   void await_next_total() {
-    const microseconds patience = exchange_.under_way() ? exchange_patience : watch_patience;
-    if (reduced_ == job_.blocks.supersteps()) {
+    const microseconds patience =
+        exchange_.under_way() ? exchange_patience : BlockPipeline::watch_patience;
+    if (reduced_ == job_.blocks.blocks.size()) {
       std::this_thread::sleep_for(patience);
-    } else if (threads_.loaded(reduced_, patience)) {
+    } else if (blocks_.loaded(reduced_, patience)) {
       totals_.push_back(total(reduced_));
       ++reduced_;
     }
   }
 
   Accumulator total(std::uint64_t superstep) {
-    const ElementRange range = job_.blocks.range(superstep);
+    const ElementRange range = job_.blocks.blocks[superstep];
     if (range.count == 0) return Accumulator::empty();
     return scan_timer_.time(range.count * size_of(job_.spec.input.type), [&] {
-      Accumulator total = job_.engine.total(block(superstep), range.count);
+      Accumulator total = job_.engine.total(job_.blocks.place(superstep), range.count);
       total.shift_indices(range.first);
       return total;
     });
@@ -152,24 +165,22 @@ class Supersteps {
 
   /// A block that can't be scanned is not handed on: nothing is written of it.
   void scan(std::uint64_t superstep, const Accumulator& before) {
-    const ElementRange range = job_.blocks.range(superstep);
+    const ElementRange range = job_.blocks.blocks[superstep];
     if (range.count > 0) {
-      const auto unfit = scan_timer_.time(
-          0, [&] { return job_.engine.scan(block(superstep), range.first, range.count, before); });
+      const auto unfit = scan_timer_.time(0, [&] {
+        return job_.engine.scan(job_.blocks.place(superstep), range.first, range.count, before);
+      });
       if (unfit) {
         overflow_ = *unfit;
         throw_overflow(overflow_, job_.spec);
       }
     }
-    threads_.scanned();
-  }
-
-  int block(std::uint64_t superstep) const {
-    return static_cast<int>(superstep % static_cast<std::uint64_t>(job_.engine.blocks()));
+    blocks_.computed();
   }
 
   const ScanJob& job_;
-  BlockThreads& threads_;
+  BlockPipeline& blocks_;
+  std::function<void()> poll_;
   mpi::SuperstepScan exchange_;
   std::deque<Accumulator> totals_;  ///< of blocks that are reduced and not yet exchanged
   std::uint64_t reduced_ = 0;       ///< supersteps
@@ -187,26 +198,32 @@ class Supersteps {
 ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
                         const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
-  monitor.start_pass(job.blocks.elements * size_of(job.spec.output));
-  std::optional<BlockThreads> threads;
-  run_on_all(communicator, [&] { threads.emplace(job, monitor); });
-  Supersteps supersteps(job, *threads, monitor.stages(), communicator);
+  monitor.start_pass(job.elements * size_of(job.spec.output));
+  PrefixWriter prefixes(job, monitor.stages());
+  std::optional<BlockPipeline> blocks;
+  run_on_all(communicator, [&] {
+    blocks.emplace(job.blocks, pieces_of(job), [&](int worker, auto block, auto piece) {
+      prefixes.store(worker, block, piece);
+    });
+  });
+  const auto poll = [&] {
+    monitor.poll();
+    monitor.advance_share(prefixes.bytes_written(), prefixes.bytes_to_write());
+  };
+  Supersteps supersteps(job, *blocks, poll, monitor.stages(), communicator);
   supersteps.run();
   throw_overflow_on_all_ranks(supersteps.overflow(), job.spec, communicator);
-  wait_all_ranks(threads->threads(), communicator, monitor, [&] {
-    if (supersteps.failure()) std::rethrow_exception(supersteps.failure());
-    return threads->work().bytes_written();
-  });
+  blocks->finish(
+      supersteps.failure(), [&] { return prefixes.bytes_written(); }, monitor, communicator);
   const StageTiming sync =
       sync_on_all_ranks([&] { job.writer.sync(); }, monitor.stages(), communicator);
 
   ScanOutcome outcome;
-  outcome.last_bits = mpi::broadcast(threads->work().last_bits(), communicator,
-                                     static_cast<int>(job.blocks.rank_of_last()));
-  std::vector<StageTiming> stages = job.source.timings();
+  outcome.last_bits = mpi::broadcast(prefixes.last_bits(), communicator, job.rank_of_last);
+  std::vector<StageTiming> stages = job.blocks.source.timings();
   append(stages, {supersteps.scan_timing(), supersteps.exchange_timing()});
   put_engine_stages(stages, stage::scan, job.engine.timings());
-  append(stages, threads->work().timings());
+  append(stages, prefixes.timings());
   stages.push_back(sync);
   outcome.stages = over_threads(stages, seconds_since(start));
   return outcome;

@@ -3,11 +3,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/backend.hpp"
+#include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
-#include "pipeline/scan/block_work.hpp"
+#include "pipeline/scan/block_pipeline.hpp"
+#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::pipeline {
+
+/// What a scan's supersteps need beside each other. All ranks have equally many blocks, one in each
+/// superstep.
+struct ScanJob {
+  BlockJob blocks;
+  ScanEngine& engine;
+  io::ContiguousWriter& writer;
+  ScanSpec spec;
+  std::uint64_t elements;        ///< of the dataset
+  std::uint64_t piece_elements;  ///< of one piece written: a multiple of a scan tile
+  int rank_of_last;              ///< that has the last element
+};
 
 struct ScanOutcome {
   std::uint64_t last_bits;  ///< value_bits() of the output's last element, on every rank

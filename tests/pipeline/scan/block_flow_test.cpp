@@ -32,10 +32,10 @@ TEST(BlockFlow, ABlockIsLoadedOnceAllItsPiecesAre) {
   EXPECT_TRUE(flow.wait_until_loaded(0, 0us));
 }
 
-TEST(BlockFlow, ABlockIsStoredOnceItIsScanned) {
+TEST(BlockFlow, ABlockIsStoredOnceItIsComputed) {
   BlockFlow flow({{1, 2}}, 1, 1);
   finish_loading(flow, 1);
-  flow.scanned();
+  flow.computed();
   EXPECT_TRUE(taken(flow).stores);
   EXPECT_EQ(taken(flow).piece, 1u);
   EXPECT_FALSE(flow.take().has_value());
@@ -44,7 +44,7 @@ TEST(BlockFlow, ABlockIsStoredOnceItIsScanned) {
 TEST(BlockFlow, BothWaysShareTheThreads) {
   BlockFlow flow({{1, 4}, {4, 1}}, 2, 8);
   finish_loading(flow, 1);
-  flow.scanned();
+  flow.computed();
   int storing = 0;
   for (int i = 0; i < 4; ++i) storing += taken(flow).stores ? 1 : 0;
   EXPECT_EQ(storing, 2);
@@ -53,7 +53,7 @@ TEST(BlockFlow, BothWaysShareTheThreads) {
 TEST(BlockFlow, ABlockIsLoadedAgainOnceItIsStored) {
   BlockFlow flow({{1, 1}, {1, 1}}, 1, 1);
   finish_loading(flow, 1);
-  flow.scanned();
+  flow.computed();
   const PieceTask store = taken(flow);
   std::jthread storing([&] {
     std::this_thread::sleep_for(1ms);
@@ -61,7 +61,7 @@ TEST(BlockFlow, ABlockIsLoadedAgainOnceItIsStored) {
   });
   const PieceTask load = taken(flow);
   EXPECT_FALSE(load.stores);
-  EXPECT_EQ(load.superstep, 1u);
+  EXPECT_EQ(load.block, 1u);
 }
 
 TEST(BlockFlow, NoMoreThreadsLoadThanAreAllowed) {
@@ -80,7 +80,7 @@ TEST(BlockFlow, NoMoreThreadsLoadThanAreAllowed) {
 TEST(BlockFlow, EmptyBlocksNeedNoPieces) {
   BlockFlow flow({{1, 1}, {0, 0}}, 1, 1);
   finish_loading(flow, 1);
-  flow.scanned();
+  flow.computed();
   flow.finish(taken(flow));
   EXPECT_TRUE(flow.wait_until_loaded(1, 0us));
   EXPECT_FALSE(flow.take().has_value());
@@ -98,8 +98,8 @@ TEST(BlockFlow, StopWakesWhoeverWaits) {
 }
 
 TEST(BlockFlow, ThreadsDoEachPieceOnce) {
-  const std::vector<PieceCounts> supersteps(50, {7, 5});
-  BlockFlow flow(supersteps, 3, 4);
+  const std::vector<PieceCounts> blocks(50, {7, 5});
+  BlockFlow flow(blocks, 3, 4);
   std::atomic<int> loaded = 0;
   std::atomic<int> stored = 0;
   {
@@ -111,10 +111,10 @@ TEST(BlockFlow, ThreadsDoEachPieceOnce) {
           flow.finish(*task);
         }
       });
-    for (std::uint64_t superstep = 0; superstep < supersteps.size(); ++superstep) {
-      while (!flow.wait_until_loaded(superstep, 1s)) {
+    for (std::uint64_t block = 0; block < blocks.size(); ++block) {
+      while (!flow.wait_until_loaded(block, 1s)) {
       }
-      flow.scanned();
+      flow.computed();
     }
   }
   EXPECT_EQ(loaded, 350);

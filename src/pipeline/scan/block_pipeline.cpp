@@ -1,0 +1,46 @@
+#include "pipeline/scan/block_pipeline.hpp"
+
+#include <utility>
+
+namespace warpfold::pipeline {
+
+BlockPipeline::BlockPipeline(const BlockJob& job, const std::vector<PieceCounts>& pieces,
+                             Store store)
+    : job_(job),
+      store_(std::move(store)),
+      flow_(pieces, job.engine.blocks(), job.source.max_loading(job.threads)),
+      workers_(job.threads, [this](int worker, const std::stop_token& stop) {
+        flow_.carry_out(stop, [&](const PieceTask& task) { carry_out(worker, task); });
+      }) {}
+
+bool BlockPipeline::loaded(std::uint64_t block, std::chrono::microseconds patience) {
+  if (flow_.wait_until_loaded(block, patience)) return true;
+  if (flow_.stopped()) workers_.wait_for(patience);
+  return false;
+}
+
+void BlockPipeline::finish(const std::exception_ptr& failure,
+                           const std::function<std::uint64_t()>& done, ProgressMonitor& monitor,
+                           const mpi::Communicator& communicator) {
+  wait_all_ranks(workers_, communicator, monitor, [&] {
+    if (failure) std::rethrow_exception(failure);
+    return done();
+  });
+}
+
+void BlockPipeline::carry_out(int worker, const PieceTask& task) {
+  if (task.stores)
+    store_(worker, task.block, task.piece);
+  else
+    job_.source.load(worker, {job_.place(task.block), job_.blocks[task.block]}, task.piece,
+                     job_.engine);
+}
+
+std::vector<PieceCounts> pieces_to_load(const BlockJob& job) {
+  std::vector<PieceCounts> pieces;
+  for (const ElementRange& block : job.blocks)
+    pieces.push_back({block.count == 0 ? 0 : job.source.pieces(block), 0});
+  return pieces;
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <vector>
+
+#include "core/engine/backend.hpp"
+#include "mpi/communicator.hpp"
+#include "pipeline/regions/block_source.hpp"
+#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/worker_threads.hpp"
+#include "pipeline/scan/block_flow.hpp"
+#include "warpfold/core/element_range.hpp"
+
+namespace warpfold::pipeline {
+
+/// A rank's blocks, which its engine holds a few at a time.
+struct BlockJob {
+  BlockSource& source;
+  BlockLoader& engine;
+  std::vector<ElementRange> blocks;  ///< in order; there may be empty ones
+  int threads = 1;
+
+  /// Returns where the engine has block number `block`.
+  int place(std::uint64_t block) const {
+    return static_cast<int>(block % static_cast<std::uint64_t>(engine.blocks()));
+  }
+};
+
+/// One pass over a rank's blocks: its threads load their pieces, the caller computes block after
+/// block, the threads store their pieces.
+class BlockPipeline {
+ public:
+  /// Stores one piece; may throw Error.
+  using Store = std::function<void(int worker, std::uint64_t block, std::uint64_t piece)>;
+
+  /// How long an interrupt may stay unnoticed.
+  static constexpr std::chrono::microseconds watch_patience{20'000};
+
+  /// Starts the threads. `pieces` says what of each block is to be loaded, all or nothing, and
+  /// stored. Borrows the job. Throws Error.
+  BlockPipeline(const BlockJob& job, const std::vector<PieceCounts>& pieces, Store store);
+
+  /// Tells whether a block is loaded, now or after at most so long. Throws what a thread threw.
+  bool loaded(std::uint64_t block, std::chrono::microseconds patience);
+
+  /// Lets the next block in order be stored.
+  void computed() { flow_.computed(); }
+
+  /// Waits for the threads of all ranks while done() tells the bytes of the pass here. `failure` is
+  /// the caller's, if any. Collective; throws the same Error on every rank.
+  void finish(const std::exception_ptr& failure, const std::function<std::uint64_t()>& done,
+              ProgressMonitor& monitor, const mpi::Communicator& communicator);
+
+ private:
+  void carry_out(int worker, const PieceTask& task);
+
+  const BlockJob& job_;
+  Store store_;
+  BlockFlow flow_;
+  WorkerThreads workers_;
+};
+
+/// Returns the pieces in which a source brings each block.
+std::vector<PieceCounts> pieces_to_load(const BlockJob& job);
+
+}  // namespace warpfold::pipeline
