@@ -11,6 +11,10 @@ import numpy as np
 
 UNIT_BITS = 1074
 UNITS = 1 << UNIT_BITS
+STATISTICS = (
+    "count", "sum", "mean", "var", "std", "min", "max", "argmin", "argmax", "l1", "l2", "linf",
+    "nan_count", "inf_count",
+)  # fmt: skip
 
 
 def to_double(name, values):
@@ -114,3 +118,19 @@ def farther_than_an_ulp(name, scanned, true_prefixes):
         for index, (output, true) in enumerate(zip(outputs, true_prefixes, strict=True))
         if abs(output - true) > ulp(name, true)
     ]
+
+
+def same(found, expected):
+    """Equal as numbers, NaN equal to itself."""
+    if isinstance(expected, float) and math.isnan(expected):
+        return isinstance(found, float) and math.isnan(found)
+    return found == expected
+
+
+def assert_results(found, expected):
+    wrong = {
+        key: (found.get(key), value)
+        for key, value in expected.items()
+        if not same(found.get(key), value)
+    }
+    assert not wrong, f"found, expected: {wrong}"

@@ -269,3 +269,12 @@ def stored_type(path, dataset="values"):
     """The HDF5 type that a dataset has."""
     with h5py.File(path, "r") as file:
         return file[dataset].id.get_type()
+
+
+def output_type(name):
+    """What a scan of `name` writes: integers widen to 64 bits of their signedness."""
+    if name in ("bool", "enum"):
+        return "i64"
+    if name in INTEGER_TYPES:
+        return name[0] + "64"
+    return name

@@ -7,7 +7,7 @@ import numpy as np
 import support
 import truth
 from expected import Command, compare_arrays, integer_type, mentions, stored_numbers
-from test_reduce import STATISTICS
+from reference import STATISTICS
 
 MOST_OUTPUTS = 600  # but sometimes
 MOST_OF_FEW = 6000

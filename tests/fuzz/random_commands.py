@@ -16,7 +16,7 @@ from random_histograms import histogram_command
 from random_scans import scan_command
 from random_several import several_command
 import truth
-from test_reduce import STATISTICS
+from reference import STATISTICS
 
 
 def _some(choices, random):

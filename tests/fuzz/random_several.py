@@ -8,7 +8,7 @@ import support
 import truth
 from expected import Command, differences, mentions
 from random_histograms import compare_counts, counted, random_bins
-from test_reduce import STATISTICS
+from reference import STATISTICS
 
 # Conditions that mean the same for every type.
 CONDITIONS = {

@@ -8,28 +8,9 @@ import pytest
 import reference
 import samples
 import support
+from reference import STATISTICS, assert_results
 
 COUNT = 50_001
-STATISTICS = (
-    "count", "sum", "mean", "var", "std", "min", "max", "argmin", "argmax", "l1", "l2", "linf",
-    "nan_count", "inf_count",
-)  # fmt: skip
-
-
-def same(found, expected):
-    """Equal as numbers, NaN equal to itself."""
-    if isinstance(expected, float) and math.isnan(expected):
-        return isinstance(found, float) and math.isnan(found)
-    return found == expected
-
-
-def assert_results(found, expected):
-    wrong = {
-        key: (found.get(key), value)
-        for key, value in expected.items()
-        if not same(found.get(key), value)
-    }
-    assert not wrong, f"found, expected: {wrong}"
 
 
 @pytest.mark.parametrize("name", support.FLOAT_TYPES)

@@ -10,7 +10,6 @@ import pytest
 import reference
 import samples
 import support
-from test_identical import output_type
 
 COUNT = 130_003
 INF = math.inf
@@ -21,7 +20,7 @@ def scanned(folder, values, name, *arguments, out=None, ranks=None, **storage):
     """The elements that a scan writes."""
     path = support.write(folder / "in.h5", values, name, **storage)
     support.scan(path, folder / "out.h5", "values", *arguments, ranks=ranks)
-    return support.read(folder / "out.h5", out or output_type(name))
+    return support.read(folder / "out.h5", out or support.output_type(name))
 
 
 @pytest.mark.parametrize("name", support.FLOAT_TYPES)

@@ -8,7 +8,7 @@ import pytest
 
 import reference
 import support
-from test_reduce import assert_results
+from reference import assert_results
 
 pytestmark = pytest.mark.skipif(
     not (support.COASTLINES / "binned_GSHHS_l.nc").exists(),

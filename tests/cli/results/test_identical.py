@@ -49,21 +49,12 @@ def test_cases_cover_every_pair_of_ranks_slab_storage_and_order():
         assert seen == set(itertools.product(axes[first], axes[second]))
 
 
-def output_type(name):
-    """What a scan of `name` writes: integers widen to 64 bits of their signedness."""
-    if name in ("bool", "enum"):
-        return "i64"
-    if name in support.INTEGER_TYPES:
-        return name[0] + "64"
-    return name
-
-
 def results_and_outputs(path, name, folder, *arguments, **options):
     """Everything that must not change: both commands' results and the scan's elements."""
     output = folder / "scan.h5"
     scanned = support.scan(path, output, "values", *arguments, **options)
     reduced = support.reduce(path, "values", *arguments, **options)
-    elements = support.read(output, output_type(name)).tobytes()
+    elements = support.read(output, support.output_type(name)).tobytes()
     return reduced.result_bytes, scanned.result_bytes, elements
 
 
