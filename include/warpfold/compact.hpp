@@ -7,19 +7,16 @@
 #include <vector>
 
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/storage_options.hpp"
+#include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
 
 namespace warpfold {
 
 struct CompactOptions {
-  ViewOptions view;            ///< its conditions say which elements are kept
-  bool indices = false;        ///< write the flat indices of what is kept, too
-  std::string output;          ///< the file to make
-  std::string output_dataset;  ///< the input's name where empty; indices get "_indices" behind it
-  bool force = false;          ///< may replace an existing output
-  std::string history;         ///< the command line, kept as the output's `history` attribute
+  ViewOptions view;      ///< its conditions say which elements are selected
+  bool indices = false;  ///< write the flat indices of what is selected, too
+  OutputOptions output;  ///< indices get the dataset's name with "_indices" behind it
   RunOptions run;
 };
 

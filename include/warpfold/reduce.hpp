@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/dataset_choice.hpp"
+#include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
 
@@ -18,29 +20,47 @@ namespace warpfold {
 struct ReduceOptions {
   std::vector<Statistic> statistics = {Statistic::count, Statistic::sum,  Statistic::min,
                                        Statistic::max,   Statistic::mean, Statistic::std};
-  SummaryOptions summary;
+  SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
+  /// Reduce along these dimensions alone, as NumPy's `axis` argument; negative ones count from the
+  /// last. Where empty, over all elements, and the three members that follow have no use.
+  std::vector<std::int64_t> axes;
+  bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
+  /// The type of sums, means and the like of floats; their own where not given.
+  std::optional<ElementType> output_type;
+  OutputOptions output;  ///< of several statistics, its dataset is a group of one for each
   RunOptions run;
 };
 
-/// Of all elements in view; filled on rank 0 alone.
+/// A statistic along axes, in the output.
+struct AxisOutput {
+  Statistic statistic = Statistic::sum;
+  std::string dataset;
+  ElementType type = ElementType::f64;
+};
+
+/// What a reduction found; filled on rank 0 alone.
 struct ReduceResult {
-  Summary summary;
+  Summary summary;                            ///< of all elements in view; none along axes
   ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
   std::vector<std::uint64_t> shape;           ///< as selected
+  std::vector<int> axes;                      ///< of the shape, rising; none over all elements
+  std::vector<std::uint64_t> output_shape;    ///< along axes
+  std::vector<AxisOutput> outputs;            ///< along axes, one for each statistic
   RunReport report;
 };
 
-/// Reduces dataset `dataset` of HDF5 file `file` in one pass. Collective over `communicator`; MPI
-/// must be initialised. The results are the same bits for any number of ranks, any backend, slab
-/// size and storage layout. Throws the same Error on every rank.
+/// Reduces dataset `dataset` of HDF5 file `file` in one pass, to numbers or, along axes, into
+/// datasets of a new file. Collective over `communicator`; MPI must be initialised. The results are
+/// the same bits for any number of ranks, any backend, slab size and storage layout. Throws the
+/// same Error on every rank.
 ReduceResult reduce(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                     const ReduceOptions& options = {});
 
-/// The same of several datasets of a file, which is opened once. Those that were chosen by a
-/// pattern, or because all were, and can't be opened are skipped. Throws the same Error on every
-/// rank.
+/// Reduces several datasets of a file, which is opened once, over all their elements. Skips those
+/// that were chosen by a pattern, or because all were, and can't be opened. Throws the same Error
+/// on every rank, a usage Error for axes.
 std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm communicator, const std::string& file,
                                                  const DatasetChoice& datasets,
                                                  const ReduceOptions& options = {});

@@ -11,6 +11,7 @@
 #include "warpfold/core/scan_spec.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
+#include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
 
@@ -21,13 +22,11 @@ struct ScanOptions {
   bool exclusive = false;
   std::optional<ElementType> output_type;  ///< default_scan_output() where not given
   OverflowPolicy overflow = OverflowPolicy::error;
-  ViewOptions view;            ///< what it leaves out counts as the operation's identity
-  std::optional<int> axis;     ///< scan along this one alone; negative ones count from the last
-  std::string output;          ///< the file to make
-  std::string output_dataset;  ///< the input's name where empty
-  StorageOptions storage;      ///< of the output
-  bool force = false;          ///< may replace an existing output
-  std::string history;         ///< the command line, kept as the output's `history` attribute
+  ViewOptions view;  ///< what it leaves out counts as the operation's identity
+  /// Scan along this dimension alone; a negative one counts from the last.
+  std::optional<std::int64_t> axis;
+  OutputOptions output;
+  StorageOptions storage;  ///< of the output
   RunOptions run;
 };
 
@@ -45,8 +44,7 @@ struct ScanResult {
 
 /// Writes the prefix scan of a dataset, in row-major order, to a new file of the same shape.
 /// Collective over `communicator`; MPI must be initialised. The output is the same bits for any
-/// number of ranks, any backend, slab size and storage layout. Nothing is under the output's name
-/// before it is complete. Throws the same Error on every rank.
+/// number of ranks, any backend, slab size and storage layout. Throws the same Error on every rank.
 ScanResult scan(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                 const ScanOptions& options);
 

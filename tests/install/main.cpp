@@ -38,7 +38,7 @@ bool use_library(const char* file, const char* dataset, const char* output) {
   const auto reduced = warpfold::reduce(MPI_COMM_WORLD, file, dataset, reduce_options);
 
   warpfold::ScanOptions scan_options;
-  scan_options.output = output;
+  scan_options.output.path = output;
   scan_options.run.share_gpu = true;
   const auto scanned = warpfold::scan(MPI_COMM_WORLD, file, dataset, scan_options);
 

@@ -82,8 +82,8 @@ Candidate prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Row row,
   ScanOptions options;
   options.run = run.settings.run;
   if (path != ReadPath::automatic) options.run.read_path = path;
-  options.output = outputs.scanned();
-  options.output_dataset = "scan";
+  options.output.path = outputs.scanned();
+  options.output.dataset = "scan";
   return {.row = std::move(row),
           .run =
               [&run, options](std::uint64_t) {
@@ -92,7 +92,7 @@ Candidate prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Row row,
           .before = [&outputs] { outputs.remove(); },
           .after =
               [&run, agreed, options](Row& judged) {
-                const bool right = agreed->agrees(options.output_dataset);
+                const bool right = agreed->agrees(options.output.dataset);
                 judged.check = std::max(judged.check, check_of_ranks(right, run.communicator));
               }};
 }

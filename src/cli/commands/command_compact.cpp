@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_arguments.hpp"
-#include "cli/options/option_values.hpp"
+#include "cli/options/output_options.hpp"
 #include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
 #include "warpfold/compact.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -21,19 +21,20 @@ class CompactCommand : public Command {
   explicit CompactCommand(CLI::App& program)
       : Command(program, "compact", "Write the elements that meet conditions, in their order") {
     add_dataset_arguments(application(), file_, dataset_);
-    add_output_options();
+    add_output_options(application(), options_.output);
+    application().add_flag("--indices", options_.indices,
+                           "Write the flat indices of what is kept, too, to DATASET_indices");
     add_view_options(application(), options_.view);
     add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
-    if (options_.output.empty())
-      throw usage_error("the output is missing", "", "Name it with -o OUT or -o OUT:DATASET.");
+    require_output(options_.output);
     if (options_.view.where.empty() && options_.view.fill_value == "none")
       throw usage_error("the condition is missing", "every element would be kept",
                         "Give --where CONDITION, such as --where '>0', or --fill-value.");
-    ReportOutputs outputs(session, common_, {file_, options_.output});
-    options_.history = shell_quoted(session.words);
+    ReportOutputs outputs(session, common_, {file_, options_.output.path});
+    options_.output.command = shell_quoted(session.words);
     const RunSubject subject{"compact", file_, dataset_};
     const CompactResult result =
         progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
@@ -44,23 +45,6 @@ class CompactCommand : public Command {
   }
 
  private:
-  void add_output_options() {
-    application()
-        .add_option_function<std::string>(
-            "-o,--output",
-            [this](const std::string& text) {
-              OutputName name = parse_output_name("-o", text);
-              options_.output = std::move(name.file);
-              options_.output_dataset = std::move(name.dataset);
-            },
-            "The file to make, and the dataset in it (the last colon separates); the input's name "
-            "if not given")
-        ->type_name("OUT[:DATASET]");
-    application().add_flag("--indices", options_.indices,
-                           "Write the flat indices of what is kept, too, to DATASET_indices");
-    application().add_flag("--force", options_.force, "Replace an existing output file");
-  }
-
   Report make_report(const CompactResult& result) const {
     Report report;
     report.note = run_note(result.report);
@@ -77,11 +61,11 @@ class CompactCommand : public Command {
   }
 
   std::string text(const CompactResult& result) const {
-    Table table{{"output", fmt::format("{} {}: {}", options_.output, result.output_dataset,
+    Table table{{"output", fmt::format("{} {}: {}", options_.output.path, result.output_dataset,
                                        name_of(result.output_type))}};
     if (!result.indices_dataset.empty())
       table.push_back(
-          {"indices", fmt::format("{} {}: u64", options_.output, result.indices_dataset)});
+          {"indices", fmt::format("{} {}: u64", options_.output.path, result.indices_dataset)});
     table.push_back({"count", fmt::format("{}", result.count)});
     table.push_back({"kept", fmt::format("{}", result.kept)});
     return fmt::format("{} {}: {}, {}, {}\n", file_, dataset_, format_text(result.input),
@@ -94,7 +78,7 @@ class CompactCommand : public Command {
         json_head("compact", result.report, file_, dataset_, result.shape, result.input);
     describe_view(document, options_.view, result.input.type, result.output_type);
     document["output_dtype"] = name_of(result.output_type);
-    Json& results = document["results"] = {{"output", options_.output},
+    Json& results = document["results"] = {{"output", options_.output.path},
                                            {"output_dataset", result.output_dataset},
                                            {"count", json_integer(result.count)},
                                            {"kept", json_integer(result.kept)}};

@@ -7,7 +7,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/options/storage_options.hpp"
+#include "cli/options/output_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
@@ -28,9 +28,12 @@ class GenerateCommand : public Command {
         .add_option("KIND", kind_, "constant, iota, uniform, normal, msws, wide, cancel or nan")
         ->required()
         ->type_name("");
-    application().add_option("FILE", file_, "The HDF5 file to make")->required()->type_name("");
     application()
-        .add_option("DATASET", dataset_, "The path of the dataset in it")
+        .add_option("FILE", options_.output.path, "The HDF5 file to make")
+        ->required()
+        ->type_name("");
+    application()
+        .add_option("DATASET", options_.output.dataset, "The path of the dataset in it")
         ->required()
         ->type_name("");
     add_value_options();
@@ -41,13 +44,13 @@ class GenerateCommand : public Command {
   void run(const Session& session) override {
     options_.kind = parse_generator_kind(kind_);
     check_options();
-    ReportOutputs outputs(session, common_, {file_});
-    options_.history = shell_quoted(session.words);
-    const RunSubject subject{"generate", file_, dataset_};
+    ReportOutputs outputs(session, common_, {options_.output.path});
+    options_.output.command = shell_quoted(session.words);
+    const RunSubject subject{"generate", options_.output.path, options_.output.dataset};
     const pipeline::GenerateResult result =
         progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
           options_.run = run;
-          return pipeline::generate(session.communicator, file_, dataset_, options_);
+          return pipeline::generate(session.communicator, options_);
         });
     outputs.publish([&] { return make_report(result); });
   }
@@ -76,7 +79,7 @@ class GenerateCommand : public Command {
         [this](const std::string& text) {
           options_.format.order = parse_choice("--byte-order", text, byte_orders);
         });
-    application().add_flag("--force", options_.force, "Replace an existing file");
+    application().add_flag("--force", options_.output.force, "Replace an existing file");
   }
 
   void check_options() const {
@@ -97,8 +100,8 @@ class GenerateCommand : public Command {
     report.json = json(result);
     report.csv = {csv_columns()};
     const auto add_row = [&](std::string_view statistic, const Value& value) {
-      report.csv.push_back(csv_row("generate", file_, dataset_, options_.format.type, result.report,
-                                   statistic, value));
+      report.csv.push_back(csv_row("generate", options_.output.path, options_.output.dataset,
+                                   options_.format.type, result.report, statistic, value));
     };
     add_row("count", int128{result.elements});
     add_row("bytes", int128{result.bytes});
@@ -108,16 +111,16 @@ class GenerateCommand : public Command {
 
   std::string text(const pipeline::GenerateResult& result) const {
     const bool known = !std::holds_alternative<std::monostate>(result.known_sum);
-    return fmt::format("{} {}: {} of {}, {}, {}{}\n", file_, dataset_, kind_,
-                       format_text(options_.format), extent_text(options_.shape),
+    return fmt::format("{} {}: {} of {}, {}, {}{}\n", options_.output.path, options_.output.dataset,
+                       kind_, format_text(options_.format), extent_text(options_.shape),
                        bytes_text(result.bytes),
                        known ? ", sum " + to_text(result.known_sum) : "") +
            timings_text(result.report, common_.timings);
   }
 
   Json json(const pipeline::GenerateResult& result) const {
-    Json document =
-        json_head("generate", result.report, file_, dataset_, options_.shape, options_.format);
+    Json document = json_head("generate", result.report, options_.output.path,
+                              options_.output.dataset, options_.shape, options_.format);
     document["kind"] = kind_;
     document["seed"] = json_integer(options_.seed);
     document["results"] = {{"count", json_integer(result.elements)},
@@ -128,8 +131,6 @@ class GenerateCommand : public Command {
   }
 
   std::string kind_;
-  std::string file_;
-  std::string dataset_;
   bool has_shape_ = false;
   pipeline::GenerateOptions options_;
   CommonOptions common_;

@@ -1,21 +1,21 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cli/commands/axis_reduction.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_arguments.hpp"
 #include "cli/options/option_values.hpp"
+#include "cli/options/output_options.hpp"
 #include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/several_report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold::cli {
@@ -23,22 +23,31 @@ namespace {
 
 constexpr Choice<NanPolicy> nan_policies[] = {{"propagate", NanPolicy::propagate},
                                               {"skip", NanPolicy::skip}};
+
+constexpr const char* axes_schema = "warpfold.reduce-axis/1";
+constexpr const char* axes_group = "Along axes";
+
 class ReduceCommand : public Command {
  public:
   explicit ReduceCommand(CLI::App& program)
       : Command(program, "reduce", "Reduce a dataset to its statistics, in one pass") {
     add_dataset_arguments(application(), arguments_);
     add_statistics_options();
-    axis_.emplace(application());
+    add_axes_options();
     add_view_options(application(), options_.view);
     add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
     check(arguments_);
-    if (axis_->wanted()) return run_along_axes(session);
-    axis_->require_unused();
-    ReportOutputs outputs(session, common_, {arguments_.file});
+    check_output_options();
+    std::vector<std::string> files{arguments_.file};
+    if (along_axes()) {
+      files.push_back(options_.output.path);
+      options_.output.command = shell_quoted(session.words);
+      if (application().count("--ops") == 0) options_.statistics = {Statistic::sum};
+    }
+    ReportOutputs outputs(session, common_, files);
     if (arguments_.several())
       run_several(session, outputs);
     else
@@ -48,14 +57,20 @@ class ReduceCommand : public Command {
  private:
   using Outcomes = std::vector<DatasetOutcome<ReduceResult>>;
 
-  void run_along_axes(const Session& session) {
-    if (arguments_.several())
-      throw usage_error("--axis reduces one dataset at a time", "several are asked for",
-                        "Name one dataset.");
-    AxisReduction::Request request{arguments_.file, arguments_.dataset(), std::nullopt,
-                                   options_.summary, options_.view};
-    if (application().count("--ops") > 0) request.statistics = options_.statistics;
-    axis_->run(session, request, common_);
+  bool along_axes() const { return !options_.axes.empty(); }
+
+  void check_output_options() const {
+    if (along_axes()) {
+      if (arguments_.several())
+        throw usage_error("--axis reduces one dataset at a time", "several are asked for",
+                          "Name one dataset.");
+      return require_output(options_.output, "--axis makes datasets");
+    }
+    if (!options_.output.path.empty() || options_.output_type || options_.output.force ||
+        options_.keep_dimensions)
+      throw usage_error("-o, --output-type, --keepdims and --force need --axis",
+                        "without it the results are numbers, not datasets",
+                        "Name the axes with --axis, or write a report with --json or --csv.");
   }
 
   void run_one(const Session& session, ReportOutputs& outputs) {
@@ -101,13 +116,39 @@ class ReduceCommand : public Command {
         });
   }
 
+  void add_axes_options() {
+    const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
+      application()
+          .add_option_function<std::string>(name, take, help)
+          ->type_name(type)
+          ->group(axes_group);
+    };
+    add("--axis", "K,...",
+        "Reduce along these dimensions alone, as NumPy's axis, into a dataset of OUT; negative "
+        "ones count from the last; --ops is sum if not given",
+        [this](const std::string& text) { options_.axes = parse_axes("--axis", text); });
+    application()
+        .add_flag("--keepdims", options_.keep_dimensions,
+                  "Leave these dimensions in the output, with extent 1, as NumPy's keepdims")
+        ->group(axes_group);
+    add_output_options(application(), options_.output,
+                       ", or for several --ops the group of a dataset for each", axes_group);
+    add("--output-type", "TYPE",
+        "Of sums, means and the like; if not given, floats keep their type, sums of integers get "
+        "64 bits and everything else of them f64",
+        [this](const std::string& text) { options_.output_type = parse_element_type(text); });
+  }
+
   Report make_report(const ReduceResult& result) const {
     Report report;
     report.note = run_note(result.report);
     report.text = text(result);
     report.json = json(result);
     report.csv = {csv_columns()};
-    add_rows(report.csv, {arguments_.dataset(), "", result});
+    if (along_axes())
+      add_output_rows(report.csv, result);
+    else
+      add_rows(report.csv, {arguments_.dataset(), "", result});
     return report;
   }
 
@@ -129,6 +170,10 @@ class ReduceCommand : public Command {
     Table table;
     for (const auto& [statistic, value] : result.summary)
       table.push_back({std::string(name_of(statistic)), to_text(value)});
+    for (const AxisOutput& each : result.outputs)
+      table.push_back({std::string(name_of(each.statistic)),
+                       fmt::format("{} {}: {}, {}", options_.output.path, each.dataset,
+                                   name_of(each.type), extent_text(result.output_shape))});
     return fmt::format("{} {}: {}, {}, {}\n", arguments_.file, arguments_.dataset(),
                        format_text(result.format), extent_text(result.shape),
                        run_text(result.report)) +
@@ -156,9 +201,23 @@ class ReduceCommand : public Command {
     Json document = json_head("reduce", result.report, arguments_.file, arguments_.dataset(),
                               result.shape, result.format);
     describe_view(document, options_.view, result.format.type, result.value_type);
-    document["results"] = results_json(result);
+    if (along_axes()) {
+      document["schema"] = axes_schema;
+      document["axis"] = result.axes;
+    }
+    document["results"] = along_axes() ? outputs_json(result) : results_json(result);
     document["timings"] = timings_json(result.report);
     return document;
+  }
+
+  Json outputs_json(const ReduceResult& result) const {
+    Json datasets = Json::object();
+    for (const AxisOutput& each : result.outputs)
+      datasets[std::string(name_of(each.statistic))] = {{"dataset", each.dataset},
+                                                        {"dtype", name_of(each.type)}};
+    return {{"output", options_.output.path},
+            {"output_shape", result.output_shape},
+            {"datasets", std::move(datasets)}};
   }
 
   static Json results_json(const ReduceResult& result) {
@@ -174,9 +233,18 @@ class ReduceCommand : public Command {
                             outcome.result.report, name_of(statistic), value));
   }
 
+  /// Adds a row for each statistic, its value being the dataset that holds it.
+  void add_output_rows(Table& csv, const ReduceResult& result) const {
+    for (const AxisOutput& each : result.outputs) {
+      auto& row = csv.emplace_back(csv_row("reduce", arguments_.file, arguments_.dataset(),
+                                           result.format.type, result.report,
+                                           name_of(each.statistic), Value{}));
+      row[row.size() - 2] = options_.output.path + ":" + each.dataset;
+    }
+  }
+
   DatasetArguments arguments_;
   ReduceOptions options_;
-  std::optional<AxisReduction> axis_;
   CommonOptions common_;
 };
 

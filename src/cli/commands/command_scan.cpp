@@ -1,30 +1,27 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_arguments.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/options/storage_options.hpp"
+#include "cli/options/output_options.hpp"
 #include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/scan.hpp"
 
 namespace warpfold::cli {
 namespace {
 
-int parse_axis(const std::string& text) {
+std::int64_t parse_axis(const std::string& text) {
   const std::vector<std::int64_t> axes = parse_axes("--axis", text);
-  constexpr std::int64_t maximum = std::numeric_limits<int>::max();
-  if (axes.size() == 1 && axes.front() <= maximum && axes.front() >= -maximum)
-    return static_cast<int>(axes.front());
+  if (axes.size() == 1) return axes.front();
   throw usage_error("bad --axis '" + text + "'", "a scan goes along one axis", "Try --axis 0.");
 }
 
@@ -39,11 +36,10 @@ class ScanCommand : public Command {
   }
 
   void run(const Session& session) override {
-    if (options_.output.empty())
-      throw usage_error("the output is missing", "", "Name it with -o OUT or -o OUT:DATASET.");
+    require_output(options_.output);
     check_storage_options(options_.storage);
-    ReportOutputs outputs(session, common_, {file_, options_.output});
-    options_.history = shell_quoted(session.words);
+    ReportOutputs outputs(session, common_, {file_, options_.output.path});
+    options_.output.command = shell_quoted(session.words);
     const RunSubject subject{"scan", file_, dataset_};
     const ScanResult result =
         progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
@@ -58,14 +54,7 @@ class ScanCommand : public Command {
     const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
       application().add_option_function<std::string>(name, take, help)->type_name(type);
     };
-    add("-o,--output", "OUT[:DATASET]",
-        "The file to make, and the dataset in it (the last colon separates); the input's name if "
-        "not given",
-        [this](const std::string& text) {
-          OutputName name = parse_output_name("-o", text);
-          options_.output = std::move(name.file);
-          options_.output_dataset = std::move(name.dataset);
-        });
+    add_output_options(application(), options_.output);
     add("--op", "sum|min|max", "What to scan with; sum if not given",
         [this](const std::string& text) { options_.operation = parse_scan_operation(text); });
     add("--axis", "K",
@@ -80,7 +69,6 @@ class ScanCommand : public Command {
         [this](const std::string& text) { options_.overflow = parse_overflow(text); });
     application().add_flag("--exclusive", options_.exclusive, "Leave out each place's own element");
     add_storage_options(application(), options_.storage);
-    application().add_flag("--force", options_.force, "Replace an existing output file");
   }
 
   Report make_report(const ScanResult& result) const {
@@ -101,10 +89,11 @@ class ScanCommand : public Command {
   std::string text(const ScanResult& result) const {
     return fmt::format("{} {}: {}, {}, {}\n", file_, dataset_, format_text(result.input),
                        extent_text(result.shape), run_text(result.report)) +
-           aligned_text({{"output", fmt::format("{} {}: {}", options_.output, result.output_dataset,
-                                                name_of(result.output_type))},
-                         {"count", fmt::format("{}", result.count)},
-                         {"last", to_text(result.last)}}) +
+           aligned_text(
+               {{"output", fmt::format("{} {}: {}", options_.output.path, result.output_dataset,
+                                       name_of(result.output_type))},
+                {"count", fmt::format("{}", result.count)},
+                {"last", to_text(result.last)}}) +
            timings_text(result.report, common_.timings);
   }
 
@@ -113,7 +102,7 @@ class ScanCommand : public Command {
     describe_view(document, options_.view, result.input.type, result.value_type);
     if (options_.axis) document["axis"] = *options_.axis;
     document["output_dtype"] = name_of(result.output_type);
-    document["results"] = {{"output", options_.output},
+    document["results"] = {{"output", options_.output.path},
                            {"output_dataset", result.output_dataset},
                            {"count", json_integer(result.count)},
                            {"last", json_value(result.last)}};

@@ -21,10 +21,12 @@ Decoding share_from_root(const Decoding& decoding, const mpi::Communicator& comm
 }  // namespace
 
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,
-                      ReadPath path, const mpi::Communicator& communicator) {
-  DatasetView view{open_everywhere(file, name, communicator, path), {}};
+                      const Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  DatasetView view{open_everywhere(file, name, communicator, run.options.read_path), {}};
   run_on_all(communicator, [&] {
     view.dataset.select(parse_selection(options.select, view.info().stored_shape));
+    view.dataset.choose_cache(run.options.file_cache);
   });
   Decoding decoding;
   run_on_root(communicator, [&] { decoding = view_decoding(view.info(), options); });

@@ -4,9 +4,8 @@
 
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
-#include "mpi/communicator.hpp"
+#include "pipeline/run/run.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
 
 namespace warpfold::pipeline {
@@ -21,9 +20,9 @@ struct DatasetView {
   ElementType value_type() const { return decoding.value_type(info().format.type); }
 };
 
-/// Opens a dataset on every rank, the root first. Collective; throws the same Error on every rank.
+/// Opens a dataset on every rank, the root first, to be read as the run's options say. Collective;
+/// throws the same Error on every rank.
 DatasetView open_view(const std::string& file, const std::string& dataset,
-                      const ViewOptions& options, ReadPath path,
-                      const mpi::Communicator& communicator);
+                      const ViewOptions& options, const Run& run);
 
 }  // namespace warpfold::pipeline

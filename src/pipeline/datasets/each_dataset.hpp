@@ -19,11 +19,6 @@
 
 namespace warpfold::pipeline {
 
-/// Opens a dataset to be read as the run's options say. Collective; throws the same Error on every
-/// rank.
-DatasetView open_for_run(const std::string& file, const std::string& dataset,
-                         const ViewOptions& options, Run& run);
-
 /// What use(open(name)) makes of each of a file's chosen datasets. Those that were not chosen by
 /// their own name and can't be opened, or not as the options want it, are skipped. Collective;
 /// throws the same Error on every rank, also where all are skipped: the first usage Error, if any.
@@ -72,7 +67,7 @@ std::vector<DatasetOutcome<Result>> for_each_dataset(const std::string& file,
   std::size_t number = 0;
   const auto open = [&](const std::string& name) {
     run.monitor.start_dataset(name, ++number, chosen.size());
-    return open_for_run(file, name, options, run);
+    return open_view(file, name, options, run);
   };
   return for_each_chosen<Result>(file, chosen, open, use);
 }

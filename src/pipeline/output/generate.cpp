@@ -16,7 +16,6 @@
 #include "pipeline/run/work_queue.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/partition.hpp"
-#include "warpfold/core/version.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -35,17 +34,11 @@ std::uint64_t elements_of(const std::vector<std::uint64_t>& shape, ElementType t
   return elements;
 }
 
-io::OutputSpec output_of(const std::string& file, const std::string& dataset,
-                         const GenerateOptions& options) {
-  io::OutputSpec output;
-  output.path = file;
-  output.dataset = dataset;
+io::OutputSpec output_of(const GenerateOptions& options) {
+  io::OutputSpec output = describe_output(options.output);
   output.shape = options.shape;
   output.format = options.format;
   output.storage = with_chunk_shape(options.storage, options.shape, size_of(options.format.type));
-  output.force = options.force;
-  output.text_attributes = {{"warpfold_command", options.history},
-                            {"warpfold_version", std::string(version())}};
   return output;
 }
 
@@ -121,8 +114,7 @@ int choose_host_threads(RunOptions run, const mpi::Communicator& communicator) {
 
 }  // namespace
 
-GenerateResult generate(MPI_Comm parent, const std::string& file, const std::string& dataset,
-                        const GenerateOptions& options) {
+GenerateResult generate(MPI_Comm parent, const GenerateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   ProgressMonitor monitor(options.run);
   const mpi::Communicator communicator(parent);
@@ -132,7 +124,7 @@ GenerateResult generate(MPI_Comm parent, const std::string& file, const std::str
     spec.elements = elements_of(options.shape, options.format.type);
     make_generator(spec);
   });
-  const io::OutputSpec output = output_of(file, dataset, options);
+  const io::OutputSpec output = output_of(options);
   const int threads = choose_host_threads(options.run, communicator);
   StagedDataset staged(output, communicator);
   Generation generation(spec, options.run, monitor, threads, communicator);

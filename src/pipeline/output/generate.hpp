@@ -3,8 +3,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/values/generator.hpp"
@@ -12,6 +10,7 @@
 #include "warpfold/core/int128.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
+#include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
@@ -22,9 +21,8 @@ struct GenerateOptions {
   std::vector<std::uint64_t> shape;
   std::uint64_t seed = 1;
   double value = 1.0;  ///< of `constant`
+  OutputOptions output;
   StorageOptions storage;
-  bool force = false;
-  std::string history;
   RunOptions run;
 };
 
@@ -38,7 +36,6 @@ struct GenerateResult {
 
 /// Writes a dataset whose values depend on kind, type, seed and index alone. Collective; every
 /// number of ranks writes the same dataset. Throws the same Error on every rank.
-GenerateResult generate(MPI_Comm communicator, const std::string& file, const std::string& dataset,
-                        const GenerateOptions& options);
+GenerateResult generate(MPI_Comm communicator, const GenerateOptions& options);
 
 }  // namespace warpfold::pipeline

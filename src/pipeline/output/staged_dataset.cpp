@@ -1,6 +1,9 @@
 #include "pipeline/output/staged_dataset.hpp"
 
+#include <utility>
+
 #include "pipeline/run/collective.hpp"
+#include "warpfold/core/version.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -9,6 +12,27 @@ namespace {
 constexpr std::uint64_t nowhere = 0;
 
 }  // namespace
+
+io::OutputSpec describe_output(const OutputOptions& options) {
+  io::OutputSpec output;
+  output.path = options.path;
+  output.dataset = options.dataset;
+  output.force = options.force;
+  output.text_attributes = {{"warpfold_command", options.command},
+                            {"warpfold_version", std::string(version())}};
+  return output;
+}
+
+io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
+                               std::vector<std::string> dropped) {
+  io::OutputSpec output = describe_output(options);
+  if (output.dataset.empty()) output.dataset = input.name;
+  output.inputs = io::input_files(input);
+  output.attributes_from = {input.file, input.name};
+  output.dropped_attributes = std::move(dropped);
+  output.text_attributes.emplace_back("warpfold_input", input.file + ":" + input.name);
+  return output;
+}
 
 StagedDataset::StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator)
     : communicator_(communicator), writers_(1 + spec.others.size()) {

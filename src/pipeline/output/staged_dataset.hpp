@@ -6,10 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "io/dataset/dataset.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
+#include "warpfold/output_options.hpp"
 
 namespace warpfold::pipeline {
+
+/// Describes the file that the options ask for, whose first dataset still lacks shape and format.
+io::OutputSpec describe_output(const OutputOptions& options);
+
+/// Describes a file of what is computed from a dataset: it carries the input's attributes over, but
+/// for the `dropped` ones, and its first dataset has the input's name where the options have none.
+io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
+                               std::vector<std::string> dropped);
 
 /// An output file whose datasets the root stages and all ranks write into. Members are collective
 /// and throw the same Error on every rank; what is not committed is removed.

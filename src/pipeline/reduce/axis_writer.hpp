@@ -10,8 +10,8 @@
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/regions/box_source.hpp"
-#include "warpfold/axis_reduce.hpp"
 #include "warpfold/core/element_range.hpp"
+#include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
 
 namespace warpfold::pipeline {

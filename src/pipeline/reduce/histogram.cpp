@@ -81,7 +81,7 @@ HistogramResult histogram(MPI_Comm parent, const std::string& file, const std::s
   const auto start = std::chrono::steady_clock::now();
   check(options);
   pipeline::Run run(parent, options.run);
-  pipeline::DatasetView view = pipeline::open_for_run(file, name, options.view, run);
+  pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
   return histogram_of_view(view, options, run, start);
 }
 

@@ -168,7 +168,6 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   const cpu::ThreadBinding binding(run.place.near_gpu, means.threads);
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] {
-    view.dataset.choose_cache(run.options.file_cache);
     source = make_box_source(view.dataset, run.monitor.stages());
   });
   const AxisCut cut = cut_for_axis_scan(lines, source->granule(), means);

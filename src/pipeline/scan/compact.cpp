@@ -22,7 +22,6 @@
 #include "pipeline/scan/block_pipeline.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/partition.hpp"
-#include "warpfold/core/version.hpp"
 
 namespace warpfold {
 namespace {
@@ -33,19 +32,10 @@ constexpr ElementType index_type = ElementType::u64;
 
 /// The datasets of the output, still without elements.
 io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options) {
-  const io::DatasetInfo& info = view.info();
-  io::OutputSpec output;
-  output.path = options.output;
-  output.dataset = options.output_dataset.empty() ? info.name : options.output_dataset;
+  io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
+                                                    pipeline::packing_attributes(view.decoding));
   output.shape = {0};
   output.format = {view.value_type(), native_byte_order};
-  output.force = options.force;
-  output.inputs = io::input_files(info);
-  output.attributes_from = {info.file, info.name};
-  output.dropped_attributes = pipeline::packing_attributes(view.decoding);
-  output.text_attributes = {{"warpfold_command", options.history},
-                            {"warpfold_version", std::string(version())},
-                            {"warpfold_input", info.file + ":" + info.name}};
   if (options.indices)
     output.others.push_back(
         {output.dataset + "_indices", {0}, {index_type, native_byte_order}, {}, false});
@@ -151,7 +141,6 @@ class Compaction {
   }
 
   void prepare(const pipeline::ScanCut& wanted) {
-    view_.dataset.choose_cache(run_.options.file_cache);
     const int threads = run_.place.threads;
     StageRegistry& stages = run_.monitor.stages();
     source_ = pipeline::make_block_source(view_.dataset, wanted.piece_elements, threads, stages);
@@ -249,8 +238,7 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
                       const CompactOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   pipeline::Run run(parent, options.run);
-  DatasetView view =
-      pipeline::open_view(file, name, options.view, options.run.read_path, run.communicator);
+  DatasetView view = pipeline::open_view(file, name, options.view, run);
   io::OutputSpec output = output_of(view, options);
   pipeline::run_on_root(run.communicator, [&] { io::require_writable_target(output); });
 

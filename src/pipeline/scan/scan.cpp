@@ -16,7 +16,6 @@
 #include "pipeline/scan/axis_scan_pipeline.hpp"
 #include "pipeline/scan/scan_pipeline.hpp"
 #include "warpfold/core/partition.hpp"
-#include "warpfold/core/version.hpp"
 
 namespace warpfold {
 namespace {
@@ -36,22 +35,13 @@ ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) 
 
 io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec,
                          const ScanOptions& options) {
-  const io::DatasetInfo& info = view.info();
-  io::OutputSpec output;
-  output.path = options.output;
-  output.dataset = options.output_dataset.empty() ? info.name : options.output_dataset;
-  output.shape = info.shape;
+  io::OutputSpec output = pipeline::describe_output(
+      options.output, view.info(),
+      spec.operation == ScanOperation::sum ? pipeline::element_attributes()
+                                           : pipeline::packing_attributes(view.decoding));
+  output.shape = view.info().shape;
   output.format = {spec.output, native_byte_order};
-  output.storage = with_chunk_shape(options.storage, info.shape, size_of(spec.output));
-  output.force = options.force;
-  output.inputs = io::input_files(info);
-  output.attributes_from = {info.file, info.name};
-  output.dropped_attributes = spec.operation == ScanOperation::sum
-                                  ? pipeline::element_attributes()
-                                  : pipeline::packing_attributes(view.decoding);
-  output.text_attributes = {{"warpfold_command", options.history},
-                            {"warpfold_version", std::string(version())},
-                            {"warpfold_input", info.file + ":" + info.name}};
+  output.storage = with_chunk_shape(options.storage, output.shape, size_of(spec.output));
   return output;
 }
 
@@ -85,7 +75,6 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
   std::unique_ptr<pipeline::BlockSource> source;
   std::unique_ptr<ScanEngine> engine;
   pipeline::run_on_all(communicator, [&] {
-    view.dataset.choose_cache(run.options.file_cache);
     source = pipeline::make_block_source(view.dataset, wanted.piece_elements, place.threads,
                                          run.monitor.stages());
     engine = run.backend.get().make_scan_engine(
@@ -111,8 +100,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
                 const ScanOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   pipeline::Run run(parent, options.run);
-  pipeline::DatasetView view =
-      pipeline::open_view(file, name, options.view, options.run.read_path, run.communicator);
+  pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
   const io::DatasetInfo& info = view.info();
   ScanSpec spec;
   std::optional<pipeline::AxisShape> lines;

@@ -1,6 +1,6 @@
-#include "cli/options/storage_options.hpp"
+#include "cli/options/output_options.hpp"
 
-#include <string>
+#include <utility>
 
 #include "cli/options/option_values.hpp"
 #include "warpfold/core/error.hpp"
@@ -17,6 +17,30 @@ CLI::Option* add(CLI::App& command, const char* name, const char* type, const ch
 }
 
 }  // namespace
+
+void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more,
+                        const std::string& group) {
+  CLI::Option* name = command
+                          .add_option_function<std::string>(
+                              "-o,--output",
+                              [&output](const std::string& text) {
+                                OutputName named = parse_output_name("-o", text);
+                                output.path = std::move(named.file);
+                                output.dataset = std::move(named.dataset);
+                              },
+                              "The file to make, and the dataset in it (the last colon separates)" +
+                                  more + "; the input's name if not given")
+                          ->type_name("OUT[:DATASET]");
+  CLI::Option* force = command.add_flag("--force", output.force, "Replace an existing output file");
+  if (group.empty()) return;
+  name->group(group);
+  force->group(group);
+}
+
+void require_output(const OutputOptions& output, const std::string& why) {
+  if (output.path.empty())
+    throw usage_error("the output is missing", why, "Name it with -o OUT or -o OUT:DATASET.");
+}
 
 void add_storage_options(CLI::App& command, StorageOptions& storage) {
   add(command, "--chunks", "N,...|auto",

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace warpfold {
+
+/// The file that a run makes. Nothing is under its name before it is complete; the same options
+/// make the same bytes.
+struct OutputOptions {
+  std::string path;
+  std::string dataset;  ///< path in the file; the input's where empty
+  bool force = false;   ///< may replace an existing file, though never the input
+  std::string command;  ///< the command line, for the attribute `warpfold_command`
+};
+
+}  // namespace warpfold
