@@ -64,8 +64,8 @@ class SlabPipeline : public testing::Test {
     options.format.type = ElementType::i64;
     options.shape = {200, 90};
     options.storage.chunk_shape = {10, 20};
-    options.force = true;
-    expected_sum_ = generate(MPI_COMM_WORLD, file_, "values", options).known_sum;
+    options.output = {file_, "values", true, {}};
+    expected_sum_ = generate(MPI_COMM_WORLD, options).known_sum;
   }
 
   ~SlabPipeline() override {
