@@ -2,7 +2,7 @@
 #include "bench/gpu/exchange.hpp"
 #include "bench/gpu/gpu_resources.hpp"
 #include "bench/gpu/transfer.hpp"
-#include "cuda/engines/backend.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "warpfold/core/error.hpp"
 
 /// The measurements of a build without CUDA.

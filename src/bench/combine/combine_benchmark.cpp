@@ -11,7 +11,6 @@
 #include "bench/harness/timing_loop.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/combine.hpp"
-#include "pipeline/arrays/device_agreement.hpp"
 #include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/collective.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "warpfold/core/element_type.hpp"
 
 /// CUB's algorithms as peers to measure beside. A build without benchmarks has none of them.

@@ -8,8 +8,7 @@
 #include "bench/kernels/fill.hpp"
 #include "cuda/arrays/device_scan.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/download.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "warpfold/device_collectives.hpp"
 
 namespace warpfold::bench {

@@ -12,8 +12,7 @@
 #include "cpu/engines/backend.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/pinned_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "pipeline/run/collective.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "bench/cub/cub_peers.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cuda/engines/backend.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/partition.hpp"
 

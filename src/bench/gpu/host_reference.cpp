@@ -11,7 +11,6 @@
 #include "cpu/engines/backend.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/runtime/download.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "pipeline/run/worker_threads.hpp"
 #include "warpfold/core/partition.hpp"

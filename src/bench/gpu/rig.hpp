@@ -8,7 +8,7 @@
 #include "bench/benchmarks.hpp"
 #include "bench/harness/selection.hpp"
 #include "bench/harness/timing_loop.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/backend_choice.hpp"

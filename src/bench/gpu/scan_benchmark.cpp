@@ -8,10 +8,10 @@
 #include "bench/gpu/rig.hpp"
 #include "bench/kernels/check_scan.hpp"
 #include "bench/kernels/fill.hpp"
-#include "cuda/arrays/array_scan.hpp"
 #include "cuda/arrays/device_scan.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/scan/one_pass_scan.hpp"
 
 namespace warpfold::bench {
 namespace {
@@ -179,7 +179,7 @@ class ScanCase {
   Candidate array_scan(std::size_t size, const Operation& operation, std::string_view name,
                        cuda::ScanKernel kernel) {
     Candidate candidate{row(size, operation.name, name)};
-    if (!cuda::ArrayScan::supports(types_.input, types_.output, operation.operation)) {
+    if (!cuda::OnePassScan::supports(types_.input, types_.output, operation.operation)) {
       candidate.row.note = "no such scan of these types";
       return candidate;
     }
@@ -187,8 +187,8 @@ class ScanCase {
       candidate.row.note = "needs compute capability 9.0 or newer";
       return candidate;
     }
-    const auto scan =
-        std::make_shared<cuda::ArrayScan>(types_.input, types_.output, operation.operation, kernel);
+    const auto scan = std::make_shared<cuda::OnePassScan>(types_.input, types_.output,
+                                                          operation.operation, kernel);
     candidate.run = [=, this, elements = candidate.row.elements,
                      first = first_element(size)](std::uint64_t launch) {
       scan->start(input_at(first(launch)), output_at(first(launch)), elements, operation.exclusive,

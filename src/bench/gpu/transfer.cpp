@@ -4,9 +4,7 @@
 
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/event.hpp"
-#include "cuda/runtime/pinned_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 
 namespace warpfold::bench {

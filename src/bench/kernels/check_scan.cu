@@ -5,8 +5,7 @@
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/download.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench::kernels {

@@ -5,8 +5,8 @@
 #include "bench/gpu/rig.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/ladder/ladder.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/download.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/memory.hpp"
 
 namespace warpfold::bench {
 namespace {

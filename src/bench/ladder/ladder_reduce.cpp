@@ -10,9 +10,7 @@
 #include "core/values/generator.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/download.hpp"
-#include "cuda/runtime/pinned_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench {

@@ -5,8 +5,8 @@
 #include "bench/kernels/check_scan.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/ladder/ladder.hpp"
-#include "cuda/arrays/array_scan.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/scan/one_pass_scan.hpp"
 
 namespace warpfold::bench {
 namespace {
@@ -73,7 +73,7 @@ class ScanLadder {
   Candidate production() {
     Candidate candidate{row("inclusive", "scan")};
     candidate.row.title = "the production kernel";
-    const auto scan = std::make_shared<cuda::ArrayScan>(type, type, ScanOperation::sum);
+    const auto scan = std::make_shared<cuda::OnePassScan>(type, type, ScanOperation::sum);
     candidate.run = [=, this](std::uint64_t) {
       scan->start(input_.data(), output_.data(), elements_, false, nullptr, rig_.stream());
     };

@@ -4,7 +4,7 @@
 #include "bench/ladder/ladder.hpp"
 #include "bench/ladder/reduce_kernels.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/scratch.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda::ladder {

@@ -1,7 +1,7 @@
 #include "bench/ladder/ladder.hpp"
 #include "bench/ladder/scan_kernels.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/scratch.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::ladder {

@@ -9,7 +9,7 @@
 
 #include "cli/report/text.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cuda/engines/backend.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "io/filters/filter_step.hpp"
 #include "mpi/environment.hpp"
 #include "warpfold/core/version.hpp"

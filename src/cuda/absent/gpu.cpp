@@ -1,5 +1,6 @@
 #include "cuda/arrays/array_engine.hpp"
 #include "cuda/engines/backend.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "warpfold/core/error.hpp"
 
 /// The CUDA layer of a build without CUDA.

@@ -2,46 +2,30 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "cuda/arrays/device_scan.hpp"
-#include "cuda/engines/backend.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/runtime/event.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 namespace {
 
-/// Scratch memory outlives the scans that use it, and serves one at a time, whatever their streams.
-class DeviceArrayScanner final : public ArrayScanner {
- public:
-  DeviceArrayScanner(const ScanSpec& spec, bool reproducible) : scan_(spec, reproducible) {}
-  ~DeviceArrayScanner() override { cudaEventSynchronize(scanned_.get()); }
-  DeviceArrayScanner(const DeviceArrayScanner&) = delete;
-  DeviceArrayScanner& operator=(const DeviceArrayScanner&) = delete;
+/// A scan whose scratch memory outlives the scans that use it, and serves one at a time, whatever
+/// their streams.
+struct PreparedScan {
+  ScanSpec spec;
+  bool reproducible;
+  DeviceScan scan{spec, reproducible};
+  Event scanned{};
 
-  bool needs_total(std::uint64_t elements) const override { return scan_.needs_total(elements); }
-
-  Accumulator total(const void* input, std::uint64_t elements, StreamHandle stream) override {
-    scanned_.delay(stream);
-    return scan_.total(input, elements, stream);
-  }
-
-  std::optional<std::uint64_t> scan(const void* input, void* output, std::uint64_t elements,
-                                    const Accumulator& before, StreamHandle stream) override {
-    scanned_.delay(stream);
-    const auto overflow = scan_.scan(input, output, elements, before, stream);
-    scanned_.record(stream);
-    return overflow;
-  }
-
- private:
-  DeviceScan scan_;
-  Event scanned_;
+  ~PreparedScan() { cudaEventSynchronize(scanned.get()); }
 };
 
 class DeviceArrayEngine final : public ArrayEngine {
@@ -72,23 +56,39 @@ class DeviceArrayEngine final : public ArrayEngine {
 
   Accumulator reduce_result() override { return reduce_.result(); }
 
-  ArrayScanner& scanner(const ScanSpec& spec, bool reproducible) override {
-    for (const Kept& kept : scanners_)
-      if (kept.spec == spec && kept.reproducible == reproducible) return *kept.scanner;
-    auto scanner = std::make_unique<DeviceArrayScanner>(spec, reproducible);
-    return *scanners_.emplace_back(Kept{spec, reproducible, std::move(scanner)}).scanner;
+  void prepare_scan(const ScanSpec& spec, bool reproducible) override {
+    const auto serves = [&](const auto& prepared) {
+      return prepared->spec == spec && prepared->reproducible == reproducible;
+    };
+    auto found = std::ranges::find_if(scans_, serves);
+    if (found == scans_.end())
+      found =
+          scans_.insert(found, std::unique_ptr<PreparedScan>(new PreparedScan{spec, reproducible}));
+    scan_ = found->get();
+  }
+
+  bool needs_total(std::uint64_t elements) const override {
+    return scan_->scan.needs_total(elements);
+  }
+
+  Accumulator total(const void* input, std::uint64_t elements, StreamHandle stream) override {
+    scan_->scanned.delay(stream);
+    return scan_->scan.total(input, elements, stream);
+  }
+
+  std::optional<std::uint64_t> scan(const void* input, void* output, std::uint64_t elements,
+                                    const Accumulator& before, StreamHandle stream) override {
+    scan_->scanned.delay(stream);
+    const auto overflow = scan_->scan.scan(input, output, elements, before, stream);
+    scan_->scanned.record(stream);
+    return overflow;
   }
 
  private:
-  struct Kept {
-    ScanSpec spec;
-    bool reproducible;
-    std::unique_ptr<DeviceArrayScanner> scanner;
-  };
-
   int device_ = current_device();
   DeviceReduce reduce_;
-  std::vector<Kept> scanners_;
+  std::vector<std::unique_ptr<PreparedScan>> scans_;
+  PreparedScan* scan_ = nullptr;  ///< the one prepared last
 };
 
 }  // namespace

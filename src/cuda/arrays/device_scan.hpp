@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "cuda/arrays/scan_method.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/scan/scan_method.hpp"
 #include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/scan_spec.hpp"
 
@@ -23,18 +23,18 @@ class DeviceScan {
   /// spec that can't be, and where the type of sums that are not reproducible has no such scan.
   DeviceScan(const ScanSpec& spec, bool reproducible);
 
-  /// Whether scan() of so many elements needs total() before; where it doesn't, total() is for what
-  /// follows the array.
+  /// Says whether scan() of so many elements needs total() before; where it doesn't, total() is for
+  /// what follows the array.
   bool needs_total(std::uint64_t elements) const { return method_->needs_total(elements); }
 
-  /// As ScanEngine::total(), behind what `stream` holds; returns once it is known. Indices count
-  /// from the array's start.
+  /// Does what ScanEngine::total() does, behind what `stream` holds; returns once it is known.
+  /// Indices count from the array's start.
   Accumulator total(const void* input, std::uint64_t elements, cudaStream_t stream);
 
-  /// As ScanEngine::scan(), of the array whose total() was asked for last, if it was since the last
-  /// scan(); the place counts from the array's start. `output` is memory of its own, or `input`
-  /// where sizes are equal. What is put into `stream` later meets the prefixes; the call may return
-  /// before they are there.
+  /// Does what ScanEngine::scan() does, of the array whose total() was asked for last, if it was
+  /// since the last scan(); the place counts from the array's start. `output` is memory of its own,
+  /// or `input` where sizes are equal. What is put into `stream` later meets the prefixes; the call
+  /// may return before they are there.
   std::optional<std::uint64_t> scan(const void* input, void* output, std::uint64_t elements,
                                     const Accumulator& before, cudaStream_t stream);
 

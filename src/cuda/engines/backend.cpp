@@ -1,11 +1,5 @@
 #include "cuda/engines/backend.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <array>
-#include <cstdio>
-#include <utility>
-
 #include "cuda/engines/axis_reduce_engine.hpp"
 #include "cuda/engines/axis_scan_engine.hpp"
 #include "cuda/engines/compact_engine.hpp"
@@ -13,45 +7,12 @@
 #include "cuda/engines/reduce_engine.hpp"
 #include "cuda/engines/scan_engine.hpp"
 #include "cuda/reduce/reduce.hpp"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 namespace {
-
-cudaDeviceProp properties_of(int device) {
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, device), "asking for the GPU's properties");
-  return properties;
-}
-
-std::string hexadecimal(const cudaUUID_t& uuid) {
-  std::string text;
-  for (const char byte : uuid.bytes) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x",
-                  static_cast<unsigned>(static_cast<unsigned char>(byte)));
-    text += digits.data();
-  }
-  return text;
-}
-
-std::string pci_bus_id_of(int device) {
-  std::array<char, 32> text{};
-  check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device),
-        "asking for the GPU's place on the bus");
-  return text.data();
-}
-
-/// How many devices there are, and the runtime's answer.
-std::pair<int, cudaError_t> device_count() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess) return {count, status};
-  cudaGetLastError();
-  return {0, status};
-}
 
 class CudaBackend final : public Backend {
  public:
@@ -102,36 +63,8 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
-bool built() { return true; }
-
-std::string build_description() {
-  return "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +
-         std::to_string(CUDART_VERSION % 1000 / 10) + ", " WARPFOLD_CUDA_ARCHITECTURES;
-}
-
-std::vector<DeviceInfo> visible_devices() {
-  std::vector<DeviceInfo> devices;
-  const int count = device_count().first;
-  for (int device = 0; device < count; ++device) {
-    const cudaDeviceProp properties = properties_of(device);
-    devices.push_back({properties.name, hexadecimal(properties.uuid), properties.totalGlobalMem,
-                       pci_bus_id_of(device)});
-  }
-  return devices;
-}
-
-std::string unavailable_reason() {
-  int driver = 0;
-  if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
-  if (driver == 0) return "no CUDA driver";
-  const auto [count, status] = device_count();
-  if (status == cudaSuccess || status == cudaErrorNoDevice)
-    return count == 0 ? "no CUDA device is visible" : "";
-  return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
-}
-
 std::unique_ptr<Backend> make_backend(const DeviceOptions& options) {
-  const int count = device_count().first;
+  const int count = device_count();
   if (count == 0)
     throw Error("the cuda backend is not available", unavailable_reason(), "use --backend cpu");
   if (options.device < 0 || options.device >= count)

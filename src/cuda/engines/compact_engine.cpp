@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cuda/engines/block_engine.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/download.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/select/kept_elements.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -6,9 +6,7 @@
 #include "cuda/histogram/bin_cells.hpp"
 #include "cuda/histogram/histogram.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/download.hpp"
-#include "cuda/runtime/scratch.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/staging/slab_slots.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "cuda/reduce/device_reduce.hpp"
 #include "cuda/reduce/reduce.hpp"
-#include "cuda/reduce/reduce_state.hpp"
-#include "cuda/runtime/download.hpp"
+#include "cuda/runtime/copy.hpp"
 #include "cuda/staging/slab_slots.hpp"
 
 namespace warpfold::cuda {

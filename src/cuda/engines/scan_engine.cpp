@@ -7,16 +7,14 @@
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_identity.hpp"
-#include "cuda/arrays/scan_method.hpp"
 #include "cuda/engines/block_engine.hpp"
-#include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/event.hpp"
-#include "cuda/runtime/scratch.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
+#include "cuda/scan/scan_method.hpp"
 #include "cuda/select/keep_elements.hpp"
 #include "cuda/tiles/block_view.hpp"
-#include "cuda/tiles/tile_totals.hpp"
+#include "cuda/tiles/tile_scans.hpp"
 
 namespace warpfold::cuda {
 namespace {

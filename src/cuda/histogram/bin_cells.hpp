@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cuda/histogram/bin_search.hpp"
+#include "cuda/histogram/histogram.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cuda {

@@ -5,10 +5,45 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/histogram/bin_search.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/host_device.hpp"
 
 namespace warpfold::cuda::kernels {
+
+/// A way from values to cells, as many as there are bins, that never falls where values rise:
+/// (position - origin) * scale, where `position` is the ordered_key(), counted from that of the
+/// first edge, or the value itself.
+struct BinCells {
+  bool by_value;
+  double origin;
+  double scale;
+  double last;  ///< cell
+
+  WARPFOLD_HD std::uint32_t cell_of(double position) const {
+    const double cell = (position - origin) * scale;
+    return static_cast<std::uint32_t>(cell > 0 ? (cell < last ? cell : last) : 0);
+  }
+};
+
+/// Bins, and the cells by which they are found.
+struct BinTable {
+  const std::uint64_t* keys;  ///< of the edges, rising: bins + 1
+  BinCells cells;
+  /// Values in cell c are in the bins first_bins[c] to first_bins[c + 1].
+  const std::uint32_t* first_bins;
+};
+
+/// The bin with keys[bin] <= key < keys[bin + 1], given the key's cell.
+WARPFOLD_HD inline std::uint32_t find_bin(const BinTable& table, std::uint64_t key,
+                                          std::uint32_t cell) {
+  std::uint32_t low = table.first_bins[cell];
+  std::uint32_t high = table.first_bins[cell + 1] + 1;
+  while (high - low > 1) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    (table.keys[middle] <= key ? low : high) = middle;
+  }
+  return low;
+}
 
 /// Counters behind those of the bins: what no bin takes.
 enum class OutsideBins : unsigned { below, above, nan };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cuda/reduce/reduce_launch.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {

@@ -69,4 +69,11 @@ inline constexpr ReduceNeeds needs_of_kept{true, true, true, true};
 /// Adds the elements to the totals. More than is needed may be filled.
 void reduce(const ReduceArguments& arguments, cudaStream_t stream);
 
+/// reduce() of elements of type T.
+template <class T>
+void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream);
+
+template <class T>
+int resident_reduce_blocks_of(const ReduceNeeds& needs);
+
 }  // namespace warpfold::cuda::kernels

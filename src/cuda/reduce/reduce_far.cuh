@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "cuda/primitives/atomic_limbs.cuh"
 #include "cuda/reduce/reduce_block.cuh"
 #include "warpfold/core/double_pair.hpp"
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/reduce/reduce.hpp"
 #include "cuda/reduce/reduce_extrema.cuh"
 #include "cuda/reduce/reduce_floats.cuh"
 #include "cuda/reduce/reduce_integers.cuh"
-#include "cuda/reduce/reduce_launch.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 
 namespace warpfold::cuda::kernels {

@@ -3,8 +3,10 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/stream.hpp"
 
 namespace warpfold::cuda {
 
@@ -25,6 +27,22 @@ inline void copy_on_device(void* to, const void* from, std::uint64_t bytes, cuda
 
 inline void fill_bytes(void* device, int value, std::uint64_t bytes, cudaStream_t stream) {
   check(cudaMemsetAsync(device, value, bytes, stream), "filling GPU memory");
+}
+
+template <class T>
+T downloaded_value(const void* device, cudaStream_t stream) {
+  T value;
+  copy_to_host(&value, device, sizeof(value), stream);
+  synchronize(stream);
+  return value;
+}
+
+template <class T>
+std::vector<T> downloaded_array(const void* device, std::uint64_t elements, cudaStream_t stream) {
+  std::vector<T> array(elements);
+  copy_to_host(array.data(), device, elements * sizeof(T), stream);
+  synchronize(stream);
+  return array;
 }
 
 }  // namespace warpfold::cuda

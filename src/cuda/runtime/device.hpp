@@ -9,12 +9,17 @@
 
 namespace warpfold::cuda {
 
+/// Counts the devices this process sees; 0 where the runtime has none or fails.
+int device_count();
+
+cudaDeviceProp properties_of(int device);
+
 int current_device();
 
-/// Of the current device.
+/// Returns an attribute of the current device.
 int device_attribute(cudaDeviceAttr attribute);
 
-/// Of the current device.
+/// Counts the current device's multiprocessors.
 int multiprocessors();
 
 /// The device an engine works on and what it may allocate there.

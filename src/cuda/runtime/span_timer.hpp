@@ -10,7 +10,7 @@
 
 #include "core/engine/backend.hpp"
 #include "core/engine/stage_registry.hpp"
-#include "cuda/runtime/timed_event.hpp"
+#include "cuda/runtime/stream.hpp"
 
 namespace warpfold::cuda {
 

@@ -7,7 +7,6 @@
 
 #include "cuda/primitives/bulk_copy.cuh"
 #include "cuda/primitives/lane_elements.cuh"
-#include "cuda/primitives/mbarrier.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/scan/scan_bulk_shape.cuh"
 #include "cuda/scan/scan_lookback.cuh"

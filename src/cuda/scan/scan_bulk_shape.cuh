@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda/primitives/mbarrier.cuh"
+#include "cuda/primitives/bulk_copy.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/scan/scan_lookback.cuh"
 

@@ -6,9 +6,9 @@
 
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/scan/scan_registers.hpp"
+#include "cuda/scan/one_pass_kernels.hpp"
+#include "cuda/scan/scan_operator.cuh"
 #include "cuda/scan/scan_registers_kernel.cuh"
-#include "cuda/scan/visit_scan_operator.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {

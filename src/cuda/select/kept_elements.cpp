@@ -1,6 +1,6 @@
 #include "cuda/select/kept_elements.hpp"
 
-#include "cuda/runtime/scratch.hpp"
+#include "cuda/runtime/memory.hpp"
 
 namespace warpfold::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/values/decoding.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/select/keep_elements.hpp"
 #include "warpfold/core/element_type.hpp"
 

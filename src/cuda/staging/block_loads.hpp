@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/layout/staged_chunks.hpp"
-#include "cuda/runtime/event.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/staging/block_layout.hpp"
 #include "cuda/staging/chunk_loader.hpp"

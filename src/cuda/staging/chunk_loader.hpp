@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/layout/staged_chunks.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/staging/staging_buffer.hpp"
 
 namespace warpfold::cuda {

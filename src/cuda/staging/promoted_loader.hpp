@@ -10,7 +10,7 @@
 
 #include "core/layout/staged_chunks.hpp"
 #include "core/values/decoding.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/staging/chunk_loader.hpp"
 #include "cuda/staging/staging_buffer.hpp"
 #include "warpfold/core/element_type.hpp"

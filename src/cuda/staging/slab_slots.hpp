@@ -12,7 +12,7 @@
 #include "core/engine/backend.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/select/kept_elements.hpp"

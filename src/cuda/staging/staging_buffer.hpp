@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cuda/runtime/pinned_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 
 namespace warpfold::cuda {

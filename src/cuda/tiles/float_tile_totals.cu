@@ -3,7 +3,7 @@
 
 #include "cuda/primitives/slices.cuh"
 #include "cuda/runtime/cuda_error.hpp"
-#include "cuda/tiles/float_tile_totals.hpp"
+#include "cuda/tiles/float_tiles.hpp"
 #include "cuda/tiles/tile.cuh"
 #include "warpfold/core/ordered_key.hpp"
 

@@ -4,7 +4,7 @@
 #include "cuda/primitives/slices.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
-#include "cuda/tiles/tile_starts.hpp"
+#include "cuda/tiles/float_tiles.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {

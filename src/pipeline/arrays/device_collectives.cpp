@@ -1,7 +1,6 @@
 #include "warpfold/device_collectives.hpp"
 
-#include "pipeline/arrays/device_reduce.hpp"
-#include "pipeline/arrays/device_scan.hpp"
+#include "pipeline/arrays/device_arrays.hpp"
 #include "pipeline/run/collective.hpp"
 
 namespace warpfold {

@@ -8,17 +8,22 @@
 
 namespace warpfold::pipeline {
 
+/// Returns what `body` throws, or null.
+template <class Body>
+std::exception_ptr capture_exception(Body&& body) {
+  try {
+    body();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 /// Runs `body` on every rank; if it throws on any, every rank throws that Error. `body` must not
 /// communicate. Collective.
 template <class Body>
 void run_on_all(const mpi::Communicator& communicator, Body&& body) {
-  std::exception_ptr failure;
-  try {
-    body();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  mpi::throw_on_all_ranks(failure, communicator);
+  mpi::throw_on_all_ranks(capture_exception(body), communicator);
 }
 
 /// As run_on_all, with `body` on the root alone.

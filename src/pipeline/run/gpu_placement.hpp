@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/engines/backend.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 
 /// Which GPU each rank of a host takes, from what they all see.
 namespace warpfold::pipeline {

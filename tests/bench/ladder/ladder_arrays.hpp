@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/gpu_test.hpp"
 

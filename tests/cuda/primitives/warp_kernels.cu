@@ -2,7 +2,7 @@
 #include "cuda/primitives/warp.cuh"
 #include "cuda/primitives/warp_kernels.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 
 namespace warpfold::cuda::test {

@@ -13,7 +13,7 @@
 #include "core/engine/backend.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/drive_engines.hpp"

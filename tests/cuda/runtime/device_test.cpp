@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/engines/backend.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "warpfold/core/error.hpp"
 

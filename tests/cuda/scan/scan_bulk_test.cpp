@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/scan/scan_bulk.hpp"
+#include "cuda/scan/one_pass_kernels.hpp"
 #include "cuda/support/gpu_test.hpp"
 
 namespace warpfold::cuda {

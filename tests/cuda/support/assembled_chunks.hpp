@@ -6,7 +6,7 @@
 
 #include "cuda/chunks/chunk_assembly.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/sample_chunks.hpp"
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cuda/engines/backend.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 
 namespace warpfold::cuda {
 

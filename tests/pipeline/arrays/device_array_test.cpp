@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "cuda/engines/backend.hpp"
+#include "cuda/runtime/visible_devices.hpp"
 #include "pipeline/arrays/device_array_suite.hpp"
-#include "pipeline/arrays/device_reduce.hpp"
-#include "pipeline/arrays/device_scan.hpp"
+#include "pipeline/arrays/device_arrays.hpp"
 #include "pipeline/arrays/host_array_engine.hpp"
 #include "warpfold/device_collectives.hpp"
 

@@ -12,36 +12,6 @@
 
 namespace warpfold::pipeline {
 
-/// Scans arrays in host memory by the cpu backend.
-class HostArrayScanner final : public cuda::ArrayScanner {
- public:
-  HostArrayScanner(Backend& backend, const ScanSpec& spec) : backend_(backend), spec_(spec) {}
-
-  bool needs_total(std::uint64_t) const override { return true; }
-
-  Accumulator total(const void* input, std::uint64_t elements, cuda::StreamHandle) override {
-    const std::uint64_t whole_tiles = round_up(elements, scan_tile_elements);
-    engine_ = backend_.make_scan_engine({spec_, whole_tiles, whole_tiles});
-    const std::span<std::byte> memory = engine_->input(0, 0, 0, elements);
-    std::memcpy(memory.data(), input, elements * size_of(spec_.input.type));
-    engine_->load(0, 0, 0, elements);
-    return engine_->total(0, elements);
-  }
-
-  std::optional<std::uint64_t> scan(const void*, void* output, std::uint64_t elements,
-                                    const Accumulator& before, cuda::StreamHandle) override {
-    const auto overflow = engine_->scan(0, 0, elements, before);
-    const std::span<const std::byte> prefixes = engine_->output(0, 0, 0, elements);
-    std::memcpy(output, prefixes.data(), elements * size_of(spec_.output));
-    return overflow;
-  }
-
- private:
-  Backend& backend_;
-  ScanSpec spec_;
-  std::unique_ptr<ScanEngine> engine_;
-};
-
 /// Takes arrays in host memory for arrays on a device: what the ranks do together, without a GPU.
 class HostArrayEngine final : public cuda::ArrayEngine {
  public:
@@ -63,9 +33,25 @@ class HostArrayEngine final : public cuda::ArrayEngine {
     return finished->finish();
   }
 
-  cuda::ArrayScanner& scanner(const ScanSpec& spec, bool) override {
-    scanner_ = std::make_unique<HostArrayScanner>(*backend_, spec);
-    return *scanner_;
+  void prepare_scan(const ScanSpec& spec, bool) override { spec_ = spec; }
+
+  bool needs_total(std::uint64_t) const override { return true; }
+
+  Accumulator total(const void* input, std::uint64_t elements, cuda::StreamHandle) override {
+    const std::uint64_t whole_tiles = round_up(elements, scan_tile_elements);
+    scan_ = backend_->make_scan_engine({spec_, whole_tiles, whole_tiles});
+    const std::span<std::byte> memory = scan_->input(0, 0, 0, elements);
+    std::memcpy(memory.data(), input, elements * size_of(spec_.input.type));
+    scan_->load(0, 0, 0, elements);
+    return scan_->total(0, elements);
+  }
+
+  std::optional<std::uint64_t> scan(const void*, void* output, std::uint64_t elements,
+                                    const Accumulator& before, cuda::StreamHandle) override {
+    const auto overflow = scan_->scan(0, 0, elements, before);
+    const std::span<const std::byte> prefixes = scan_->output(0, 0, 0, elements);
+    std::memcpy(output, prefixes.data(), elements * size_of(spec_.output));
+    return overflow;
   }
 
   const void* elsewhere = nullptr;  ///< an address that is not the device's
@@ -74,7 +60,8 @@ class HostArrayEngine final : public cuda::ArrayEngine {
  private:
   std::unique_ptr<Backend> backend_ = cpu::make_backend(1);
   std::unique_ptr<ReduceEngine> reducing_;
-  std::unique_ptr<HostArrayScanner> scanner_;
+  ScanSpec spec_;
+  std::unique_ptr<ScanEngine> scan_;
 };
 
 }  // namespace warpfold::pipeline

@@ -8,7 +8,7 @@
 
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "pipeline/arrays/device_array_suite.hpp"

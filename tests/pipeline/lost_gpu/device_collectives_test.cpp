@@ -10,7 +10,7 @@
 
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "mpi/communicator.hpp"

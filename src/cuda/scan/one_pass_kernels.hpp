@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/scan_spec.hpp"
+
+/// Two scans of arrays in one pass: through registers, by 16-byte loads, on any GPU; and by bulk
+/// copies, on GPUs of compute capability 9.0 and newer.
+namespace warpfold::cuda::kernels {
+
+/// One scan of an array in device memory, native byte order, aligned to its elements.
+struct ScanArguments {
+  const void* input;
+  void* output;  ///< may be `input` where elements have one size
+  std::uint64_t elements;
+  bool exclusive;
+  std::uint64_t carry;  ///< the bits of an output element: what precedes, or the identity
+  void* workspace;      ///< zero before the first scan, aligned to 256 bytes
+  std::uint32_t epoch;  ///< the first of this scan's; epochs begin with 1 and are used once
+};
+
+bool scan_registers_supports(ElementType input, ElementType output, ScanOperation operation);
+
+/// What a device holds of the scan at once.
+struct ResidentScan {
+  std::uint32_t blocks = 0;
+  int block_warps = 0;  ///< that scan, of a block of many elements
+};
+
+/// Of the current device; prepares the kernel for it. To be called before the first scan. For
+/// supported types, as are the functions below.
+ResidentScan scan_registers_resident(ElementType input, ElementType output,
+                                     ScanOperation operation);
+
+/// How many elements a thread block takes at once where there are many.
+std::uint64_t scan_registers_max_tile_elements(ElementType input, ElementType output,
+                                               ScanOperation operation);
+
+std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks);
+
+/// How many epochs a launch takes at most.
+std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,
+                                    std::uint64_t elements, const ResidentScan& resident);
+
+/// Scans the array; nothing for no elements. Input and output may be aligned to their elements each
+/// in its own way, though reading is slower where a lane's elements do not lie alike in both.
+void scan_registers(ElementType input, ElementType output, ScanOperation operation,
+                    const ScanArguments& arguments, const ResidentScan& resident,
+                    cudaStream_t stream);
+
+bool scan_bulk_supports(ElementType input, ElementType output, ScanOperation operation);
+
+/// Whether input and output reach a multiple of 16 bytes at the same element, as bulk copies need.
+bool scan_bulk_applies(ElementType input_type, ElementType output_type, const void* input,
+                       const void* output);
+
+/// How many thread blocks of the scan the current device holds at once, 0 where it can't run it
+/// (for want of bulk copies or shared memory); prepares the kernel for it. To be called before the
+/// first scan. For supported types, as are the functions below.
+std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
+                                        ScanOperation operation);
+
+std::uint64_t scan_bulk_workspace_bytes(std::uint32_t resident_blocks);
+
+/// How many epochs a launch takes at most.
+std::uint32_t scan_bulk_epochs(ElementType input, ElementType output, ScanOperation operation,
+                               std::uint64_t elements, std::uint32_t resident_blocks);
+
+/// Scans arrays to which it applies; nothing for no elements.
+void scan_bulk(ElementType input, ElementType output, ScanOperation operation,
+               const ScanArguments& arguments, std::uint32_t resident_blocks, cudaStream_t stream);
+
+}  // namespace warpfold::cuda::kernels

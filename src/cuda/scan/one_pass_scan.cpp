@@ -1,0 +1,95 @@
+#include "cuda/scan/one_pass_scan.hpp"
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "core/scan/scan_identity.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/scan/one_pass_kernels.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+std::string names_of(ElementType input, ElementType output, ScanOperation operation) {
+  return std::string(name_of(operation)) + " of " + std::string(name_of(input)) + " to " +
+         std::string(name_of(output));
+}
+
+/// The bits of what precedes the first element; of the identity where nothing does.
+std::uint64_t carry_bits(ElementType output, ScanOperation operation, const void* before) {
+  if (before == nullptr) return scan_identity_bits(operation, output);
+  std::uint64_t bits = 0;
+  visit_element_type(output, [&](auto element) {
+    using Out = decltype(element);
+    if constexpr (std::is_arithmetic_v<Out>) {
+      element = *static_cast<const Out*>(before);
+      if (element != element) element = std::numeric_limits<Out>::quiet_NaN();
+      std::memcpy(&bits, &element, sizeof(element));
+    }
+  });
+  return bits;
+}
+
+}  // namespace
+
+bool OnePassScan::supports(ElementType input, ElementType output, ScanOperation operation) {
+  return kernels::scan_registers_supports(input, output, operation);
+}
+
+OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation operation,
+                         ScanKernel kernel)
+    : input_(input), output_(output), operation_(operation), bulk_(kernel == ScanKernel::bulk) {
+  if (!supports(input, output, operation))
+    throw Error("no one-pass scan does the " + names_of(input, output, operation),
+                "it keeps an element's type, or widens integers of a sum to 32 or 64 bits",
+                "Choose another output type.");
+  if (bulk_)
+    resident_.blocks = kernels::scan_bulk_resident_blocks(input, output, operation);
+  else
+    resident_ = kernels::scan_registers_resident(input, output, operation);
+  if (resident_.blocks == 0 && bulk_)
+    throw Error("the scan by bulk copies can't run on this GPU",
+                "it takes a GPU, and a build, for compute capability 9.0 or newer",
+                "Choose the scan through registers.");
+  if (resident_.blocks == 0)
+    throw Error("the GPU holds no block of the " + names_of(input, output, operation),
+                "its multiprocessors have too little shared memory or too few registers",
+                "Use --backend cpu.");
+  workspace_ = DeviceBuffer(bulk_ ? kernels::scan_bulk_workspace_bytes(resident_.blocks)
+                                  : kernels::scan_registers_workspace_bytes(resident_.blocks));
+}
+
+std::uint32_t OnePassScan::epochs_of(std::uint64_t elements) const {
+  return bulk_ ? kernels::scan_bulk_epochs(input_, output_, operation_, elements, resident_.blocks)
+               : kernels::scan_registers_epochs(input_, output_, operation_, elements, resident_);
+}
+
+void OnePassScan::validate_places(const void* input, const void* output) const {
+  if (bulk_ && !kernels::scan_bulk_applies(input_, output_, input, output))
+    throw Error("the scan by bulk copies can't take these arrays",
+                "input and output do not reach a multiple of 16 bytes at the same element",
+                "Choose the scan through registers, or move one of the arrays.");
+}
+
+void OnePassScan::start(const void* input, void* output, std::uint64_t elements, bool exclusive,
+                        const void* before, cudaStream_t stream) {
+  if (elements == 0) return;
+  validate_places(input, output);
+  const auto [epoch, over_again] = epochs_.take(epochs_of(elements));
+  if (over_again) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
+  const kernels::ScanArguments arguments{input,
+                                         output,
+                                         elements,
+                                         exclusive,
+                                         carry_bits(output_, operation_, before),
+                                         workspace_.data(),
+                                         epoch};
+  if (bulk_)
+    kernels::scan_bulk(input_, output_, operation_, arguments, resident_.blocks, stream);
+  else
+    kernels::scan_registers(input_, output_, operation_, arguments, resident_, stream);
+}
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda/runtime/memory.hpp"
+#include "cuda/scan/one_pass_kernels.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/scan_spec.hpp"
+
+namespace warpfold::cuda {
+
+/// Numbers what launches leave in a workspace, so that none takes an earlier one's words for its
+/// own. Epochs begin with 1: a workspace of zeros is of none.
+class LaunchEpochs {
+ public:
+  static constexpr std::uint32_t last = ~std::uint32_t{0} - 1;
+
+  struct Range {
+    std::uint32_t first;
+    bool over_again;  ///< the workspace is to be cleared before the launch
+  };
+
+  /// The next `count` epochs, fewer than `last`. The workspace has never been cleared at first.
+  Range take(std::uint32_t count) {
+    const bool over_again = next_ == 0 || count > last - next_ + 1;
+    const std::uint32_t first = over_again ? 1 : next_;
+    next_ = first + count;
+    return {first, over_again};
+  }
+
+ private:
+  std::uint32_t next_ = 0;
+};
+
+/// `automatic` is the faster of those that the device can run: on an H200 `registers`, of all
+/// types.
+enum class ScanKernel : std::uint8_t { automatic, bulk, registers };
+
+/// One-pass scans of arrays in the memory of one device, the current one when it was made: sums in
+/// the output type's own arithmetic (integers wrap), minima and maxima. Floating-point sums are the
+/// same bits from run to run on one GPU model. One scan at a time.
+class OnePassScan {
+ public:
+  /// Native byte order. Throws Error where supports() is false, and for a kernel that this device
+  /// can't run.
+  OnePassScan(ElementType input, ElementType output, ScanOperation operation,
+              ScanKernel kernel = ScanKernel::automatic);
+
+  static bool supports(ElementType input, ElementType output, ScanOperation operation);
+
+  /// Scans behind what `stream` holds. Arrays are aligned to their elements; `output` may be
+  /// `input` where sizes are equal. `before`, the combined value of all elements before the first,
+  /// points to an element of the output type on the host, or is null. Throws Error where the kernel
+  /// asked for by name can't scan arrays that lie so.
+  void start(const void* input, void* output, std::uint64_t elements, bool exclusive,
+             const void* before, cudaStream_t stream);
+
+ private:
+  std::uint32_t epochs_of(std::uint64_t elements) const;
+  void validate_places(const void* input, const void* output) const;
+
+  ElementType input_;
+  ElementType output_;
+  ScanOperation operation_;
+  bool bulk_;
+  kernels::ResidentScan resident_;
+  DeviceBuffer workspace_;
+  LaunchEpochs epochs_;
+};
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "cuda/tiles/block_view.hpp"
+#include "warpfold/core/double_pair.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/fixed_point.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold::cuda::kernels {
+
+/// What a tile of floats holds, besides the limbs of its sum.
+struct TileTraits {
+  static constexpr std::int32_t all_zero = INT32_MIN;  ///< as an exponent
+
+  scan_order::TileSpecials first;  ///< tile_elements where there is none
+  std::int32_t any_huge;           ///< whether a finite element reaches scan_order::huge
+  std::int32_t exponent;           ///< the elements short of huge are below 2^exponent
+  std::int32_t first_limb;         ///< the tile's sum has limbs from here on,
+  std::int32_t limbs;              ///< so many
+};
+
+/// The limbs of an ExactSum that sums of fewer than 2^64 elements of a type may have.
+struct LimbRange {
+  int first;
+  int count;
+};
+
+inline LimbRange limbs_of_sums(ElementType type) {
+  if (type == ElementType::f64) return {0, ExactSum::limbs};
+  return {29, 12};  // 2^-160 to 2^224
+}
+
+/// Consecutive tiles whose sum is known besides those of the tiles, so that prefixes of tiles need
+/// no scan of all of them.
+struct TileGroups {
+  static constexpr std::uint64_t maximum = 1024;
+  static constexpr std::uint64_t step = 128;
+
+  explicit TileGroups(std::uint64_t tiles)
+      : tiles_each(round_up(ceil_div(tiles, maximum), step)), count(ceil_div(tiles, tiles_each)) {}
+
+  /// Of any `tiles` or fewer.
+  static std::uint64_t max_of(std::uint64_t tiles) {
+    return std::min(maximum, ceil_div(tiles, step));
+  }
+
+  std::uint64_t tiles_each;  ///< a multiple of `step`
+  std::uint64_t count;       ///< at most `most`
+};
+
+/// Exact sums of tiles and of groups of tiles. A tile's limb lies in (-2^33, 2^33), so that 2^29
+/// tiles can be added limb by limb.
+struct FloatTileTotals {
+  std::int64_t* limbs;  ///< a row for each tile, of `range.count` limbs from `range.first` on
+  TileTraits* traits;
+  std::int64_t* group_limbs;  ///< a column of groups for each limb of an ExactSum
+  LimbRange range;
+  TileGroups groups;
+};
+
+/// `group_limbs` has to be zero before.
+void float_tile_totals(const BlockView& block, const FloatTileTotals& totals, NonFinite* non_finite,
+                       cudaStream_t stream);
+
+/// Where the scan of a tile of floats begins.
+struct TileStart {
+  DoublePair base;  ///< the sum of all finite elements before the tile, scaled
+  scan_order::TileSpecials first;
+  std::int32_t any_huge;       ///< in the tile or its base, which decides on the scale
+  std::int32_t exponent;       ///< as in TileTraits
+  std::int32_t base_in_units;  ///< whether the PairSlices of the tile hold the base
+};
+
+/// What is before a block of floats.
+struct FloatCarry {
+  ExactSum sum;  ///< limbs in (-2^32, 2^32); few columns are worked on where few are not zero
+  bool nan;
+  bool positive_infinity;
+  bool negative_infinity;
+};
+
+/// `totals` with the limbs of each group replaced by those of the groups before it.
+void tile_starts(const FloatTileTotals& totals, const NonFinite* non_finite,
+                 const FloatCarry& before, std::uint64_t tiles, TileStart* starts,
+                 cudaStream_t stream);
+
+/// Tiles put off, to be scanned in the general way: as many as the block has at most.
+struct TileList {
+  std::uint32_t* tile;
+  std::uint32_t* count;  ///< 0 before the scan
+};
+
+/// Writes the prefix sums of a block of floats, in the order of additions of scan_arithmetic.hpp.
+void scan_sum_float(const BlockView& block, const TileStart* starts, const TileList& put_off,
+                    bool exclusive, cudaStream_t stream);
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,185 @@
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "cuda/primitives/comparable.cuh"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/tiles/tile.cuh"
+#include "cuda/tiles/tile_scans.hpp"
+#include "cuda/tiles/write_prefixes.cuh"
+
+namespace warpfold::cuda::kernels {
+namespace {
+
+/// This lane's elements from `place` on as the operator's values.
+template <class T, class Operator>
+__device__ Quad<typename Operator::Value> read_values(const BlockView& block, const Tile& tile,
+                                                      std::int32_t place,
+                                                      const Operator& operation) {
+  const Quad<T> quad = read_quad<T>(block, tile, place);
+  Quad<typename Operator::Value> values;
+#pragma unroll
+  for (int k = 0; k < scan_order::lane_elements; ++k)
+    values.element[k] =
+        k < tile.present(place) ? operation.value(quad.element[k]) : operation.identity();
+  return values;
+}
+
+/// Scans the tile from `carry` on with an associative operator, which has a type Value and
+/// functions value(T), identity() and operator()(Value, Value). Calls write(place, Quad<Value>) for
+/// the lane's prefixes of each row. By all threads of the block; every lane reads its elements of a
+/// row before it writes them.
+template <class T, class Operator, class Write>
+__device__ void scan_tile(const BlockView& block, const Tile& tile, const Operator& operation,
+                          typename Operator::Value carry, bool exclusive, Write&& write) {
+  using Value = typename Operator::Value;
+  __shared__ Value segment_total[scan_order::tile_segments];
+  Value total = operation.identity();
+#pragma unroll 1
+  for (int row = 0; row < scan_order::tile_rows; ++row) {
+    const auto values = read_values<T>(block, tile, place_in_tile(row), operation);
+    Value own = values.element[0];
+#pragma unroll
+    for (int k = 1; k < scan_order::lane_elements; ++k) own = operation(own, values.element[k]);
+    total = operation(total, warp::reduce(own, operation));
+  }
+  if (warp::lane() == 0) segment_total[warp::index()] = total;
+  __syncthreads();
+  for (int segment = 0; segment < warp::index(); ++segment)
+    carry = operation(carry, segment_total[segment]);
+
+#pragma unroll 1
+  for (int row = 0; row < scan_order::tile_rows; ++row) {
+    const std::int32_t place = place_in_tile(row);
+    auto values = read_values<T>(block, tile, place, operation);
+#pragma unroll
+    for (int k = 1; k < scan_order::lane_elements; ++k)
+      values.element[k] = operation(values.element[k - 1], values.element[k]);
+    const Value lanes =
+        warp::inclusive_scan(values.element[scan_order::lane_elements - 1], operation);
+    const Value lanes_below = warp::shuffle_up(lanes, 1);
+    const Value left = warp::lane() == 0 ? carry : operation(carry, lanes_below);
+    Quad<Value> prefixes;
+    if (exclusive) {
+      prefixes.element[0] = left;
+#pragma unroll
+      for (int k = 1; k < scan_order::lane_elements; ++k)
+        prefixes.element[k] = operation(left, values.element[k - 1]);
+    } else {
+#pragma unroll
+      for (int k = 0; k < scan_order::lane_elements; ++k)
+        prefixes.element[k] = operation(left, values.element[k]);
+    }
+    write(place, prefixes);
+    carry = operation(carry, warp::shuffle(lanes, warp::lanes - 1));
+  }
+}
+
+/// Sums within a tile: 2^12 elements of 32 bits stay below 2^44.
+template <class T>
+struct TileSum {
+  using Value = std::conditional_t<sizeof(T) == 8, int128, std::int64_t>;
+
+  __device__ Value value(T element) const { return element; }
+  __device__ Value identity() const { return 0; }
+  __device__ Value operator()(Value a, Value b) const { return a + b; }
+};
+
+template <class T>
+__global__ void __launch_bounds__(tile_threads)
+    scan_sum_integer_kernel(const BlockView block, const int128* tile_sums, const int128 before,
+                            const bool exclusive, const OverflowCheck check) {
+  const Tile tile(block);
+  const int128 base = before + tile_sums[blockIdx.x];
+  const auto write = [&](std::int32_t place, const auto& sums) {
+    Quad<int128> prefixes;
+#pragma unroll
+    for (int k = 0; k < scan_order::lane_elements; ++k)
+      prefixes.element[k] = base + sums.element[k];
+    write_prefixes(block, tile, place, prefixes, check);
+  };
+  scan_tile<T>(block, tile, TileSum<T>{}, 0, exclusive, write);
+}
+
+/// The first of the least (greatest) elements; the first NaN where there is one.
+template <class T>
+struct RunningExtremum {
+  using Value = Comparable<T>;
+
+  bool maximum;
+
+  __device__ Value value(T element) const { return comparable(element); }
+
+  __device__ Value identity() const {
+    if constexpr (is_floating_element<T>) {
+      constexpr Value infinity = std::numeric_limits<Value>::infinity();
+      return maximum ? -infinity : infinity;
+    } else {
+      return maximum ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+    }
+  }
+
+  __device__ Value operator()(Value left, Value right) const {
+    return first_extremum(left, right, maximum);
+  }
+
+  /// What the elements before a tile leave it.
+  __device__ Value carry(const Extremum& before, const Extremum& in_block, bool nan) const {
+    if constexpr (is_floating_element<T>)
+      if (nan) return std::numeric_limits<Value>::quiet_NaN();
+    Value best = identity();
+    if (before.seen()) best = comparable_of_bits<Value>(before.bits);
+    if (!in_block.seen()) return best;
+    const Value right = comparable_of_bits<Value>(in_block.bits);
+    return before.seen() ? (*this)(best, right) : right;
+  }
+};
+
+template <class T>
+__global__ void __launch_bounds__(tile_threads)
+    scan_extremum_kernel(const BlockView block, const Extremum* tile_extrema,
+                         const NonFinite* non_finite, const ExtremumCarry before,
+                         const bool maximum, const bool exclusive, const OverflowCheck check) {
+  const Tile tile(block);
+  const RunningExtremum<T> operation{maximum};
+  const bool nan = before.nan || non_finite->first_tile[0] < blockIdx.x;
+  const auto carry = operation.carry(before.best, tile_extrema[blockIdx.x], nan);
+  const auto write = [&](std::int32_t place, const auto& extrema) {
+    Quad<std::conditional_t<is_floating_element<T>, double, int128>> prefixes;
+#pragma unroll
+    for (int k = 0; k < scan_order::lane_elements; ++k) prefixes.element[k] = extrema.element[k];
+    if constexpr (is_floating_element<T>)
+      write_prefixes(block, tile, place, prefixes);
+    else
+      write_prefixes(block, tile, place, prefixes, check);
+  };
+  scan_tile<T>(block, tile, operation, carry, exclusive, write);
+}
+
+}  // namespace
+
+void scan_sum_integer(const BlockView& block, const int128* tile_sums, int128 before,
+                      bool exclusive, const OverflowCheck& check, cudaStream_t stream) {
+  visit_element_type(block.format.type, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (!is_floating_element<T>)
+      scan_sum_integer_kernel<T><<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(
+          block, tile_sums, before, exclusive, check);
+  });
+  check_launch("starting the scan on the GPU");
+}
+
+void scan_extremum(const BlockView& block, const Extremum* tile_extrema,
+                   const NonFinite* non_finite, const ExtremumCarry& before, bool maximum,
+                   bool exclusive, const OverflowCheck& check, cudaStream_t stream) {
+  visit_element_type(block.format.type, [&](auto element) {
+    scan_extremum_kernel<decltype(element)>
+        <<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(
+            block, tile_extrema, non_finite, before, maximum, exclusive, check);
+  });
+  check_launch("starting the scan on the GPU");
+}
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,188 @@
+#include "pipeline/arrays/device_arrays.hpp"
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/agreement.hpp"
+#include "mpi/combine.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/core/partition.hpp"
+
+namespace warpfold {
+
+ElementRange scan_partition(std::uint64_t elements, std::uint64_t ranks, std::uint64_t rank) {
+  return partition(elements, scan_tile_elements, ranks, rank);
+}
+
+}  // namespace warpfold
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Throws a usage Error unless `count` elements of `element_bytes` may be at `data`. `name` is what
+/// the message calls them.
+void check_device_array(const char* name, const void* data, std::uint64_t count,
+                        std::uint64_t element_bytes, const cuda::ArrayEngine& engine) {
+  if (count == 0) return;
+  const std::string subject = std::string("the ") + name;
+  if (data == nullptr)
+    throw usage_error(subject + " is null", "it has " + std::to_string(count) + " elements",
+                      "Pass its address in device memory, or no elements.");
+  if (reinterpret_cast<std::uintptr_t>(data) % element_bytes != 0)
+    throw usage_error(subject + " is not aligned to its elements",
+                      "they have " + std::to_string(element_bytes) + " bytes",
+                      "Pass the address of an element.");
+  engine.check_memory(data);
+}
+
+/// Throws, on every rank, the Error of the lowest rank that passes one (`failure` not null), and an
+/// Error where ranks differ in `form`, the word that stands for what they call and with which
+/// options. Collective.
+void agree(const std::exception_ptr& failure, std::uint64_t form,
+           const mpi::Communicator& communicator) {
+  const std::uint64_t well = failure ? 0 : 1;
+  const std::vector<std::uint64_t> minimum = mpi::minimum({well, form, ~form}, communicator);
+  if (minimum[0] == 0) mpi::throw_on_all_ranks(failure, communicator);
+  if (minimum[1] == ~minimum[2]) return;
+  throw usage_error("ranks differ in a call on arrays in device memory",
+                    "type, options or function are not the same on all of them",
+                    "Make the same call on every rank; only arrays and streams may differ.");
+}
+
+/// Returns the word for a reduction; that of a scan is odd.
+std::uint64_t form_of(ElementType type, const ReduceNeeds& needs) {
+  std::uint64_t form = static_cast<std::uint64_t>(type);
+  for (const bool need : {needs.sum, needs.absolute, needs.squares, needs.extrema})
+    form = form << 1 | (need ? 1u : 0u);
+  return form << 1;
+}
+
+ScanSpec spec_of(ElementType type, const DeviceScanOptions& options) {
+  ScanSpec spec;
+  spec.input = {type, native_byte_order};
+  spec.operation = options.operation;
+  spec.exclusive = options.exclusive;
+  spec.output = options.output_type.value_or(default_scan_output(type, options.operation));
+  spec.overflow = options.overflow;
+  return spec;
+}
+
+/// Returns the word for a scan; that of a reduction is even.
+std::uint64_t form_of(const ScanSpec& spec, FloatSums float_sums) {
+  std::uint64_t form = static_cast<std::uint64_t>(spec.input.type);
+  form = form << 8 | static_cast<std::uint64_t>(spec.output);
+  form = form << 8 | static_cast<std::uint64_t>(spec.operation);
+  form = form << 1 | (spec.exclusive ? 1u : 0u);
+  form = form << 1 | static_cast<std::uint64_t>(spec.overflow);
+  form = form << 1 | static_cast<std::uint64_t>(float_sums);
+  return form << 1 | 1u;
+}
+
+void check_tiles(const DeviceArray& input, std::uint64_t first_index) {
+  if (input.count == 0 || first_index % scan_tile_elements == 0) return;
+  throw usage_error(
+      "a partition starts inside a tile of the scan",
+      "index " + std::to_string(first_index) + " is no multiple of " +
+          std::to_string(scan_tile_elements),
+      "Give whole tiles to all ranks before the last (scan_partition), or choose FloatSums::fast.");
+}
+
+/// Checks that the output lies apart from the input; elements of one size may be scanned in place.
+void check_overlap(const DeviceArray& input, const void* output, const ScanSpec& spec) {
+  const std::uint64_t input_bytes = size_of(spec.input.type);
+  const std::uint64_t output_bytes = size_of(spec.output);
+  const auto from = reinterpret_cast<std::uintptr_t>(input.data);
+  const auto to = reinterpret_cast<std::uintptr_t>(output);
+  if (from == to && input_bytes == output_bytes) return;
+  if (from >= to + input.count * output_bytes || to >= from + input.count * input_bytes) return;
+  throw usage_error("input and output of a scan overlap", "",
+                    "Pass memory apart, or the input's own address for elements of its size.");
+}
+
+/// Checks a rank's part of a scan and prepares its engine for it.
+void prepare(const DeviceArray& input, const void* output, const ScanSpec& spec,
+             FloatSums float_sums, std::uint64_t first_index, cuda::ArrayEngine& engine) {
+  validate(spec);
+  check_device_array("input", input.data, input.count, size_of(spec.input.type), engine);
+  check_device_array("output", output, input.count, size_of(spec.output), engine);
+  check_overlap(input, output, spec);
+  const bool sums_floats = spec.operation == ScanOperation::sum && is_floating(spec.input.type);
+  const bool reproducible = float_sums == FloatSums::reproducible;
+  if (sums_floats && reproducible) check_tiles(input, first_index);
+  engine.prepare_scan(spec, reproducible || !sums_floats);
+}
+
+/// Throws, on every rank, the failure of one, or the lowest overflow, where there is any.
+void throw_on_all_ranks(const std::exception_ptr& failure, std::uint64_t overflow,
+                        ElementType output, const mpi::Communicator& communicator) {
+  const auto state = mpi::minimum({failure ? 0u : 1u, overflow}, communicator);
+  if (state[0] == 0) mpi::throw_on_all_ranks(failure, communicator);
+  if (state[1] == no_index) return;
+  throw Error("the scan overflows at index " + std::to_string(state[1]),
+              "the prefix there is beyond " + std::string(name_of(output)),
+              "Choose a wider output type, or OverflowPolicy::wrap.");
+}
+
+}  // namespace
+
+Summary reduce_device_array(const DeviceArray& array, const DeviceReduceOptions& options,
+                            DeviceStream stream, cuda::ArrayEngine& engine,
+                            const mpi::Communicator& communicator) {
+  const ReduceNeeds needs = needs_of(options.statistics, array.type);
+  bool started = false;
+  std::exception_ptr failure = capture_exception([&] {
+    check_device_array("array", array.data, array.count, size_of(array.type), engine);
+    if (array.count == 0) return;
+    engine.start_reduce(array.data, array.count, array.type, needs, stream);
+    started = true;
+  });
+
+  // The ranks agree while their devices reduce; a reduction that was started is waited for in any
+  // case.
+  const std::uint64_t first_index =
+      needs.extrema ? mpi::exclusive_sum(array.count, communicator) : 0;
+  const std::exception_ptr disagreement =
+      capture_exception([&] { agree(failure, form_of(array.type, needs), communicator); });
+  std::optional<Accumulator> mine;
+  failure = capture_exception([&] {
+    mine = started ? engine.reduce_result() : Accumulator::empty();
+    mine->shift_indices(first_index);
+  });
+  if (disagreement) std::rethrow_exception(disagreement);
+
+  const std::optional<Accumulator> whole = mpi::reduce_everywhere(mine, communicator);
+  if (!whole) mpi::throw_on_all_ranks(failure, communicator);
+  return summarize(*whole, array.type, options.statistics, options.summary);
+}
+
+void scan_device_array(const DeviceArray& input, void* output, const DeviceScanOptions& options,
+                       DeviceStream stream, cuda::ArrayEngine& engine,
+                       const mpi::Communicator& communicator) {
+  const ScanSpec spec = spec_of(input.type, options);
+  const std::uint64_t first_index = mpi::exclusive_sum(input.count, communicator);
+  agree(capture_exception(
+            [&] { prepare(input, output, spec, options.float_sums, first_index, engine); }),
+        form_of(spec, options.float_sums), communicator);
+
+  // The last rank adds nothing for higher ones.
+  Accumulator total = Accumulator::empty();
+  std::exception_ptr failure = capture_exception([&] {
+    if (input.count == 0) return;
+    if (communicator.is_last() && !engine.needs_total(input.count)) return;
+    total = engine.total(input.data, input.count, stream);
+    total.shift_indices(first_index);
+  });
+  const Accumulator before = mpi::exclusive_scan(total, communicator);
+  std::uint64_t overflow = no_index;
+  if (!failure && input.count != 0)
+    failure = capture_exception([&] {
+      const auto place = engine.scan(input.data, output, input.count, before, stream);
+      if (place) overflow = first_index + *place;
+    });
+  throw_on_all_ranks(failure, overflow, spec.output, communicator);
+}
+
+}  // namespace warpfold::pipeline

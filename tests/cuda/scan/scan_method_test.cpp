@@ -1,0 +1,276 @@
+#include "cuda/scan/scan_method.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "cpu/engines/backend.hpp"
+#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/support/drive_engines.hpp"
+#include "cuda/support/gpu_test.hpp"
+#include "cuda/support/sample_data.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+constexpr std::size_t tile = scan_order::tile_elements;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr ElementType floats[] = {ElementType::f16, ElementType::bf16, ElementType::f32,
+                                  ElementType::f64};
+constexpr std::size_t sizes[] = {1,    31,   32,   33,           4095,
+                                 4096, 4097, 8192, 5 * tile + 1, 300 * tile + 77};
+
+/// Series that put the ways a scan can go to the test; doubles, to be rounded to the type.
+enum class Series {
+  uniform,
+  sixty_orders,
+  rising_tiles,
+  falling_tiles,
+  rising_within_tiles,
+  huge,
+  alternating,
+  ties,
+  small_integers,
+  zeros,
+  negative_zeros,
+  non_finite_at_edges
+};
+
+constexpr Series all_series[] = {Series::uniform,
+                                 Series::sixty_orders,
+                                 Series::rising_tiles,
+                                 Series::falling_tiles,
+                                 Series::rising_within_tiles,
+                                 Series::huge,
+                                 Series::alternating,
+                                 Series::ties,
+                                 Series::small_integers,
+                                 Series::zeros,
+                                 Series::negative_zeros,
+                                 Series::non_finite_at_edges};
+
+double element_of_series(Series series, std::size_t i, std::mt19937_64& random) {
+  const double u = std::uniform_real_distribution<double>(-1.0, 1.0)(random);
+  const int in_tile = static_cast<int>(i % tile);
+  const int tile_index = static_cast<int>(i / tile);
+  switch (series) {
+    case Series::uniform:
+      return u;
+    case Series::sixty_orders:
+      return std::ldexp(u, static_cast<int>(random() % 60));
+    case Series::rising_tiles:
+      return std::ldexp(u, tile_index * 100 % 700 - 300);
+    case Series::falling_tiles:
+      return std::ldexp(u, 400 - tile_index * 100 % 700);
+    case Series::rising_within_tiles:
+      return std::ldexp(u, in_tile / 8 - 256);
+    case Series::huge:
+      return random() % 3000 == 0 ? 0x1p990 * u : u;
+    case Series::alternating:
+      return i % 2 == 0 ? 1.0 / 3.0 : -1.0 / 3.0;
+    case Series::ties:
+      return i == 0 ? 0x1p53 : in_tile % 2 == 0 ? 1.0 : 2.0;
+    case Series::small_integers:
+      return static_cast<double>(random() % 7) - 3.0;
+    case Series::zeros:
+      return i < 2 * tile ? 0.0 : static_cast<double>(i == 2 * tile);
+    case Series::negative_zeros:
+      return -0.0;
+    case Series::non_finite_at_edges:
+      if (in_tile != 0 && in_tile != static_cast<int>(tile) - 1) return u;
+      if (random() % 8 != 0) return u;
+      return random() % 3 == 0 ? std::nan("") : random() % 2 == 0 ? infinity : -infinity;
+  }
+  return 0.0;
+}
+
+template <class T>
+std::vector<T> series_of(Series series, std::size_t size) {
+  std::mt19937_64 random(size);
+  std::vector<T> elements(size);
+  for (std::size_t i = 0; i < size; ++i)
+    elements[i] = element_of<T>(element_of_series(series, i, random));
+  return elements;
+}
+
+std::vector<std::byte> bytes_of_series(ElementType type, Series series, std::size_t size,
+                                       ByteOrder order = native_byte_order) {
+  return visit_element_type(type, [&](auto element) {
+    return bytes_of(series_of<decltype(element)>(series, size), order);
+  });
+}
+
+ScanSpec sum_of(ElementType input, ElementType output, bool exclusive = false,
+                ByteOrder order = native_byte_order) {
+  return {{input, order}, ScanOperation::sum, exclusive, output, OverflowPolicy::error};
+}
+
+struct DeviceScan {
+  Accumulator total;
+  std::vector<std::byte> bytes;
+};
+
+/// Scans in one block; the arrays start `offset` elements behind an aligned address.
+DeviceScan scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec& spec,
+                          const Accumulator& before, std::size_t offset) {
+  const std::size_t input_bytes = size_of(spec.input.type);
+  const std::size_t output_bytes = size_of(spec.output);
+  const std::size_t size = bytes.size() / input_bytes;
+  const auto scan = make_scan_method(spec);
+  const DeviceBuffer input((size + offset) * input_bytes);
+  const DeviceBuffer output((size + offset) * output_bytes);
+  const DeviceBuffer scratch(scan->scratch_bytes(size / tile + 1));
+  const Stream stream;
+  fill_bytes(scratch.data(), 0xa5, scratch.size(), stream.get());
+  const kernels::BlockView block{input.data() + offset * input_bytes,
+                                 output.data() + offset * output_bytes, size, spec.input,
+                                 spec.output};
+  copy_to_device(input.data() + offset * input_bytes, bytes.data(), bytes.size(), stream.get());
+  DeviceScan result;
+  result.total = scan->total(block, scratch.data(), stream.get());
+  EXPECT_EQ(scan->scan(block, scratch.data(), before, stream.get()), std::nullopt);
+  result.bytes.resize(size * output_bytes);
+  copy_to_host(result.bytes.data(), block.output, result.bytes.size(), stream.get());
+  stream.synchronize();
+  return result;
+}
+
+class CudaFloatScan : public testing::TestWithParam<ElementType> {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
+    cpu_ = cpu::make_backend(2);
+  }
+
+  std::vector<std::byte> expected(const std::vector<std::byte>& bytes, const ScanSpec& spec,
+                                  const Accumulator& before) {
+    const std::uint64_t elements = bytes.size() / size_of(spec.input.type);
+    const auto engine = cpu_->make_scan_engine({spec, 64 * tile, elements});
+    return scan_all(*engine, bytes, spec, 64 * tile, before).bytes;
+  }
+
+  Accumulator total_of(const std::vector<std::byte>& bytes, const ElementFormat& format) {
+    return reduce_all(*cpu_, {format, {true, false, false, false}, 64 * tile}, bytes);
+  }
+
+  std::unique_ptr<Backend> cpu_;
+};
+
+std::string described(const ScanSpec& spec, Series series, std::size_t size) {
+  return std::string(name_of(spec.input.type)) + " to " + std::string(name_of(spec.output)) +
+         ", series " + std::to_string(static_cast<int>(series)) + ", size " + std::to_string(size);
+}
+
+TEST_P(CudaFloatScan, PrefixesAreThoseOfTheCpuByteForByte) {
+  for (const ElementType output : floats) {
+    for (const Series series : all_series) {
+      for (const std::size_t size : sizes) {
+        const bool exclusive = size % 2 == 0;
+        const ScanSpec spec = sum_of(GetParam(), output, exclusive);
+        const auto bytes = bytes_of_series(GetParam(), series, size);
+        const auto none = Accumulator::empty();
+        EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
+            << described(spec, series, size);
+      }
+    }
+  }
+}
+
+TEST_P(CudaFloatScan, ArraysNeedOnlyBeAlignedToTheirElements) {
+  for (const ElementType output : floats) {
+    for (std::size_t offset = 1; offset <= 3; ++offset) {
+      const ScanSpec spec = sum_of(GetParam(), output);
+      const auto bytes = bytes_of_series(GetParam(), Series::sixty_orders, 3 * tile + offset);
+      const auto none = Accumulator::empty();
+      EXPECT_TRUE(scan_on_device(bytes, spec, none, offset).bytes == expected(bytes, spec, none))
+          << described(spec, Series::sixty_orders, offset);
+    }
+  }
+}
+
+TEST_P(CudaFloatScan, WhatIsBeforeCountsWhateverItsMagnitude) {
+  const double sums[] = {0x1p-1074, -0x1p-1074, 1.0, -1.0, 0x1p53, -1e300, 0x1p1023, -0x1p900};
+  for (const double sum : sums) {
+    Accumulator before = Accumulator::empty();
+    before.sum.add(sum);
+    before.sum.add(sum);
+    before.sum.add(0x1p-500);
+    before.sum.normalize();
+    for (const Series series : {Series::uniform, Series::falling_tiles, Series::zeros}) {
+      const ScanSpec spec = sum_of(GetParam(), ElementType::f64, sum > 0, ByteOrder::big);
+      const auto bytes = bytes_of_series(GetParam(), series, 4 * tile + 9, ByteOrder::big);
+      EXPECT_TRUE(scan_on_device(bytes, spec, before, 0).bytes == expected(bytes, spec, before))
+          << described(spec, series, 0) << " after " << sum;
+    }
+  }
+}
+
+TEST_P(CudaFloatScan, SpecialElementsBeforeTheBlockCount) {
+  for (int kind = 0; kind < 3; ++kind) {
+    Accumulator before = Accumulator::empty();
+    before.nan_count = kind == 0;
+    before.positive_infinities = kind == 1;
+    before.negative_infinities = kind == 2;
+    const ScanSpec spec = sum_of(GetParam(), GetParam());
+    const auto bytes = bytes_of_series(GetParam(), Series::non_finite_at_edges, 20 * tile);
+    EXPECT_TRUE(scan_on_device(bytes, spec, before, 0).bytes == expected(bytes, spec, before));
+  }
+}
+
+TEST_P(CudaFloatScan, TotalsAreExact) {
+  for (const Series series : all_series) {
+    for (const std::size_t size : sizes) {
+      const ScanSpec spec = sum_of(GetParam(), ElementType::f64);
+      const auto bytes = bytes_of_series(GetParam(), series, size);
+      const Accumulator total = scan_on_device(bytes, spec, Accumulator::empty(), 0).total;
+      const Accumulator other = total_of(bytes, spec.input);
+      EXPECT_EQ(total.count, other.count);
+      EXPECT_EQ(total.nan_count, other.nan_count);
+      EXPECT_EQ(total.positive_infinities, other.positive_infinities);
+      EXPECT_EQ(total.negative_infinities, other.negative_infinities);
+      EXPECT_TRUE(std::equal(std::begin(total.sum.limb), std::end(total.sum.limb),
+                             std::begin(other.sum.limb)))
+          << described(spec, series, size);
+    }
+  }
+}
+
+TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
+  for (const Sample kind : all_samples) {
+    for (const ElementType output : floats) {
+      const ScanSpec spec = sum_of(GetParam(), output, output == ElementType::f32);
+      const auto bytes = visit_element_type(GetParam(), [&](auto element) {
+        return bytes_of(sample<decltype(element)>(kind, 40 * tile + 3, 17));
+      });
+      const auto none = Accumulator::empty();
+      EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
+          << described(spec, Series::uniform, static_cast<std::size_t>(kind));
+    }
+  }
+}
+
+class CudaLongFloatScan : public CudaFloatScan {};
+
+TEST_P(CudaLongFloatScan, ManyTilesShareAGroup) {
+  const ScanSpec spec = sum_of(GetParam(), GetParam());
+  const auto bytes = bytes_of_series(GetParam(), Series::uniform, (std::size_t{1} << 27) + 3);
+  const auto none = Accumulator::empty();
+  EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none));
+}
+
+INSTANTIATE_TEST_SUITE_P(Floats, CudaFloatScan, testing::ValuesIn(floats),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+INSTANTIATE_TEST_SUITE_P(Floats, CudaLongFloatScan,
+                         testing::Values(ElementType::f32, ElementType::f64),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+}  // namespace
+}  // namespace warpfold::cuda
