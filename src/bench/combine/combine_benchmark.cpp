@@ -79,8 +79,8 @@ std::optional<Accumulator> expected(const Exchange& exchange,
   return exchange.right;
 }
 
-/// From this rank's result to the combined one. A rank that has none combines all the same, as the
-/// others wait for it, and fails afterwards.
+/// Goes from this rank's result to the combined one. A rank that has none combines all the same, as
+/// the others wait for it, and fails afterwards.
 Accumulator carry_out(const Exchange& exchange, const mpi::Communicator& communicator) {
   Accumulator mine = Accumulator::empty();
   const std::exception_ptr failure = pipeline::capture_exception([&] { mine = exchange.take(); });

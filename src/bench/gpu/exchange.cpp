@@ -8,7 +8,7 @@
 #include "bench/gpu/host_reference.hpp"
 #include "bench/harness/selection.hpp"
 #include "bench/kernels/fill.hpp"
-#include "bench/kernels/publish.hpp"
+#include "bench/kernels/probes.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"

@@ -21,7 +21,7 @@ std::vector<Accumulator> prefix_reduces(Backend& host, const void* array, Elemen
 /// host backend computes from the exact reduction of everything before.
 class ScanReference {
  public:
-  /// For scans of ascending_counts[i] elements of `array`, given what precedes it.
+  /// Prepares for scans of ascending_counts[i] elements of `array`, given what precedes it.
   ScanReference(Backend& host, const ScanSpec& spec, const void* array,
                 const std::vector<std::uint64_t>& ascending_counts, cudaStream_t stream,
                 const Accumulator& before = Accumulator::empty());

@@ -7,7 +7,7 @@
 #include "bench/gpu/rig.hpp"
 #include "bench/harness/sum_check.hpp"
 #include "bench/kernels/fill.hpp"
-#include "bench/kernels/read_probe.hpp"
+#include "bench/kernels/probes.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"

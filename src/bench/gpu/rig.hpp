@@ -49,7 +49,7 @@ class Rig {
 
   /// A candidate that copies `row.bytes` between the same windows of two arrays. Not collective.
   Candidate copy(Row row, const cuda::DeviceBuffer& to, const cuda::DeviceBuffer& from,
-                 const Windows& windows) const;
+                 const Windows& windows = {}) const;
 
   /// Fills results before a candidate writes them, so that none passes for another's. Not
   /// collective.

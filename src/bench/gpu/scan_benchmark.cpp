@@ -155,7 +155,7 @@ class ScanCase {
     return candidates;
   }
 
-  /// Where launch number `launch` begins, in elements.
+  /// Makes a function of where launch number `launch` begins, in elements.
   auto first_element(std::size_t size) const {
     return [windows = windows(size), bytes = types_.larger_bytes()](std::uint64_t launch) {
       return windows.offset(launch) / bytes;
@@ -197,7 +197,7 @@ class ScanCase {
     return candidate;
   }
 
-  /// As a call with one rank does it: the exact total, then the scan.
+  /// Scans as a call with one rank does it: the exact total, then the scan.
   Candidate reproducible(std::size_t size, const Operation& operation) {
     Candidate candidate{row(size, operation.name, "reproducible")};
     const auto scan = std::make_shared<cuda::DeviceScan>(sum_spec(operation.exclusive), true);
@@ -228,7 +228,7 @@ class ScanCase {
     return candidate;
   }
 
-  /// On data whose partial sums are exact every scan has to be right; on data that rounds the
+  /// Checks that on data whose partial sums are exact every scan is right; on data that rounds the
   /// reproducible one is compared with the host's, and the others with it.
   void check_floats(std::vector<Claim>& claims, std::size_t size) {
     const std::uint64_t elements = elements_of(plan_.fitting[size]);

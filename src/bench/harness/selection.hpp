@@ -45,21 +45,24 @@ struct SizePlan {
   std::uint64_t capacity = 0;  ///< bytes of each array, a multiple of 256
 };
 
-/// For `arrays` arrays in `memory_bytes`, rotating through `rotation` bytes where there is room.
+/// Plans `arrays` arrays in `memory_bytes`, rotating through `rotation` bytes where there is room.
 SizePlan plan_sizes(const std::vector<std::uint64_t>& ascending_sizes, std::uint64_t arrays,
                     std::uint64_t memory_bytes, std::uint64_t rotation);
 
 /// Equal parts of an array, each for one launch; they start at multiples of 256 bytes.
 class Windows {
  public:
+  /// Makes one part, at the start of the array.
+  Windows() = default;
+
   /// `capacity` holds one part at least.
   Windows(std::uint64_t capacity, std::uint64_t part_bytes);
 
   std::uint64_t offset(std::uint64_t launch) const { return launch % count_ * stride_; }
 
  private:
-  std::uint64_t stride_;
-  std::uint64_t count_;
+  std::uint64_t stride_ = 0;
+  std::uint64_t count_ = 1;
 };
 
 }  // namespace warpfold::bench

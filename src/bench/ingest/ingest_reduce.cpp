@@ -7,10 +7,12 @@
 
 #include "bench/harness/across_ranks.hpp"
 #include "bench/harness/selection.hpp"
-#include "bench/ingest/inflate_probe.hpp"
 #include "bench/ingest/ingest_candidates.hpp"
 #include "bench/ingest/raw_file.hpp"
 #include "bench/ingest/stored_ranges.hpp"
+#include "core/layout/chunk_grid.hpp"
+#include "cpu/machine/thread_pool.hpp"
+#include "io/chunks/chunk_decoder.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -102,6 +104,76 @@ std::optional<Candidate> raw_read(const IngestRun& run) {
   if (!raw) return std::nullopt;
   return Candidate{std::move(row), [raw](std::uint64_t) { raw->run(); }};
 }
+
+/// More than caches hold of the uncompressed bytes, undone in a fraction of a second.
+constexpr std::uint64_t wanted_bytes = 64 << 20;
+
+/// Some of the chunks that are written, spread over all of them.
+std::vector<io::StoredChunk> spread_sample(std::vector<io::StoredChunk> chunks,
+                                           std::uint64_t wanted) {
+  std::erase_if(chunks, [](const io::StoredChunk& chunk) { return chunk.bytes == 0; });
+  const std::uint64_t step = std::max<std::uint64_t>(1, chunks.size() / wanted);
+  std::vector<io::StoredChunk> sample;
+  for (std::uint64_t i = 0; i < chunks.size() && sample.size() < wanted; i += step)
+    sample.push_back(chunks[i]);
+  return sample;
+}
+
+/// Undoes filters of a sample of a dataset's own chunks from memory into memory, again and again:
+/// what a pool of threads that only does that can't go beyond.
+class InflateProbe {
+ public:
+  /// Reads the sample, from rank `rank`'s part of the chunks. Throws Error.
+  InflateProbe(const io::DatasetInfo& info, int ranks, int rank, int threads)
+      : chunk_bytes_(io::grid_of(info).chunk_elements() * size_of(info.format.type)),
+        threads_(threads) {
+    const std::uint64_t wanted = std::max<std::uint64_t>(1, wanted_bytes / chunk_bytes_);
+    const InputFile file(info.stored_file);
+    for (const io::StoredChunk& chunk : spread_sample(chunks_of_rank(info, ranks, rank), wanted)) {
+      stored_.push_back({std::vector<std::byte>(chunk.bytes), chunk.skipped_filters});
+      file.read(chunk.address, stored_.back().bytes);
+    }
+    for (int i = 0; i < threads; ++i)
+      workers_.push_back({io::ChunkDecoder(info.filters, size_of(info.format.type), chunk_bytes_),
+                          std::vector<std::byte>(static_cast<std::size_t>(chunk_bytes_))});
+  }
+
+  /// Returns the bytes of the sample without filters; 0 where no chunk is written.
+  std::uint64_t sample_bytes() const { return stored_.size() * chunk_bytes_; }
+
+  /// The first thread alone undoes the sample once. Throws Error.
+  void run_on_one_core() {
+    for (std::size_t chunk = 0; chunk < stored_.size(); ++chunk) decode(chunk, workers_.front());
+  }
+
+  /// Every thread undoes the sample once, all at the same time. Throws Error.
+  void run_on_all_threads() {
+    threads_.parallel_for(workers_.size() * stored_.size(), [&](std::size_t task, int worker) {
+      decode(task % stored_.size(), workers_[static_cast<std::size_t>(worker)]);
+    });
+  }
+
+ private:
+  struct Chunk {
+    std::vector<std::byte> bytes;
+    std::uint32_t skipped_filters;
+  };
+
+  struct Worker {
+    io::ChunkDecoder decoder;
+    std::vector<std::byte> out;
+  };
+
+  void decode(std::size_t chunk, Worker& worker) const {
+    worker.decoder.decode(stored_[chunk].bytes, stored_[chunk].skipped_filters, worker.out,
+                          "cannot undo the filters of a chunk");
+  }
+
+  std::uint64_t chunk_bytes_;
+  std::vector<Chunk> stored_;
+  std::vector<Worker> workers_;
+  cpu::ThreadPool threads_;
+};
 
 /// Adds what a rank's part of the dataset takes by what a sample takes of each thread.
 void add_inflating(const IngestRun& run, std::vector<Candidate>& candidates) {

@@ -18,7 +18,7 @@ std::vector<io::FileBytes> cut_into_pieces(io::FileBytes whole, std::uint64_t pi
 std::vector<io::FileBytes> pieces_of_chunks(const std::vector<io::StoredChunk>& chunks,
                                             std::uint64_t piece_bytes);
 
-/// Those chunks of a chunked dataset that are rank `rank`'s of `ranks` to read.
+/// Lists the chunks of a chunked dataset that are rank `rank`'s of `ranks` to read.
 std::vector<io::StoredChunk> chunks_of_rank(const io::DatasetInfo& info, int ranks, int rank);
 
 /// The file's bytes that rank `rank` of `ranks` has to read of a dataset, in pieces of at most

@@ -1,19 +1,19 @@
-#include "bench/ladder/filter_kernels.hpp"
 #include "bench/ladder/ladder.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "warpfold/core/error.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
 
 template <class T, void (*Launch)(const Filter<T>& filter, cudaStream_t stream)>
-void start(const void* input, std::uint64_t elements, const void* threshold, void* kept,
+void start(const void* input, std::uint64_t elements, const void* threshold, void* selected,
            std::uint64_t* count, cudaStream_t stream) {
-  fill_bytes(count, 0, sizeof(*count), stream);
+  cuda::fill_bytes(count, 0, sizeof(*count), stream);
   Launch({static_cast<const T*>(input), elements, *static_cast<const T*>(threshold),
-          static_cast<T*>(kept), reinterpret_cast<unsigned long long*>(count)},
+          static_cast<T*>(selected), reinterpret_cast<unsigned long long*>(count)},
          stream);
 }
 
@@ -48,4 +48,4 @@ std::vector<FilterVariant> atomics_variants(ElementType type) {
   }
 }
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

@@ -1,7 +1,6 @@
 #include <cooperative_groups.h>
 
-#include "bench/ladder/filter_kernels.hpp"
-#include "bench/ladder/grid.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 
@@ -9,44 +8,46 @@
 // is what a counter said when it was incremented; the kernels differ in how many increments share
 // one atomic addition.
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
+
+namespace warp = cuda::warp;
 
 constexpr unsigned filter_threads = 256;
 constexpr unsigned filter_warps = filter_threads / warp::lanes;
 constexpr int tile_rows = 16;
 
-__device__ std::uint64_t own_place() {
+__device__ std::uint64_t own_index() {
   return std::uint64_t{blockIdx.x} * filter_threads + threadIdx.x;
 }
 
 /// Every element is counted, as 0 or 1. Lanes that add different numbers can't share an addition.
 template <class T>
 __global__ void __launch_bounds__(filter_threads) filter_by_all_kernel(const Filter<T> filter) {
-  const std::uint64_t i = own_place();
+  const std::uint64_t i = own_index();
   if (i >= filter.elements) return;
   const T element = filter.input[i];
-  const bool keep = element > filter.threshold;
-  const unsigned long long at = atomicAdd(filter.count, keep ? 1ull : 0ull);
-  if (keep) filter.kept[at] = element;
+  const bool is_selected = element > filter.threshold;
+  const unsigned long long at = atomicAdd(filter.count, is_selected ? 1ull : 0ull);
+  if (is_selected) filter.selected[at] = element;
 }
 
-/// Lanes that add the same number to the same counter: compilers make one addition of them, as the
-/// next two do by hand.
+/// Adds for each lane. As lanes add the same number to the same counter, compilers make one
+/// addition of them, as the next two do by hand.
 struct PlainIncrement {
   __device__ static unsigned long long next(unsigned long long* count) {
     return atomicAdd(count, 1ull);
   }
 };
 
-/// One addition for the lanes of a warp that come here together.
+/// Adds once for the lanes of a warp that come here together.
 struct WarpIncrement {
   __device__ static unsigned long long next(unsigned long long* count) {
     return warp::increment(*count);
   }
 };
 
-/// The same, said with cooperative groups.
+/// Adds once for the lanes of a warp that come here together, as a cooperative group.
 struct GroupIncrement {
   __device__ static unsigned long long next(unsigned long long* count) {
     const auto group = cooperative_groups::coalesced_threads();
@@ -59,24 +60,24 @@ struct GroupIncrement {
 
 template <class Increment, class T>
 __global__ void __launch_bounds__(filter_threads) filter_kernel(const Filter<T> filter) {
-  const std::uint64_t i = own_place();
+  const std::uint64_t i = own_index();
   if (i >= filter.elements) return;
   const T element = filter.input[i];
-  if (element > filter.threshold) filter.kept[Increment::next(filter.count)] = element;
+  if (element > filter.threshold) filter.selected[Increment::next(filter.count)] = element;
 }
 
-/// Where each warp of the block begins to write, given how many elements it keeps: one addition for
-/// the block.
-__device__ unsigned long long reserve(unsigned warp_keeps, unsigned long long* count) {
-  __shared__ unsigned keeps[filter_warps];
+/// Returns where each warp of the block begins to write, given how many elements it selects, by one
+/// addition for the block.
+__device__ unsigned long long reserve(unsigned warp_selected, unsigned long long* count) {
+  __shared__ unsigned selected[filter_warps];
   __shared__ unsigned long long first;
-  if (warp::lane() == 0) keeps[warp::index()] = warp_keeps;
+  if (warp::lane() == 0) selected[warp::index()] = warp_selected;
   __syncthreads();
   unsigned below = 0;
   unsigned all = 0;
   for (int other = 0; other < static_cast<int>(filter_warps); ++other) {
-    if (other < warp::index()) below += keeps[other];
-    all += keeps[other];
+    if (other < warp::index()) below += selected[other];
+    all += selected[other];
   }
   if (threadIdx.x == 0) first = atomicAdd(count, static_cast<unsigned long long>(all));
   __syncthreads();
@@ -87,8 +88,8 @@ template <class T, int Rows>
 __global__ void __launch_bounds__(filter_threads) filter_tile_kernel(const Filter<T> filter) {
   const std::uint64_t first = std::uint64_t{blockIdx.x} * (filter_threads * Rows) + threadIdx.x;
   T element[Rows];
-  unsigned keeps[Rows];
-  unsigned warp_keeps = 0;
+  unsigned selected[Rows];
+  unsigned warp_selected = 0;
 #pragma unroll
   for (int row = 0; row < Rows; ++row) {
     const std::uint64_t i = first + row * filter_threads;
@@ -96,14 +97,14 @@ __global__ void __launch_bounds__(filter_threads) filter_tile_kernel(const Filte
   }
 #pragma unroll
   for (int row = 0; row < Rows; ++row) {
-    keeps[row] = warp::ballot(element[row] > filter.threshold);
-    warp_keeps += static_cast<unsigned>(__popc(keeps[row]));
+    selected[row] = warp::ballot(element[row] > filter.threshold);
+    warp_selected += static_cast<unsigned>(__popc(selected[row]));
   }
-  T* next = filter.kept + reserve(warp_keeps, filter.count);
+  T* next = filter.selected + reserve(warp_selected, filter.count);
 #pragma unroll
   for (int row = 0; row < Rows; ++row) {
-    if (element[row] > filter.threshold) next[warp::rank_among(keeps[row])] = element[row];
-    next += __popc(keeps[row]);
+    if (element[row] > filter.threshold) next[warp::rank_among(selected[row])] = element[row];
+    next += __popc(selected[row]);
   }
 }
 
@@ -111,7 +112,7 @@ template <class Increment, class T>
 void launch(const Filter<T>& filter, cudaStream_t stream) {
   filter_kernel<Increment>
       <<<covering_blocks(filter.elements, filter_threads), filter_threads, 0, stream>>>(filter);
-  check_launch("starting a filter with an increment an element");
+  cuda::check_launch("starting a filter with an increment an element");
 }
 
 template <int Rows, class T>
@@ -119,7 +120,7 @@ void launch_tiles(const Filter<T>& filter, cudaStream_t stream) {
   filter_tile_kernel<T, Rows>
       <<<covering_blocks(filter.elements, filter_threads * Rows), filter_threads, 0, stream>>>(
           filter);
-  check_launch("starting a filter with an increment a block");
+  cuda::check_launch("starting a filter with an increment a block");
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ template <class T>
 void filter_by_all(const Filter<T>& filter, cudaStream_t stream) {
   filter_by_all_kernel<<<covering_blocks(filter.elements, filter_threads), filter_threads, 0,
                          stream>>>(filter);
-  check_launch("starting a filter with an addition an element");
+  cuda::check_launch("starting a filter with an addition an element");
 }
 
 template <class T>
@@ -169,4 +170,4 @@ WARPFOLD_INSTANTIATE(std::uint32_t);
 
 #undef WARPFOLD_INSTANTIATE
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

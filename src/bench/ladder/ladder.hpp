@@ -11,7 +11,7 @@
 
 /// Kernels from the naive to the fast, each a variant that does one thing better than the one
 /// before. Lists are in that order and speak of the device that is current when they are made.
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 
 /// What is said of a kernel beside what it computes.
 struct Label {
@@ -39,15 +39,16 @@ std::vector<Variant> reduce_variants(ElementType type);
 /// Inclusive prefix sums of i32, modulo 2^32, as many as there are elements.
 std::vector<Variant> scan_variants();
 
-/// Keeps the elements of an array that are greater than a threshold, in any order.
+/// Selects the elements of an array that are greater than a threshold, in any order.
 struct FilterVariant : Label {
-  /// As Variant::start(). `threshold` points to an element on the host, `kept` has room for all
-  /// elements, `count`, in device memory, becomes the number of those kept.
-  void (*start)(const void* input, std::uint64_t elements, const void* threshold, void* kept,
+  /// Starts the filter as Variant::start() does its kernel. `threshold` points to an element on the
+  /// host, `selected` has room for all elements, `count`, in device memory, becomes the number of
+  /// those selected.
+  void (*start)(const void* input, std::uint64_t elements, const void* threshold, void* selected,
                 std::uint64_t* count, cudaStream_t stream);
 };
 
 /// Filters of i32 or u32 that count with atomics. Throws Error for other types.
 std::vector<FilterVariant> atomics_variants(ElementType type);
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

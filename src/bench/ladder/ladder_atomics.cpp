@@ -13,20 +13,19 @@ namespace {
 
 constexpr std::uint64_t usual_elements = std::uint64_t{1} << 26;
 
-/// Filters of one type that keep a given share.
+/// Filters of one type that select a given share.
 template <class T>
 class FilterLadder {
  public:
-  FilterLadder(Rig& rig, const Settings& settings, ElementType type, int kept_percent)
+  FilterLadder(Rig& rig, const Settings& settings, ElementType type, int selected_percent)
       : rig_(rig),
         type_(type),
         elements_(settings.elements.value_or(usual_elements)),
         group_("ladder atomics " + std::string(name_of(type)) + ", " +
-               std::to_string(kept_percent) + "% kept"),
-        threshold_(threshold_of(kept_percent)),
-        variants_(cuda::ladder::atomics_variants(type)),
-        kernels_(chosen_kernels(settings.kernels, variants_, {"copy"})),
-        whole_(elements_ * sizeof(T), elements_ * sizeof(T)) {}
+               std::to_string(selected_percent) + "% kept"),
+        threshold_(threshold_of(selected_percent)),
+        variants_(ladder::atomics_variants(type)),
+        kernels_(chosen_kernels(settings.kernels, variants_, {"copy"})) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * sizeof(T);
@@ -50,9 +49,9 @@ class FilterLadder {
   };
 
   /// Elements are uniform over the whole range of T.
-  static T threshold_of(int kept_percent) {
+  static T threshold_of(int selected_percent) {
     const double span = std::ldexp(1.0, 8 * sizeof(T));
-    const double below = span * (100 - kept_percent) / 100;
+    const double below = span * (100 - selected_percent) / 100;
     return static_cast<T>(static_cast<double>(std::numeric_limits<T>::min()) + below);
   }
 
@@ -66,30 +65,30 @@ class FilterLadder {
 
   std::vector<Candidate> checked_candidates() {
     input_ = cuda::DeviceBuffer(elements_ * sizeof(T));
-    kept_ = cuda::DeviceBuffer(elements_ * sizeof(T));
+    selected_ = cuda::DeviceBuffer(elements_ * sizeof(T));
     count_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
     kernels::fill(input_.data(), type_, kernels::Pattern::uniform, elements_, 1, rig_.stream());
     const Fingerprint right = wanted();
     std::vector<Candidate> candidates;
-    for (const cuda::ladder::FilterVariant& variant : variants_)
+    for (const ladder::FilterVariant& variant : variants_)
       if (contains(kernels_, variant.name)) candidates.push_back(checked(variant, right));
     if (contains(kernels_, "copy"))
-      candidates.push_back(rig_.copy(row("copy", "copy"), kept_, input_, whole_));
+      candidates.push_back(rig_.copy(row("copy", "copy"), selected_, input_));
     return candidates;
   }
 
-  Candidate checked(const cuda::ladder::FilterVariant& variant, const Fingerprint& right) {
+  Candidate checked(const ladder::FilterVariant& variant, const Fingerprint& right) {
     Candidate candidate{row("filter", variant.name)};
     candidate.row.title = variant.title;
     candidate.row.note = variant.refusal;
     if (!variant.refusal.empty()) return candidate;
     candidate.row.useful_bytes = candidate.row.bytes + right.count * sizeof(T);
     candidate.run = [this, start = variant.start](std::uint64_t) {
-      start(input_.data(), elements_, &threshold_, kept_.data(),
+      start(input_.data(), elements_, &threshold_, selected_.data(),
             reinterpret_cast<std::uint64_t*>(count_.data()), rig_.stream());
     };
     rig_.poison(count_.data(), count_.size());
-    rig_.poison(kept_.data(), kept_.size());
+    rig_.poison(selected_.data(), selected_.size());
     candidate.run(0);
     candidate.row.check = claimed() == right ? Check::right : Check::wrong;
     return candidate;
@@ -106,7 +105,7 @@ class FilterLadder {
     const auto count = cuda::downloaded_value<std::uint64_t>(count_.data(), rig_.stream());
     Fingerprint fingerprint;
     if (count > elements_) return fingerprint;
-    for (const T element : cuda::downloaded_array<T>(kept_.data(), count, rig_.stream()))
+    for (const T element : cuda::downloaded_array<T>(selected_.data(), count, rig_.stream()))
       fingerprint.add(element);
     return fingerprint;
   }
@@ -116,11 +115,10 @@ class FilterLadder {
   std::uint64_t elements_;
   std::string group_;
   T threshold_;
-  std::vector<cuda::ladder::FilterVariant> variants_;
+  std::vector<ladder::FilterVariant> variants_;
   std::vector<std::string> kernels_;
-  Windows whole_;
   cuda::DeviceBuffer input_;
-  cuda::DeviceBuffer kept_;
+  cuda::DeviceBuffer selected_;
   cuda::DeviceBuffer count_;
 };
 
@@ -131,11 +129,11 @@ Result ladder_atomics(MPI_Comm communicator, const Settings& settings) {
       chosen_names("type", settings.types, {"i32", "u32"}, {"i32"});
   Rig rig(communicator, settings);
   for (const std::string& type : types) {
-    for (const int kept_percent : {10, 50, 90}) {
+    for (const int selected_percent : {10, 50, 90}) {
       if (type == "i32")
-        FilterLadder<std::int32_t>(rig, settings, ElementType::i32, kept_percent).run();
+        FilterLadder<std::int32_t>(rig, settings, ElementType::i32, selected_percent).run();
       else
-        FilterLadder<std::uint32_t>(rig, settings, ElementType::u32, kept_percent).run();
+        FilterLadder<std::uint32_t>(rig, settings, ElementType::u32, selected_percent).run();
     }
   }
   return rig.take_result();

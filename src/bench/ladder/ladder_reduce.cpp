@@ -46,9 +46,8 @@ class ReduceLadder {
       : rig_(rig),
         type_(type),
         elements_(elements_of(type, settings)),
-        variants_(cuda::ladder::reduce_variants(type)),
-        kernels_(chosen_kernels(settings.kernels, variants_, {"CUB", "fold", "copy"})),
-        whole_(elements_ * size_of(type_), elements_ * size_of(type_)) {}
+        variants_(ladder::reduce_variants(type)),
+        kernels_(chosen_kernels(settings.kernels, variants_, {"CUB", "fold", "copy"})) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * size_of(type_);
@@ -76,19 +75,18 @@ class ReduceLadder {
     target_ = cuda::DeviceBuffer(bytes);
     result_ = cuda::DeviceBuffer(sizeof(std::uint64_t));
     std::vector<Candidate> sums;
-    for (const cuda::ladder::Variant& variant : variants_)
+    for (const ladder::Variant& variant : variants_)
       if (contains(kernels_, variant.name)) sums.push_back(candidate_of(variant));
     if (contains(kernels_, "CUB")) sums.push_back(cub());
     judge_on_exact_data(sums);
     upload_article_input();
     judge_on_article_input(sums);
     if (contains(kernels_, "fold")) sums.push_back(reduce());
-    if (contains(kernels_, "copy"))
-      sums.push_back(rig_.copy(row("copy", "copy"), target_, input_, whole_));
+    if (contains(kernels_, "copy")) sums.push_back(rig_.copy(row("copy", "copy"), target_, input_));
     return sums;
   }
 
-  Candidate candidate_of(const cuda::ladder::Variant& variant) {
+  Candidate candidate_of(const ladder::Variant& variant) {
     Candidate candidate{row("sum", variant.name)};
     candidate.row.title = variant.title;
     candidate.row.note = variant.refusal;
@@ -128,7 +126,7 @@ class ReduceLadder {
     return candidate;
   }
 
-  /// On numbers whose partial sums are exact in any order every sum has to be right.
+  /// Checks sums on numbers whose partial sums are exact in any order: every one has to be right.
   void judge_on_exact_data(std::vector<Candidate>& sums) {
     kernels::fill(input_.data(), type_, kernels::Pattern::steps, elements_, 1, rig_.stream());
     for (Candidate& sum : judged(sums)) {
@@ -179,9 +177,8 @@ class ReduceLadder {
   Rig& rig_;
   ElementType type_;
   std::uint64_t elements_;
-  std::vector<cuda::ladder::Variant> variants_;
+  std::vector<ladder::Variant> variants_;
   std::vector<std::string> kernels_;
-  Windows whole_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer target_;
   cuda::DeviceBuffer result_;

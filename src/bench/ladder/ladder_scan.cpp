@@ -20,9 +20,8 @@ class ScanLadder {
   ScanLadder(Rig& rig, const Settings& settings)
       : rig_(rig),
         elements_(settings.elements.value_or(usual_elements)),
-        variants_(cuda::ladder::scan_variants()),
-        kernels_(chosen_kernels(settings.kernels, variants_, {"scan", "CUB", "copy"})),
-        whole_(elements_ * size_of(type), elements_ * size_of(type)) {}
+        variants_(ladder::scan_variants()),
+        kernels_(chosen_kernels(settings.kernels, variants_, {"scan", "CUB", "copy"})) {}
 
   void run() {
     const std::uint64_t bytes = elements_ * size_of(type);
@@ -48,17 +47,17 @@ class ScanLadder {
     output_ = cuda::DeviceBuffer(elements_ * size_of(type));
     kernels::fill(input_.data(), type, kernels::Pattern::uniform, elements_, 1, rig_.stream());
     std::vector<Candidate> scans;
-    for (const cuda::ladder::Variant& variant : variants_)
+    for (const ladder::Variant& variant : variants_)
       if (contains(kernels_, variant.name)) scans.push_back(candidate_of(variant));
     if (contains(kernels_, "scan")) scans.push_back(production());
     if (contains(kernels_, "CUB")) scans.push_back(cub());
     for (Candidate& scan : scans) check(scan);
     if (contains(kernels_, "copy"))
-      scans.push_back(rig_.copy(row("copy", "copy"), output_, input_, whole_));
+      scans.push_back(rig_.copy(row("copy", "copy"), output_, input_));
     return scans;
   }
 
-  Candidate candidate_of(const cuda::ladder::Variant& variant) {
+  Candidate candidate_of(const ladder::Variant& variant) {
     Candidate candidate{row("inclusive", variant.name)};
     candidate.row.title = variant.title;
     candidate.row.note = variant.refusal;
@@ -104,9 +103,8 @@ class ScanLadder {
 
   Rig& rig_;
   std::uint64_t elements_;
-  std::vector<cuda::ladder::Variant> variants_;
+  std::vector<ladder::Variant> variants_;
   std::vector<std::string> kernels_;
-  Windows whole_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
 };

@@ -1,15 +1,14 @@
-#include "bench/ladder/grid.hpp"
-#include "bench/ladder/reduce_kernels.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 
 // Blocks of threads sum as many elements in shared memory, each a tree with the block's sum at its
 // root. The trees differ in which threads work, and where. What a thread reads in a step no other
 // writes in it; a barrier ends each step.
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
-/// The thread's element, zero past the end.
+/// Returns the thread's element, zero past the end.
 template <class T>
 __device__ T own_element(const T* input, std::uint64_t elements) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -70,21 +69,21 @@ void sum_interleaved_divergent(const T* input, std::uint64_t elements, T* sums,
                                cudaStream_t stream) {
   interleaved_divergent_kernel<<<covering_blocks(elements, tree_threads), tree_threads, 0,
                                  stream>>>(input, elements, sums);
-  check_launch("starting a sum with interleaved addressing");
+  cuda::check_launch("starting a sum with interleaved addressing");
 }
 
 template <class T>
 void sum_interleaved_strided(const T* input, std::uint64_t elements, T* sums, cudaStream_t stream) {
   interleaved_strided_kernel<<<covering_blocks(elements, tree_threads), tree_threads, 0, stream>>>(
       input, elements, sums);
-  check_launch("starting a sum with strided indices");
+  cuda::check_launch("starting a sum with strided indices");
 }
 
 template <class T>
 void sum_sequential(const T* input, std::uint64_t elements, T* sums, cudaStream_t stream) {
   sequential_kernel<T, tree_threads>
       <<<covering_blocks(elements, tree_threads), tree_threads, 0, stream>>>(input, elements, sums);
-  check_launch("starting a sum with sequential addressing");
+  cuda::check_launch("starting a sum with sequential addressing");
 }
 
 template <class T>
@@ -92,7 +91,7 @@ void sum_tree_level(const T* input, std::uint64_t elements, T* sums, cudaStream_
   sequential_kernel<T, level_threads>
       <<<covering_blocks(elements, level_threads), level_threads, 0, stream>>>(input, elements,
                                                                                sums);
-  check_launch("starting a level of a tree of sums");
+  cuda::check_launch("starting a level of a tree of sums");
 }
 
 #define WARPFOLD_INSTANTIATE(T)                                                              \
@@ -107,4 +106,4 @@ WARPFOLD_INSTANTIATE(double);
 
 #undef WARPFOLD_INSTANTIATE
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

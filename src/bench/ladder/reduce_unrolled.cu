@@ -1,13 +1,14 @@
 #include <algorithm>
 
-#include "bench/ladder/grid.hpp"
-#include "bench/ladder/reduce_kernels.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
+
+namespace warp = cuda::warp;
 
 constexpr int unrolled_threads = 512;
 constexpr int unrolled_warps = unrolled_threads / warp::lanes;
@@ -17,7 +18,8 @@ template <class T>
 constexpr std::uint64_t chunk_elements = loads<T>* unrolled_threads;
 constexpr unsigned blocks_a_multiprocessor = 2048 / unrolled_threads;
 
-/// In the block's first thread. `warp_sums` has room for one of each warp.
+/// Sums the values of the block's threads, in the first one. `warp_sums` has room for one of each
+/// warp.
 template <class T>
 __device__ T block_sum(T sum, T* warp_sums) {
   const auto plus = [](T a, T b) { return a + b; };
@@ -27,8 +29,8 @@ __device__ T block_sum(T sum, T* warp_sums) {
   return warp::reduce(warp::lane() < unrolled_warps ? warp_sums[warp::lane()] : T{0}, plus);
 }
 
-/// Many independent loads in flight in each thread, added in registers; one step of block work for
-/// all that a block reads.
+/// Each thread has many independent loads in flight and adds in registers; all that a block reads
+/// takes one step of block work.
 template <class T>
 __global__ void __launch_bounds__(unrolled_threads)
     unrolled_kernel(const T* input, std::uint64_t elements, T* sum) {
@@ -51,14 +53,15 @@ __global__ void __launch_bounds__(unrolled_threads)
 
 template <class T>
 void add_unrolled(const T* input, std::uint64_t elements, T* sum, cudaStream_t stream) {
-  const unsigned resident = static_cast<unsigned>(multiprocessors()) * blocks_a_multiprocessor;
+  const unsigned resident =
+      static_cast<unsigned>(cuda::multiprocessors()) * blocks_a_multiprocessor;
   const unsigned blocks = std::min(covering_blocks(elements, chunk_elements<T>), resident);
   unrolled_kernel<<<blocks, unrolled_threads, 0, stream>>>(input, elements, sum);
-  check_launch("starting an unrolled sum");
+  cuda::check_launch("starting an unrolled sum");
 }
 
 template void add_unrolled(const std::uint32_t*, std::uint64_t, std::uint32_t*, cudaStream_t);
 template void add_unrolled(const float*, std::uint64_t, float*, cudaStream_t);
 template void add_unrolled(const double*, std::uint64_t, double*, cudaStream_t);
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

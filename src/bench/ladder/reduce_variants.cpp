@@ -1,13 +1,12 @@
 #include <type_traits>
 
-#include "bench/ladder/grid.hpp"
 #include "bench/ladder/ladder.hpp"
-#include "bench/ladder/reduce_kernels.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "warpfold/core/error.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 template <class T>
@@ -18,13 +17,13 @@ template <class T, std::uint64_t Piece, Launcher<T> Launch>
 Variant levels(std::string name, std::string title) {
   Variant variant{{std::move(name), std::move(title), {}}, {}, {}};
   variant.scratch_bytes = [](std::uint64_t elements) {
-    Scratch scratch;
+    cuda::Scratch scratch;
     while (elements > Piece) scratch.take<T>(elements = ceil_div(elements, Piece));
     return scratch.bytes();
   };
   variant.start = [](const void* input, std::uint64_t elements, void* output, std::byte* memory,
                      cudaStream_t stream) {
-    Scratch scratch(memory);
+    cuda::Scratch scratch(memory);
     auto* level = static_cast<const T*>(input);
     while (elements > Piece) {
       const std::uint64_t pieces = ceil_div(elements, Piece);
@@ -45,7 +44,7 @@ Variant atomics(std::string name, std::string title) {
   variant.scratch_bytes = [](std::uint64_t) { return std::uint64_t{0}; };
   variant.start = [](const void* input, std::uint64_t elements, void* output, std::byte*,
                      cudaStream_t stream) {
-    fill_bytes(output, 0, sizeof(T), stream);
+    cuda::fill_bytes(output, 0, sizeof(T), stream);
     Launch(static_cast<const T*>(input), elements, static_cast<T*>(output), stream);
   };
   return variant;
@@ -106,4 +105,4 @@ std::vector<Variant> reduce_variants(ElementType type) {
   }
 }
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

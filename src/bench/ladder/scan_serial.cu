@@ -1,8 +1,7 @@
-#include "bench/ladder/grid.hpp"
-#include "bench/ladder/scan_kernels.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 /// This block's part of the array.
@@ -63,18 +62,18 @@ __global__ void __launch_bounds__(part_elements)
 void scan_parts_serial(const PartScan& scan, cudaStream_t stream) {
   scan_parts_serial_kernel<<<covering_blocks(scan.elements, part_elements), part_elements, 0,
                              stream>>>(scan);
-  check_launch("starting a serial scan of parts");
+  cuda::check_launch("starting a serial scan of parts");
 }
 
 void scan_parts_serial_shared(const PartScan& scan, cudaStream_t stream) {
   scan_parts_serial_shared_kernel<<<covering_blocks(scan.elements, part_elements), part_elements, 0,
                                     stream>>>(scan);
-  check_launch("starting a serial scan of parts in shared memory");
+  cuda::check_launch("starting a serial scan of parts in shared memory");
 }
 
 void scan_by_one_thread(std::uint32_t* sums, std::uint64_t count, cudaStream_t stream) {
   scan_by_one_thread_kernel<<<1, 1, 0, stream>>>(sums, count);
-  check_launch("starting a scan by one thread");
+  cuda::check_launch("starting a scan by one thread");
 }
 
 void add_part_bases(std::uint32_t* output, std::uint64_t elements,
@@ -83,7 +82,7 @@ void add_part_bases(std::uint32_t* output, std::uint64_t elements,
   if (parts == 1) return;
   add_part_bases_kernel<<<parts - 1, part_elements, 0, stream>>>(output, elements,
                                                                  scanned_part_sums);
-  check_launch("starting the addition of parts' sums");
+  cuda::check_launch("starting the addition of parts' sums");
 }
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

@@ -1,10 +1,10 @@
 #include "bench/ladder/ladder.hpp"
-#include "bench/ladder/scan_kernels.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "warpfold/core/partition.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 using ScanParts = void (*)(const PartScan& scan, cudaStream_t stream);
@@ -20,7 +20,7 @@ std::uint64_t one_level_bytes(std::uint64_t elements) {
 
 /// Part sums, part sums of these, and so on until one is left.
 std::uint64_t all_levels_bytes(std::uint64_t elements) {
-  Scratch scratch;
+  cuda::Scratch scratch;
   do {
     elements = parts_of(elements);
     scratch.take<std::uint32_t>(elements);
@@ -30,7 +30,7 @@ std::uint64_t all_levels_bytes(std::uint64_t elements) {
 
 /// Tile sums, and what the scan of them needs.
 std::uint64_t tile_sums_bytes(std::uint64_t elements) {
-  Scratch scratch;
+  cuda::Scratch scratch;
   const std::uint64_t tiles = ceil_div(elements, tile_elements);
   scratch.take<std::uint32_t>(tiles);
   return scratch.bytes() + all_levels_bytes(tiles);
@@ -49,7 +49,7 @@ void scan_three_kernels(const std::uint32_t* input, std::uint64_t elements, std:
 /// The same, the sums being scanned as the elements are.
 template <ScanParts Parts>
 void scan_recursively(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* output,
-                      Scratch& scratch, cudaStream_t stream) {
+                      cuda::Scratch& scratch, cudaStream_t stream) {
   const std::uint64_t parts = parts_of(elements);
   auto* part_sums = scratch.take<std::uint32_t>(parts);
   Parts({input, elements, output, part_sums}, stream);
@@ -61,13 +61,13 @@ void scan_recursively(const std::uint32_t* input, std::uint64_t elements, std::u
 template <ScanParts Parts>
 void scan_recursively(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* output,
                       std::byte* memory, cudaStream_t stream) {
-  Scratch scratch(memory);
+  cuda::Scratch scratch(memory);
   scan_recursively<Parts>(input, elements, output, scratch, stream);
 }
 
 void reduce_then_scan(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* output,
                       std::byte* memory, cudaStream_t stream) {
-  Scratch scratch(memory);
+  cuda::Scratch scratch(memory);
   const std::uint64_t tiles = ceil_div(elements, tile_elements);
   auto* tile_sums = scratch.take<std::uint32_t>(tiles);
   sum_tiles(input, elements, tile_sums, stream);
@@ -75,22 +75,22 @@ void reduce_then_scan(const std::uint32_t* input, std::uint64_t elements, std::u
   scan_tiles(input, elements, tile_sums, output, stream);
 }
 
-LookbackScratch cut(Scratch& scratch, std::uint64_t elements) {
+LookbackScratch lookback_scratch(cuda::Scratch& scratch, std::uint64_t elements) {
   return {scratch.take<unsigned>(1),
           scratch.take<std::uint64_t>(ceil_div(elements, tile_elements))};
 }
 
 std::uint64_t lookback_bytes(std::uint64_t elements) {
-  Scratch scratch;
-  cut(scratch, elements);
+  cuda::Scratch scratch;
+  lookback_scratch(scratch, elements);
   return scratch.bytes();
 }
 
 void lookback(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* output,
               std::byte* memory, cudaStream_t stream) {
-  fill_bytes(memory, 0, lookback_bytes(elements), stream);
-  Scratch scratch(memory);
-  scan_lookback(input, elements, output, cut(scratch, elements), stream);
+  cuda::fill_bytes(memory, 0, lookback_bytes(elements), stream);
+  cuda::Scratch scratch(memory);
+  scan_lookback(input, elements, output, lookback_scratch(scratch, elements), stream);
 }
 
 template <Scan Run>
@@ -133,4 +133,4 @@ std::vector<Variant> scan_variants() {
   };
 }
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

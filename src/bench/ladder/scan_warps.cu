@@ -1,5 +1,4 @@
-#include "bench/ladder/grid.hpp"
-#include "bench/ladder/scan_kernels.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 
@@ -7,8 +6,10 @@
 // one warp scans the warps' sums, each thread adds what is before its warp. The kernels differ in
 // how a warp scans.
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
+
+namespace warp = cuda::warp;
 
 constexpr unsigned part_warps = part_elements / warp::lanes;
 static_assert(part_warps == warp::lanes);
@@ -47,7 +48,7 @@ struct KoggeStoneScan {
   }
 };
 
-/// The same without a branch: what lies before the row is zero.
+/// Every lane adds in each step without a branch: what lies before the row is zero.
 struct PaddedKoggeStoneScan {
   static constexpr int zeros = warp::lanes / 2;
 
@@ -68,7 +69,7 @@ struct PaddedKoggeStoneScan {
   }
 };
 
-/// The same in registers.
+/// Every lane adds in each step, in registers.
 struct ShuffleScan {
   __device__ static std::uint32_t scan(std::uint32_t value) {
     for (int delta = 1; delta < warp::lanes; delta *= 2) {
@@ -80,7 +81,7 @@ struct ShuffleScan {
   }
 };
 
-/// The inclusive scan of the block's threads' values, of which the last thread gets the sum.
+/// Scans the values of the block's threads, inclusively: the last thread gets their sum.
 template <class WarpScan>
 __device__ std::uint32_t scan_block(std::uint32_t value) {
   __shared__ std::uint32_t warp_sums[part_warps];
@@ -105,7 +106,7 @@ template <class WarpScan>
 void launch(const PartScan& scan, cudaStream_t stream) {
   scan_parts_kernel<WarpScan>
       <<<covering_blocks(scan.elements, part_elements), part_elements, 0, stream>>>(scan);
-  check_launch("starting a scan of parts by warps");
+  cuda::check_launch("starting a scan of parts by warps");
 }
 
 }  // namespace
@@ -126,4 +127,4 @@ void scan_parts_shuffle(const PartScan& scan, cudaStream_t stream) {
   launch<ShuffleScan>(scan, stream);
 }
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

@@ -13,7 +13,7 @@
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/gpu_test.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 
 /// Around every warp, block, tile and level of the variants.
 inline constexpr std::uint64_t small_sizes[] = {
@@ -29,7 +29,7 @@ inline constexpr std::uint64_t huge_size = (std::uint64_t{1} << 32) + 4099;
 inline std::string missing_memory(std::uint64_t bytes) {
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
-  check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for the GPU's free memory");
+  cuda::check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for the GPU's free memory");
   if (bytes <= free_bytes) return {};
   return "needs " + std::to_string(bytes >> 20) + " MiB of GPU memory, " +
          std::to_string(free_bytes >> 20) + " MiB are free";
@@ -45,21 +45,21 @@ class GuardedArray {
     poison();
   }
   explicit GuardedArray(const std::vector<T>& elements) : GuardedArray(elements.size()) {
-    copy_to_device(data(), elements.data(), elements.size() * sizeof(T), stream_.get());
+    cuda::copy_to_device(data(), elements.data(), elements.size() * sizeof(T), stream_.get());
     stream_.synchronize();
   }
 
   T* data() const { return reinterpret_cast<T*>(buffer_.data()) + 1; }
 
   void poison() {
-    fill_bytes(buffer_.data(), 0xa5, buffer_.size(), stream_.get());
+    cuda::fill_bytes(buffer_.data(), 0xa5, buffer_.size(), stream_.get());
     stream_.synchronize();
   }
 
   /// The elements, or nothing if one before or after them was written.
   std::optional<std::vector<T>> read() const {
     std::vector<T> all(elements_ + 2);
-    copy_to_host(all.data(), buffer_.data(), buffer_.size(), stream_.get());
+    cuda::copy_to_host(all.data(), buffer_.data(), buffer_.size(), stream_.get());
     stream_.synchronize();
     if (!is_poison(all.front()) || !is_poison(all.back())) return std::nullopt;
     return std::vector<T>(all.begin() + 1, all.end() - 1);
@@ -73,8 +73,8 @@ class GuardedArray {
   }
 
   std::uint64_t elements_;
-  DeviceBuffer buffer_;
-  Stream stream_;
+  cuda::DeviceBuffer buffer_;
+  cuda::Stream stream_;
 };
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

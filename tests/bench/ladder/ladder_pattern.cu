@@ -1,7 +1,7 @@
 #include "bench/ladder/ladder_pattern.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 constexpr unsigned blocks = 1024;
@@ -24,13 +24,13 @@ __global__ void count_kernel(const std::uint32_t* array, const std::uint64_t ele
 
 void fill_pattern(std::uint32_t* array, std::uint64_t elements, cudaStream_t stream) {
   fill_kernel<<<blocks, threads, 0, stream>>>(array, elements);
-  check_launch("filling a test's array");
+  cuda::check_launch("filling a test's array");
 }
 
 void count_mismatches(const std::uint32_t* array, std::uint64_t elements,
                       unsigned long long* mismatches, cudaStream_t stream) {
   count_kernel<<<blocks, threads, 0, stream>>>(array, elements, mismatches);
-  check_launch("checking a test's array");
+  cuda::check_launch("checking a test's array");
 }
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

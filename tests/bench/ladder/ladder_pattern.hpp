@@ -5,7 +5,7 @@
 #include <cstdint>
 
 /// An array whose sums have a closed form, for arrays too large for the host.
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 
 /// Element i, modulo 2^32.
 struct Pattern {
@@ -27,4 +27,4 @@ void fill_pattern(std::uint32_t* array, std::uint64_t elements, cudaStream_t str
 void count_mismatches(const std::uint32_t* array, std::uint64_t elements,
                       unsigned long long* mismatches, cudaStream_t stream);
 
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

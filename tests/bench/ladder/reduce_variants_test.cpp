@@ -7,13 +7,13 @@
 
 #include "bench/ladder/ladder.hpp"
 #include "bench/ladder/ladder_arrays.hpp"
+#include "bench/ladder/ladder_kernels.hpp"
 #include "bench/ladder/ladder_pattern.hpp"
-#include "bench/ladder/reduce_kernels.hpp"
 #include "core/values/generated_elements.hpp"
 #include "core/values/generator.hpp"
 #include "warpfold/core/error.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 template <class T>
@@ -47,10 +47,10 @@ std::vector<T> random_elements(std::uint64_t count) {
 template <class T>
 T summed(const Variant& variant, const T* input, std::uint64_t elements) {
   const std::uint64_t scratch_bytes = variant.scratch_bytes(elements);
-  const DeviceBuffer scratch(scratch_bytes);
+  const cuda::DeviceBuffer scratch(scratch_bytes);
   const GuardedArray<T> output(1);
-  const Stream stream;
-  if (scratch_bytes != 0) fill_bytes(scratch.data(), 0xff, scratch_bytes, stream.get());
+  const cuda::Stream stream;
+  if (scratch_bytes != 0) cuda::fill_bytes(scratch.data(), 0xff, scratch_bytes, stream.get());
   variant.start(input, elements, output.data(), scratch.data(), stream.get());
   stream.synchronize();
   return output.read().value().front();
@@ -72,7 +72,7 @@ void expect_sum_of(const std::vector<T>& elements) {
 }
 
 template <class T>
-class CudaReduceLadder : public GpuTest {};
+class CudaReduceLadder : public cuda::GpuTest {};
 
 using ReduceTypes = testing::Types<std::uint32_t, float, double>;
 TYPED_TEST_SUITE(CudaReduceLadder, ReduceTypes);
@@ -94,12 +94,12 @@ TYPED_TEST(CudaReduceLadder, SumsOfManyElementsAreExact) {
   for (const std::uint64_t size : large_sizes) expect_sum_of(random_elements<TypeParam>(size));
 }
 
-using CudaReduceLadderOf = GpuTest;
+using CudaReduceLadderOf = cuda::GpuTest;
 
 TEST_F(CudaReduceLadderOf, U32SumsMoreElementsThan32BitsCount) {
   if (const auto missing = missing_memory(huge_size * 5); !missing.empty()) GTEST_SKIP() << missing;
   const GuardedArray<std::uint32_t> input(huge_size);
-  const Stream stream;
+  const cuda::Stream stream;
   fill_pattern(input.data(), huge_size, stream.get());
   stream.synchronize();
   expect_sum(input.data(), huge_size, Pattern::sum(huge_size));
@@ -115,11 +115,11 @@ TEST_F(CudaReduceLadderOf, U32SumsTheMiddleSquareWeylSequence) {
   spec.elements = draws;
   const auto generator = make_generator(spec);
   const GuardedArray<std::uint32_t> input(draws);
-  const Stream stream;
+  const cuda::Stream stream;
   std::vector<std::uint32_t> host(chunk);
   for (std::uint64_t first = 0; first < draws; first += chunk) {
     generator->fill({first, chunk}, std::as_writable_bytes(std::span(host)));
-    copy_to_device(input.data() + first, host.data(), chunk * sizeof(host[0]), stream.get());
+    cuda::copy_to_device(input.data() + first, host.data(), chunk * sizeof(host[0]), stream.get());
     stream.synchronize();
   }
   expect_sum(input.data(), draws, 1064985537u);
@@ -127,7 +127,8 @@ TEST_F(CudaReduceLadderOf, U32SumsTheMiddleSquareWeylSequence) {
 
 TEST_F(CudaReduceLadderOf, OnlyReduceAddSyncIsRefusedWhereItIsMissing) {
   int major = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking the GPU");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0),
+              "asking the GPU");
   EXPECT_TRUE(major >= 8 || !has_reduce_add_sync());
   for (const ElementType type : {ElementType::u32, ElementType::f32, ElementType::f64})
     for (const Variant& variant : reduce_variants(type)) {
@@ -144,4 +145,4 @@ TEST_F(CudaReduceLadderOf, OtherTypesAreRefused) {
 }
 
 }  // namespace
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

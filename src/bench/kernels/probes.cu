@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bench/kernels/read_probe.hpp"
+#include "bench/kernels/probes.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
@@ -35,6 +35,19 @@ __global__ void __launch_bounds__(threads)
   if (cuda::warp::lane() == 0) atomicXor(result, combined);
 }
 
+constexpr int publish_threads = 256;
+
+__global__ void __launch_bounds__(publish_threads)
+    publish_kernel(std::uint64_t* payload, int words, std::uint64_t value,
+                   volatile std::uint32_t* flag, std::uint32_t epoch) {
+  for (int i = static_cast<int>(threadIdx.x); i < words; i += publish_threads)
+    payload[i] = value + static_cast<std::uint64_t>(i);
+  if (flag == nullptr) return;
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *flag = epoch;
+}
+
 }  // namespace
 
 int resident_probe_blocks() {
@@ -53,6 +66,12 @@ void read_probe(const void* array, std::uint64_t bytes, std::uint32_t* result, i
   read_probe_kernel<<<grid, threads, 0, stream>>>(static_cast<const uint4*>(array), vectors,
                                                   result);
   cuda::check_launch("starting the read probe");
+}
+
+void publish(std::uint64_t* payload, int words, std::uint64_t value, std::uint32_t* flag,
+             std::uint32_t epoch, cudaStream_t stream) {
+  publish_kernel<<<1, publish_threads, 0, stream>>>(payload, words, value, flag, epoch);
+  cuda::check_launch("starting the handover of a result");
 }
 
 }  // namespace warpfold::bench::kernels

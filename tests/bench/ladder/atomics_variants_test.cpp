@@ -10,7 +10,7 @@
 #include "core/values/generated_elements.hpp"
 #include "warpfold/core/error.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 template <class T>
@@ -25,7 +25,7 @@ std::vector<T> random_elements(std::uint64_t count) {
   return elements;
 }
 
-/// Those which keep all, none, and one in two, four and some hundred.
+/// Lists thresholds that select all, none, and one in two, four and some hundred.
 template <class T>
 std::vector<T> thresholds() {
   using Limits = std::numeric_limits<T>;
@@ -48,7 +48,7 @@ std::vector<T> filtered(const FilterVariant& variant, const GuardedArray<T>& inp
                         std::uint64_t size, T threshold) {
   const GuardedArray<T> kept(size);
   const GuardedArray<std::uint64_t> count(1);
-  const Stream stream;
+  const cuda::Stream stream;
   variant.start(input.data(), size, &threshold, kept.data(), count.data(), stream.get());
   stream.synchronize();
   std::vector<T> elements = kept.read().value();
@@ -70,7 +70,7 @@ void expect_kept(std::uint64_t size) {
 }
 
 template <class T>
-class CudaAtomicsLadder : public GpuTest {};
+class CudaAtomicsLadder : public cuda::GpuTest {};
 
 using FilterTypes = testing::Types<std::int32_t, std::uint32_t>;
 TYPED_TEST_SUITE(CudaAtomicsLadder, FilterTypes);
@@ -90,14 +90,14 @@ TYPED_TEST(CudaAtomicsLadder, ManyElementsAreKeptIfAboveTheThreshold) {
     expect_kept<TypeParam>(size);
 }
 
-using CudaAtomicsLadderOf = GpuTest;
+using CudaAtomicsLadderOf = cuda::GpuTest;
 
 TEST_F(CudaAtomicsLadderOf, U32CountsMoreElementsThan32BitsCount) {
   if (const auto missing = missing_memory(huge_size * 9); !missing.empty()) GTEST_SKIP() << missing;
   const GuardedArray<std::uint32_t> input(huge_size);
   const GuardedArray<std::uint32_t> kept(huge_size);
   const GuardedArray<std::uint64_t> count(1);
-  const Stream stream;
+  const cuda::Stream stream;
   const std::uint32_t threshold = 0;
   for (const FilterVariant& variant : atomics_variants(ElementType::u32)) {
     variant.start(input.data(), huge_size, &threshold, kept.data(), count.data(), stream.get());
@@ -111,4 +111,4 @@ TEST_F(CudaAtomicsLadderOf, OtherTypesAreRefused) {
 }
 
 }  // namespace
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder

@@ -7,7 +7,7 @@
 #include "bench/ladder/ladder_pattern.hpp"
 #include "core/values/generated_elements.hpp"
 
-namespace warpfold::cuda::ladder {
+namespace warpfold::bench::ladder {
 namespace {
 
 std::vector<std::int32_t> random_elements(std::uint64_t count) {
@@ -26,12 +26,12 @@ std::vector<std::int32_t> prefix_sums(const std::vector<std::int32_t>& elements)
   return sums;
 }
 
-/// In scratch memory that holds anything.
+/// Runs a variant in scratch memory that holds anything.
 void scan(const Variant& variant, const void* input, std::uint64_t elements, void* output) {
   const std::uint64_t scratch_bytes = variant.scratch_bytes(elements);
-  const DeviceBuffer scratch(scratch_bytes);
-  const Stream stream;
-  if (scratch_bytes != 0) fill_bytes(scratch.data(), 0xff, scratch_bytes, stream.get());
+  const cuda::DeviceBuffer scratch(scratch_bytes);
+  const cuda::Stream stream;
+  if (scratch_bytes != 0) cuda::fill_bytes(scratch.data(), 0xff, scratch_bytes, stream.get());
   variant.start(input, elements, output, scratch.data(), stream.get());
   stream.synchronize();
 }
@@ -48,7 +48,7 @@ void expect_prefix_sums(std::uint64_t size) {
   }
 }
 
-using CudaScanLadder = GpuTest;
+using CudaScanLadder = cuda::GpuTest;
 
 TEST_F(CudaScanLadder, HasNineVariantsAndRefusesNone) {
   const auto variants = scan_variants();
@@ -68,22 +68,22 @@ TEST_F(CudaScanLadder, MoreElementsThan32BitsCountHaveTheirPrefixSums) {
   if (const auto missing = missing_memory(huge_size * 9); !missing.empty()) GTEST_SKIP() << missing;
   const GuardedArray<std::uint32_t> input(huge_size);
   GuardedArray<std::uint32_t> output(huge_size);
-  const Stream stream;
+  const cuda::Stream stream;
   fill_pattern(input.data(), huge_size, stream.get());
   stream.synchronize();
   for (const Variant& variant : scan_variants()) {
     output.poison();
     scan(variant, input.data(), huge_size, output.data());
-    const DeviceBuffer mismatches(sizeof(unsigned long long));
-    fill_bytes(mismatches.data(), 0, mismatches.size(), stream.get());
+    const cuda::DeviceBuffer mismatches(sizeof(unsigned long long));
+    cuda::fill_bytes(mismatches.data(), 0, mismatches.size(), stream.get());
     count_mismatches(output.data(), huge_size,
                      reinterpret_cast<unsigned long long*>(mismatches.data()), stream.get());
     unsigned long long count = 0;
-    copy_to_host(&count, mismatches.data(), sizeof(count), stream.get());
+    cuda::copy_to_host(&count, mismatches.data(), sizeof(count), stream.get());
     stream.synchronize();
     EXPECT_EQ(count, 0u) << variant.name;
   }
 }
 
 }  // namespace
-}  // namespace warpfold::cuda::ladder
+}  // namespace warpfold::bench::ladder
