@@ -10,7 +10,9 @@ struct OutputOptions {
   std::string path;
   std::string dataset;  ///< path in the file; the input's where empty
   bool force = false;   ///< may replace an existing file, though never the input
-  std::string command;  ///< the command line, for the attribute `warpfold_command`
+  /// The command line: the newest line of the file's attribute `history` (CF conventions), above
+  /// those of the input file, and the attribute `warpfold_command` of its datasets.
+  std::string command;
 };
 
 }  // namespace warpfold

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -140,6 +141,14 @@ void copy_attribute(hid_t source, hid_t target, const std::string& name,
   require(H5Awrite(copy.get(), type.get(), values.data()), problem);
 }
 
+/// Cuts what fills up a string of fixed length.
+std::string_view without_padding(std::string_view text, hid_t type) {
+  text = text.substr(0, text.find('\0'));
+  if (H5Tget_strpad(type) == H5T_STR_SPACEPAD)
+    text = text.substr(0, text.find_last_not_of(' ') + 1);
+  return text;
+}
+
 TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
   TypeHandle type(require(H5Tcopy(H5T_C_S1), problem));
   require(H5Tset_size(type.get(), bytes), problem);
@@ -158,6 +167,27 @@ void copy_attributes(hid_t source, hid_t target, std::span<const std::string> le
     if (std::find(left_out.begin(), left_out.end(), name) == left_out.end())
       copy_attribute(source, target, name, problem);
   }
+}
+
+std::optional<std::string> read_text_attribute(hid_t object, const std::string& name,
+                                               const std::string& problem) {
+  if (require(H5Aexists(object, name.c_str()), problem) == 0) return std::nullopt;
+  const AttributeHandle attribute(require(H5Aopen(object, name.c_str(), H5P_DEFAULT), problem));
+  const TypeHandle type(require(H5Aget_type(attribute.get()), problem));
+  if (H5Tget_class(type.get()) != H5T_STRING) return std::nullopt;
+  const bool variable = require(H5Tis_variable_str(type.get()), problem) > 0;
+  const SpaceHandle space(require(H5Aget_space(attribute.get()), problem));
+  const AttributeValues values(attribute.get(), name, type.get(), space.get(), problem);
+  const std::size_t bytes = H5Tget_size(type.get());
+  std::string lines;
+  for (std::size_t at = 0; at < values.text().size(); at += bytes) {
+    if (at > 0) lines += '\n';
+    const char* string = values.text().data() + at;
+    if (variable) std::memcpy(&string, string, sizeof(string));
+    if (variable && string == nullptr) continue;
+    lines += variable ? std::string_view(string) : without_padding({string, bytes}, type.get());
+  }
+  return lines;
 }
 
 void add_text_attributes(hid_t target, std::span<const TextAttribute> attributes,

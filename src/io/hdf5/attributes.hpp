@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,8 +19,14 @@ using TextAttribute = std::pair<std::string, std::string>;
 void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
                      const std::string& problem);
 
-/// Adds fixed-length UTF-8 string attributes to a dataset. Throws an Error beginning with
-/// `problem`. Call within a LibraryScope.
+/// Reads an attribute of a dataset, or of a file's root group, that holds text: several strings are
+/// lines of it. None where there is no such attribute or it holds something else. Throws an Error
+/// beginning with `problem`. Call within a LibraryScope.
+std::optional<std::string> read_text_attribute(hid_t object, const std::string& name,
+                                               const std::string& problem);
+
+/// Adds fixed-length UTF-8 string attributes to a dataset, or to a file's root group. Throws an
+/// Error beginning with `problem`. Call within a LibraryScope.
 void add_text_attributes(hid_t target, std::span<const TextAttribute> attributes,
                          const std::string& problem);
 

@@ -123,8 +123,9 @@ FileHandle open_for_reading(const std::string& path) {
 PropertiesHandle make_group_creation(hid_t properties, const std::string& problem) {
   PropertiesHandle creation(require(H5Pcreate(properties), problem));
   // netCDF-4 wants to know the order in which things were made.
-  require(H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
-          problem);
+  constexpr unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+  require(H5Pset_link_creation_order(creation.get(), order), problem);
+  require(H5Pset_attr_creation_order(creation.get(), order), problem);
   require(H5Pset_obj_track_times(creation.get(), false), problem);
   return creation;
 }

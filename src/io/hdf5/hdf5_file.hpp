@@ -22,7 +22,8 @@ struct Alignment {
 };
 
 /// Makes the creation properties of a new file (`properties` is H5P_FILE_CREATE), for its root
-/// group, or of a group (H5P_GROUP_CREATE): the order of links is kept, times are not.
+/// group, or of a group (H5P_GROUP_CREATE): the order of links and attributes is kept, times are
+/// not.
 PropertiesHandle make_group_creation(hid_t properties, const std::string& problem);
 
 /// Makes an empty file that nobody else uses an HDF5 file, which any HDF5 from 1.8 on can read.

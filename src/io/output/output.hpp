@@ -35,6 +35,9 @@ struct OutputSpec : OutputDataset {
   std::optional<std::pair<std::string, std::string>> attributes_from;
   std::vector<std::string> dropped_attributes;  ///< of those: names that are not carried over
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
+  /// A line for the file's attribute `history`, above those of the file that `attributes_from`
+  /// names.
+  std::string history;
 };
 
 /// A new HDF5 file under a temporary name beside its final one. Made by one rank. Until commit()

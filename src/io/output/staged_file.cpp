@@ -66,13 +66,25 @@ std::uint64_t contiguous_bytes(const OutputSpec& spec) {
   return bytes;
 }
 
-void write_attributes(const OutputSpec& spec, bool carried_over, hid_t dataset,
+/// Writes what CF calls an audit trail, the newest line first; without times, so that the same
+/// command makes the same file.
+void write_history(const OutputSpec& spec, hid_t input, hid_t file, const std::string& problem) {
+  std::string history = spec.history;
+  if (spec.attributes_from) {
+    const std::string earlier = read_text_attribute(input, "history", problem).value_or("");
+    if (!history.empty() && !earlier.empty()) history += '\n';
+    history += earlier;
+  }
+  if (history.empty()) return;
+  const TextAttribute attribute{"history", history};
+  add_text_attributes(file, {&attribute, 1}, problem);
+}
+
+void write_attributes(const OutputSpec& spec, bool carried_over, hid_t input, hid_t dataset,
                       const std::string& problem) {
   if (spec.attributes_from && carried_over) {
-    const auto& [file, name] = *spec.attributes_from;
-    const FileHandle source_file = open_for_reading(file);
-    const DatasetHandle source =
-        open_dataset(source_file.get(), file, name, cannot_read(file, name));
+    const auto& [path, name] = *spec.attributes_from;
+    const DatasetHandle source = open_dataset(input, path, name, cannot_read(path, name));
     std::vector<std::string> left_out = spec.dropped_attributes;
     for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
     copy_attributes(source.get(), dataset, left_out, problem);
@@ -83,10 +95,13 @@ void write_attributes(const OutputSpec& spec, bool carried_over, hid_t dataset,
 /// Makes the file with its datasets; returns where the bytes of contiguous ones begin.
 std::vector<std::optional<std::uint64_t>> write_file(const OutputSpec& spec, FileHandle file) {
   const std::string problem = cannot_write(spec);
+  FileHandle input;
+  if (spec.attributes_from) input = open_for_reading(spec.attributes_from->first);
+  write_history(spec, input.get(), file.get(), problem);
   std::vector<std::optional<std::uint64_t>> offsets;
   for (const OutputDataset& wanted : datasets_of(spec)) {
     DatasetHandle dataset = create_dataset(file.get(), wanted, problem);
-    write_attributes(spec, wanted.carries_attributes, dataset.get(), problem);
+    write_attributes(spec, wanted.carries_attributes, input.get(), dataset.get(), problem);
     offsets.emplace_back();
     if (is_contiguous(wanted) && bytes_of(wanted, problem) > 0) {
       const haddr_t address = H5Dget_offset(dataset.get());

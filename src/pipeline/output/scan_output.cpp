@@ -17,6 +17,7 @@ io::OutputSpec contiguous(io::OutputSpec spec) {
   spec.storage = {};
   spec.attributes_from.reset();
   spec.text_attributes.clear();
+  spec.history.clear();
   return spec;
 }
 

@@ -18,6 +18,7 @@ io::OutputSpec describe_output(const OutputOptions& options) {
   output.path = options.path;
   output.dataset = options.dataset;
   output.force = options.force;
+  output.history = options.command;
   output.text_attributes = {{"warpfold_command", options.command},
                             {"warpfold_version", std::string(version())}};
   return output;
