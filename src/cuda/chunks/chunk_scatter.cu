@@ -185,7 +185,7 @@ void scatter_chunks(const ChunkAssembly& assembly, cudaStream_t stream) {
   const ScatterShare share = share_of(assembly);
   visit_element_bytes(assembly.element_bytes,
                       [&](auto element) { launch<decltype(element)>(share, stream); });
-  check_launch("starting the assembly of chunks on the GPU");
+  check_launch("starting the scatter of chunks on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

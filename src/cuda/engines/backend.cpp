@@ -66,10 +66,10 @@ class CudaBackend final : public Backend {
 std::unique_ptr<Backend> make_backend(const DeviceOptions& options) {
   const int count = device_count();
   if (count == 0)
-    throw Error("the cuda backend is not available", unavailable_reason(), "use --backend cpu");
+    throw Error("the cuda backend is not available", unavailable_reason(), "Use --backend cpu.");
   if (options.device < 0 || options.device >= count)
     throw Error("there is no GPU number " + std::to_string(options.device),
-                std::to_string(count) + " visible, numbered from 0", "check CUDA_VISIBLE_DEVICES");
+                std::to_string(count) + " visible, numbered from 0", "Check CUDA_VISIBLE_DEVICES.");
   return std::make_unique<CudaBackend>(options);
 }
 

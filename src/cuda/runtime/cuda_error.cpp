@@ -13,16 +13,16 @@ namespace {
 std::string suggestion(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation:
-      return "give a smaller --device-memory or --slab";
+      return "Give a smaller --device-memory or --slab.";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
-      return "build with this GPU's architecture in CMAKE_CUDA_ARCHITECTURES";
+      return "Build with this GPU's architecture in CMAKE_CUDA_ARCHITECTURES.";
     case cudaErrorInsufficientDriver:
-      return "update the driver or use --backend cpu";
+      return "Update the driver or use --backend cpu.";
     case cudaErrorDevicesUnavailable:
-      return "leave the GPU to one process at a time (its compute mode) or use --backend cpu";
+      return "Leave the GPU to one process at a time (its compute mode) or use --backend cpu.";
     default:
-      return "see the system's log, or use --backend cpu";
+      return "See the system's log, or use --backend cpu.";
   }
 }
 
