@@ -1,6 +1,8 @@
 #include "core/layout/chunk_grid.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace warpfold {
 namespace {
@@ -87,6 +89,10 @@ std::uint64_t ChunkGrid::place_along(int d, std::uint64_t selected) const {
   // Steps beyond a chunk's extent leave out chunks, all others none.
   if (slice[d].step > chunk_extent[d]) return selected;
   return index_of(d, selected) / chunk_extent[d] - slice[d].start / chunk_extent[d];
+}
+
+std::uint64_t product(std::span<const std::uint64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
 std::uint64_t ChunkGrid::chunks() const {

@@ -14,6 +14,9 @@ namespace warpfold {
 /// As many as HDF5 allows.
 inline constexpr int max_dimensions = 32;
 
+/// Returns the elements of an array of such extents.
+std::uint64_t product(std::span<const std::uint64_t> extents);
+
 /// A dataset cut into chunks of one shape, numbered in row-major order of the grid that they form.
 /// The last ones along a dimension may reach beyond the dataset. Extents are in elements. Chunks
 /// hold fewer than 2^32 elements. Of a dataset of which only a part is selected, those chunks count

@@ -1,7 +1,6 @@
 #include "io/dataset/hyperslab.hpp"
 
-#include <functional>
-#include <numeric>
+#include "core/layout/chunk_grid.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -39,9 +38,7 @@ std::size_t first_difference(const Coordinates& first, const Coordinates& last) 
 
 }  // namespace
 
-std::uint64_t Hyperslab::elements() const {
-  return std::accumulate(count.begin(), count.end(), std::uint64_t{1}, std::multiplies<>());
-}
+std::uint64_t Hyperslab::elements() const { return product(count); }
 
 std::vector<Hyperslab> hyperslabs_of(Shape shape, ElementRange range) {
   std::vector<Hyperslab> slabs;

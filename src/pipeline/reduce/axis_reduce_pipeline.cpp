@@ -78,7 +78,7 @@ class RowWork {
 
   void close_tile() {
     if (!tile_) return;
-    const Box outputs = job_.cut.outputs(*tile_);
+    const io::Hyperslab outputs = job_.cut.outputs(*tile_);
     const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(lane_); });
     const std::optional<AxisTotals> complete =
         combining_.time(parts.counts.size() * sizeof(AxisCounts),
@@ -91,7 +91,7 @@ class RowWork {
     const ElementRange boxes = job_.groups.boxes(group);
     for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {
       if (worker_.is_to_stop()) return false;
-      const Box box = job_.cut.box(*tile_, number);
+      const io::Hyperslab box = job_.cut.box(*tile_, number);
       const std::uint64_t bytes = box.elements() * job_.element_bytes;
       const StagedChunks slab =
           reader_->read(box, job_.cut.matrix_strides(box), job_.engine->buffer(lane_));
@@ -153,9 +153,7 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, means.threads);
   std::unique_ptr<BoxSource> source;
-  run_on_all(communicator, [&] {
-    source = make_box_source(view.dataset, run.monitor.stages());
-  });
+  run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
   const AxisCut cut = cut_for_axis_reduce(array, source->granule(), means);
   const AxisGroups groups(cut, means);
   const ElementRange mine = groups.share(communicator.size(), communicator.rank());

@@ -36,7 +36,7 @@ AxisWriter::AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_
       output_stride_(row_major_strides(output_shape_)),
       options_(options) {}
 
-void AxisWriter::write(const Box& outputs, const AxisTotals& totals) {
+void AxisWriter::write(const io::Hyperslab& outputs, const AxisTotals& totals) {
   for (std::size_t target = 0; target < targets_.size(); ++target)
     for_each_run(outputs, output_shape_,
                  [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
@@ -64,7 +64,7 @@ void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange out
   writer->write(outputs.first * size, elements);
 }
 
-bool AxisWriter::failed_before(const Box& outputs) const {
+bool AxisWriter::failed_before(const io::Hyperslab& outputs) const {
   const std::uint64_t first = std::inner_product(outputs.start.begin(), outputs.start.end(),
                                                  output_stride_.begin(), std::uint64_t{0});
   return failure_.precedes({0, first});

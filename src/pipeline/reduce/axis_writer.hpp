@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/results/axis_totals.hpp"
+#include "io/dataset/hyperslab.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
-#include "pipeline/regions/box_source.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
@@ -57,11 +57,11 @@ class AxisWriter {
 
   /// Of a box of the output array, or of a flat range. Notes statistics that their types can't
   /// hold; throws Error where writing fails.
-  void write(const Box& outputs, const AxisTotals& totals);
+  void write(const io::Hyperslab& outputs, const AxisTotals& totals);
   void write(ElementRange outputs, const AxisTotals& totals);
 
   /// Whether a failure is known that comes before any that the box could meet.
-  bool failed_before(const Box& outputs) const;
+  bool failed_before(const io::Hyperslab& outputs) const;
 
   /// Returns once everything written is on storage. Throws Error.
   void sync();

@@ -169,7 +169,8 @@ std::uint64_t AxisCut::boxes_along(std::span<const int> dimensions) const {
 std::uint64_t AxisCut::tiles() const { return boxes_along(array_.across); }
 std::uint64_t AxisCut::boxes_of_tile() const { return boxes_along(array_.along); }
 
-void AxisCut::place(Box& box, std::span<const int> dimensions, std::uint64_t number) const {
+void AxisCut::place(io::Hyperslab& box, std::span<const int> dimensions,
+                    std::uint64_t number) const {
   for (std::size_t i = dimensions.size(); i-- > 0;) {
     const std::uint64_t boxes = boxes_along(dimensions[i]);
     const auto d = static_cast<std::size_t>(dimensions[i]);
@@ -180,17 +181,17 @@ void AxisCut::place(Box& box, std::span<const int> dimensions, std::uint64_t num
   }
 }
 
-Box AxisCut::box(std::uint64_t tile, std::uint64_t number) const {
-  Box box{std::vector<std::uint64_t>(array_.shape.size()),
-          std::vector<std::uint64_t>(array_.shape.size())};
+io::Hyperslab AxisCut::box(std::uint64_t tile, std::uint64_t number) const {
+  io::Hyperslab box{std::vector<std::uint64_t>(array_.shape.size()),
+                    std::vector<std::uint64_t>(array_.shape.size())};
   place(box, array_.across, tile);
   place(box, array_.along, number);
   return box;
 }
 
-Box AxisCut::outputs(std::uint64_t tile) const {
-  const Box whole = box(tile, 0);
-  Box outputs;
+io::Hyperslab AxisCut::outputs(std::uint64_t tile) const {
+  const io::Hyperslab whole = box(tile, 0);
+  io::Hyperslab outputs;
   for (const int dimension : array_.across) {
     const auto d = static_cast<std::size_t>(dimension);
     outputs.start.push_back(whole.start[d]);
@@ -207,7 +208,7 @@ std::uint64_t AxisCut::max_outputs() const {
   return outputs;
 }
 
-std::vector<std::uint64_t> AxisCut::matrix_strides(const Box& box) const {
+std::vector<std::uint64_t> AxisCut::matrix_strides(const io::Hyperslab& box) const {
   std::vector<std::uint64_t> stride(box.count.size());
   std::uint64_t places = 1;
   for (const std::vector<int>* dimensions : {&array_.across, &array_.along}) {
@@ -220,7 +221,7 @@ std::vector<std::uint64_t> AxisCut::matrix_strides(const Box& box) const {
   return stride;
 }
 
-BoxIndices AxisCut::row_indices(const Box& box) const {
+BoxIndices AxisCut::row_indices(const io::Hyperslab& box) const {
   const std::vector<std::uint64_t> stride = row_major_strides(array_.row_shape());
   BoxIndices indices;
   for (std::size_t i = 0; i < array_.along.size(); ++i) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/layout/staged_chunks.hpp"
-#include "pipeline/regions/box_source.hpp"
+#include "io/dataset/hyperslab.hpp"
 
 namespace warpfold::pipeline {
 
@@ -56,10 +56,10 @@ class AxisCut {
 
   std::uint64_t tiles() const;
   std::uint64_t boxes_of_tile() const;  ///< the same for all
-  Box box(std::uint64_t tile, std::uint64_t number) const;
+  io::Hyperslab box(std::uint64_t tile, std::uint64_t number) const;
 
   /// Of the output array.
-  Box outputs(std::uint64_t tile) const;
+  io::Hyperslab outputs(std::uint64_t tile) const;
 
   std::uint64_t max_elements() const;  ///< of a box
   std::uint64_t max_outputs() const;   ///< of a tile
@@ -67,14 +67,14 @@ class AxisCut {
 
   /// Strides that bring the box's elements to place row * outputs + output, both in row-major order
   /// of the box.
-  std::vector<std::uint64_t> matrix_strides(const Box& box) const;
+  std::vector<std::uint64_t> matrix_strides(const io::Hyperslab& box) const;
 
   /// Flat indices of the box's rows in the array of all rows.
-  BoxIndices row_indices(const Box& box) const;
+  BoxIndices row_indices(const io::Hyperslab& box) const;
 
  private:
   /// Sets the box's ranges along `dimensions` to those of number `number` in their grid.
-  void place(Box& box, std::span<const int> dimensions, std::uint64_t number) const;
+  void place(io::Hyperslab& box, std::span<const int> dimensions, std::uint64_t number) const;
   std::uint64_t boxes_along(int dimension) const;
   std::uint64_t boxes_along(std::span<const int> dimensions) const;
 
@@ -89,7 +89,7 @@ std::vector<std::uint64_t> row_major_strides(std::span<const std::uint64_t> shap
 /// array of `shape`, too: the run's place in the box (row-major), its flat index in the array, its
 /// elements. The box has elements.
 template <class Body>
-void for_each_run(const Box& box, std::span<const std::uint64_t> shape, Body&& body) {
+void for_each_run(const io::Hyperslab& box, std::span<const std::uint64_t> shape, Body&& body) {
   // Dimensions behind `split` are covered, so that a run goes through all of them.
   std::size_t split = shape.size();
   std::uint64_t run = 1;

@@ -1,8 +1,6 @@
 #include "pipeline/regions/box_source.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "core/engine/stage_timer.hpp"
 #include "io/chunks/chunk_source.hpp"
@@ -57,12 +55,10 @@ class PackedBoxReader final : public BoxReader {
   PackedBoxReader(io::Dataset& dataset, StageRegistry& registry)
       : dataset_(dataset), timer_(registry, stage::read) {}
 
-  StagedChunks read(const Box& box, std::span<const std::uint64_t> stride,
+  StagedChunks read(const io::Hyperslab& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
     const std::uint64_t bytes = box.elements() * size_of(dataset_.info().format.type);
-    timer_.time(bytes, [&] {
-      dataset_.read(io::Hyperslab{box.start, box.count}, staging.first(bytes));
-    });
+    timer_.time(bytes, [&] { dataset_.read(box, staging.first(bytes)); });
     Selection everything;
     for (const std::uint64_t count : box.count) everything.push_back({0, count});
     return {unmerged_grid(box.count, box.count, everything),
@@ -106,9 +102,9 @@ class ChunkedBoxReader final : public BoxReader {
                    StageRegistry& registry)
       : info_(info), reader_(source, registry) {}
 
-  StagedChunks read(const Box& box, std::span<const std::uint64_t> stride,
+  StagedChunks read(const io::Hyperslab& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
-    const Selection part = io::part_of_box(info_, {box.start, box.count});
+    const Selection part = io::part_of_box(info_, box);
     const ChunkGrid grid = unmerged_grid(info_.stored_shape, info_.chunk_shape, part);
     return {grid, target_of(part, stride), reader_.read_part(grid, staging), info_.fill};
   }
@@ -147,12 +143,6 @@ class ChunkedBoxSource final : public BoxSource {
 };
 
 }  // namespace
-
-std::uint64_t product(std::span<const std::uint64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
-}
-
-std::uint64_t Box::elements() const { return product(count); }
 
 std::unique_ptr<BoxSource> make_box_source(io::Dataset& dataset, StageRegistry& registry) {
   const io::DatasetInfo& info = dataset.info();

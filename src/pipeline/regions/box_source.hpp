@@ -13,18 +13,6 @@
 
 namespace warpfold::pipeline {
 
-/// The elements of an array of such extents.
-std::uint64_t product(std::span<const std::uint64_t> extents);
-
-/// Elements of a dataset: `count[d]` (1 or more) indices from `start[d]` on along each dimension of
-/// the (selected) shape.
-struct Box {
-  std::vector<std::uint64_t> start;
-  std::vector<std::uint64_t> count;
-
-  std::uint64_t elements() const;
-};
-
 /// One thread's way to boxes of a dataset, by whatever path the dataset is read.
 class BoxReader {
  public:
@@ -33,7 +21,7 @@ class BoxReader {
   /// Reads a box into staging memory. The element at coordinates x of the box (from 0) belongs to
   /// place sum(x[d] * stride[d]); the places of all are 0 to box.elements() - 1. The answer is
   /// valid until the next call. Throws Error.
-  virtual StagedChunks read(const Box& box, std::span<const std::uint64_t> stride,
+  virtual StagedChunks read(const io::Hyperslab& box, std::span<const std::uint64_t> stride,
                             std::span<std::byte> staging) = 0;
 
   /// So far.

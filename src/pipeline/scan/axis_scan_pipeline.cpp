@@ -74,7 +74,7 @@ class LineWork {
       job_.engine->begin(lane_, product(job_.cut.outputs(*tile).count));
       for (std::uint64_t number = 0; number < job_.cut.boxes_of_tile(); ++number) {
         if (worker_.is_to_stop()) return {};
-        const Box box = job_.cut.box(*tile, number);
+        const io::Hyperslab box = job_.cut.box(*tile, number);
         if (flat_index(box, 0) > results_.overflow) break;
         scan_box(box);
       }
@@ -85,7 +85,7 @@ class LineWork {
   }
 
  private:
-  void scan_box(const Box& box) {
+  void scan_box(const io::Hyperslab& box) {
     AxisScanEngine& engine = *job_.engine;
     const std::uint64_t bytes = box.elements() * size_of(job_.spec.input.type);
     const StagedChunks slab =
@@ -97,14 +97,14 @@ class LineWork {
     worker_.advance(prefixes.size());
   }
 
-  AxisSlab shape_of(const Box& box) const {
+  AxisSlab shape_of(const io::Hyperslab& box) const {
     const auto axis = static_cast<std::size_t>(job_.cut.array().along.front());
     const std::span<const std::uint64_t> count = box.count;
     return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1))};
   }
 
   /// The flat index of the element at a place of the box, in row-major order.
-  std::uint64_t flat_index(const Box& box, std::uint64_t place) const {
+  std::uint64_t flat_index(const io::Hyperslab& box, std::uint64_t place) const {
     std::uint64_t index = 0;
     for (std::size_t d = box.count.size(); d-- > 0;) {
       index += (box.start[d] + place % box.count[d]) * stride_[d];
@@ -113,7 +113,7 @@ class LineWork {
     return index;
   }
 
-  void write(const Box& box, std::span<const std::byte> prefixes) {
+  void write(const io::Hyperslab& box, std::span<const std::byte> prefixes) {
     const std::size_t size = size_of(job_.spec.output);
     for_each_run(box, job_.cut.array().shape,
                  [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
@@ -167,9 +167,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, means.threads);
   std::unique_ptr<BoxSource> source;
-  run_on_all(communicator, [&] {
-    source = make_box_source(view.dataset, run.monitor.stages());
-  });
+  run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
   const AxisCut cut = cut_for_axis_scan(lines, source->granule(), means);
   LineJob job{cut, spec, writer, std::move(source), nullptr};
   run_on_all(communicator, [&] {

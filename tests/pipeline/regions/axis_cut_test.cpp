@@ -70,7 +70,7 @@ class RandomCut {
 
 /// Calls body(coordinates, place in row-major order) for each element of a box.
 template <class Body>
-void for_each_element(const Box& box, Body&& body) {
+void for_each_element(const io::Hyperslab& box, Body&& body) {
   for (std::uint64_t place = 0; place < box.elements(); ++place) {
     Extents at(box.count.size());
     std::uint64_t rest = place;
@@ -96,7 +96,7 @@ TEST(AxisCut, BoxesHoldEachElementOnce) {
     std::set<Extents> seen;
     for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile)
       for (std::uint64_t number = 0; number < cut.boxes_of_tile(); ++number) {
-        const Box box = cut.box(tile, number);
+        const io::Hyperslab box = cut.box(tile, number);
         ASSERT_LE(box.elements(), cut.max_elements());
         for_each_element(box,
                          [&](const Extents& at, auto) { ASSERT_TRUE(seen.insert(at).second); });
@@ -111,7 +111,7 @@ TEST(AxisCut, PlacesAreRowsOfOutputs) {
     const AxisCut cut = make();
     const AxisShape& array = cut.array();
     for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile) {
-      const Box outputs = cut.outputs(tile);
+      const io::Hyperslab outputs = cut.outputs(tile);
       ASSERT_LE(outputs.elements(), cut.max_outputs());
       Extents output_indices(outputs.elements());
       for_each_run(outputs, array.output_shape(),
@@ -119,7 +119,7 @@ TEST(AxisCut, PlacesAreRowsOfOutputs) {
                      for (std::uint64_t i = 0; i < count; ++i)
                        output_indices[place + i] = index + i;
                    });
-      const Box box = cut.box(tile, cut.boxes_of_tile() - 1);
+      const io::Hyperslab box = cut.box(tile, cut.boxes_of_tile() - 1);
       const Extents stride = cut.matrix_strides(box);
       const BoxIndices rows = cut.row_indices(box);
       std::set<std::uint64_t> places;
@@ -142,7 +142,7 @@ TEST(AxisCut, RunsOfABoxAreItsElementsInOrder) {
   for (int round = 0; round < 200; ++round) {
     const AxisCut cut = make();
     const Extents& shape = cut.array().shape;
-    const Box box = cut.box(cut.tiles() - 1, cut.boxes_of_tile() - 1);
+    const io::Hyperslab box = cut.box(cut.tiles() - 1, cut.boxes_of_tile() - 1);
     Extents from_runs;
     for_each_run(box, shape, [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
       ASSERT_EQ(place, from_runs.size());
