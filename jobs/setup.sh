@@ -18,7 +18,7 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
   libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
   libzstd-dev)
 test_needs=(libgtest-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py python3-matplotlib
-  python3-pytest python3-lz4 python3-zstandard liblzf-dev hdf5-tools gmt-gshhg-low netcdf-bin nco
+  python3-pytest python3-lz4 python3-zstandard liblzf-dev hdf5-tools gmt-gshhg-low netcdf-bin nco cdo
   clang libclang-rt-dev)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
@@ -52,6 +52,7 @@ python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zst
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
 netcdf-bin          | netcdf-c           | netcdf-c      | has_command ncgen
 nco                 | nco                | nco           | has_command ncks
+cdo                 | cdo                | cdo           | has_command cdo
 clang               | llvm               | llvm          | has_command clang++
 libclang-rt-dev     | llvm               | llvm          | has_command clang++
 slurmctld           | slurm              | slurm         | has_command slurmctld

@@ -5,7 +5,8 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
 
 install(TARGETS warpfold EXPORT warpfold_targets)
 install(TARGETS warpfold_cli)
-install(DIRECTORY include/warpfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/warpfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN *.hpp)
 install(EXPORT warpfold_targets FILE warpfold-targets.cmake NAMESPACE warpfold:: DESTINATION ${package_folder})
 configure_package_config_file(src/cmake/warpfold-config.cmake.in
   ${PROJECT_BINARY_DIR}/warpfold-config.cmake INSTALL_DESTINATION ${package_folder})

@@ -1,6 +1,6 @@
 """Files as users have them, and what is done with every layout, filter and type.
 
-`HANDLED` is the README's table of that, which is tested to say the same.
+`HANDLED` is the table of that in inputs/README.md, which is tested to say the same.
 """
 
 import math
@@ -182,8 +182,8 @@ REFUSED = [
 
 
 def rows_of_readme():
-    """The table of layouts in the README, without its head."""
-    lines = (support.ROOT / "README.md").read_text().splitlines()
+    """The table of layouts in inputs/README.md, without its head."""
+    lines = (support.ROOT / "inputs" / "README.md").read_text().splitlines()
     start = lines.index("| layout | filters | types | path |")
     rows = []
     for line in lines[start + 2 :]:

@@ -1,0 +1,72 @@
+"""Documents lead to what is there: links, files, rooms; and their programs compile."""
+
+import os
+import shlex
+import subprocess
+import tomllib
+
+import pytest
+
+import documents
+from documents import ROOT
+
+DOCUMENTS = documents.documents()
+PROGRAMS = {
+    f"{documents.name_of(document)}:{number}": text
+    for document in DOCUMENTS
+    for number, (_, text) in enumerate(documents.blocks(document, "cpp"), start=1)
+}
+all_documents = pytest.mark.parametrize("document", DOCUMENTS, ids=documents.name_of)
+
+
+@all_documents
+def test_links_lead_somewhere(document):
+    for link in documents.links(document):
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), link
+        assert not anchor or anchor in documents.anchors(target), link
+
+
+@all_documents
+def test_named_files_are_there(document):
+    names = {path.name for top in ("src", "include", "jobs", "inputs", "tests")
+             for path in (ROOT / top).rglob("*")}  # fmt: skip
+    for name in documents.named_files(document):
+        places = (ROOT, ROOT / "src", ROOT / "include" / "warpfold", document.parent)
+        found = any((place / name).exists() for place in places)
+        assert found or ("/" not in name and name in names), name
+
+
+def test_the_front_page_is_short():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 150
+    assert len(text.split()) <= 1200
+
+
+def test_the_table_of_rooms_is_whole():
+    rows = [
+        [cell.strip(" `") for cell in line.split("|")[1:3]]
+        for line in (ROOT / "src/README.md").read_text().splitlines()
+        if line.startswith(("| `", "| | `"))
+    ]
+    told, layer = {}, None
+    layers = tomllib.loads((ROOT / "src/rooms.toml").read_text())
+    for first, second in rows:
+        if first in layers and not second:
+            layer = told.setdefault(first, set())
+        elif not first:
+            layer.add(second)
+    assert told == {name: set(each.get("rooms", {})) for name, each in layers.items()}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_shown_programs_compile(program, tmp_path):
+    compiler = os.environ.get("WARPFOLD_COMPILER")
+    if compiler is None:
+        pytest.skip("WARPFOLD_COMPILER names no compiler")
+    source = tmp_path / "shown.cpp"
+    source.write_text(PROGRAMS[program])
+    subprocess.run(
+        [*shlex.split(compiler), f"-I{ROOT / 'include'}", "-fsyntax-only", source], check=True
+    )

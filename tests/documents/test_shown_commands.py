@@ -1,0 +1,141 @@
+"""Every command line that a document shows works, and prints what the document shows.
+
+Each document's commands run one after the other in a folder of their own that looks like the
+repository with a build in it. What exceptions.toml names is checked by its names instead.
+"""
+
+import functools
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import documents
+import support
+
+EXCEPTIONS = tomllib.loads((pathlib.Path(__file__).parent / "exceptions.toml").read_text())[
+    "exception"
+]
+SHOWN = {document: documents.shown_commands(document) for document in documents.documents()}
+EXCEPTED = {
+    shown.line: shown
+    for commands in SHOWN.values()
+    for shown in commands
+    if any(re.fullmatch(each["command"], shown.line) for each in EXCEPTIONS)
+}
+RUN = {
+    document: [shown for shown in commands if shown.line not in EXCEPTED]
+    for document, commands in SHOWN.items()
+}
+
+
+def folder_like_the_repository(folder):
+    """A folder for commands to run in, and the environment that they have there."""
+    for name in ("jobs", "inputs", "tests", "src", "CMakePresets.json"):
+        (folder / name).symlink_to(documents.ROOT / name)
+    programs = folder / "build" / "release"
+    programs.mkdir(parents=True)
+    (programs / "warpfold").symlink_to(support.program())
+    path = [programs, pathlib.Path(sys.executable).parent, os.environ["PATH"]]
+    # As on a machine without a GPU, which has fewer than the ranks shown.
+    return {
+        **support.ENVIRONMENT,
+        "PATH": os.pathsep.join(map(str, path)),
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+
+
+def pattern(shown):
+    """What a shown output stands for: itself, and where it has ..., anything on that line."""
+    return ".*".join(re.escape(part) for part in shown.split("..."))
+
+
+@pytest.mark.parametrize("document", filter(RUN.get, RUN), ids=documents.name_of)
+def test_shown_commands_work(document, tmp_path):
+    commands = RUN[document]
+    programs = {command[0] for each in commands for command in each.simple_commands()}
+    missing = [each for each in ("cdo", "mpirun") if each in programs and not shutil.which(each)]
+    if missing:
+        pytest.skip(f"{' and '.join(missing)} not found")
+    environment = folder_like_the_repository(tmp_path)
+    for shown in commands:
+        ended = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", shown.line], cwd=tmp_path, env=environment,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False,
+        )  # fmt: skip
+        assert ended.returncode == 0, f"{shown.line}\n{ended.stderr}"
+        if shown.output is not None:
+            printed = ended.stdout
+            assert re.fullmatch(pattern(shown.output), printed), f"{shown.line}\n{printed}"
+
+
+@functools.cache
+def help_of(*words):
+    ended = subprocess.run([*words, "--help"], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, f"{words}: {ended.stderr}"
+    return ended.stdout
+
+
+def check_options(program, arguments):
+    """The program has the commands that its arguments begin with, and each of the options."""
+    before = list(itertools.takewhile(lambda word: word != "--", arguments))
+    command = []
+    while before and re.fullmatch("[a-z]+", before[0]):
+        if before[0] not in help_of(*program, *command):
+            break
+        command.append(before.pop(0))
+    known = help_of(*program, *command)
+    for word in before:
+        if re.match(r"--\w", word):
+            assert word.split("=")[0] in known, f"{program} {command} has no {word}"
+
+
+def check_script(name, arguments):
+    path = documents.ROOT / re.sub(r"^~/warpfold/", "", name)
+    assert path.exists(), f"{name} is not there"
+    if path.suffix == ".py":
+        check_options((sys.executable, str(path)), arguments)
+    else:
+        subprocess.run(["bash", "-n", path], check=True)
+
+
+def check_presets(words):
+    presets = json.loads((documents.ROOT / "CMakePresets.json").read_text())
+    kind = "buildPresets" if "--build" in words else "configurePresets"
+    name = words[words.index("--preset") + 1]
+    assert name in [each["name"] for each in presets[kind]], f"there is no preset {name}"
+
+
+def check_names(words):
+    """What a command is called by: scripts, options, presets and targets."""
+    if words[:2] == ["mpirun", "-np"]:
+        words = words[3:]
+    repository = r"(~/warpfold/)?(jobs|tests|inputs)/"
+    scripts = [i for i, word in enumerate(words) if re.match(repository, word)]
+    if "--preset" in words:
+        check_presets(words)
+    elif words[0] == "warpfold":
+        check_options((support.program(),), words[1:])
+    elif words[0].startswith("build/release/"):
+        targets = (documents.ROOT / "src/CMakeLists.txt").read_text()
+        assert pathlib.PurePath(words[0]).name in targets
+    elif scripts and words[0] != "cmake":
+        check_script(words[scripts[0]], words[scripts[0] + 1 :])
+
+
+@pytest.mark.parametrize("shown", EXCEPTED.values(), ids=lambda shown: shown.line)
+def test_what_is_not_run_has_the_names_shown(shown):
+    for words in shown.simple_commands():
+        check_names(words)
+
+
+@pytest.mark.parametrize("exception", EXCEPTIONS, ids=lambda each: each["command"])
+def test_every_exception_is_one(exception):
+    assert any(re.fullmatch(exception["command"], line) for line in EXCEPTED)
