@@ -1,6 +1,7 @@
 #include "pipeline/datasets/dataset_view.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/view_decoding.hpp"
@@ -9,7 +10,9 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// The root's, on every rank.
+static_assert(std::is_trivially_copyable_v<Decoding>);
+
+/// Returns the root's decoding on every rank.
 Decoding share_from_root(const Decoding& decoding, const mpi::Communicator& communicator) {
   const std::string bytes = mpi::broadcast(
       std::string(reinterpret_cast<const char*>(&decoding), sizeof(decoding)), communicator);
