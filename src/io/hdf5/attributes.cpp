@@ -6,13 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "io/hdf5/hdf5_error.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
-#include "io/hdf5/memory_ceiling.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -22,9 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 5> file_bound_names{
     "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"};
 
-/// What HDF5 may allocate for the variable-length strings of an attribute, whose lengths it takes
-/// from the file.
-constexpr std::size_t max_string_bytes = std::size_t{1} << 28;
+constexpr std::uint64_t max_string_bytes = std::uint64_t{1} << 28;
+
+constexpr const char* odd_attribute_advice = "Copy the input again, or delete the attribute.";
 
 /// Bytes in memory of an attribute's values, strings of variable length aside. HDF5 multiplies the
 /// elements that a file claims without a check, but holds no more bytes than there are.
@@ -38,8 +36,80 @@ std::size_t bytes_of_values(hid_t attribute, const std::string& name, hid_t type
     throw Error(problem,
                 "the input's attribute " + name + " has " + std::to_string(elements) +
                     " elements in " + std::to_string(stored) + " bytes",
-                "Copy the input again, or delete the attribute.");
+                odd_attribute_advice);
   return elements * element_bytes;
+}
+
+/// Sums the lengths of the variable-length strings of one element as it is stored, of file type
+/// `type`: a string is its length in four bytes, lowest first, and where in the file its bytes lie.
+std::uint64_t string_bytes_of(hid_t type, const unsigned char* element) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  std::uint64_t bytes = 0;
+  if (type_class == H5T_STRING && H5Tis_variable_str(type) > 0) {
+    for (unsigned i = 0; i < 4; ++i) bytes |= std::uint64_t{element[i]} << 8 * i;
+  } else if (type_class == H5T_COMPOUND) {
+    for (int i = 0; i < H5Tget_nmembers(type); ++i) {
+      const auto member = static_cast<unsigned>(i);
+      const TypeHandle member_type(H5Tget_member_type(type, member));
+      bytes += string_bytes_of(member_type.get(), element + H5Tget_member_offset(type, member));
+    }
+  } else if (type_class == H5T_ARRAY) {
+    const TypeHandle item(H5Tget_super(type));
+    const std::size_t item_bytes = H5Tget_size(item.get());
+    const std::size_t items = item_bytes > 0 ? H5Tget_size(type) / item_bytes : 0;
+    for (std::size_t i = 0; i < items; ++i)
+      bytes += string_bytes_of(item.get(), element + i * item_bytes);
+  }
+  return bytes;
+}
+
+/// Reads attributes of a type of memory as the sum of their strings' lengths, before HDF5 allocates
+/// the strings: by a conversion to opaque bytes, which HDF5 knows while this lives.
+class StringLengths {
+ public:
+  StringLengths(hid_t type, const std::string& problem)
+      : problem_(problem), opaque_(require(H5Tcreate(H5T_OPAQUE, 1), problem)) {
+    require(H5Tregister(H5T_PERS_SOFT, name, type, opaque_.get(), add_up), problem);
+  }
+  ~StringLengths() { H5Tunregister(H5T_PERS_SOFT, name, -1, -1, add_up); }
+  StringLengths(const StringLengths&) = delete;
+  StringLengths& operator=(const StringLengths&) = delete;
+
+  std::uint64_t sum(hid_t attribute, std::size_t elements) const {
+    sum_ = 0;
+    std::vector<std::byte> unused(elements);
+    require(H5Aread(attribute, opaque_.get(), unused.data()), problem_);
+    return sum_;
+  }
+
+ private:
+  static herr_t add_up(hid_t stored_type, hid_t, H5T_cdata_t* call, std::size_t count,
+                       std::size_t stride, std::size_t, void* elements, void*, hid_t) {
+    if (call->command == H5T_CONV_INIT) call->need_bkg = H5T_BKG_NO;
+    if (call->command != H5T_CONV_CONV) return 0;
+    const std::size_t step = stride != 0 ? stride : H5Tget_size(stored_type);
+    const auto* element = static_cast<const unsigned char*>(elements);
+    for (std::size_t i = 0; i < count; ++i)
+      sum_ += string_bytes_of(stored_type, element + i * step);
+    return 0;
+  }
+
+  static constexpr const char* name = "warpfold string lengths";
+  static inline std::uint64_t sum_ = 0;  ///< a conversion is handed nothing else to add to
+
+  const std::string& problem_;
+  TypeHandle opaque_;
+};
+
+/// Refuses strings that HDF5 would allocate gigabytes for, as it takes their lengths from the file.
+void require_short_strings(hid_t attribute, const std::string& name, hid_t type,
+                           std::size_t elements, const std::string& problem) {
+  const std::uint64_t bytes = StringLengths(type, problem).sum(attribute, elements);
+  if (bytes <= max_string_bytes) return;
+  throw Error(problem,
+              "the input's attribute " + name + " has strings of " + std::to_string(bytes) +
+                  " bytes, more than " + std::to_string(max_string_bytes),
+              odd_attribute_advice);
 }
 
 /// The values of an attribute in memory; gives back what HDF5 allocated for variable-length ones.
@@ -49,8 +119,8 @@ class AttributeValues {
                   const std::string& problem)
       : type_(type), space_(space), bytes_(bytes_of_values(attribute, name, type, space, problem)) {
     if (bytes_.empty()) return;
-    std::optional<MemoryCeiling> ceiling;
-    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0) ceiling.emplace(max_string_bytes);
+    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0)
+      require_short_strings(attribute, name, type, bytes_.size() / H5Tget_size(type), problem);
     require(H5Aread(attribute, type, bytes_.data()), problem);
   }
   ~AttributeValues() {

@@ -126,6 +126,32 @@ TEST_F(AttributesTest, CompoundsAndNamedTypes) {
   EXPECT_EQ(copied.factor, value.factor);
 }
 
+TEST_F(AttributesTest, StringsWithinCompoundsAndArrays) {
+  struct Entry {
+    std::int64_t number;
+    std::array<const char*, 2> words;
+  };
+  TypeHandle variable = text_type(1);
+  H5Tset_size(variable.get(), H5T_VARIABLE);
+  const hsize_t extent = 2;
+  const TypeHandle words(H5Tarray_create2(variable.get(), 1, &extent));
+  const TypeHandle type(H5Tcreate(H5T_COMPOUND, sizeof(Entry)));
+  H5Tinsert(type.get(), "number", offsetof(Entry, number), H5T_NATIVE_INT64);
+  H5Tinsert(type.get(), "words", offsetof(Entry, words), words.get());
+  const std::array<Entry, 2> entries{{{-1, {"one", "a second word"}}, {2, {"", "four"}}}};
+  add("entries", type.get(), simple_space({2}).get(), entries.data());
+  carry_over();
+  std::array<Entry, 2> copied{};
+  ASSERT_GE(H5Aread(open("entries").get(), type.get(), copied.data()), 0);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_EQ(copied[i].number, entries[i].number);
+    for (std::size_t word = 0; word < extent; ++word) {
+      EXPECT_STREQ(copied[i].words[word], entries[i].words[word]);
+      H5free_memory(const_cast<char*>(copied[i].words[word]));
+    }
+  }
+}
+
 TEST_F(AttributesTest, EmptyOnes) {
   add("null", H5T_STD_I32LE, SpaceHandle(H5Screate(H5S_NULL)).get(), nullptr);
   add("none", H5T_STD_I32LE, simple_space({0}).get(), nullptr);
