@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bench/cub/cub_peers.hpp"
-#include "cpu/engines/backend.hpp"
+#include "cpu/machine/machine.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/visible_devices.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/scan/scan_arithmetic.hpp"
-#include "cpu/engines/backend.hpp"
+#include "cpu/machine/machine.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/stream.hpp"

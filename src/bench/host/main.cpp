@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/host/host_benchmark.hpp"
-#include "cpu/engines/backend.hpp"
+#include "cpu/machine/machine.hpp"
 #include "warpfold/core/error.hpp"
 
 /// `warpfold_bench_host [sums|axes [MEBIBYTES [THREADS [RUNS [INSTRUCTION_SET]]]]]`.

@@ -9,6 +9,7 @@
 
 #include "cli/report/text.hpp"
 #include "cpu/engines/backend.hpp"
+#include "cpu/machine/machine.hpp"
 #include "cuda/runtime/visible_devices.hpp"
 #include "io/filters/filter_step.hpp"
 #include "mpi/environment.hpp"

@@ -19,8 +19,8 @@ static inline Doubles load_columns(const T* row, std::size_t first, std::size_t 
 #endif
 }
 
-/// As two_sum_lanes, where rounds_unflagged without raising the inexact flag.
-static inline PairLanes two_sum_quietly(Doubles a, Doubles b) {
+/// Sums as two_sum_vectors does, where rounds_unflagged without raising the inexact flag.
+static inline DoublePairs two_sum_quietly(Doubles a, Doubles b) {
   const Doubles sum = add_quietly(a, b);
   const Doubles b_part = subtract_quietly(sum, a);
   const Doubles a_part = subtract_quietly(sum, b_part);
@@ -34,7 +34,7 @@ template <std::size_t levels>
 static inline Integers add_exactly(Doubles (&sum)[levels], Doubles addend) {
   constexpr bool flags_last = rounds_unflagged || levels == 1;
   for (std::size_t l = 0; l < levels - (flags_last ? 1 : 0); ++l) {
-    const PairLanes taken = two_sum_quietly(sum[l], addend);
+    const DoublePairs taken = two_sum_quietly(sum[l], addend);
     sum[l] = taken.high;
     addend = taken.low;
   }
@@ -50,7 +50,7 @@ static inline bool any(Integers bits) {
   return _mm256_testz_si256((__m256i)bits, (__m256i)bits) == 0;
 #else
   std::int64_t together = 0;
-  for (int lane = 0; lane < width; ++lane) together |= bits[lane];
+  for (int i = 0; i < width; ++i) together |= bits[i];
   return together != 0;
 #endif
 }
@@ -117,7 +117,7 @@ static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::s
 static inline int add_to_parts(Doubles& addend, double* const (&parts)[expansion_parts], int part,
                                std::size_t column) {
   for (; part < expansion_parts; ++part) {
-    const PairLanes taken = two_sum_lanes(load(parts[part] + column), addend);
+    const DoublePairs taken = two_sum_vectors(load(parts[part] + column), addend);
     store(parts[part] + column, taken.high);
     addend = taken.low;
     if (!any(bits_of(addend) & magnitude_bits)) return part + 1;

@@ -1,11 +1,11 @@
 /// Error-free sums of a block's terms: see Extraction.
 
 constexpr int accumulators = 4;  ///< vectors of each level, to hide the additions' latency
-constexpr int lanes = accumulators * width;
+constexpr int step = accumulators * width;  ///< elements taken at a time
 
 constexpr int log2_of(std::size_t value) { return value <= 1 ? 0 : 1 + log2_of(value / 2); }
 
-constexpr int headroom = log2_of(block_elements / static_cast<std::size_t>(lanes)) + 1;
+constexpr int headroom = log2_of(block_elements / static_cast<std::size_t>(step)) + 1;
 
 /// x * x - square, where both are exact doubles.
 static inline Doubles square_error(Doubles x, Doubles square) {
@@ -80,9 +80,9 @@ template <Term term, class T, std::size_t levels>
 static inline void take_block(Extractor<levels>& extractor, const T* x, std::size_t n) {
   Extractor<levels> running = extractor;
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) running.template take<term>(x + i);
+  for (; i + step <= n; i += step) running.template take<term>(x + i);
   if (i < n) {
-    T tail[lanes] = {};
+    T tail[step] = {};
     for (int k = 0; i < n; ++i, ++k) tail[k] = x[i];
     running.template take<term>(tail);
   }
@@ -92,7 +92,7 @@ static inline void take_block(Extractor<levels>& extractor, const T* x, std::siz
 static inline double total_of(const Doubles (&sums)[accumulators]) {
   const Doubles sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   double total = 0.0;
-  for (int lane = 0; lane < width; ++lane) total += sum[lane];
+  for (int i = 0; i < width; ++i) total += sum[i];
   return total;
 }
 
@@ -123,7 +123,7 @@ static inline void collect(const Extractor<levels>& extractor, const int (&expon
       units += offset - interval / 2;
     }
     std::uint64_t total = 0;
-    for (int lane = 0; lane < width; ++lane) total += units[lane];
+    for (int i = 0; i < width; ++i) total += units[i];
     result.units[l] = static_cast<std::int64_t>(total);
   }
   for (int a = 0; a < accumulators; ++a) {
@@ -132,10 +132,10 @@ static inline void collect(const Extractor<levels>& extractor, const int (&expon
   }
   result.in_range = true;
   result.complete = true;
-  for (int lane = 0; lane < width; ++lane) {
-    if (outside[lane] != 0) result.in_range = false;
-    if (left[lane] != 0) result.complete = false;
-    if (largest[lane] > result.largest) result.largest = largest[lane];
+  for (int i = 0; i < width; ++i) {
+    if (outside[i] != 0) result.in_range = false;
+    if (left[i] != 0) result.complete = false;
+    if (largest[i] > result.largest) result.largest = largest[i];
   }
   result.plain = total_of(extractor.remainder);
   const double maximum = power_of_two(exponents[0]) * power_of_two(-headroom);

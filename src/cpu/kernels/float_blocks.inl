@@ -44,9 +44,9 @@ static MinMax<T> float_extrema(const T* x, std::size_t n) {
   }
   MinMax<T> range = {infinity, -infinity};
   for (int a = 0; a < accumulators; ++a) {
-    for (std::size_t lane = 0; lane < vector_elements; ++lane) {
-      if (minimum[a][lane] < range.minimum) range.minimum = minimum[a][lane];
-      if (maximum[a][lane] > range.maximum) range.maximum = maximum[a][lane];
+    for (std::size_t k = 0; k < vector_elements; ++k) {
+      if (minimum[a][k] < range.minimum) range.minimum = minimum[a][k];
+      if (maximum[a][k] > range.maximum) range.maximum = maximum[a][k];
     }
   }
   for (; i < n; ++i) {

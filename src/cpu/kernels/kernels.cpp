@@ -1,7 +1,5 @@
 #include "cpu/kernels/kernels.hpp"
 
-#include "cpu/kernels/tables.hpp"
-
 namespace warpfold::cpu {
 namespace {
 

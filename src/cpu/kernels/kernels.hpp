@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/kernels/bin_table.hpp"
 #include "warpfold/core/double_pair.hpp"
 #include "warpfold/core/int128.hpp"
 
@@ -32,10 +31,10 @@ inline constexpr int column_terms = 3;  ///< all but the last
 
 /// A block's sum by error-free extraction, or the reasons why it failed.
 ///
-/// Extraction keeps, in every lane, an accumulator in [2^E, 2^(E+1)] for each level. Adding a term
-/// rounds it to a multiple of the accumulator's unit 2^(E-52); the part rounded off, found without
-/// error (Dekker's Fast2Sum), goes on to the next level's accumulator, of exponent
-/// E - 53 + headroom (at least -1022, where the unit is the smallest number there is). With every
+/// Extraction keeps, in every element of a vector, an accumulator in [2^E, 2^(E+1)] for each level.
+/// Adding a term rounds it to a multiple of the accumulator's unit 2^(E-52); the part rounded off,
+/// found without error (Dekker's Fast2Sum), goes on to the next level's accumulator, of exponent E
+/// - 53 + headroom (at least -1022, where the unit is the smallest number there is). With every
 /// |term| <= 2^(E-headroom) no accumulator leaves its interval, so its bits count units. What the
 /// last level rounds off is summed plainly where the inexact flag can watch that sum alone (level
 /// count 0, and everywhere with AVX-512, whose instructions can leave the flag alone); elsewhere it
@@ -74,7 +73,7 @@ struct SquareSums {
 inline constexpr std::size_t column_tile = 512;
 inline constexpr std::size_t row_tile = 128;
 
-/// Of an Expansion.
+/// The parts of an Expansion.
 inline constexpr int expansion_parts = 4;
 
 /// The sums of a matrix's columns, of up to row_tile rows, `stride` elements from one to the next:
@@ -103,6 +102,23 @@ using LineSums = bool (*)(const T* x, std::size_t lines, std::size_t stride, std
 template <class T>
 using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
                                std::size_t columns, T* minimum, T* maximum);
+
+/// What an element of type T is compared as: as a double if that is exact.
+template <class T>
+using Limit = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, T, double>;
+
+/// Limits between regions of numbers, found by cells of equal width: an element's cell, computed
+/// with rounding that keeps the order, tells all but the limits in that very cell.
+template <class L>
+struct BinTable {
+  double origin;
+  double scale;  ///< cells in a unit; 0 where one cell is all there is
+  double last_cell;
+  const L* limits;              ///< rising, `count` of them
+  const std::uint32_t* passed;  ///< by cell, one more than there are: limits in lower cells
+  std::uint32_t count;
+  std::uint32_t max_in_cell;
+};
 
 /// Writes for each element how many of the table's limits it is not less than; for NaN, one more
 /// than there are.
@@ -198,7 +214,11 @@ struct Kernels {
   void (*widen_bf16)(const std::uint16_t* from, std::size_t n, float* to);
 };
 
-/// The kernels of every instruction set that the running machine has, the widest first.
+extern const Kernels kernels_baseline;
+extern const Kernels kernels_avx2;    ///< x86-64 only
+extern const Kernels kernels_avx512;  ///< x86-64 only
+
+/// Lists the kernels of every instruction set that the running machine has, the widest first.
 const std::vector<const Kernels*>& available_kernels();
 
 template <class T>

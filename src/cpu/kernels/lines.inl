@@ -1,21 +1,23 @@
-/// Lines of consecutive elements: sums run along vectors, and then, turned over, over their lanes.
+/// Lines of consecutive elements: sums run along vectors, and then, turned over, over their
+/// elements.
 
-/// {a[0], b[0], a[1], b[1], ...} of the halves of two vectors that begin at lane `first`.
+/// Returns {a[0], b[0], a[1], b[1], ...} of the halves of two vectors that begin at element
+/// `first`.
 template <std::size_t first, std::size_t... pair>
 static inline Doubles riffled(Doubles a, Doubles b, std::index_sequence<pair...>) {
   return __builtin_shufflevector(a, b, (first + pair / 2 + pair % 2 * vector_columns)...);
 }
 
-/// Turns a square of vectors over: each round rotates the bits of (vector, lane) by one.
+/// Turns a square of vectors over: each round rotates the bits of (vector, element) by one.
 static inline void turn_over(Doubles (&square)[width]) {
   constexpr std::size_t half = vector_columns / 2;
-  constexpr auto every_lane = std::make_index_sequence<vector_columns>();
+  constexpr auto every_pair = std::make_index_sequence<vector_columns>();
   for (std::size_t round = 1; round < vector_columns; round *= 2) {
     Doubles before[width];
     for (std::size_t i = 0; i < vector_columns; ++i) before[i] = square[i];
     for (std::size_t i = 0; i < half; ++i) {
-      square[2 * i] = riffled<0>(before[i], before[i + half], every_lane);
-      square[2 * i + 1] = riffled<half>(before[i], before[i + half], every_lane);
+      square[2 * i] = riffled<0>(before[i], before[i + half], every_pair);
+      square[2 * i + 1] = riffled<half>(before[i], before[i + half], every_pair);
     }
   }
 }
@@ -35,7 +37,8 @@ static inline Integers add_lines(Doubles (&sum)[lines][levels], const T* x, std:
   return left;
 }
 
-/// Likewise, by turning the elements over instead of their sums: adds a line to each lane.
+/// Adds as many lines by turning the elements over instead of their sums: a line to each element of
+/// the total.
 template <class T, Term term, std::size_t levels>
 static inline Integers add_turned(Doubles (&total)[levels], const T* x, std::size_t stride,
                                   std::size_t n) {
@@ -50,34 +53,34 @@ static inline Integers add_turned(Doubles (&total)[levels], const T* x, std::siz
   return left;
 }
 
-/// Elements of a line up to which turning them over costs less than the sums of all lanes do.
+/// Elements of a line up to which turning them over costs less than the sums of all vectors do.
 template <std::size_t levels>
 constexpr std::size_t short_line = levels == 1 ? 0 : 6 * vector_columns;
 
-/// Adds the lanes of each line's sum to a lane of the total.
+/// Adds the elements of each line's sum to an element of the total.
 template <std::size_t levels>
-static inline Integers add_lanes(Doubles (&total)[levels], const Doubles (&sum)[width][levels]) {
+static inline Integers add_across(Doubles (&total)[levels], const Doubles (&sum)[width][levels]) {
   Integers left = {};
   for (std::size_t l = 0; l < levels; ++l) {
     Doubles square[width];
     for (std::size_t k = 0; k < vector_columns; ++k) square[k] = sum[k][l];
     turn_over(square);
-    for (const Doubles& lane : square) left |= add_exactly(total, lane);
+    for (const Doubles& each : square) left |= add_exactly(total, each);
   }
   return left;
 }
 
-/// Adds as many lines as there are lanes, one to each.
+/// Adds as many lines as a vector has elements, one to each.
 template <class T, Term term, std::size_t levels>
 static inline Integers add_vector_of_lines(Doubles (&total)[levels], const T* x, std::size_t stride,
                                            std::size_t n) {
   if (n < short_line<levels>) return add_turned<T, term>(total, x, stride, n);
   Doubles sum[width][levels] = {};
   const Integers left = add_lines<T, term>(sum, x, stride, n);
-  return left | add_lanes(total, sum);
+  return left | add_across(total, sum);
 }
 
-/// Likewise fewer lines.
+/// Adds fewer lines, one to each element from the first on.
 template <class T, Term term, std::size_t levels>
 static inline Integers add_few_lines(Doubles (&total)[levels], const T* x, std::size_t lines,
                                      std::size_t stride, std::size_t n) {
@@ -88,7 +91,7 @@ static inline Integers add_few_lines(Doubles (&total)[levels], const T* x, std::
     left |= add_lines<T, term>(single, x + k * stride, stride, n);
     for (std::size_t l = 0; l < levels; ++l) sum[k][l] = single[0][l];
   }
-  return left | add_lanes(total, sum);
+  return left | add_across(total, sum);
 }
 
 template <class T, Term term, std::size_t levels>

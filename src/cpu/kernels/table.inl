@@ -13,12 +13,11 @@
 #include "core/numeric/expansion.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/kernels/kernels.hpp"
-#include "cpu/kernels/tables.hpp"
 
 namespace warpfold::cpu {
 namespace {
 
-#include "cpu/kernels/lanes.inl"
+#include "cpu/kernels/vectors.inl"
 
 #include "cpu/kernels/bin_search.inl"
 #include "cpu/kernels/decoding.inl"
@@ -78,7 +77,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      find<float>,
      sanitize<float>,
      nullptr,
-     scan_tile<PairLanes, float>,
+     scan_tile<DoublePairs, float>,
      scan_tile<Doubles, float>,
      WARPFOLD_COLUMNS(float),
      find_regions<float>},
@@ -88,7 +87,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      find<double>,
      sanitize<double>,
      drop_unsquarable<double>,
-     scan_tile<PairLanes, double>,
+     scan_tile<DoublePairs, double>,
      scan_tile<Doubles, double>,
      WARPFOLD_COLUMNS(double),
      find_regions<double>},

@@ -2,39 +2,39 @@
 
 constexpr int row_vectors = scan_order::tile_lanes / width;
 
-struct PairLanes {
+struct DoublePairs {
   Doubles high;
   Doubles low;
 };
 
-static inline PairLanes two_sum_lanes(Doubles a, Doubles b) {
+static inline DoublePairs two_sum_vectors(Doubles a, Doubles b) {
   const Doubles sum = a + b;
   const Doubles b_part = sum - a;
   const Doubles a_part = sum - b_part;
   return {sum, (a - a_part) + (b - b_part)};
 }
 
-static inline PairLanes fast_two_sum_lanes(Doubles a, Doubles b) {
+static inline DoublePairs fast_two_sum_vectors(Doubles a, Doubles b) {
   const Doubles sum = a + b;
   return {sum, b - (sum - a)};
 }
 
-static inline PairLanes add_lanes(PairLanes a, Doubles b) {
-  const PairLanes sum = two_sum_lanes(a.high, b);
-  return fast_two_sum_lanes(sum.high, a.low + sum.low);
+static inline DoublePairs add_vectors(DoublePairs a, Doubles b) {
+  const DoublePairs sum = two_sum_vectors(a.high, b);
+  return fast_two_sum_vectors(sum.high, a.low + sum.low);
 }
 
-static inline PairLanes add_lanes(PairLanes a, PairLanes b) {
-  const PairLanes high = two_sum_lanes(a.high, b.high);
-  const PairLanes low = two_sum_lanes(a.low, b.low);
-  const PairLanes carried = fast_two_sum_lanes(high.high, high.low + low.high);
-  return fast_two_sum_lanes(carried.high, low.low + carried.low);
+static inline DoublePairs add_vectors(DoublePairs a, DoublePairs b) {
+  const DoublePairs high = two_sum_vectors(a.high, b.high);
+  const DoublePairs low = two_sum_vectors(a.low, b.low);
+  const DoublePairs carried = fast_two_sum_vectors(high.high, high.low + low.high);
+  return fast_two_sum_vectors(carried.high, low.low + carried.low);
 }
 
-static inline Doubles add_lanes(Doubles a, Doubles b) { return a + b; }
+static inline Doubles add_vectors(Doubles a, Doubles b) { return a + b; }
 
-static inline void set_lanes(PairLanes& lanes_of_row, Doubles x) { lanes_of_row = {x, Doubles{}}; }
-static inline void set_lanes(Doubles& lanes_of_row, Doubles x) { lanes_of_row = x; }
+static inline void set_vector(DoublePairs& vector, Doubles x) { vector = {x, Doubles{}}; }
+static inline void set_vector(Doubles& vector, Doubles x) { vector = x; }
 
 static inline Doubles keep_below(int distance, int first_lane, Doubles old, Doubles fresh) {
   Integers lane;
@@ -43,7 +43,8 @@ static inline Doubles keep_below(int distance, int first_lane, Doubles old, Doub
   return from_bits((bits_of(old) & kept) | (bits_of(fresh) & ~kept));
 }
 
-static inline PairLanes keep_below(int distance, int first_lane, PairLanes old, PairLanes fresh) {
+static inline DoublePairs keep_below(int distance, int first_lane, DoublePairs old,
+                                     DoublePairs fresh) {
   return {keep_below(distance, first_lane, old.high, fresh.high),
           keep_below(distance, first_lane, old.low, fresh.low)};
 }
@@ -62,16 +63,16 @@ struct RowLanes<Doubles> {
 };
 
 template <>
-struct RowLanes<PairLanes> {
+struct RowLanes<DoublePairs> {
   RowLanes<Doubles> high;
   RowLanes<Doubles> low;
 
-  inline PairLanes at(int lane) const { return {high.at(lane), low.at(lane)}; }
-  inline void put(int lane, PairLanes x) {
+  inline DoublePairs at(int lane) const { return {high.at(lane), low.at(lane)}; }
+  inline void put(int lane, DoublePairs x) {
     high.put(lane, x.high);
     low.put(lane, x.low);
   }
-  inline PairLanes last() const { return {high.last(), low.last()}; }
+  inline DoublePairs last() const { return {high.last(), low.last()}; }
 };
 
 template <class Inner>
@@ -81,7 +82,7 @@ static inline void kogge_stone(RowLanes<Inner>& row) {
     for (int v = 0; v < row_vectors; ++v) {
       const int lane = v * width;
       const Inner old = row.at(lane);
-      fresh[v] = keep_below(distance, lane, old, add_lanes(row.at(lane - distance), old));
+      fresh[v] = keep_below(distance, lane, old, add_vectors(row.at(lane - distance), old));
     }
     for (int v = 0; v < row_vectors; ++v) row.put(v * width, fresh[v]);
   }
@@ -92,27 +93,27 @@ template <class Inner>
 struct RowBase;
 
 template <>
-struct RowBase<PairLanes> {
-  PairLanes before_lanes;
+struct RowBase<DoublePairs> {
+  DoublePairs before_lanes;
 
-  inline RowBase(PairLanes base, PairLanes segment, PairLanes row)
-      : before_lanes(add_lanes(add_lanes(base, segment), row)) {}
-  inline PairLanes of(PairLanes lane) const { return add_lanes(before_lanes, lane); }
-  inline Doubles prefix(PairLanes lane_base, PairLanes inner) const {
-    return add_lanes(lane_base, inner).high;
+  inline RowBase(DoublePairs base, DoublePairs segment, DoublePairs row)
+      : before_lanes(add_vectors(add_vectors(base, segment), row)) {}
+  inline DoublePairs of(DoublePairs lane) const { return add_vectors(before_lanes, lane); }
+  inline Doubles prefix(DoublePairs lane_base, DoublePairs inner) const {
+    return add_vectors(lane_base, inner).high;
   }
 };
 
 template <>
 struct RowBase<Doubles> {
-  PairLanes base;
+  DoublePairs base;
   Doubles offset;
 
-  inline RowBase(PairLanes tile_base, Doubles segment, Doubles row)
+  inline RowBase(DoublePairs tile_base, Doubles segment, Doubles row)
       : base(tile_base), offset(segment + row) {}
   inline Doubles of(Doubles lane) const { return offset + lane; }
   inline Doubles prefix(Doubles lane_base, Doubles inner) const {
-    const PairLanes sum = two_sum_lanes(base.high, lane_base + inner);
+    const DoublePairs sum = two_sum_vectors(base.high, lane_base + inner);
     return sum.high + (sum.low + base.low);
   }
 };
@@ -139,9 +140,9 @@ static inline void lane_prefixes(const RowColumns& columns,
                                  Inner (&inner)[scan_order::lane_elements][row_vectors],
                                  RowLanes<Inner>& row) {
   for (int v = 0; v < row_vectors; ++v) {
-    set_lanes(inner[0][v], load(columns[0] + v * width));
+    set_vector(inner[0][v], load(columns[0] + v * width));
     for (int k = 1; k < scan_order::lane_elements; ++k)
-      inner[k][v] = add_lanes(inner[k - 1][v], load(columns[k] + v * width));
+      inner[k][v] = add_vectors(inner[k - 1][v], load(columns[k] + v * width));
     row.put(v * width, inner[scan_order::lane_elements - 1][v]);
   }
 }
@@ -149,7 +150,7 @@ static inline void lane_prefixes(const RowColumns& columns,
 template <class Inner, class T>
 static void scan_tile(const T* tile, double down, DoublePair base, bool exclusive,
                       double* prefixes) {
-  const PairLanes tile_base = {broadcast(base.high), broadcast(base.low)};
+  const DoublePairs tile_base = {broadcast(base.high), broadcast(base.low)};
   Inner segment_sum = {};
   for (int segment = 0; segment < scan_order::tile_segments; ++segment) {
     Inner row_sum = {};
@@ -172,8 +173,8 @@ static void scan_tile(const T* tile, double down, DoublePair base, bool exclusiv
         }
       }
       put_row(columns, prefixes + first);
-      row_sum = add_lanes(row_sum, row.last());
+      row_sum = add_vectors(row_sum, row.last());
     }
-    segment_sum = add_lanes(segment_sum, row_sum);
+    segment_sum = add_vectors(segment_sum, row_sum);
   }
 }

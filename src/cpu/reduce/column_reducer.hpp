@@ -16,7 +16,6 @@
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/reduce/axis_outputs.hpp"
 #include "cpu/reduce/finite_terms.hpp"
-#include "cpu/scan/sum_levels.hpp"
 #include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cpu {

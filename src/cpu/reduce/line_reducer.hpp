@@ -12,7 +12,6 @@
 #include "cpu/reduce/axis_outputs.hpp"
 #include "cpu/reduce/block_accumulator.hpp"
 #include "cpu/reduce/finite_terms.hpp"
-#include "cpu/scan/sum_levels.hpp"
 
 namespace warpfold::cpu {
 
@@ -51,7 +50,8 @@ class LineReducer {
   }
 
  private:
-  /// Of a line: as many in each lane of a vector as a tile of columns has rows.
+  /// The most elements of a line: as many for each element of a vector as a tile of columns has
+  /// rows.
   static constexpr std::size_t tile_elements = 8 * row_tile;
 
   void reduce_tile(const T* x, const PlacedLines& tile, const BoxIndices& rows) {

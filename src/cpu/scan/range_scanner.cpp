@@ -1,10 +1,256 @@
 #include "cpu/scan/range_scanner.hpp"
 
-#include "cpu/scan/extremum_scanner.hpp"
-#include "cpu/scan/float_sum_scanner.hpp"
-#include "cpu/scan/integer_sum_scanner.hpp"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "core/scan/scan_arithmetic.hpp"
+#include "core/scan/scan_identity.hpp"
+#include "cpu/chunks/block_decoder.hpp"
+#include "cpu/reduce/exact_stream.hpp"
+#include "cpu/scan/prefix_output.hpp"
 
 namespace warpfold::cpu {
+namespace {
+
+/// Running minima or maxima: the earlier of equal elements stays; from a NaN on all are NaN.
+template <class Stored>
+class ExtremumScanner final : public RangeScanner {
+ public:
+  ExtremumScanner(const Kernels& kernels, const ScanSpec& spec)
+      : decoder_(kernels, spec.input.order),
+        output_(spec.output),
+        minimum_(spec.operation == ScanOperation::min),
+        wraps_(spec.overflow == OverflowPolicy::wrap),
+        exclusive_(spec.exclusive) {}
+
+  std::optional<std::uint64_t> scan(const std::byte* in, std::uint64_t n, const Accumulator& before,
+                                    std::byte* out) override {
+    std::optional<std::uint64_t> unfit;
+    T running = start(before);
+    for (std::uint64_t first = 0; first < n; first += block_elements) {
+      const auto size =
+          static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
+      const T* x = decoder_.decode(in + first * sizeof(Stored), size);
+      running = minimum_ ? fill<true>(x, size, running) : fill<false>(x, size, running);
+      const auto place = store_prefixes(output_, prefixes_, size, out + first * size_of(output_));
+      if (place && !unfit && !wraps_) unfit = first + *place;
+    }
+    return unfit;
+  }
+
+ private:
+  using T = Decoded<Stored>;
+  using Prefix = std::conditional_t<std::is_integral_v<T>, int128, double>;
+
+  T start(const Accumulator& before) const {
+    const Extremum& best = minimum_ ? before.minimum : before.maximum;
+    if constexpr (std::is_integral_v<T>) {
+      if (best.seen()) return static_cast<T>(best.bits);
+    } else {
+      if (before.nan_count != 0) return std::numeric_limits<T>::quiet_NaN();
+      if (best.seen()) return static_cast<T>(std::bit_cast<double>(best.bits));
+    }
+    return scan_identity<T>(minimum_ ? ScanOperation::min : ScanOperation::max);
+  }
+
+  template <bool minimum>
+  T fill(const T* x, std::size_t n, T running) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool better = minimum ? x[i] < running : x[i] > running;
+      const bool nan = x[i] != x[i];
+      const T after = better || nan ? x[i] : running;
+      prefixes_[i] = exclusive_ ? running : after;
+      running = after;
+    }
+    return running;
+  }
+
+  BlockDecoder<Stored> decoder_;
+  ElementType output_;
+  bool minimum_;
+  bool wraps_;
+  bool exclusive_;
+  alignas(64) Prefix prefixes_[block_elements];
+};
+
+template <class Stored>
+class FloatSumScanner final : public RangeScanner {
+ public:
+  FloatSumScanner(const Kernels& kernels, const ScanSpec& spec)
+      : decoder_(kernels, spec.input.order),
+        kernels_(kernels_of<T>(kernels)),
+        scan_tile_(scan_order::sums_in_pairs(spec.input.type, spec.output) ? kernels_.scan_pairs
+                                                                           : kernels_.scan_doubles),
+        values_(kernels, Term::value),
+        output_(spec.output),
+        exclusive_(spec.exclusive) {}
+
+  std::optional<std::uint64_t> scan(const std::byte* in, std::uint64_t n, const Accumulator& before,
+                                    std::byte* out) override {
+    Accumulator running = before;
+    for (std::uint64_t first = 0; first < n; first += scan_order::tile_elements) {
+      const auto size =
+          static_cast<std::size_t>(std::min<std::uint64_t>(scan_order::tile_elements, n - first));
+      const T* x = decoder_.decode(in + first * sizeof(Stored), size);
+      scan_tile(x, size, running);
+      store_prefixes(output_, prefixes_, size, out + first * size_of(output_));
+      add_tile(size, running.sum);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using T = Decoded<Stored>;
+
+  void scan_tile(const T* x, std::size_t n, Accumulator& running) {
+    const SpecialCounts specials = kernels_.sanitize(x, n, finite_);
+    std::fill(finite_ + n, finite_ + scan_order::tile_elements, T{0});
+    const scan_order::TileScale scale = scan_order::tile_scale(any_huge(running.sum));
+    const DoublePair base = running.sum.rounded_pair(scale.exponent);
+    scan_tile_(finite_, scale.down, base, exclusive_, prefixes_);
+    if (scale.exponent != 0)
+      for (std::size_t i = 0; i < n; ++i) prefixes_[i] *= scale.up;
+    const scan_order::TileSpecials first = first_specials(x, n, specials, running);
+    if (first.nan < scan_order::tile_elements ||
+        first.positive_infinity < scan_order::tile_elements ||
+        first.negative_infinity < scan_order::tile_elements)
+      settle_specials(first, n);
+    running.nan_count += specials.nan;
+    running.positive_infinities += specials.positive_infinities;
+    running.negative_infinities += specials.negative_infinities;
+  }
+
+  bool any_huge(const ExactSum& base) const {
+    const MinMax<T> range = kernels_.extrema(finite_, scan_order::tile_elements);
+    const double largest =
+        std::max(-static_cast<double>(range.minimum), static_cast<double>(range.maximum));
+    return largest >= scan_order::huge || std::abs(base.rounded()) >= scan_order::huge;
+  }
+
+  static scan_order::TileSpecials first_specials(const T* x, std::size_t n,
+                                                 const SpecialCounts& specials,
+                                                 const Accumulator& before) {
+    const auto first_of = [](std::int64_t earlier) {
+      return earlier != 0 ? -1 : scan_order::tile_elements;
+    };
+    scan_order::TileSpecials first = {first_of(before.nan_count),
+                                      first_of(before.positive_infinities),
+                                      first_of(before.negative_infinities)};
+    if (!specials.any()) return first;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto place = static_cast<std::int32_t>(i);
+      if (std::isnan(x[i]))
+        first.nan = std::min(first.nan, place);
+      else if (std::isinf(x[i]) && x[i] > 0)
+        first.positive_infinity = std::min(first.positive_infinity, place);
+      else if (std::isinf(x[i]))
+        first.negative_infinity = std::min(first.negative_infinity, place);
+    }
+    return first;
+  }
+
+  void settle_specials(const scan_order::TileSpecials& first, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto seen = static_cast<std::int32_t>(exclusive_ ? i : i + 1);
+      prefixes_[i] = scan_order::with_specials(prefixes_[i], first, seen);
+    }
+  }
+
+  void add_tile(std::size_t n, ExactSum& sum) {
+    if (!values_.add(finite_, n, sum))
+      for (std::size_t i = 0; i < n; ++i) sum.add(static_cast<double>(finite_[i]));
+    sum.normalize();
+  }
+
+  BlockDecoder<Stored> decoder_;
+  const FloatKernels<T>& kernels_;
+  decltype(FloatKernels<T>::scan_pairs) scan_tile_;
+  ExactStream<T> values_;
+  ElementType output_;
+  bool exclusive_;
+  alignas(64) T finite_[scan_order::tile_elements];
+  alignas(64) double prefixes_[scan_order::tile_elements];
+};
+
+/// Returns the value of a normalized sum of integers.
+int128 integer_of(const ExactSum& sum) {
+  uint128 value = 0;
+  for (int digit = 0; digit < 4; ++digit)
+    value |= static_cast<uint128>(static_cast<std::uint32_t>(sum.limb[ExactSum::low_limbs + digit]))
+             << (32 * digit);
+  return static_cast<int128>(value);
+}
+
+template <class T>
+class IntegerSumScanner final : public RangeScanner {
+ public:
+  IntegerSumScanner(const Kernels& kernels, const ScanSpec& spec)
+      : decoder_(kernels, spec.input.order),
+        kernels_(kernels_of<T>(kernels)),
+        output_(spec.output),
+        wraps_(spec.overflow == OverflowPolicy::wrap),
+        exclusive_(spec.exclusive) {}
+
+  std::optional<std::uint64_t> scan(const std::byte* in, std::uint64_t n, const Accumulator& before,
+                                    std::byte* out) override {
+    std::optional<std::uint64_t> unfit;
+    int128 base = integer_of(before.sum);
+    for (std::uint64_t first = 0; first < n; first += block_elements) {
+      const auto size =
+          static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
+      const T* x = decoder_.decode(in + first * sizeof(T), size);
+      const auto place = scan_tile(x, size, base, out + first * size_of(output_));
+      if (place && !unfit && !wraps_) unfit = first + *place;
+      base += kernels_.sum(x, size);
+    }
+    return unfit;
+  }
+
+ private:
+  std::optional<std::size_t> scan_tile(const T* x, std::size_t n, int128 base, std::byte* out) {
+    if (takes_words(x, n, base)) {
+      fill(x, n, static_cast<std::uint64_t>(base), words_);
+      store_words(output_, words_, n, out);
+      return std::nullopt;
+    }
+    fill(x, n, base, integers_);
+    return store_prefixes(output_, integers_, n, out);
+  }
+
+  /// Whether 64 bits are enough of each prefix.
+  bool takes_words(const T* x, std::size_t n, int128 base) const {
+    if (wraps_ && is_integer(output_)) return true;
+    const MinMax<T> range = kernels_.extrema(x, n);
+    constexpr auto maximum = static_cast<int128>(block_elements);
+    const int128 lowest = base + maximum * std::min<int128>(range.minimum, 0);
+    const int128 highest = base + maximum * std::max<int128>(range.maximum, 0);
+    if (is_integer(output_)) return holds(output_, lowest, highest);
+    const int128 end = int128{1} << (output_ == ElementType::f64 ? 63 : 53);
+    return lowest >= -end && highest < end;
+  }
+
+  template <class Sum>
+  void fill(const T* x, std::size_t n, Sum running, Sum* prefixes) const {
+    for (std::size_t i = 0; i < n; ++i) {
+      const Sum after = running + static_cast<Sum>(x[i]);
+      prefixes[i] = exclusive_ ? running : after;
+      running = after;
+    }
+  }
+
+  BlockDecoder<T> decoder_;
+  const IntegerKernels<T>& kernels_;
+  ElementType output_;
+  bool wraps_;
+  bool exclusive_;
+  alignas(64) std::uint64_t words_[block_elements];
+  alignas(64) int128 integers_[block_elements];
+};
+
+}  // namespace
 
 std::unique_ptr<RangeScanner> make_range_scanner(const Kernels& kernels, const ScanSpec& spec) {
   return visit_element_type(spec.input.type, [&](auto element) -> std::unique_ptr<RangeScanner> {

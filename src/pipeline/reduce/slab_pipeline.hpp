@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
-#include "cpu/machine/thread_binding.hpp"
+#include "cpu/machine/machine.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"

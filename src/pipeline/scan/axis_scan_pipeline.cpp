@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/engine/backend.hpp"
-#include "cpu/machine/thread_binding.hpp"
+#include "cpu/machine/machine.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/box_source.hpp"
 #include "pipeline/run/collective.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "cpu/machine/thread_binding.hpp"
+#include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/view_decoding.hpp"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "cpu/machine/thread_binding.hpp"
+#include "cpu/machine/machine.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/view_decoding.hpp"
 #include "pipeline/output/scan_output.hpp"

@@ -1,11 +1,9 @@
-#include "cpu/machine/thread_binding.hpp"
+#include "cpu/machine/machine.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <thread>
-
-#include "cpu/engines/backend.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -40,6 +38,12 @@ TEST(ThreadBinding, LeavesThreadsWhereTooFewWouldBeLeftToThem) {
 
 TEST(HardwareThreadsNear, AreNoneForAnUnknownDevice) {
   EXPECT_TRUE(hardware_threads_near("0000:ff:1f.7").empty());
+}
+
+TEST(HostCores, AreNoFewerThanThoseOfThisProcess) {
+  EXPECT_GE(available_cores(), 1);
+  EXPECT_GE(host_cores(), available_cores());
+  EXPECT_FALSE(is_far_from("0000:ff:1f.7"));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-#include "cpu/scan/tile_output.hpp"
+#include "cpu/scan/prefix_output.hpp"
 
 #include "core/scan/scan_arithmetic.hpp"
 
 namespace warpfold::cpu {
 
-void store_doubles(ElementType type, const double* prefixes, std::size_t n, std::byte* to) {
+std::optional<std::size_t> store_prefixes(ElementType type, const double* prefixes, std::size_t n,
+                                          std::byte* to) {
   visit_element_type(type, [&](auto element) {
     using Out = decltype(element);
     if constexpr (is_floating_element<Out>) {
@@ -12,6 +13,7 @@ void store_doubles(ElementType type, const double* prefixes, std::size_t n, std:
       for (std::size_t i = 0; i < n; ++i) out[i] = scan_order::output_element<Out>(prefixes[i]);
     }
   });
+  return std::nullopt;
 }
 
 void store_words(ElementType type, const std::uint64_t* prefixes, std::size_t n, std::byte* to) {
@@ -29,7 +31,7 @@ void store_words(ElementType type, const std::uint64_t* prefixes, std::size_t n,
   });
 }
 
-std::optional<std::size_t> store_integers(ElementType type, const int128* prefixes, std::size_t n,
+std::optional<std::size_t> store_prefixes(ElementType type, const int128* prefixes, std::size_t n,
                                           std::byte* to) {
   std::optional<std::size_t> unfit;
   visit_element_type(type, [&](auto element) {
