@@ -48,7 +48,7 @@ ReportOutputs::ReportOutputs(const Session& session, const CommonOptions& option
                              std::vector<std::string> used_files)
     : session_(session), options_(options), used_files_(std::move(used_files)) {
   require_one_on_output(options);
-  pipeline::run_on_root(session.communicator, [this] { open(); });
+  pipeline::run_on_root(mpi::Communicator(session.communicator), [this] { open(); });
 }
 
 void ReportOutputs::open() {
@@ -71,7 +71,7 @@ void ReportOutputs::open() {
 
 void ReportOutputs::publish(const std::function<Report()>& make) {
   try {
-    pipeline::run_on_root(session_.communicator, [&] { write(make()); });
+    pipeline::run_on_root(mpi::Communicator(session_.communicator), [&] { write(make()); });
   } catch (const std::exception& failure) {
     fail(failure);
     throw;

@@ -8,6 +8,7 @@
 #include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/run.hpp"
 
 namespace warpfold::pipeline {
 namespace {

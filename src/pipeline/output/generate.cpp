@@ -12,6 +12,7 @@
 #include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/work_queue.hpp"
 #include "warpfold/core/error.hpp"

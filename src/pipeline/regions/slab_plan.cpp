@@ -4,7 +4,6 @@
 #include <string>
 
 #include "io/chunks/chunk_coordinates.hpp"
-#include "warpfold/core/error.hpp"
 #include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
@@ -13,9 +12,6 @@ namespace {
 constexpr std::uint64_t kibibyte = 1u << 10;
 constexpr std::uint64_t mebibyte = 1u << 20;
 constexpr std::uint64_t gibibyte = 1u << 30;
-
-constexpr std::uint64_t smallest_slab_bytes = 4 * kibibyte;
-constexpr std::uint64_t largest_slab_bytes = gibibyte;
 
 /// Stays in a core's own cache between being read and being reduced.
 constexpr std::uint64_t host_slab_bytes = mebibyte;
@@ -95,12 +91,6 @@ std::uint64_t slot_bytes(const io::DatasetInfo& info, std::uint64_t slab_bytes) 
 }
 
 }  // namespace
-
-void check_slab_bytes(std::uint64_t slab_bytes) {
-  if (slab_bytes != 0 && (slab_bytes < smallest_slab_bytes || slab_bytes > largest_slab_bytes))
-    throw usage_error("bad --slab " + std::to_string(slab_bytes), "a slab has 4K to 1G bytes",
-                      "Try --slab 16M.");
-}
 
 std::uint64_t slab_bytes_of(const RunOptions& options) {
   return options.slab_bytes > 0 ? options.slab_bytes : library_slab_bytes;

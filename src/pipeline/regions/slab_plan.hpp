@@ -21,9 +21,6 @@ struct SlabPlan {
   std::uint64_t slab_elements = 1;
 };
 
-/// Throws a usage Error unless slab_bytes is 0 (to be chosen) or 4 KiB to 1 GiB.
-void check_slab_bytes(std::uint64_t slab_bytes);
-
 /// The option, or what is chosen where it is 0 and a slab is all that counts.
 std::uint64_t slab_bytes_of(const RunOptions& options);
 

@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "cpu/engines/backend.hpp"
-#include "cpu/machine/thread_binding.hpp"
+#include "cpu/machine/machine.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/environment.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/core_binding.hpp"
-#include "pipeline/run/gpu_placement.hpp"
+#include "pipeline/run/placement.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {

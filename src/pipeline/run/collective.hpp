@@ -1,7 +1,6 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 
 #include "mpi/agreement.hpp"
 #include "mpi/communicator.hpp"
@@ -26,15 +25,12 @@ void run_on_all(const mpi::Communicator& communicator, Body&& body) {
   mpi::throw_on_all_ranks(capture_exception(body), communicator);
 }
 
-/// As run_on_all, with `body` on the root alone.
+/// Runs `body` as run_on_all does, on the root alone.
 template <class Body>
 void run_on_root(const mpi::Communicator& communicator, Body&& body) {
   run_on_all(communicator, [&] {
     if (communicator.is_root()) body();
   });
 }
-
-/// The same for callers that hold a bare communicator.
-void run_on_root(MPI_Comm communicator, const std::function<void()>& body);
 
 }  // namespace warpfold::pipeline

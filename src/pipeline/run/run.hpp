@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "mpi/communicator.hpp"
@@ -11,6 +12,9 @@
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
+
+/// Throws a usage Error unless slab_bytes is 0 (to be chosen) or 4 KiB to 1 GiB.
+void check_slab_bytes(std::uint64_t slab_bytes);
 
 /// What the datasets of one run share: who watches, its ranks, and this rank's backend, which
 /// starts in a thread of its own.
@@ -28,7 +32,7 @@ struct Run {
   StartingBackend backend;
 };
 
-/// What ran since `start`; of `stages`, those of the busiest rank. Collective.
+/// Reports what ran since `start`; of `stages`, those of the busiest rank. Collective.
 RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start);
 

@@ -18,14 +18,6 @@ io::DatasetInfo in_chunks_of(std::uint64_t elements) {
   return described_dataset({1024 * mebi}, {elements}, ReadPath::chunk);
 }
 
-TEST(SlabBytes, ToBeChosenOrFourKibibytesToOneGibibyte) {
-  EXPECT_NO_THROW(check_slab_bytes(0));
-  EXPECT_NO_THROW(check_slab_bytes(4096));
-  EXPECT_NO_THROW(check_slab_bytes(std::uint64_t{1} << 30));
-  EXPECT_THROW(check_slab_bytes(4095), Error);
-  EXPECT_THROW(check_slab_bytes((std::uint64_t{1} << 30) + 1), Error);
-}
-
 TEST(SlabPlan, OptionsAreFollowed) {
   RunOptions options;
   options.threads = 50;

@@ -1,4 +1,4 @@
-#include "pipeline/run/gpu_placement.hpp"
+#include "pipeline/run/placement.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -95,6 +95,13 @@ std::string fewer_ranks(std::size_t gpus) {
          "), or let ranks share a GPU with --share-gpu, or use --backend cpu.";
 }
 
+/// A smaller gain is not worth a word.
+constexpr int min_core_gain = 2;
+
+std::string cores_text(int cores) {
+  return std::to_string(cores) + (cores == 1 ? " core" : " cores");
+}
+
 }  // namespace
 
 GpuView view_of(int rank, const std::vector<cuda::DeviceInfo>& devices) {
@@ -171,6 +178,23 @@ std::size_t installed_gpus() {
   std::error_code none;
   const std::filesystem::directory_iterator gpus("/proc/driver/nvidia/gpus", none);
   return none ? 0 : static_cast<std::size_t>(std::distance(begin(gpus), end(gpus)));
+}
+
+std::string binding_note(const CoreBinding& binding) {
+  const int share = binding.host_cores / binding.host_ranks;
+  const bool wants_more = binding.threads == 0 || binding.threads > binding.cores;
+  if (wants_more && share >= min_core_gain * binding.cores) {
+    const std::string threads =
+        binding.threads > 0 ? std::to_string(binding.threads) + " threads" : "the threads";
+    return threads + " of a rank are bound to " + cores_text(binding.cores) +
+           " where they could have " + std::to_string(share) +
+           ": start with 'mpirun --bind-to none', or 'srun --cpus-per-task=" +
+           std::to_string(share) + "'";
+  }
+  if (binding.far_from_gpu)
+    return "a rank is bound to cores that are not on the NUMA node of its GPU: start with 'mpirun "
+           "--bind-to none', or 'srun --gpu-bind=closest'";
+  return "";
 }
 
 }  // namespace warpfold::pipeline

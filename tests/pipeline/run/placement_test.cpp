@@ -1,4 +1,4 @@
-#include "pipeline/run/gpu_placement.hpp"
+#include "pipeline/run/placement.hpp"
 
 #include <gtest/gtest.h>
 
@@ -103,6 +103,32 @@ TEST(GpuView, SurvivesItsText) {
   for (const GpuView& view :
        {GpuView{}, GpuView{3, {a, b}, ""}, GpuView{1, {}, "GPU-1, 2"}, GpuView{12, {c}, "0,1"}})
     EXPECT_EQ(gpu_view(to_text(view)), view);
+}
+
+TEST(BindingNote, TellsWhatTheLauncherTook) {
+  EXPECT_EQ(binding_note({.host_ranks = 2, .host_cores = 64, .cores = 1}),
+            "the threads of a rank are bound to 1 core where they could have 32: start with "
+            "'mpirun --bind-to none', or 'srun --cpus-per-task=32'");
+}
+
+TEST(BindingNote, CountsThreadsThatWereAskedFor) {
+  const std::string note =
+      binding_note({.host_ranks = 2, .host_cores = 64, .cores = 2, .threads = 8});
+  EXPECT_TRUE(note.starts_with("8 threads of a rank are bound to 2 cores")) << note;
+  EXPECT_EQ(binding_note({.host_ranks = 2, .host_cores = 64, .cores = 2, .threads = 2}), "");
+}
+
+TEST(BindingNote, IsSilentWhereRanksHaveTheirShare) {
+  EXPECT_EQ(binding_note({.host_ranks = 2, .host_cores = 64, .cores = 32}), "");
+  EXPECT_EQ(binding_note({.host_ranks = 64, .host_cores = 64, .cores = 1}), "");
+  EXPECT_EQ(binding_note({.host_ranks = 300, .host_cores = 2, .cores = 1}), "");
+  EXPECT_EQ(binding_note({.host_ranks = 3, .host_cores = 64, .cores = 20, .threads = 64}), "");
+}
+
+TEST(BindingNote, TellsOfCoresFarFromTheGpu) {
+  const std::string note = binding_note(
+      {.host_ranks = 2, .host_cores = 64, .cores = 32, .threads = 0, .far_from_gpu = true});
+  EXPECT_NE(note.find("NUMA node of its GPU"), std::string::npos) << note;
 }
 
 }  // namespace

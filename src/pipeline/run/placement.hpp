@@ -7,7 +7,7 @@
 
 #include "cuda/runtime/visible_devices.hpp"
 
-/// Which GPU each rank of a host takes, from what they all see.
+/// What each rank of a host gets of it: a GPU, by what they all see, and cores.
 namespace warpfold::pipeline {
 
 struct SeenGpu {
@@ -26,24 +26,24 @@ struct GpuView {
   bool operator==(const GpuView&) const = default;
 };
 
-/// What this process sees: `devices`, and CUDA_VISIBLE_DEVICES.
+/// Describes what this process sees: `devices`, and CUDA_VISIBLE_DEVICES.
 GpuView view_of(int rank, const std::vector<cuda::DeviceInfo>& devices);
 
-/// A view as text, for other ranks, and back.
+/// Writes a view as text, for other ranks, and reads it back.
 std::string to_text(const GpuView& view);
 GpuView gpu_view(const std::string& text);
 
-/// GPUs by host rank: each rank takes the one of its place on the host among those it sees, unless
-/// ranks would meet that need not; ranks too many go through theirs in turn.
+/// Gives each rank of a host the GPU of its place on the host among those it sees, unless ranks
+/// would meet that need not; ranks too many go through theirs in turn.
 class GpuPlacement {
  public:
-  /// `views` of the host's ranks, in order.
+  /// Takes the `views` of the host's ranks, in order.
   explicit GpuPlacement(std::vector<GpuView> views);
 
-  /// The number that the rank knows its GPU by; none where it sees none.
+  /// Returns the number that the rank knows its GPU by; none where it sees none.
   std::optional<int> device(std::size_t host_rank) const { return devices_[host_rank]; }
 
-  /// How many ranks are on the rank's GPU.
+  /// Counts the ranks on the rank's GPU.
   int sharing(std::size_t host_rank) const;
 
   /// Throws Error where ranks meet on a GPU, which says what they see. `installed` is how many GPUs
@@ -57,8 +57,21 @@ class GpuPlacement {
   std::vector<std::optional<int>> devices_;
 };
 
-/// How many NVIDIA GPUs the driver runs on this host, whoever may see them; 0 where it doesn't
-/// tell.
+/// Counts the NVIDIA GPUs that the driver runs on this host, whoever may see them; 0 where it
+/// doesn't tell.
 std::size_t installed_gpus();
+
+/// The cores of a rank that a launcher started.
+struct CoreBinding {
+  int host_ranks = 1;
+  int host_cores = 1;         ///< that the host lets the job use
+  int cores = 1;              ///< this rank's share of those it is bound to
+  int threads = 0;            ///< asked for; 0: none
+  bool far_from_gpu = false;  ///< none of the cores is on the NUMA node of its GPU
+};
+
+/// Says how the binding slows the rank and what to do, in a sentence without an end; empty where it
+/// doesn't.
+std::string binding_note(const CoreBinding& binding);
 
 }  // namespace warpfold::pipeline
