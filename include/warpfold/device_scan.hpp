@@ -6,7 +6,8 @@
 #include <optional>
 
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
+#include "warpfold/core/summary.hpp"
 #include "warpfold/device_array.hpp"
 
 namespace warpfold {

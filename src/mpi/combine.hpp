@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/results/accumulator.hpp"
 #include "mpi/communicator.hpp"
-#include "warpfold/core/accumulator.hpp"
 
 namespace warpfold::mpi {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
 
 namespace warpfold::mpi {
 

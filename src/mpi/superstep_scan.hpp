@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "core/results/accumulator.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/contribution.hpp"
-#include "warpfold/core/accumulator.hpp"
 
 namespace warpfold::mpi {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 
 #include "cli/options/option_values.hpp"
+#include "core/layout/selection.hpp"
 #include "core/values/value_filters.hpp"
 #include "fuzz_input.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/scan_spec.hpp"
-#include "warpfold/core/selection.hpp"
+#include "warpfold/core/scan_operation.hpp"
 #include "warpfold/core/statistic.hpp"
 
 namespace warpfold::fuzz {

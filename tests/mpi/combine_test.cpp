@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "warpfold/core/ordered_key.hpp"
+#include "core/values/ordered_key.hpp"
 
 namespace warpfold::mpi {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "warpfold/core/ordered_key.hpp"
+#include "core/values/ordered_key.hpp"
 
 namespace warpfold::mpi {
 namespace {

@@ -4,9 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "warpfold/core/accumulator.hpp"
-#include "warpfold/core/element_type.hpp"
-
 namespace warpfold {
 
 /// What `reduce` can report of a dataset.
@@ -37,8 +34,5 @@ std::string_view name_of(Statistic statistic);
 /// "sum,min,max" or "all", duplicates dropped, order kept; throws a usage Error that lists the
 /// names for an unknown one.
 std::vector<Statistic> parse_statistics(std::string_view names);
-
-/// What a reduction of `type` must accumulate for `statistics`.
-ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type);
 
 }  // namespace warpfold

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace warpfold {
@@ -20,10 +18,5 @@ struct StorageOptions {
   bool chunked() const { return choose_chunk_shape || !chunk_shape.empty(); }
   bool filtered() const { return deflate_level || shuffle || fletcher32; }
 };
-
-/// The same with a chunk_shape where one is to be chosen: consecutive elements of a dataset of
-/// `shape`, about 4 MiB. A scalar stays contiguous.
-StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
-                                std::size_t element_bytes);
 
 }  // namespace warpfold

@@ -5,10 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "warpfold/core/accumulator.hpp"
-#include "warpfold/core/element_type.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/rounding.hpp"
 #include "warpfold/core/statistic.hpp"
 
 namespace warpfold {
@@ -27,15 +24,5 @@ struct SummaryOptions {
   OverflowPolicy overflow = OverflowPolicy::error;
   std::uint64_t ddof = 0;  ///< var and std divide by count - ddof
 };
-
-/// Rounds each statistic once, from exact contents: floating-point results are the doubles nearest
-/// to the true values of the dataset, or odd ones for those who round them further.
-///
-/// NaN: propagated, sums and extrema are NaN and argmin, argmax name the first one; skipped, NaN
-/// elements are left out of everything, `count` included. Infinities follow IEEE 754. `wrap` takes
-/// the sum of integers modulo 2^width in their own type; otherwise it is exact.
-Summary summarize(const Accumulator& accumulator, ElementType type,
-                  const std::vector<Statistic>& statistics, const SummaryOptions& options,
-                  Rounding rounding = Rounding::nearest);
 
 }  // namespace warpfold

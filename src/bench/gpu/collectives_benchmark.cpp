@@ -6,6 +6,7 @@
 #include "bench/harness/across_ranks.hpp"
 #include "bench/kernels/check_scan.hpp"
 #include "bench/kernels/fill.hpp"
+#include "core/results/summarize.hpp"
 #include "cuda/arrays/device_scan.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"

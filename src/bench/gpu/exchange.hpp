@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bench/benchmarks.hpp"
+#include "core/results/accumulator.hpp"
 #include "mpi/communicator.hpp"
-#include "warpfold/core/accumulator.hpp"
 
 namespace warpfold::bench {
 

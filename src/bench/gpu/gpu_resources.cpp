@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "bench/cub/cub_peers.hpp"
+#include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/visible_devices.hpp"
 #include "pipeline/run/collective.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench {
 namespace {

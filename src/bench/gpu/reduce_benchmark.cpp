@@ -8,6 +8,7 @@
 #include "bench/harness/sum_check.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/kernels/probes.hpp"
+#include "core/results/summarize.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"

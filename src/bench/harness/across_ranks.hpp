@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "bench/harness/result.hpp"
+#include "core/results/accumulator.hpp"
 #include "mpi/communicator.hpp"
-#include "warpfold/core/accumulator.hpp"
 
 namespace warpfold::bench {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/layout/partition.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench {
 namespace {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <variant>
 
+#include "core/results/summarize.hpp"
 #include "warpfold/core/summary.hpp"
 
 namespace warpfold::bench {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "bench/harness/result.hpp"
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::bench {

@@ -14,12 +14,12 @@
 #include "bench/ingest/ingest_candidates.hpp"
 #include "bench/ingest/raw_file.hpp"
 #include "bench/ingest/stored_ranges.hpp"
+#include "core/layout/partition.hpp"
 #include "io/files/posix_file.hpp"
 #include "mpi/mpi_error.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 #include "warpfold/scan.hpp"
 
 namespace warpfold::bench {

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/layout/partition.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/layout/chunk_grid.hpp"
-#include "warpfold/core/partition.hpp"
+#include "core/layout/partition.hpp"
 
 namespace warpfold::bench {
 namespace {

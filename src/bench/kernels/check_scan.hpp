@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::bench::kernels {
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "bench/kernels/probes.hpp"
+#include "core/layout/partition.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench::kernels {
 namespace {

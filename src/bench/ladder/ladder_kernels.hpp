@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "warpfold/core/partition.hpp"
+#include "core/layout/partition.hpp"
 
 /// The kernels behind the variants. Each launcher starts its kernel behind what `stream` holds and
 /// throws Error where the launch fails.

@@ -7,11 +7,12 @@
 #include "bench/harness/sum_check.hpp"
 #include "bench/kernels/fill.hpp"
 #include "bench/ladder/ladder.hpp"
+#include "core/layout/partition.hpp"
+#include "core/results/summarize.hpp"
 #include "core/values/generator.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench {
 namespace {

@@ -1,8 +1,8 @@
 #include "bench/ladder/ladder.hpp"
 #include "bench/ladder/ladder_kernels.hpp"
+#include "core/layout/partition.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::bench::ladder {
 namespace {

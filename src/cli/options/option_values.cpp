@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "bench/harness/selection.hpp"
-#include "core/base/trimmed.hpp"
+#include "core/base/text.hpp"
 
 namespace warpfold::cli {
 namespace {

@@ -10,11 +10,12 @@
 
 #include "core/engine/stage_registry.hpp"
 #include "core/layout/staged_chunks.hpp"
+#include "core/results/accumulator.hpp"
 #include "core/results/axis_parts.hpp"
+#include "core/results/histogram_bins.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "core/values/decoding.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold {
 
@@ -84,13 +85,6 @@ struct HistogramPlan {
   /// ordered_key() of the least value of each bin, rising, and of the least value above the last
   /// one; in the type that elements have once decoded.
   std::vector<std::uint64_t> bin_keys;
-};
-
-struct HistogramCounts {
-  std::vector<std::uint64_t> bins;
-  std::uint64_t below = 0;
-  std::uint64_t above = 0;
-  std::uint64_t nan = 0;
 };
 
 /// Counts the elements of slabs by bins.

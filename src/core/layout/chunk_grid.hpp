@@ -4,10 +4,10 @@
 #include <optional>
 #include <span>
 
+#include "core/layout/partition.hpp"
+#include "core/layout/selection.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/host_device.hpp"
-#include "warpfold/core/partition.hpp"
-#include "warpfold/core/selection.hpp"
 
 namespace warpfold {
 

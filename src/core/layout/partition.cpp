@@ -1,4 +1,4 @@
-#include "warpfold/core/partition.hpp"
+#include "core/layout/partition.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "warpfold/core/selection.hpp"
+#include "core/layout/selection.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/trimmed.hpp"
+#include "core/base/text.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {

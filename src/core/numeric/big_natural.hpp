@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpfold/core/fixed_point.hpp"
+#include "core/numeric/fixed_point.hpp"
 
 namespace warpfold {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/numeric/big_natural.hpp"
-#include "warpfold/core/fixed_point.hpp"
+#include "core/numeric/fixed_point.hpp"
 
 namespace warpfold {
 

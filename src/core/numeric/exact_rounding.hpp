@@ -1,18 +1,27 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "core/numeric/big_natural.hpp"
+#include "core/numeric/expansion.hpp"
+#include "core/numeric/rounding.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/rounding.hpp"
 
 namespace warpfold {
 
-/// numerator / denominator * 2^exponent, rounded once to a double; also into the subnormals and
-/// to infinity. The denominator lies in [1, 2^127].
+/// Rounds numerator / denominator * 2^exponent once to a double; also into the subnormals and to
+/// infinity. The denominator lies in [1, 2^127].
 double rounded_quotient(const BigNatural& numerator, uint128 denominator, int exponent,
                         Rounding rounding = Rounding::nearest);
 
-/// The square root of numerator / denominator * 2^exponent, rounded once in the same way.
+/// Rounds the square root of numerator / denominator * 2^exponent once in the same way.
 double rounded_sqrt_quotient(const BigNatural& numerator, uint128 denominator, int exponent,
                              Rounding rounding = Rounding::nearest);
+
+/// Rounds sum / divisor once; returns nothing where doubles are too few to tell, as for subnormal
+/// results. The divisor is not zero.
+std::optional<double> rounded_quotient(const Expansion& sum, std::uint64_t divisor,
+                                       Rounding rounding);
 
 }  // namespace warpfold

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/scan/scan_arithmetic.hpp"
-#include "warpfold/core/double_pair.hpp"
+#include "core/numeric/double_pair.hpp"
+#include "core/numeric/fixed_point.hpp"
+#include "core/numeric/rounding.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/fixed_point.hpp"
 #include "warpfold/core/host_device.hpp"
 #include "warpfold/core/int128.hpp"
 
@@ -135,7 +135,7 @@ WARPFOLD_HD Out rounded_to(const Expansion& sum) {
   if constexpr (std::is_same_v<Out, double>)
     return rounded_normalized(parts);
   else
-    return scan_order::output_element<Out>(rounded_to_odd(parts));
+    return output_element<Out>(rounded_to_odd(parts));
 }
 
 /// A sum of integers, of less than 127 bits.

@@ -1,13 +1,13 @@
 #include "core/results/axis_totals.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
 
-#include "core/numeric/expansion_quotient.hpp"
-#include "core/scan/scan_arithmetic.hpp"
+#include "core/numeric/exact_rounding.hpp"
+#include "core/results/summarize.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
@@ -50,14 +50,14 @@ void add_parts(Sum& sum, const std::vector<Expansion>& parts, std::uint64_t outp
 /// Elements of type Out from results.
 template <class Out>
 std::optional<Out> element(int128 value) {
-  if (!scan_order::fits<Out>(value)) return std::nullopt;
-  return scan_order::output_element<Out>(value);
+  if (!can_hold<Out>(value)) return std::nullopt;
+  return output_element<Out>(value);
 }
 
 template <class Out>
 std::optional<Out> element(double value) {
   if constexpr (is_floating_element<Out>)
-    return scan_order::output_element<Out>(value);
+    return output_element<Out>(value);
   else
     return std::nullopt;
 }
@@ -157,7 +157,7 @@ class Results {
   std::optional<Out> wrapped_sum(std::uint64_t output) const {
     const int128 exact = has_plain_sum(output) ? whole_number(parts_.sum[output])
                                                : std::get<int128>(summary(output));
-    return scan_order::output_element<Out>(exact);
+    return output_element<Out>(exact);
   }
 
   std::optional<Out> mean(std::uint64_t output) const {
@@ -169,10 +169,7 @@ class Results {
 
   std::optional<Out> extremum(const AxisCounts& counts, const Extremum& extremum) const {
     if (poisoned(counts) || !extremum.seen()) return element<Out>(nan);
-    if (is_floating(values_)) return element<Out>(std::bit_cast<double>(extremum.bits));
-    if (is_signed_integer(values_))
-      return element<Out>(int128{static_cast<std::int64_t>(extremum.bits)});
-    return element<Out>(int128{extremum.bits});
+    return element_of(value_of_bits(extremum.bits, values_));
   }
 
   std::optional<Out> index(std::uint64_t output, const Extremum& extremum) const {
@@ -187,8 +184,10 @@ class Results {
         .second;
   }
 
-  std::optional<Out> summarized(std::uint64_t output) const {
-    return std::visit([](const auto& value) { return element<Out>(value); }, summary(output));
+  std::optional<Out> summarized(std::uint64_t output) const { return element_of(summary(output)); }
+
+  static std::optional<Out> element_of(const Value& value) {
+    return std::visit([](const auto& held) { return element<Out>(held); }, value);
   }
 
   const AxisTotals& totals_;

@@ -8,10 +8,10 @@
 #include <tuple>
 #include <utility>
 
-#include "core/numeric/shortest_decimal.hpp"
+#include "core/base/text.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold {
 namespace {

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/backend.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold {
@@ -21,6 +20,14 @@ std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bi
 /// Throws a usage Error unless there are two edges or more, at most max_histogram_bins + 1, and
 /// each is greater than the one before.
 void check_edges(std::span<const double> edges);
+
+/// What was counted of elements, by bins.
+struct HistogramCounts {
+  std::vector<std::uint64_t> bins;
+  std::uint64_t below = 0;
+  std::uint64_t above = 0;
+  std::uint64_t nan = 0;
+};
 
 /// Bins as elements of one type meet them: edges are real numbers, between which a type may have
 /// many values or none at all.

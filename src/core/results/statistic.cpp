@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/base/names.hpp"
+#include "core/base/text.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
@@ -26,38 +26,6 @@ void append_named(std::vector<Statistic>& statistics, std::string_view name) {
   }
 }
 
-void require(ReduceNeeds& needs, Statistic statistic, ElementType type) {
-  const bool may_be_negative = is_signed_integer(type) || is_floating(type);
-  switch (statistic) {
-    case Statistic::count:
-    case Statistic::nan_count:
-    case Statistic::inf_count:
-      break;
-    case Statistic::sum:
-    case Statistic::mean:
-      needs.sum = true;
-      break;
-    case Statistic::var:
-    case Statistic::std:
-      needs.sum = true;
-      needs.squares = true;
-      break;
-    case Statistic::min:
-    case Statistic::max:
-    case Statistic::argmin:
-    case Statistic::argmax:
-    case Statistic::linf:
-      needs.extrema = true;
-      break;
-    case Statistic::l1:
-      (may_be_negative ? needs.absolute : needs.sum) = true;
-      break;
-    case Statistic::l2:
-      needs.squares = true;
-      break;
-  }
-}
-
 }  // namespace
 
 std::string_view name_of(Statistic statistic) {
@@ -76,12 +44,6 @@ std::vector<Statistic> parse_statistics(std::string_view names) {
   }
   append_named(statistics, names);
   return statistics;
-}
-
-ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {
-  ReduceNeeds needs;
-  for (const Statistic statistic : statistics) require(needs, statistic, type);
-  return needs;
 }
 
 }  // namespace warpfold

@@ -2,16 +2,11 @@
 
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
-#include "warpfold/core/double_pair.hpp"
+#include "core/numeric/double_pair.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
-#include "warpfold/core/int128.hpp"
-#include "warpfold/core/leading_zeros.hpp"
-#include "warpfold/core/ordered_key.hpp"
-#include "warpfold/core/rounding.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 /// The fixed order of additions of a floating-point prefix sum, the same on every machine.
 ///
@@ -122,51 +117,6 @@ WARPFOLD_HD inline double with_specials(double finite, TileSpecials first, std::
   if (positive) return std::numeric_limits<double>::infinity();
   if (negative) return -std::numeric_limits<double>::infinity();
   return finite;
-}
-
-/// An integer as a double.
-WARPFOLD_HD inline double rounded_integer(int128 value, Rounding rounding) {
-  const bool negative = value < 0;
-  const uint128 magnitude = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
-  if (magnitude == 0) return 0.0;
-  const auto upper = static_cast<std::uint64_t>(magnitude >> 64);
-  const auto lower = static_cast<std::uint64_t>(magnitude);
-  const int zeros = upper != 0 ? leading_zeros(upper) : 64 + leading_zeros(lower);
-  const uint128 aligned = magnitude << zeros;
-  const double rounded = round_to_double(static_cast<std::uint64_t>(aligned >> 64), 127 - zeros,
-                                         static_cast<std::uint64_t>(aligned) != 0, rounding);
-  return negative ? -rounded : rounded;
-}
-
-/// A double as an output element: rounded, NaN canonical.
-template <class Out>
-WARPFOLD_HD Out output_element(double value) {
-  if constexpr (std::is_same_v<Out, double>)
-    return value == value ? value : std::numeric_limits<double>::quiet_NaN();
-  else if constexpr (std::is_same_v<Out, float>)
-    return value == value ? static_cast<float>(value) : std::numeric_limits<float>::quiet_NaN();
-  else
-    return Out::from_double(value);
-}
-
-/// Whether an integer output element can hold `value`; any float can.
-template <class Out>
-WARPFOLD_HD bool fits(int128 value) {
-  if constexpr (std::is_integral_v<Out>) {
-    return value >= static_cast<int128>(std::numeric_limits<Out>::min()) &&
-           value <= static_cast<int128>(std::numeric_limits<Out>::max());
-  } else {
-    return true;
-  }
-}
-
-/// An integer as an output element: modulo 2^width, or the nearest value, ties to even.
-template <class Out>
-WARPFOLD_HD Out output_element(int128 value) {
-  if constexpr (std::is_integral_v<Out>)
-    return static_cast<Out>(value);
-  else
-    return output_element<Out>(rounded_integer(value, rounding_towards<Out>));
 }
 
 }  // namespace warpfold::scan_order

@@ -1,9 +1,9 @@
-#include "warpfold/core/scan_spec.hpp"
+#include "core/scan/scan_spec.hpp"
 
 #include <cstddef>
 #include <string>
 
-#include "core/base/names.hpp"
+#include "core/base/text.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold {
 

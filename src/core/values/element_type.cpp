@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/base/names.hpp"
+#include "core/base/text.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {

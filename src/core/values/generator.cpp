@@ -9,14 +9,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/base/names.hpp"
-#include "core/numeric/shortest_decimal.hpp"
+#include "core/base/text.hpp"
+#include "core/numeric/fixed_point.hpp"
 #include "core/values/byte_order.hpp"
 #include "core/values/generated_elements.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/fixed_point.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold {
 namespace {

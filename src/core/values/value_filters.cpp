@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/trimmed.hpp"
+#include "core/base/text.hpp"
 #include "core/numeric/exact_number.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold {
 namespace {
@@ -29,16 +29,21 @@ const KeyRange finite_doubles{ordered_key(std::numeric_limits<double>::lowest())
 const KeyRange infinite_doubles{ordered_key(-std::numeric_limits<double>::infinity()),
                                 ordered_key(std::numeric_limits<double>::infinity())};
 
-double double_of_key(std::uint64_t key) {
-  return std::bit_cast<double>((key & sign_bit) != 0 ? key & ~sign_bit : ~key);
+std::uint64_t bits_of_key(std::uint64_t key, ElementType type) {
+  if (is_floating(type)) return (key & sign_bit) != 0 ? key & ~sign_bit : ~key;
+  return is_signed_integer(type) ? key ^ sign_bit : key;
 }
 
-/// The finite value whose ordered_key() is `key`.
-ScaledInteger value_of_key(std::uint64_t key, ElementType type) {
-  if (is_floating(type)) return scaled_integer(double_of_key(key));
-  if (!is_signed_integer(type)) return {key, 0, false};
-  const bool negative = (key & sign_bit) == 0;
-  return {negative ? sign_bit - key : key - sign_bit, 0, negative};
+Value value_of_key(std::uint64_t key, ElementType type) {
+  return value_of_bits(bits_of_key(key, type), type);
+}
+
+/// Returns the value of an integer or a finite double.
+ScaledInteger scaled(const Value& value) {
+  const auto* integer = std::get_if<int128>(&value);
+  if (integer == nullptr) return scaled_integer(std::get<double>(value));
+  const bool negative = *integer < 0;
+  return {static_cast<std::uint64_t>(negative ? -*integer : *integer), 0, negative};
 }
 
 /// Where a number lies among the keys of a type's values: `at_least` is the first key not less than
@@ -81,10 +86,10 @@ Place place_of(const ExactNumber& number, ElementType type) {
   if (number.infinite()) return place_of_infinity(number.negative(), type);
   const KeyRange keys = is_floating(type) ? finite_doubles : KeyRange{};
   Place place;
-  place.at_least =
-      first_key(keys, [&](auto key) { return number.compare(value_of_key(key, type)) <= 0; });
-  place.above =
-      first_key(keys, [&](auto key) { return number.compare(value_of_key(key, type)) < 0; });
+  place.at_least = first_key(
+      keys, [&](auto key) { return number.compare(scaled(value_of_key(key, type))) <= 0; });
+  place.above = first_key(
+      keys, [&](auto key) { return number.compare(scaled(value_of_key(key, type))) < 0; });
   // Above all finite doubles there is one more.
   if (is_floating(type)) {
     if (!place.at_least) place.at_least = infinite_doubles.last;
@@ -287,7 +292,7 @@ bool is_decimal(std::string_view text) { return text.find_first_of("xX") == text
 ExactNumber meant_number(const ExactNumber& number, std::string_view text, ElementType type) {
   if (!is_floating(type) || !is_decimal(text) || number.infinite()) return number;
   const std::optional<std::uint64_t> key = nearest_key(number, type);
-  return key ? ExactNumber(value_of_key(*key, type)) : number;
+  return key ? ExactNumber(scaled(value_of_key(*key, type))) : number;
 }
 
 void apply(RemainingValues& values, std::string_view condition, ElementType type) {
@@ -321,14 +326,10 @@ std::optional<std::uint64_t> key_of_fill(const ExactNumber& number, ElementType 
 }
 
 ExactNumber exact(const Value& value) {
-  if (const auto* integer = std::get_if<int128>(&value)) {
-    const bool negative = *integer < 0;
-    return ExactNumber(
-        ScaledInteger{static_cast<std::uint64_t>(negative ? -*integer : *integer), 0, negative});
-  }
-  const double number = std::get<double>(value);
-  if (std::isinf(number)) return *ExactNumber::parse(number < 0 ? "-inf" : "inf");
-  return ExactNumber(scaled_integer(number));
+  const auto* number = std::get_if<double>(&value);
+  if (number != nullptr && std::isinf(*number))
+    return *ExactNumber::parse(*number < 0 ? "-inf" : "inf");
+  return ExactNumber(scaled(value));
 }
 
 bool is_nan(const Value& value) {
@@ -377,15 +378,8 @@ ValueFilter filter_without_fill_values(std::span<const Value> fills, ElementType
 
 std::vector<Value> values_left_out(const ValueFilter& filter, ElementType type) {
   std::vector<Value> values;
-  for (int i = 0; i < filter.excluded_count; ++i) {
-    const std::uint64_t key = filter.excluded[i];
-    if (is_floating(type))
-      values.emplace_back(double_of_key(key));
-    else
-      values.emplace_back(is_signed_integer(type)
-                              ? int128{static_cast<std::int64_t>(key ^ sign_bit)}
-                              : int128{key});
-  }
+  for (int i = 0; i < filter.excluded_count; ++i)
+    values.push_back(value_of_key(filter.excluded[i], type));
   if (!filter.nan) values.emplace_back(std::numeric_limits<double>::quiet_NaN());
   return values;
 }

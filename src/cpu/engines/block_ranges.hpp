@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cpu {
 

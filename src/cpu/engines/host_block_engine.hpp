@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
+#include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/engines/block_inputs.hpp"
 #include "cpu/machine/thread_pool.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cpu {
 

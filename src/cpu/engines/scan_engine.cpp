@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/scan/scan_arithmetic.hpp"
-#include "core/scan/scan_identity.hpp"
+#include "core/layout/partition.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cpu/engines/block_ranges.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "warpfold/core/double_pair.hpp"
+#include "core/numeric/double_pair.hpp"
 #include "warpfold/core/int128.hpp"
 
 /// The inner loops of the host backend, compiled once for every instruction set of the build.

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/results/accumulator.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/chunks/element_indices.hpp"
 #include "cpu/kernels/kernels.hpp"
-#include "warpfold/core/accumulator.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cpu {
 

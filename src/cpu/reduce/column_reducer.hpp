@@ -13,10 +13,10 @@
 
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/axis_parts.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/reduce/axis_outputs.hpp"
 #include "cpu/reduce/finite_terms.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cpu {
 

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
+#include "core/numeric/fixed_point.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/machine/inexact_flag.hpp"
-#include "warpfold/core/fixed_point.hpp"
 
 namespace warpfold::cpu {
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/results/accumulator.hpp"
 #include "core/values/decoding.hpp"
 #include "cpu/chunks/element_indices.hpp"
 #include "cpu/kernels/kernels.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cpu {

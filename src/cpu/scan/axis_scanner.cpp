@@ -4,12 +4,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/numeric/line_sum.hpp"
-#include "core/scan/scan_identity.hpp"
+#include "core/scan/line_sum.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cpu/chunks/chunk_values.hpp"
 #include "cpu/scan/prefix_output.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::cpu {
 namespace {

@@ -1,6 +1,6 @@
 #include "cpu/scan/prefix_output.hpp"
 
-#include "core/scan/scan_arithmetic.hpp"
+#include "core/numeric/rounding.hpp"
 
 namespace warpfold::cpu {
 
@@ -10,7 +10,7 @@ std::optional<std::size_t> store_prefixes(ElementType type, const double* prefix
     using Out = decltype(element);
     if constexpr (is_floating_element<Out>) {
       auto* out = reinterpret_cast<Out*>(to);
-      for (std::size_t i = 0; i < n; ++i) out[i] = scan_order::output_element<Out>(prefixes[i]);
+      for (std::size_t i = 0; i < n; ++i) out[i] = output_element<Out>(prefixes[i]);
     }
   });
   return std::nullopt;
@@ -23,7 +23,7 @@ void store_words(ElementType type, const std::uint64_t* prefixes, std::size_t n,
     for (std::size_t i = 0; i < n; ++i) {
       if constexpr (is_floating_element<Out>) {
         const auto value = static_cast<double>(static_cast<std::int64_t>(prefixes[i]));
-        out[i] = scan_order::output_element<Out>(value);
+        out[i] = output_element<Out>(value);
       } else {
         out[i] = static_cast<Out>(prefixes[i]);
       }
@@ -38,8 +38,8 @@ std::optional<std::size_t> store_prefixes(ElementType type, const int128* prefix
     using Out = decltype(element);
     auto* out = reinterpret_cast<Out*>(to);
     for (std::size_t i = 0; i < n; ++i) {
-      if (!unfit && !scan_order::fits<Out>(prefixes[i])) unfit = i;
-      out[i] = scan_order::output_element<Out>(prefixes[i]);
+      if (!unfit && !can_hold<Out>(prefixes[i])) unfit = i;
+      out[i] = output_element<Out>(prefixes[i]);
     }
   });
   return unfit;
@@ -48,7 +48,7 @@ std::optional<std::size_t> store_prefixes(ElementType type, const int128* prefix
 bool holds(ElementType type, int128 lowest, int128 highest) {
   return visit_element_type(type, [&](auto element) {
     using Out = decltype(element);
-    return scan_order::fits<Out>(lowest) && scan_order::fits<Out>(highest);
+    return can_hold<Out>(lowest) && can_hold<Out>(highest);
   });
 }
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "core/scan/scan_arithmetic.hpp"
-#include "core/scan/scan_identity.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/reduce/exact_stream.hpp"
 #include "cpu/scan/prefix_output.hpp"

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "core/results/accumulator.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cpu/kernels/kernels.hpp"
-#include "warpfold/core/accumulator.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::cpu {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 struct CUstream_st;
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
+#include "core/results/accumulator.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/scan/scan_method.hpp"
-#include "warpfold/core/accumulator.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::cuda {
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/layout/partition.hpp"
 #include "cuda/chunks/promoted_elements.hpp"
 #include "cuda/runtime/cuda_error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "core/layout/staged_chunks.hpp"
+#include "core/results/accumulator.hpp"
 #include "core/results/axis_parts.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
 

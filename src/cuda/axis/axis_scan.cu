@@ -5,13 +5,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/chunks/promoted_elements.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -56,7 +56,7 @@ struct FloatSum {
   __device__ static Out rounded(const State& sum) {
     if ((sum.met & ~State::inexact) == 0) return rounded_to<Out>(sum.finite);
     const auto first = [&](std::uint64_t kind) { return (sum.met & kind) != 0 ? -1 : 0; };
-    return scan_order::output_element<Out>(scan_order::with_specials(
+    return output_element<Out>(scan_order::with_specials(
         0.0, {first(State::nan), first(State::positive_infinity), first(State::negative_infinity)},
         0));
   }
@@ -91,10 +91,10 @@ struct FloatSum {
 __device__ void store_integer(const AxisScan& scan, std::uint64_t place, int128 value) {
   visit_element_type(scan.output, [&](auto element) {
     using Out = decltype(element);
-    if (scan.checks_overflow && !scan_order::fits<Out>(value) &&
+    if (scan.checks_overflow && !can_hold<Out>(value) &&
         place < *static_cast<const volatile unsigned long long*>(&scan.status->overflow))
       atomicMin(&scan.status->overflow, static_cast<unsigned long long>(place));
-    reinterpret_cast<Out*>(scan.prefixes)[place] = scan_order::output_element<Out>(value);
+    reinterpret_cast<Out*>(scan.prefixes)[place] = output_element<Out>(value);
   });
 }
 
@@ -102,7 +102,7 @@ __device__ void store_float(const AxisScan& scan, std::uint64_t place, double va
   visit_element_type(scan.output, [&](auto element) {
     using Out = decltype(element);
     if constexpr (is_floating_element<Out>)
-      reinterpret_cast<Out*>(scan.prefixes)[place] = scan_order::output_element<Out>(value);
+      reinterpret_cast<Out*>(scan.prefixes)[place] = output_element<Out>(value);
   });
 }
 

@@ -8,7 +8,7 @@
 #include "core/engine/backend.hpp"
 #include "core/numeric/expansion.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::cuda::kernels {
 

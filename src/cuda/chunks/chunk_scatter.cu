@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/layout/partition.hpp"
 #include "cuda/chunks/chunk_source.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
 #include "cuda/runtime/cuda_error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/numeric/line_sum.hpp"
-#include "core/scan/scan_identity.hpp"
+#include "core/scan/line_sum.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cuda/axis/axis_lanes.hpp"
 #include "cuda/axis/axis_scan.hpp"
 #include "cuda/chunks/promoted_elements.hpp"

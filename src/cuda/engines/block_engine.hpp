@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
+#include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/staging/block_loads.hpp"
 #include "cuda/staging/block_writer.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
 

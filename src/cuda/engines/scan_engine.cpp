@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/scan/scan_arithmetic.hpp"
-#include "core/scan/scan_identity.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cuda/engines/block_engine.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"

@@ -4,13 +4,13 @@
 #include <bit>
 #include <cmath>
 
+#include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
-#include "warpfold/core/ordered_key.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {

@@ -3,11 +3,10 @@
 #include <bit>
 #include <cstdint>
 
-#include "warpfold/core/double_pair.hpp"
-#include "warpfold/core/fixed_point.hpp"
+#include "core/numeric/double_pair.hpp"
+#include "core/numeric/fixed_point.hpp"
+#include "core/numeric/rounding.hpp"
 #include "warpfold/core/host_device.hpp"
-#include "warpfold/core/leading_zeros.hpp"
-#include "warpfold/core/rounding.hpp"
 
 namespace warpfold::cuda::kernels {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <iterator>
 
+#include "core/results/accumulator.hpp"
 #include "cuda/reduce/reduce.hpp"
 #include "cuda/runtime/memory.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cuda {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "warpfold/core/partition.hpp"
+#include "core/layout/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 

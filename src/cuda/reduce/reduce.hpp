@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/layout/staged_chunks.hpp"
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cuda::kernels {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "core/numeric/double_pair.hpp"
 #include "cuda/reduce/reduce_block.cuh"
-#include "warpfold/core/double_pair.hpp"
 
 namespace warpfold::cuda::kernels {
 

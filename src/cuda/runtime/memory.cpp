@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/layout/partition.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
 namespace {

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/layout/partition.hpp"
 #include "cuda/runtime/cuda_error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
 

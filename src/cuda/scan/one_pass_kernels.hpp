@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 /// Two scans of arrays in one pass: through registers, by 16-byte loads, on any GPU; and by bulk
 /// copies, on GPUs of compute capability 9.0 and newer.

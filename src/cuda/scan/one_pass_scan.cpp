@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "core/scan/scan_identity.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
 #include "warpfold/core/error.hpp"

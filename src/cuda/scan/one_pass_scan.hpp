@@ -7,7 +7,7 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::cuda {
 

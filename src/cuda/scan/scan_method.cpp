@@ -4,7 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/scan/scan_arithmetic.hpp"
+#include "core/numeric/rounding.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
@@ -14,7 +14,6 @@
 #include "cuda/tiles/tile_scans.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/rounding.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -226,8 +225,7 @@ class IntegerSumScan final : public ScanMethod {
     if (spec_.overflow == OverflowPolicy::wrap) return true;
     return visit_element_type(spec_.output, [&](auto element) {
       using Out = decltype(element);
-      return scan_order::fits<Out>(before + reach.negative) &&
-             scan_order::fits<Out>(before + reach.positive);
+      return can_hold<Out>(before + reach.negative) && can_hold<Out>(before + reach.positive);
     });
   }
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
+#include "core/results/accumulator.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cuda/tiles/block_view.hpp"
-#include "warpfold/core/accumulator.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::cuda {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 /// What a scan of an array does with its elements. An operator has the types Input, Value (4 or 8
 /// bytes, in which it computes) and Output, and the functions identity(), load(Input),

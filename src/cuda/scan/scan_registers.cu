@@ -4,12 +4,12 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/layout/partition.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
 #include "cuda/scan/scan_operator.cuh"
 #include "cuda/scan/scan_registers_kernel.cuh"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {

@@ -4,12 +4,12 @@
 #include <bit>
 #include <type_traits>
 
+#include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/scan/scan_lookback.cuh"
-#include "warpfold/core/partition.hpp"
 
 // Kept elements are written in one pass: a block counts those of its tile and learns where they go
 // from the tiles before it (D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/staging/chunk_loader.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
 namespace {

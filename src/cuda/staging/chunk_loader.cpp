@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstring>
 
+#include "core/layout/partition.hpp"
 #include "cuda/chunks/chunk_assembly.hpp"
 #include "cuda/chunks/chunk_scatter.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "core/layout/partition.hpp"
 #include "cuda/chunks/promoted_elements.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda {
 namespace {

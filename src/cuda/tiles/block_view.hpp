@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/layout/partition.hpp"
+#include "core/results/accumulator.hpp"
 #include "core/scan/scan_arithmetic.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 

@@ -6,13 +6,13 @@
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/values/byte_order.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cuda/primitives/slices.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/tiles/block_view.hpp"
 #include "cuda/tiles/float_tiles.hpp"
 #include "cuda/tiles/tile.cuh"
 #include "cuda/tiles/write_prefixes.cuh"
-#include "warpfold/core/ordered_key.hpp"
 
 /// Parts give each thread of a tile consecutive elements, though memory is read and written in
 /// vectors that are consecutive in the warp.

@@ -1,11 +1,11 @@
 #include <bit>
 #include <cmath>
 
+#include "core/values/ordered_key.hpp"
 #include "cuda/primitives/slices.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/tiles/float_tiles.hpp"
 #include "cuda/tiles/tile.cuh"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/layout/partition.hpp"
+#include "core/numeric/double_pair.hpp"
+#include "core/numeric/fixed_point.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/tiles/block_view.hpp"
-#include "warpfold/core/double_pair.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/fixed_point.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cuda::kernels {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "core/results/accumulator.hpp"
 #include "cuda/tiles/block_view.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cuda::kernels {

@@ -24,7 +24,7 @@ __device__ void write_prefixes_as(const BlockView& block, const Tile& tile, std:
   Quad<Out> quad;
 #pragma unroll
   for (int k = 0; k < scan_order::lane_elements; ++k)
-    quad.element[k] = scan_order::output_element<Out>(prefixes.element[k]);
+    quad.element[k] = output_element<Out>(prefixes.element[k]);
   write_elements(block, tile, place, quad);
 }
 
@@ -52,7 +52,7 @@ __device__ void note_overflow(const Tile& tile, std::int32_t place, const Quad<i
   int first = scan_order::lane_elements;
 #pragma unroll
   for (int k = scan_order::lane_elements - 1; k >= 0; --k)
-    if (k < present && !scan_order::fits<Out>(prefixes.element[k])) first = k;
+    if (k < present && !can_hold<Out>(prefixes.element[k])) first = k;
   if (first == scan_order::lane_elements) return;
   const unsigned long long index =
       static_cast<unsigned long long>(tile.first) + static_cast<unsigned long long>(place + first);

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "core/layout/selection.hpp"
 #include "io/files/file_bytes.hpp"
-#include "warpfold/core/selection.hpp"
 
 namespace warpfold::io {
 

@@ -1,6 +1,6 @@
 #include "io/chunks/chunk_coordinates.hpp"
 
-#include "warpfold/core/partition.hpp"
+#include "core/layout/partition.hpp"
 
 namespace warpfold::io {
 

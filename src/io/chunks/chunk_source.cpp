@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/engine/stage_timer.hpp"
+#include "core/layout/partition.hpp"
 #include "io/chunks/chunk_coordinates.hpp"
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_index.hpp"
@@ -14,7 +15,6 @@
 #include "io/files/coalescing.hpp"
 #include "io/files/posix_file.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::io {
 namespace {

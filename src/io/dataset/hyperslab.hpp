@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "core/layout/selection.hpp"
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/core/selection.hpp"
 
 namespace warpfold::io {
 

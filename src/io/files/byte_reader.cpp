@@ -7,9 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "core/layout/partition.hpp"
 #include "io/files/file_residency.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
+#include "core/layout/selection.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
-#include "warpfold/core/selection.hpp"
 
 namespace warpfold::io {
 

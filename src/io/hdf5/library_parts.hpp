@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "warpfold/core/selection.hpp"
+#include "core/layout/selection.hpp"
 
 namespace warpfold::io {
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/hdf5_error.hpp"
@@ -10,7 +11,6 @@
 #include "io/hdf5/hdf5_scope.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -1,3 +1,4 @@
+#include "core/layout/partition.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/hdf5_error.hpp"
@@ -5,7 +6,6 @@
 #include "io/hdf5/hdf5_scope.hpp"
 #include "io/output/output.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::io {
 namespace {

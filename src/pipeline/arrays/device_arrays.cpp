@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "core/layout/partition.hpp"
+#include "core/results/summarize.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "core/results/accumulator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/run/run.hpp"
-#include "warpfold/core/accumulator.hpp"
 
 namespace warpfold::pipeline {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/values/ordered_key.hpp"
 #include "pipeline/datasets/reduce_dataset.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -21,11 +21,8 @@ std::optional<Range> range_of(const Accumulator& whole, ElementType type) {
   if (is_floating(type))
     return Range(std::bit_cast<double>(whole.minimum.bits),
                  std::bit_cast<double>(whole.maximum.bits));
-  const auto integer = [type](std::uint64_t bits) {
-    return is_signed_integer(type) ? int128{static_cast<std::int64_t>(bits)} : int128{bits};
-  };
-  const int128 minimum = integer(whole.minimum.bits);
-  const int128 maximum = integer(whole.maximum.bits);
+  const int128 minimum = integer_of_bits(whole.minimum.bits, type);
+  const int128 maximum = integer_of_bits(whole.maximum.bits, type);
   Range range(static_cast<double>(minimum), static_cast<double>(maximum));
   if (static_cast<int128>(range.first) > minimum)
     range.first = std::nextafter(range.first, -Limits::infinity());

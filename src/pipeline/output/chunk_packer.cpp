@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "core/layout/partition.hpp"
 #include "io/output/output.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/message.hpp"
@@ -14,7 +15,6 @@
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/worker_threads.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "core/layout/partition.hpp"
 #include "core/values/generator.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/output/staged_dataset.hpp"
@@ -16,7 +17,6 @@
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/work_queue.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

@@ -1,5 +1,6 @@
 #include "pipeline/output/staged_dataset.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "pipeline/run/collective.hpp"
@@ -10,6 +11,8 @@ namespace {
 
 /// Stands for "no offset" on the way between ranks; no dataset starts there.
 constexpr std::uint64_t nowhere = 0;
+
+constexpr std::uint64_t chosen_chunk_bytes = std::uint64_t{4} << 20;
 
 }  // namespace
 
@@ -33,6 +36,19 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
   output.dropped_attributes = std::move(dropped);
   output.text_attributes.emplace_back("warpfold_input", input.file + ":" + input.name);
   return output;
+}
+
+StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
+                                std::size_t element_bytes) {
+  if (!storage.choose_chunk_shape) return storage;
+  storage.choose_chunk_shape = false;
+  storage.chunk_shape.resize(shape.size());
+  std::uint64_t room = chosen_chunk_bytes / element_bytes;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    storage.chunk_shape[d] = std::clamp<std::uint64_t>(shape[d], 1, room);
+    room /= storage.chunk_shape[d];
+  }
+  return storage;
 }
 
 StagedDataset::StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator)

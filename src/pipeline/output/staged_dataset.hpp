@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "io/dataset/dataset.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
+#include "warpfold/core/storage_options.hpp"
 #include "warpfold/output_options.hpp"
 
 namespace warpfold::pipeline {
@@ -20,6 +22,11 @@ io::OutputSpec describe_output(const OutputOptions& options);
 /// for the `dropped` ones, and its first dataset has the input's name where the options have none.
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
                                std::vector<std::string> dropped);
+
+/// Chooses a chunk shape where the options ask for one: consecutive elements of a dataset of
+/// `shape`, about 4 MiB. A scalar stays contiguous.
+StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
+                                std::size_t element_bytes);
 
 /// An output file whose datasets the root stages and all ranks write into. Members are collective
 /// and throw the same Error on every rank; what is not committed is removed.

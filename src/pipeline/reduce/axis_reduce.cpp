@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/results/summarize.hpp"
 #include "pipeline/datasets/view_decoding.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/engine/backend.hpp"
+#include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/reduce/axis_tiles.hpp"
 #include "pipeline/regions/axis_plan.hpp"
@@ -14,7 +15,6 @@
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/work_queue.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <vector>
 
+#include "core/results/accumulator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/regions/axis_cut.hpp"
 #include "pipeline/run/run.hpp"
-#include "warpfold/core/accumulator.hpp"
 
 namespace warpfold::pipeline {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/results/accumulator.hpp"
 #include "core/results/axis_totals.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/regions/axis_plan.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::pipeline {

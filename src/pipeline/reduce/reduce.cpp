@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "core/results/summarize.hpp"
 #include "pipeline/datasets/each_dataset.hpp"
 #include "pipeline/datasets/reduce_dataset.hpp"
 #include "pipeline/reduce/axis_reduce.hpp"

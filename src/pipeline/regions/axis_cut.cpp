@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/layout/partition.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

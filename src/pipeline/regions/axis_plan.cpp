@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/layout/partition.hpp"
 #include "pipeline/regions/slab_plan.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

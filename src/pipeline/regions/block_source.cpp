@@ -4,10 +4,10 @@
 
 #include "core/engine/stage_timer.hpp"
 #include "core/layout/chunk_grid.hpp"
+#include "core/layout/partition.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "io/chunks/chunk_source.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

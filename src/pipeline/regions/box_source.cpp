@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/engine/stage_timer.hpp"
+#include "core/layout/partition.hpp"
 #include "io/chunks/chunk_source.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

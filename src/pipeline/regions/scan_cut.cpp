@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/layout/chunk_grid.hpp"
-#include "warpfold/core/partition.hpp"
+#include "core/layout/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

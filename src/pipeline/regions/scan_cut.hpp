@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
+#include "core/scan/scan_spec.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::pipeline {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/layout/partition.hpp"
 #include "io/chunks/chunk_coordinates.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/engine/backend.hpp"
+#include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/box_source.hpp"
@@ -16,7 +17,6 @@
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/work_queue.hpp"
 #include "pipeline/scan/scan_results.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/scan/scan_spec.hpp"
 #include "io/output/output.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/axis_cut.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/scan/scan_pipeline.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::pipeline {
 

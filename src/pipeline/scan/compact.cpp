@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
@@ -21,7 +22,6 @@
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/scan/block_pipeline.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold {
 namespace {

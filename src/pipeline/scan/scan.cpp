@@ -1,9 +1,10 @@
 #include "warpfold/scan.hpp"
 
-#include <bit>
 #include <chrono>
 #include <optional>
 
+#include "core/layout/partition.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/view_decoding.hpp"
@@ -15,7 +16,6 @@
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/scan/axis_scan_pipeline.hpp"
 #include "pipeline/scan/scan_pipeline.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold {
 namespace {
@@ -41,14 +41,8 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
                                            : pipeline::packing_attributes(view.decoding));
   output.shape = view.info().shape;
   output.format = {spec.output, native_byte_order};
-  output.storage = with_chunk_shape(options.storage, output.shape, size_of(spec.output));
+  output.storage = pipeline::with_chunk_shape(options.storage, output.shape, size_of(spec.output));
   return output;
-}
-
-Value value_of_bits(std::uint64_t bits, ElementType type) {
-  if (is_floating(type)) return std::bit_cast<double>(bits);
-  if (is_signed_integer(type)) return static_cast<int128>(static_cast<std::int64_t>(bits));
-  return static_cast<int128>(bits);
 }
 
 /// The dataset as lines along an axis; nothing where it is to be scanned as a whole, as one line

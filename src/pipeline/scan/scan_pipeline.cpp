@@ -9,12 +9,12 @@
 #include <thread>
 #include <utility>
 
+#include "core/layout/partition.hpp"
 #include "mpi/superstep_scan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/scan/scan_results.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 namespace {

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/scan/block_pipeline.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::pipeline {
 

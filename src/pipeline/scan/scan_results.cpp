@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string>
 
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::pipeline {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
+#include "core/scan/scan_spec.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
 
 namespace warpfold::pipeline {
 

@@ -1,4 +1,4 @@
-#include "warpfold/core/selection.hpp"
+#include "core/layout/selection.hpp"
 
 #include <gtest/gtest.h>
 

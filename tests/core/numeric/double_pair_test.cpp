@@ -1,4 +1,4 @@
-#include "warpfold/core/double_pair.hpp"
+#include "core/numeric/double_pair.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "warpfold/core/fixed_point.hpp"
+#include "core/numeric/fixed_point.hpp"
 
 namespace warpfold {
 namespace {

@@ -1,4 +1,4 @@
-#include "warpfold/core/fixed_point.hpp"
+#include "core/numeric/fixed_point.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/results/axis_parts.hpp"
-#include "warpfold/core/ordered_key.hpp"
+#include "core/values/ordered_key.hpp"
 
 namespace warpfold::testing {
 

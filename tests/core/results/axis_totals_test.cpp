@@ -43,6 +43,7 @@ struct AxisCase {
 
 const AxisCase axis_cases[] = {
 #include "core/results/axis_cases.inc"
+#include "core/results/summarize.hpp"
 };
 
 /// Reduces columns by some lanes in turn, as rows of the columns.
@@ -117,8 +118,8 @@ std::string expected_text(const Value& value) {
   if constexpr (std::is_integral_v<Out>) {
     return to_string(whole ? *whole : int128{-1});
   } else {
-    if (whole) return text(scan_order::output_element<Out>(*whole));
-    return text(scan_order::output_element<Out>(number ? *number : nan));
+    if (whole) return text(output_element<Out>(*whole));
+    return text(output_element<Out>(number ? *number : nan));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/results/usage.hpp"
-#include "warpfold/core/ordered_key.hpp"
+#include "core/values/ordered_key.hpp"
 
 namespace warpfold {
 namespace {

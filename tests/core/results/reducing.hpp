@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::testing {
 

@@ -1,4 +1,4 @@
-#include "warpfold/core/scan_spec.hpp"
+#include "core/scan/scan_spec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "core/numeric/fixed_point.hpp"
 #include "core/values/byte_order.hpp"
 #include "core/values/generated_elements.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/fixed_point.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold {
 namespace {

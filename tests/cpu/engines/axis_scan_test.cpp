@@ -84,8 +84,8 @@ Out rounded(const Accumulator& sum) {
                                 {sum.nan_count > 0 ? -1 : 0, sum.positive_infinities > 0 ? -1 : 0,
                                  sum.negative_infinities > 0 ? -1 : 0},
                                 0);
-  if (special != 0.0) return scan_order::output_element<Out>(special);
-  return scan_order::output_element<Out>(sum.sum.rounded(0, rounding_towards<Out>));
+  if (special != 0.0) return output_element<Out>(special);
+  return output_element<Out>(sum.sum.rounded(0, rounding_towards<Out>));
 }
 
 void add(Accumulator& sum, double x) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/results/histogram_bins.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/engines/elements.hpp"
 #include "cpu/engines/host_backend.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cpu::testing {
 namespace {

@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
+#include "core/values/ordered_key.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 /// What a reduction must give, element by element.
 namespace warpfold::cpu::testing {

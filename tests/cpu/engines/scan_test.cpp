@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "core/engine/backend.hpp"
+#include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
 #include "cpu/engines/host_backend.hpp"
-#include "warpfold/core/ordered_key.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -148,7 +148,7 @@ Scanned<Out> reference_sum_of_floats(const std::vector<T>& elements, bool exclus
     else
       std::copy_n(ReferenceTile<double>(x, base, exclusive).prefix, tile, prefixes);
     for (int i = 0; i < n; ++i)
-      result.prefixes[first + static_cast<std::size_t>(i)] = scan_order::output_element<Out>(
+      result.prefixes[first + static_cast<std::size_t>(i)] = output_element<Out>(
           scan_order::with_specials(prefixes[i] * scale.up, specials, exclusive ? i : i + 1));
   }
   return result;
@@ -163,8 +163,8 @@ Scanned<Out> reference_sum_of_integers(const std::vector<T>& elements, const Sca
     const int128 stored = spec.exclusive ? running : after;
     running = after;
     const bool checked = spec.overflow == OverflowPolicy::error;
-    if (checked && !result.unfit && !scan_order::fits<Out>(stored)) result.unfit = i;
-    result.prefixes.push_back(scan_order::output_element<Out>(stored));
+    if (checked && !result.unfit && !can_hold<Out>(stored)) result.unfit = i;
+    result.prefixes.push_back(output_element<Out>(stored));
   }
   return result;
 }

@@ -11,13 +11,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/numeric/fixed_point.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cuda/support/axis_slabs.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/fixed_point.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cuda {
 namespace {

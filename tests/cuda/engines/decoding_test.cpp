@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/scan/scan_arithmetic.hpp"
-#include "core/scan/scan_identity.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "core/results/accumulator.hpp"
 #include "cuda/engines/backend.hpp"
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
-#include "warpfold/core/accumulator.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {

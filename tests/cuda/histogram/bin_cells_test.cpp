@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/values/ordered_key.hpp"
 #include "cuda/support/sample_data.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cuda {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpfold/core/accumulator.hpp"
-#include "warpfold/core/double_pair.hpp"
+#include "core/numeric/double_pair.hpp"
+#include "core/results/accumulator.hpp"
 #include "warpfold/core/int128.hpp"
 
 /// Each of the warp's functions on 32 values, one a lane; for the types the tests know.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
@@ -19,7 +20,6 @@
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/ordered_key.hpp"
 
 namespace warpfold::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "warpfold/core/accumulator.hpp"
+#include "core/results/accumulator.hpp"
 
 namespace warpfold::cuda {
 

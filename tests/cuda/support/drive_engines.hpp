@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
+#include "core/results/accumulator.hpp"
 #include "core/values/byte_order.hpp"
-#include "warpfold/core/accumulator.hpp"
 
 namespace warpfold::cuda {
 

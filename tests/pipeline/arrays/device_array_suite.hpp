@@ -13,10 +13,11 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
+#include "core/layout/partition.hpp"
+#include "core/results/summarize.hpp"
 #include "cpu/engines/backend.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 #include "warpfold/device_reduce.hpp"
 #include "warpfold/device_scan.hpp"
 

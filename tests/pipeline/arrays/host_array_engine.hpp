@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "core/layout/partition.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/arrays/array_engine.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/core/partition.hpp"
 
 namespace warpfold::pipeline {
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/results/summarize.hpp"
 #include "cpu/engines/backend.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"

@@ -1,8 +1,8 @@
-#include "warpfold/core/storage_options.hpp"
+#include "pipeline/output/staged_dataset.hpp"
 
 #include <gtest/gtest.h>
 
-namespace warpfold {
+namespace warpfold::pipeline {
 namespace {
 
 using Extents = std::vector<std::uint64_t>;
@@ -42,4 +42,4 @@ TEST(StorageOptions, Filtered) {
 }
 
 }  // namespace
-}  // namespace warpfold
+}  // namespace warpfold::pipeline

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/summary.hpp"
 
 namespace warpfold {
 
@@ -15,25 +14,11 @@ std::string_view name_of(ScanOperation operation);
 /// "sum", "min" or "max"; throws a usage Error that lists them.
 ScanOperation parse_scan_operation(std::string_view name);
 
-/// A prefix scan of one dataset.
-struct ScanSpec {
-  ElementFormat input;
-  ScanOperation operation = ScanOperation::sum;
-  bool exclusive = false;
-  ElementType output = ElementType::f64;  ///< written in native byte order
-  OverflowPolicy overflow = OverflowPolicy::error;
-
-  bool operator==(const ScanSpec&) const = default;
-};
-
 /// Elements of a tile: sums of floats add in a fixed order inside each, from its exact base.
 inline constexpr std::uint64_t scan_tile_elements = 4096;
 
 /// Integers widen to 64 bits of their signedness for sums, as NumPy's cumsum; everything else keeps
 /// its type.
 ElementType default_scan_output(ElementType input, ScanOperation operation);
-
-/// Throws a usage Error for an output type the scan can't have (integers from floats).
-void validate(const ScanSpec& spec);
 
 }  // namespace warpfold

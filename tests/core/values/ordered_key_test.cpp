@@ -1,4 +1,4 @@
-#include "warpfold/core/ordered_key.hpp"
+#include "core/values/ordered_key.hpp"
 
 #include <gtest/gtest.h>
 

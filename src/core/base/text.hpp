@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace warpfold {
 
-/// The one of `values` whose name_of() is `name`.
+/// Finds the one of `values` whose name_of() is `name`.
 template <class Named, std::size_t Count>
 std::optional<Named> find_named(const Named (&values)[Count], std::string_view name) {
   const auto* const end = values + Count;
@@ -18,7 +19,7 @@ std::optional<Named> find_named(const Named (&values)[Count], std::string_view n
   return *found;
 }
 
-/// "a, b, c": the names of `values`, for a message.
+/// Lists the names of `values` for a message: "a, b, c".
 template <class Named, std::size_t Count>
 std::string listed_names(const Named (&values)[Count]) {
   std::string list;
@@ -27,6 +28,20 @@ std::string listed_names(const Named (&values)[Count]) {
     list += name_of(value);
   }
   return list;
+}
+
+/// Returns a text without white space at its ends.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view white = " \t\n\v\f\r";
+  const std::size_t first = text.find_first_not_of(white);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white) - first + 1);
+}
+
+/// Writes the shortest decimal that rounds to `value`, for messages.
+inline std::string shortest_decimal(double value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof(digits), value).ptr};
 }
 
 }  // namespace warpfold

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "warpfold/core/host_device.hpp"
+#include "warpfold/core/int128.hpp"
 
 namespace warpfold {
 
@@ -18,6 +19,16 @@ enum class Rounding : std::uint8_t { nearest, odd };
 template <class Out>
 inline constexpr Rounding rounding_towards =
     std::is_same_v<Out, double> ? Rounding::nearest : Rounding::odd;
+
+/// Counts the zero bits above the leading one; 64 for zero. nvcc compiles std::countl_zero of 64
+/// bits for the device without complaint, to something else.
+WARPFOLD_HD inline int leading_zeros(std::uint64_t value) {
+#ifdef __CUDA_ARCH__
+  return __clzll(static_cast<long long>(value));
+#else
+  return std::countl_zero(value);
+#endif
+}
 
 /// Rounds a positive real number to a double, once: also into the subnormals, and beyond the
 /// largest one to infinity (nearest) or to it (odd).
@@ -42,6 +53,51 @@ WARPFOLD_HD inline double round_to_double(std::uint64_t significand, int exponen
   // A carry out of the significand steps the exponent field by itself, up to infinity.
   const auto exponent_field = static_cast<std::uint64_t>(lowest_kept - smallest_exponent);
   return std::bit_cast<double>((exponent_field << 52) + kept + (up ? 1 : 0));
+}
+
+/// Rounds an integer to a double.
+WARPFOLD_HD inline double rounded_integer(int128 value, Rounding rounding) {
+  const bool negative = value < 0;
+  const uint128 magnitude = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
+  if (magnitude == 0) return 0.0;
+  const auto upper = static_cast<std::uint64_t>(magnitude >> 64);
+  const auto lower = static_cast<std::uint64_t>(magnitude);
+  const int zeros = upper != 0 ? leading_zeros(upper) : 64 + leading_zeros(lower);
+  const uint128 aligned = magnitude << zeros;
+  const double rounded = round_to_double(static_cast<std::uint64_t>(aligned >> 64), 127 - zeros,
+                                         static_cast<std::uint64_t>(aligned) != 0, rounding);
+  return negative ? -rounded : rounded;
+}
+
+/// Rounds a double to an output element of floats; NaN becomes the canonical one.
+template <class Out>
+WARPFOLD_HD Out output_element(double value) {
+  if constexpr (std::is_same_v<Out, double>)
+    return value == value ? value : std::numeric_limits<double>::quiet_NaN();
+  else if constexpr (std::is_same_v<Out, float>)
+    return value == value ? static_cast<float>(value) : std::numeric_limits<float>::quiet_NaN();
+  else
+    return Out::from_double(value);
+}
+
+/// Tells whether an output element can hold `value`: any float can.
+template <class Out>
+WARPFOLD_HD bool can_hold(int128 value) {
+  if constexpr (std::is_integral_v<Out>) {
+    return value >= static_cast<int128>(std::numeric_limits<Out>::min()) &&
+           value <= static_cast<int128>(std::numeric_limits<Out>::max());
+  } else {
+    return true;
+  }
+}
+
+/// Makes an integer an output element: modulo 2^width, or the nearest float, ties to even.
+template <class Out>
+WARPFOLD_HD Out output_element(int128 value) {
+  if constexpr (std::is_integral_v<Out>)
+    return static_cast<Out>(value);
+  else
+    return output_element<Out>(rounded_integer(value, rounding_towards<Out>));
 }
 
 }  // namespace warpfold

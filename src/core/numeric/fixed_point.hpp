@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "warpfold/core/double_pair.hpp"
+#include "core/numeric/double_pair.hpp"
+#include "core/numeric/rounding.hpp"
 #include "warpfold/core/host_device.hpp"
 #include "warpfold/core/int128.hpp"
-#include "warpfold/core/leading_zeros.hpp"
-#include "warpfold/core/rounding.hpp"
 
 namespace warpfold {
 

@@ -1,4 +1,4 @@
-#include "warpfold/core/summary.hpp"
+#include "core/results/summarize.hpp"
 
 #include <gtest/gtest.h>
 
@@ -257,6 +257,46 @@ TEST(Summary, UnsignedAbsoluteSumsAreSums) {
   Accumulator contents = reduced(std::vector<std::uint32_t>{7, 8});
   contents.absolute = {};
   expect_value(one(contents, ElementType::u32, Statistic::l1), integer("15"), "l1");
+}
+
+void expect_needs(const std::vector<Statistic>& statistics, ElementType type,
+                  ReduceNeeds expected) {
+  const ReduceNeeds needs = needs_of(statistics, type);
+  EXPECT_EQ(needs.sum, expected.sum) << name_of(type);
+  EXPECT_EQ(needs.absolute, expected.absolute) << name_of(type);
+  EXPECT_EQ(needs.squares, expected.squares) << name_of(type);
+  EXPECT_EQ(needs.extrema, expected.extrema) << name_of(type);
+}
+
+TEST(ReduceNeeds, OfEachStatisticAreMinimal) {
+  for (const ElementType type : all_element_types) {
+    for (const auto counted : {Statistic::count, Statistic::nan_count, Statistic::inf_count})
+      expect_needs({counted}, type, {});
+    for (const auto summed : {Statistic::sum, Statistic::mean})
+      expect_needs({summed}, type, {.sum = true});
+    for (const auto spread : {Statistic::var, Statistic::std})
+      expect_needs({spread}, type, {.sum = true, .squares = true});
+    for (const auto extreme :
+         {Statistic::min, Statistic::max, Statistic::argmin, Statistic::argmax, Statistic::linf})
+      expect_needs({extreme}, type, {.extrema = true});
+    expect_needs({Statistic::l2}, type, {.squares = true});
+  }
+}
+
+TEST(ReduceNeeds, OfAbsoluteSumsAreSumsWhereNothingIsNegative) {
+  for (const auto type : {ElementType::u8, ElementType::u16, ElementType::u32, ElementType::u64})
+    expect_needs({Statistic::l1}, type, {.sum = true});
+  for (const auto type : {ElementType::i8, ElementType::i16, ElementType::i32, ElementType::i64,
+                          ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64})
+    expect_needs({Statistic::l1}, type, {.absolute = true});
+}
+
+TEST(ReduceNeeds, OfSeveralStatisticsAreTogether) {
+  expect_needs({}, ElementType::f64, {});
+  expect_needs({Statistic::sum, Statistic::min}, ElementType::i8, {.sum = true, .extrema = true});
+  expect_needs(every_statistic, ElementType::f32,
+               {.sum = true, .absolute = true, .squares = true, .extrema = true});
+  expect_needs(every_statistic, ElementType::u32, {.sum = true, .squares = true, .extrema = true});
 }
 
 }  // namespace

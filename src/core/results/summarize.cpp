@@ -1,4 +1,4 @@
-#include "warpfold/core/summary.hpp"
+#include "core/results/summarize.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,6 +7,7 @@
 
 #include "core/numeric/big_natural.hpp"
 #include "core/numeric/exact_rounding.hpp"
+#include "core/values/ordered_key.hpp"
 
 namespace warpfold {
 namespace {
@@ -73,8 +74,6 @@ class Summarizer {
   /// count^2 * the variance * 2^(32 * ExactSumOfSquares::low_limbs) where ddof is 0.
   BigNatural scaled_variance() const;
   uint128 variance_divisor() const;
-
-  int128 integer(const Extremum& extremum) const;
 
   Accumulator contents_;
   ElementType type_;
@@ -179,16 +178,10 @@ double Summarizer::standard_deviation() const {
   return rounded_sqrt_quotient(scaled_variance(), variance_divisor(), squares_exponent, rounding_);
 }
 
-int128 Summarizer::integer(const Extremum& extremum) const {
-  if (is_signed_integer(type_)) return static_cast<std::int64_t>(extremum.bits);
-  return extremum.bits;
-}
-
 Value Summarizer::extremum(const Extremum& extremum) const {
   if (poisoned_) return nan;
   if (!extremum.seen()) return contents_.nan_count > 0 ? Value(nan) : Value();
-  if (is_integer(type_)) return integer(extremum);
-  return std::bit_cast<double>(extremum.bits);
+  return value_of_bits(extremum.bits, type_);
 }
 
 Value Summarizer::extremum_index(const Extremum& extremum) const {
@@ -214,12 +207,52 @@ Value Summarizer::largest_magnitude() const {
   const Extremum& maximum = contents_.maximum;
   if (poisoned_) return nan;
   if (!minimum.seen()) return is_integer(type_) ? Value(int128{0}) : Value(0.0);
-  if (is_integer(type_)) return std::max(magnitude(integer(minimum)), magnitude(integer(maximum)));
+  if (is_integer(type_))
+    return std::max(magnitude(integer_of_bits(minimum.bits, type_)),
+                    magnitude(integer_of_bits(maximum.bits, type_)));
   return std::max(std::fabs(std::bit_cast<double>(minimum.bits)),
                   std::fabs(std::bit_cast<double>(maximum.bits)));
 }
 
+void require(ReduceNeeds& needs, Statistic statistic, ElementType type) {
+  const bool may_be_negative = is_signed_integer(type) || is_floating(type);
+  switch (statistic) {
+    case Statistic::count:
+    case Statistic::nan_count:
+    case Statistic::inf_count:
+      break;
+    case Statistic::sum:
+    case Statistic::mean:
+      needs.sum = true;
+      break;
+    case Statistic::var:
+    case Statistic::std:
+      needs.sum = true;
+      needs.squares = true;
+      break;
+    case Statistic::min:
+    case Statistic::max:
+    case Statistic::argmin:
+    case Statistic::argmax:
+    case Statistic::linf:
+      needs.extrema = true;
+      break;
+    case Statistic::l1:
+      (may_be_negative ? needs.absolute : needs.sum) = true;
+      break;
+    case Statistic::l2:
+      needs.squares = true;
+      break;
+  }
+}
+
 }  // namespace
+
+ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {
+  ReduceNeeds needs;
+  for (const Statistic statistic : statistics) require(needs, statistic, type);
+  return needs;
+}
 
 Summary summarize(const Accumulator& accumulator, ElementType type,
                   const std::vector<Statistic>& statistics, const SummaryOptions& options,

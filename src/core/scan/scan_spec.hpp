@@ -7,9 +7,24 @@
 
 #include "core/values/byte_order.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/scan_spec.hpp"
+#include "warpfold/core/scan_operation.hpp"
+#include "warpfold/core/summary.hpp"
 
 namespace warpfold {
+
+/// A prefix scan of one dataset.
+struct ScanSpec {
+  ElementFormat input;
+  ScanOperation operation = ScanOperation::sum;
+  bool exclusive = false;
+  ElementType output = ElementType::f64;  ///< written in native byte order
+  OverflowPolicy overflow = OverflowPolicy::error;
+
+  bool operator==(const ScanSpec&) const = default;
+};
+
+/// Throws a usage Error for an output type the scan can't have (integers from floats).
+void validate(const ScanSpec& spec);
 
 /// What an operation makes of any value and this element is the value.
 template <class T>

@@ -1,4 +1,4 @@
-#include "core/numeric/axis_spills.hpp"
+#include "core/results/axis_parts.hpp"
 
 #include <bit>
 

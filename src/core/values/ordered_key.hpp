@@ -6,10 +6,11 @@
 
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
+#include "warpfold/core/summary.hpp"
 
 namespace warpfold {
 
-/// An element as a double: exact for floating-point elements.
+/// Makes an element a double: exact for floating-point elements.
 template <class T>
 WARPFOLD_HD double widened(T value) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -18,8 +19,8 @@ WARPFOLD_HD double widened(T value) {
     return static_cast<double>(value.to_float());
 }
 
-/// An element's value as 64 bits that keep it: sign- or zero-extended integers, and the double of
-/// equal value for floats.
+/// Stores an element's value in 64 bits: integers are sign- or zero-extended, floats become the
+/// double of equal value.
 template <class T>
 WARPFOLD_HD std::uint64_t value_bits(T value) {
   if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
@@ -30,7 +31,18 @@ WARPFOLD_HD std::uint64_t value_bits(T value) {
     return std::bit_cast<std::uint64_t>(widened(value));
 }
 
-/// An unsigned integer in the order of the elements (not NaN); -0.0 and +0.0 have the same.
+/// Returns the integer whose value_bits() are `bits`, of an integer type.
+inline int128 integer_of_bits(std::uint64_t bits, ElementType type) {
+  return is_signed_integer(type) ? int128{static_cast<std::int64_t>(bits)} : int128{bits};
+}
+
+/// Returns the value whose value_bits() are `bits`: an integer, or the double of a float.
+inline Value value_of_bits(std::uint64_t bits, ElementType type) {
+  if (is_floating(type)) return std::bit_cast<double>(bits);
+  return integer_of_bits(bits, type);
+}
+
+/// Maps elements (not NaN) to unsigned integers of their order; -0.0 and +0.0 to the same.
 template <class T>
 WARPFOLD_HD std::uint64_t ordered_key(T value) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;

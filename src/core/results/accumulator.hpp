@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "warpfold/core/fixed_point.hpp"
+#include "core/numeric/fixed_point.hpp"
 #include "warpfold/core/host_device.hpp"
 
 namespace warpfold {

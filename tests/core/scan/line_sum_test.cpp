@@ -1,4 +1,4 @@
-#include "core/numeric/line_sum.hpp"
+#include "core/scan/line_sum.hpp"
 
 #include <gtest/gtest.h>
 

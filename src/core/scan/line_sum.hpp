@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "core/numeric/expansion.hpp"
+#include "core/numeric/fixed_point.hpp"
+#include "core/numeric/rounding.hpp"
 #include "core/scan/scan_arithmetic.hpp"
-#include "warpfold/core/fixed_point.hpp"
-#include "warpfold/core/rounding.hpp"
 
 namespace warpfold {
 
@@ -36,10 +36,9 @@ class LineSum {
   /// The sum so far, rounded once, ties to even; NaN and infinities as IEEE 754 adds them.
   template <class Out>
   Out rounded() const {
-    if (nan_ || positive_infinity_ || negative_infinity_)
-      return scan_order::output_element<Out>(special());
+    if (nan_ || positive_infinity_ || negative_infinity_) return output_element<Out>(special());
     if (!exact_) return rounded_to<Out>(sum_);
-    return scan_order::output_element<Out>(exact_->rounded(0, rounding_towards<Out>));
+    return output_element<Out>(exact_->rounded(0, rounding_towards<Out>));
   }
 
  private:
