@@ -16,7 +16,7 @@ Error as_error(const std::exception_ptr& failure) {
   } catch (const Error& error) {
     return error;
   } catch (const std::bad_alloc&) {
-    return Error("out of host memory", "", "Use fewer ranks on a host or a smaller --slab.");
+    return Error("out of host memory", "", "Use fewer ranks on a host or a smaller `slab_bytes`.");
   } catch (const std::exception& exception) {
     return Error("unexpected failure", exception.what(), "");
   }

@@ -11,7 +11,7 @@ enum class ExitCode : int { done = 0, failed = 1, usage = 2 };
 /// The one exception type of the library: what went wrong, why, and what to do about it.
 ///
 /// `what()` reads "WHAT (WHY) WHAT TO DO" on one line, "WHAT. WHAT TO DO" without a reason; empty
-/// parts are left out.
+/// parts are left out. Members of options stand in backquotes: "Give a smaller `slab_bytes`."
 class Error : public std::runtime_error {
  public:
   Error(std::string problem, std::string why, std::string suggestion,

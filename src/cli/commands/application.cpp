@@ -10,6 +10,7 @@
 #include "cli/options/option_errors.hpp"
 #include "cli/report/build_report.hpp"
 #include "cli/report/standard_output.hpp"
+#include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
 #include "cli/run/session.hpp"
 #include "warpfold/core/error.hpp"
@@ -79,7 +80,7 @@ class Program {
 };
 
 int fail(const Session& session, const std::string& message, ExitCode code) {
-  if (session.is_root()) print_remark("error: " + message);
+  if (session.is_root()) print_remark("error: " + with_flags(message));
   return static_cast<int>(code);
 }
 

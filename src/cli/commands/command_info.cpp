@@ -35,7 +35,7 @@ Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
           {"slabs_per_rank", json_integer(plan.slabs_per_rank)},
           {"slots", plan.slots},
           {"host_memory_bytes", json_integer(plan.host_memory_bytes)},
-          {"expected_bottleneck", plan.bottleneck}};
+          {"expected_bottleneck", with_flags(plan.bottleneck)}};
 }
 
 /// What is known of a dataset before it is read.
@@ -220,7 +220,8 @@ class InfoCommand : public Command {
       properties.push_back({"device memory a rank", device_memory
                                                         ? "at most " + bytes_text(*device_memory)
                                                         : "at most 80% of what is free"});
-    if (!plan.bottleneck.empty()) properties.push_back({"expected bottleneck", plan.bottleneck});
+    if (!plan.bottleneck.empty())
+      properties.push_back({"expected bottleneck", with_flags(plan.bottleneck)});
   }
 
   DatasetArguments arguments_;

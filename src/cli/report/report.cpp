@@ -77,7 +77,7 @@ Json timings_json(const RunReport& run) {
   }
   return {{"seconds", run.seconds},
           {"stages", std::move(stages)},
-          {"bottleneck", pipeline::measured_bottleneck(run)}};
+          {"bottleneck", with_flags(pipeline::measured_bottleneck(run))}};
 }
 
 std::string timings_text(const RunReport& run, bool wanted) {
@@ -90,7 +90,7 @@ std::string timings_text(const RunReport& run, bool wanted) {
                      fmt::format("{}", timing.bytes), rate ? fmt::format("{:.3f}", *rate) : ""});
   }
   table.push_back({"whole run", "", fmt::format("{:.6f}", run.seconds)});
-  const std::string bottleneck = pipeline::measured_bottleneck(run);
+  const std::string bottleneck = with_flags(pipeline::measured_bottleneck(run));
   return "\n" + aligned_text(table) +
          (bottleneck.empty() ? "" : "bottleneck: " + bottleneck + "\n");
 }

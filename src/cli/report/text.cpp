@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
@@ -12,6 +13,27 @@
 
 namespace warpfold::cli {
 namespace {
+
+/// The members of options that messages of the library name, and the command line's words for them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> flags_of_members{{
+    {"axis", "--axis"},
+    {"backend", "--backend"},
+    {"cf", "--cf"},
+    {"deflate_level", "--deflate level"},
+    {"device_memory_bytes", "--device-memory"},
+    {"edges", "--bins edges"},
+    {"force", "--force"},
+    {"output_type", "--output-type"},
+    {"overflow", "--overflow"},
+    {"range", "--range"},
+    {"read_path", "--read-path"},
+    {"shape", "--shape"},
+    {"share_gpu", "--share-gpu"},
+    {"slab_bytes", "--slab"},
+    {"statistics", "--ops"},
+    {"threads", "--threads"},
+    {"where", "--where"},
+}};
 
 std::string counted(int count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -133,6 +155,16 @@ std::string shell_quoted(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
   for (const std::string& word : words) quoted.push_back(shell_quoted(word));
   return joined(quoted, " ");
+}
+
+std::string with_flags(std::string message) {
+  for (const auto& [member, flag] : flags_of_members) {
+    const std::string quoted = fmt::format("`{}`", member);
+    for (std::size_t at = message.find(quoted); at != std::string::npos;
+         at = message.find(quoted, at))
+      message.replace(at, quoted.size(), flag);
+  }
+  return message;
 }
 
 std::string aligned_text(const Table& table) {

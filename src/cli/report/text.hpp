@@ -43,6 +43,10 @@ std::string joined(const std::vector<std::string>& items, const std::string& sep
 /// The words as a POSIX shell would have to be given them.
 std::string shell_quoted(const std::vector<std::string>& words);
 
+/// Words a message of the library as the command line has it: members of the options, which stand
+/// in backquotes, as its own options.
+std::string with_flags(std::string message);
+
 /// Cells in rows; the first row names the columns.
 using Table = std::vector<std::vector<std::string>>;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/report/standard_output.hpp"
+#include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -82,7 +83,7 @@ void ReportOutputs::publish(const std::function<Report()>& make) {
 void ReportOutputs::fail(const std::exception& failure) {
   if (!metrics_) return;
   metrics_->end(interruption_requested() ? RunState::interrupted : RunState::failed,
-                failure.what());
+                with_flags(failure.what()));
 }
 
 void ReportOutputs::write(const Report& report) {

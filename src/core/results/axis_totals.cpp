@@ -206,8 +206,8 @@ Error no_result(Statistic statistic, ElementType values, ElementType to, std::ui
                      " has no NaN to say so",
                  "Keep at least one element for each output.");
   return Error("the " + what + " doesn't fit " + std::string(name_of(to)), "",
-               statistic == Statistic::sum ? "Choose --output-type f64, or --overflow wrap."
-                                           : "Choose --output-type f64.");
+               statistic == Statistic::sum ? "Choose `output_type` f64, or `overflow` wrap."
+                                           : "Choose `output_type` f64.");
 }
 
 }  // namespace
@@ -243,7 +243,7 @@ ElementType axis_output_type(Statistic statistic, ElementType value,
     throw usage_error(
         "the " + std::string(name_of(statistic)) + " of " + std::string(name_of(value)) +
             " can't be stored as " + std::string(name_of(*asked)),
-        "it is a floating-point number", "Choose one of f16, bf16, f32, f64 as --output-type.");
+        "it is a floating-point number", "Choose one of f16, bf16, f32, f64 as `output_type`.");
   return asked.value_or(is_floating(value) ? value : ElementType::f64);
 }
 

@@ -56,8 +56,8 @@ std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bi
   if (!(minimum < maximum) || !std::isfinite(width))
     throw no_equal_edges(
         minimum, maximum, "",
-        "Give --range two finite numbers, the lesser one first, whose distance is finite, "
-        "too, or --bins edges.");
+        "Give `range` two finite numbers, the lesser one first, whose distance is finite, "
+        "too, or `edges`.");
   const double count = static_cast<double>(bins);
   const double step = width / count;
   std::vector<double> edges(bins + 1);
@@ -69,7 +69,7 @@ std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bi
   if (!std::ranges::is_sorted(edges))
     throw no_equal_edges(minimum, maximum,
                          "doubles lie too far apart there for " + std::to_string(bins),
-                         "Give fewer, or --bins edges.");
+                         "Give fewer, or `edges`.");
   return edges;
 }
 

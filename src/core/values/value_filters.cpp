@@ -306,7 +306,7 @@ void apply(RemainingValues& values, std::string_view condition, ElementType type
   if (!number)
     throw_bad_condition(text, operand.find_first_of("<>=!&|", 1) == std::string_view::npos
                                   ? "no number follows its relation"
-                                  : "it is more than one: each has a --where of its own");
+                                  : "it is more than one: each has a `where` of its own");
   const ExactNumber meant = meant_number(*number, operand, type);
   compare_with_number(values, relation, place_of(meant, type));
 }

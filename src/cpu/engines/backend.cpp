@@ -59,7 +59,7 @@ class HostBackend final : public Backend {
     } catch (const std::bad_alloc&) {
       throw Error("not enough memory for the host backend's buffers",
                   std::to_string(plan.slab_elements) + " elements a slab",
-                  "Choose a smaller --slab.");
+                  "Choose a smaller `slab_bytes`.");
     }
   }
 

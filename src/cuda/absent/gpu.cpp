@@ -16,7 +16,7 @@ std::string unavailable_reason() { return "this build has no CUDA"; }
 
 std::unique_ptr<Backend> make_backend(const DeviceOptions&) {
   throw Error("the cuda backend is not available", unavailable_reason(),
-              "Use --backend cpu, or build with CUDA.");
+              "Use `backend` cpu, or build with CUDA.");
 }
 
 std::unique_ptr<ArrayEngine> make_array_engine() {

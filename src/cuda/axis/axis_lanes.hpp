@@ -19,8 +19,8 @@ inline int lanes_that_fit(int wanted, std::uint64_t lane_bytes, std::uint64_t li
     throw Error(
         "the GPU memory allowed is too little to " + work,
         std::to_string(limit) + " bytes, and one thread's slabs take " + std::to_string(lane_bytes),
-        "Raise --device-memory to " + std::to_string(lane_bytes) +
-            " or more, or give a smaller --slab.");
+        "Raise `device_memory_bytes` to " + std::to_string(lane_bytes) +
+            " or more, or give a smaller `slab_bytes`.");
   return static_cast<int>(
       std::min<std::uint64_t>(fitting, static_cast<unsigned>(std::max(wanted, 1))));
 }

@@ -66,7 +66,7 @@ class CudaBackend final : public Backend {
 std::unique_ptr<Backend> make_backend(const DeviceOptions& options) {
   const int count = device_count();
   if (count == 0)
-    throw Error("the cuda backend is not available", unavailable_reason(), "Use --backend cpu.");
+    throw Error("the cuda backend is not available", unavailable_reason(), "Use `backend` cpu.");
   if (options.device < 0 || options.device >= count)
     throw Error("there is no GPU number " + std::to_string(options.device),
                 std::to_string(count) + " visible, numbered from 0", "Check CUDA_VISIBLE_DEVICES.");

@@ -116,7 +116,7 @@ std::uint64_t limit_beside_bins(const Device& device, const HistogramPlan& plan)
     throw Error("the GPU memory allowed is too little for " +
                     std::to_string(plan.bin_keys.size() - 1) + " bins",
                 std::to_string(limit) + " bytes, and the bins take " + std::to_string(bytes),
-                "Ask for fewer bins, raise --device-memory, or use --backend cpu.");
+                "Ask for fewer bins, raise `device_memory_bytes`, or use `backend` cpu.");
   return limit - bytes;
 }
 

@@ -13,16 +13,16 @@ namespace {
 std::string suggestion(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation:
-      return "Give a smaller --device-memory or --slab.";
+      return "Give a smaller `device_memory_bytes` or `slab_bytes`.";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
       return "Build with this GPU's architecture in CMAKE_CUDA_ARCHITECTURES.";
     case cudaErrorInsufficientDriver:
-      return "Update the driver or use --backend cpu.";
+      return "Update the driver or use `backend` cpu.";
     case cudaErrorDevicesUnavailable:
-      return "Leave the GPU to one process at a time (its compute mode) or use --backend cpu.";
+      return "Leave the GPU to one process at a time (its compute mode) or use `backend` cpu.";
     default:
-      return "See the system's log, or use --backend cpu.";
+      return "See the system's log, or use `backend` cpu.";
   }
 }
 
@@ -72,7 +72,7 @@ Error lost_gpu(cudaError_t status, const std::string& action) {
   return Error("GPU " + gpu + " of " + host_name() + " was lost",
                action + " failed with " + text_of(status),
                "Look for its Xid in 'dmesg' and at 'nvidia-smi -q -i " + gpu +
-                   "'; run without it (CUDA_VISIBLE_DEVICES), or use --backend cpu.");
+                   "'; run without it (CUDA_VISIBLE_DEVICES), or use `backend` cpu.");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::byte* allocate_pages(std::uint64_t bytes) {
   auto* data = static_cast<std::byte*>(std::aligned_alloc(alignment, round_up(bytes, alignment)));
   if (data == nullptr)
     throw Error("no memory for a buffer of " + std::to_string(bytes) + " bytes", "",
-                "Give a smaller --slab or fewer --threads.");
+                "Give a smaller `slab_bytes` or fewer `threads`.");
   madvise(data, bytes, MADV_HUGEPAGE);
   for (std::uint64_t page = 0; page < bytes; page += page_bytes) data[page] = std::byte{0};
   return data;

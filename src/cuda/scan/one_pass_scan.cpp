@@ -56,7 +56,7 @@ OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation op
   if (resident_.blocks == 0)
     throw Error("the GPU holds no block of the " + names_of(input, output, operation),
                 "its multiprocessors have too little shared memory or too few registers",
-                "Use --backend cpu.");
+                "Use `backend` cpu.");
   workspace_ = DeviceBuffer(bulk_ ? kernels::scan_bulk_workspace_bytes(resident_.blocks)
                                   : kernels::scan_registers_workspace_bytes(resident_.blocks));
 }

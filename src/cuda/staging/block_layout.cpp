@@ -56,7 +56,7 @@ BlockLayout layout_of(const BlockPlan& plan, std::uint64_t max_tiles, std::uint6
   const std::string minimum = std::to_string(loading + block_bytes(1));
   throw Error("the GPU memory allowed is too little to " + plan.purpose + " in",
               std::to_string(limit) + " bytes, and one tile takes " + minimum,
-              "Raise --device-memory to " + minimum + " or more.");
+              "Raise `device_memory_bytes` to " + minimum + " or more.");
 }
 
 }  // namespace warpfold::cuda

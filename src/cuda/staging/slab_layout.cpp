@@ -61,7 +61,7 @@ SlabLayout SlotMemory::layout(std::uint64_t limit) const {
     throw Error(
         "the GPU memory allowed is too little to " + purpose_.verb + " in",
         std::to_string(limit) + " bytes, and the smallest slab takes " + std::to_string(minimum),
-        "Raise --device-memory to " + std::to_string(minimum) + " or more.");
+        "Raise `device_memory_bytes` to " + std::to_string(minimum) + " or more.");
   return {1, slot_for(granules * min_bytes)};
 }
 

@@ -30,7 +30,7 @@ std::optional<struct stat> status_of_name(const std::string& path) {
 }
 
 Error already_there(const std::string& path) {
-  return Error(cannot_write(path), "it exists", "Give --force to replace it.");
+  return Error(cannot_write(path), "it exists", "Give `force` to replace it.");
 }
 
 void require_no_input(const OutputSpec& spec) {

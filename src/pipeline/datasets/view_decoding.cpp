@@ -26,7 +26,7 @@ ValueFilter fill_filter(const io::DatasetInfo& info, const std::string& fill_val
 
 [[noreturn]] void throw_bad_packing(const io::DatasetInfo& info, const std::string& why) {
   throw Error("cannot unpack dataset '" + info.name + "' of " + info.file, why,
-              "Correct its attributes, or leave out --cf.");
+              "Correct its attributes, or leave out `cf`.");
 }
 
 /// The one finite f32 or f64 that the attribute holds.

@@ -29,7 +29,7 @@ std::uint64_t elements_of(const std::vector<std::uint64_t>& shape, ElementType t
   for (const std::uint64_t extent : shape) {
     if (extent != 0 && elements > max_bytes / size_of(type) / extent)
       throw usage_error("the shape is too large", "no file holds that many elements",
-                        "Make --shape smaller.");
+                        "Make `shape` smaller.");
     elements *= extent;
   }
   return elements;

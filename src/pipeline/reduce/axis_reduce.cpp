@@ -51,7 +51,7 @@ void require_rows(const AxisShape& array, const ReduceOptions& options) {
       std::find_if(options.statistics.begin(), options.statistics.end(), needs_elements);
   if (found != options.statistics.end())
     throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
-                "they hold no elements", "Ask for others with --ops.");
+                "they hold no elements", "Ask for others with `statistics`.");
 }
 
 /// Names one dataset `name`, or of several statistics one for each in a group of that name.

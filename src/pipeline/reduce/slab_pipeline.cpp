@@ -41,7 +41,7 @@ void read_through_library(io::Dataset& dataset, const RunOptions& options,
   if (options.read_path != ReadPath::automatic)
     throw Error("can't read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
                 "one chunk is more than the device memory allowed holds",
-                "Raise --device-memory, or leave out --read-path.");
+                "Raise `device_memory_bytes`, or leave out `read_path`.");
   dataset = open_everywhere(info.file, info.name, communicator, ReadPath::library);
   dataset.select(io::selection_of(info));
 }

@@ -18,7 +18,7 @@ constexpr std::uint64_t max_granule_elements = std::uint64_t{1} << 27;
 Error no_such_axis(std::int64_t axis, std::size_t dimensions) {
   const std::string what = "there is no axis " + std::to_string(axis);
   if (dimensions == 0)
-    return usage_error(what, "the dataset has no dimensions", "Leave out --axis.");
+    return usage_error(what, "the dataset has no dimensions", "Leave out `axis`.");
   const std::string last = std::to_string(dimensions - 1);
   return usage_error(what,
                      "the dataset has " + std::to_string(dimensions) +

@@ -48,7 +48,7 @@ BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator
   run_on_all(communicator, [&] {
     if (options.backend == BackendChoice::cuda && devices.empty())
       throw Error("no GPU to run on", cuda::unavailable_reason(),
-                  "Use --backend cpu, or a host and a build with CUDA.");
+                  "Use `backend` cpu, or a host and a build with CUDA.");
   });
   const GpuPlacement placement = placement_on(host, view_of(communicator.rank(), devices));
   run_on_all(communicator, [&] {

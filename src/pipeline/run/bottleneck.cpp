@@ -19,9 +19,9 @@ struct Remedy {
 
 constexpr Remedy remedies[] = {
     {stage::read, "reading",
-     "more ranks and, unless HDF5 reads, more threads (--threads) help as long as the file system "
+     "more ranks and, unless HDF5 reads, more threads (`threads`) help as long as the file system "
      "has more to give"},
-    {stage::decompress, "decompressing", "more cores help: --threads, or ranks on other hosts"},
+    {stage::decompress, "decompressing", "more cores help: `threads`, or ranks on other hosts"},
     {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
     {stage::reduce, "folding", "more cores or a GPU help"},
     {stage::scan, "scanning", "more cores or GPUs help"},
@@ -30,10 +30,10 @@ constexpr Remedy remedies[] = {
     {stage::copy_from_gpu, "copying from the GPU", "more GPUs help, a rank each"},
     {stage::generate, "making elements", "more cores or ranks help"},
     {stage::read_back, "reading back what was scanned", "larger chunks or whole rows help"},
-    {stage::compress, "compressing", "more cores or ranks, or a lower --deflate level help"},
+    {stage::compress, "compressing", "more cores or ranks, or a lower `deflate_level` help"},
     {stage::sync, "waiting for storage to have it all", "a faster file system helps"},
     {stage::write, "writing",
-     "more threads (--threads) or ranks help as long as the file system takes more"},
+     "more threads (`threads`) or ranks help as long as the file system takes more"},
     {stage::combine, "combining the ranks' results", "fewer ranks would do for so little data"},
 };
 

@@ -86,13 +86,13 @@ std::string sights(const std::vector<GpuView>& views) {
 constexpr const char* leave_visible =
     "Leave all GPUs visible to every rank, which takes the one of its place on the host: no "
     "CUDA_VISIBLE_DEVICES by SLURM_LOCALID, which is 0 on all ranks under mpirun, and in Slurm "
-    "--gpus-per-node instead of --gpus-per-task. Or let ranks share a GPU with --share-gpu, or use "
-    "--backend cpu.";
+    "--gpus-per-node instead of --gpus-per-task. Or let ranks share a GPU with `share_gpu`, or use "
+    "`backend` cpu.";
 
 std::string fewer_ranks(std::size_t gpus) {
   const std::string number = std::to_string(gpus);
   return "Run 'mpirun -np " + number + "' (or --ntasks-per-node=" + number +
-         "), or let ranks share a GPU with --share-gpu, or use --backend cpu.";
+         "), or let ranks share a GPU with `share_gpu`, or use `backend` cpu.";
 }
 
 /// A smaller gain is not worth a word.

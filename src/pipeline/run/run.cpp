@@ -18,8 +18,8 @@ void check_slab_bytes(std::uint64_t slab_bytes) {
   constexpr std::uint64_t smallest_slab_bytes = std::uint64_t{4} << 10;
   constexpr std::uint64_t largest_slab_bytes = std::uint64_t{1} << 30;
   if (slab_bytes != 0 && (slab_bytes < smallest_slab_bytes || slab_bytes > largest_slab_bytes))
-    throw usage_error("bad --slab " + std::to_string(slab_bytes), "a slab has 4K to 1G bytes",
-                      "Try --slab 16M.");
+    throw usage_error("bad `slab_bytes` " + std::to_string(slab_bytes), "a slab has 4K to 1G bytes",
+                      "Try `slab_bytes` 16M.");
 }
 
 Run::Run(MPI_Comm parent, const RunOptions& run_options)

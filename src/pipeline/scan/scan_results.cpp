@@ -12,7 +12,7 @@ namespace warpfold::pipeline {
 void throw_overflow(std::uint64_t index, const ScanSpec& spec) {
   throw Error("the scan overflows at index " + std::to_string(index),
               "the prefix there is beyond " + std::string(name_of(spec.output)),
-              "Use a wider --output-type, or --overflow wrap.");
+              "Use a wider `output_type`, or `overflow` wrap.");
 }
 
 void throw_overflow_on_all_ranks(std::uint64_t mine, const ScanSpec& spec,

@@ -52,6 +52,14 @@ TEST(Text, ShellQuoting) {
             "warpfold scan 'a b.h5' 'it'\\''s' '' -o out.h5:/x");
 }
 
+TEST(WithFlags, WordsMembersOfOptions) {
+  EXPECT_EQ(with_flags("Choose `output_type` f64, or `overflow` wrap."),
+            "Choose --output-type f64, or --overflow wrap.");
+  EXPECT_EQ(with_flags("`slab_bytes`, `slab_bytes` and `edges`"),
+            "--slab, --slab and --bins edges");
+  EXPECT_EQ(with_flags("where 'a`b' is, `what` and `where"), "where 'a`b' is, `what` and `where");
+}
+
 TEST(AlignedText, PadsColumns) {
   EXPECT_EQ(aligned_text({{"op", "value"}, {"argmin", "3"}, {"é", "4"}, {"alone"}}),
             "op      value\n"

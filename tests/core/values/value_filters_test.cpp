@@ -110,7 +110,7 @@ TEST(ValueFilters, RefuseWhatIsNoCondition) {
   for (const char* text : {">5,<7", ">= 5 & <7", "!=1 !=2"}) {
     const std::vector<std::string> conditions{text};
     const Error error = usage_error_of([&] { filter_of_conditions(conditions, ElementType::f64); });
-    EXPECT_NE(error.why().find("a --where of its own"), std::string::npos) << text;
+    EXPECT_NE(error.why().find("a `where` of its own"), std::string::npos) << text;
   }
   const std::vector<std::string> endless{"<1" + std::string(5000, '0')};
   usage_error_of([&] { filter_of_conditions(endless, ElementType::f64); });

@@ -19,7 +19,7 @@ TEST(CudaDevices, ABackendWithoutADeviceIsRefusedWithTheReason) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.why(), unavailable_reason());
-    EXPECT_NE(error.suggestion().find("--backend cpu"), std::string::npos);
+    EXPECT_NE(error.suggestion().find("`backend` cpu"), std::string::npos);
   }
 }
 

@@ -151,7 +151,7 @@ TEST_F(OutputTest, AnExistingFileStaysWithoutForce) {
   const Error error = refusal(spec());
   EXPECT_EQ(error.problem(), "cannot write '" + path("out.h5") + "'");
   EXPECT_EQ(error.why(), "it exists");
-  EXPECT_TRUE(contains(error.suggestion(), "--force"));
+  EXPECT_TRUE(contains(error.suggestion(), "`force`"));
   EXPECT_EQ(error.exit_code(), ExitCode::failed);
   EXPECT_EQ(std::filesystem::file_size(path("out.h5")), 8U);
 }

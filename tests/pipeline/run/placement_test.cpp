@@ -74,7 +74,7 @@ TEST(RefusedSharing, SaysWhatRanksSeeAndHowManyToRun) {
   EXPECT_EQ(error.why(),
             "3 ranks meet on 2 GPUs of node7: ranks 0 to 2 see 0000:1b:00.0 0000:2b:00.0");
   EXPECT_TRUE(error.suggestion().starts_with("Run 'mpirun -np 2'"));
-  EXPECT_NE(error.suggestion().find("--share-gpu"), std::string::npos);
+  EXPECT_NE(error.suggestion().find("`share_gpu`"), std::string::npos);
 }
 
 TEST(RefusedSharing, ExplainsGpusThatWereHiddenFromRanks) {
@@ -82,7 +82,7 @@ TEST(RefusedSharing, ExplainsGpusThatWereHiddenFromRanks) {
   EXPECT_EQ(error.why(),
             "2 ranks meet on 1 GPU of node7: ranks 0 to 1 see 0000:1b:00.0 by "
             "CUDA_VISIBLE_DEVICES=0; the host has 4");
-  for (const char* cause : {"SLURM_LOCALID", "--gpus-per-task", "--gpus-per-node", "--share-gpu"})
+  for (const char* cause : {"SLURM_LOCALID", "--gpus-per-task", "--gpus-per-node", "`share_gpu`"})
     EXPECT_NE(error.suggestion().find(cause), std::string::npos) << cause;
 }
 
