@@ -1,7 +1,6 @@
 #include "bench/benchmarks.hpp"
 #include "bench/gpu/exchange.hpp"
 #include "bench/gpu/gpu_resources.hpp"
-#include "bench/gpu/transfer.hpp"
 #include "cuda/runtime/visible_devices.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -4,8 +4,7 @@
 #include "bench/gpu/host_reference.hpp"
 #include "bench/gpu/rig.hpp"
 #include "bench/harness/across_ranks.hpp"
-#include "bench/kernels/check_scan.hpp"
-#include "bench/kernels/fill.hpp"
+#include "bench/kernels/kernels.hpp"
 #include "core/results/summarize.hpp"
 #include "cuda/arrays/device_scan.hpp"
 #include "cuda/runtime/copy.hpp"
@@ -208,17 +207,11 @@ class CollectivesCase {
       Accumulator::empty();  ///< their exact reduction, indices counted over all ranks
 };
 
-std::vector<ElementType> chosen_types(const Settings& settings) {
-  if (settings.types.empty()) return {ElementType::f64, ElementType::f32, ElementType::i64};
-  std::vector<ElementType> types;
-  for (const std::string& name : settings.types) types.push_back(parse_element_type(name));
-  return types;
-}
-
 }  // namespace
 
 Result bench_collectives(MPI_Comm communicator, const Settings& settings) {
-  const std::vector<ElementType> types = chosen_types(settings);
+  const std::vector<ElementType> types =
+      chosen_types(settings.types, {ElementType::f64, ElementType::f32, ElementType::i64});
   Rig rig(communicator, settings);
   DeviceCollectives collectives(communicator);
   for (const ElementType type : types) CollectivesCase(rig, collectives, settings, type).run();

@@ -1,20 +1,44 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include "bench/harness/result.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/run_options.hpp"
 
+/// What benchmarks use of a GPU: its properties, its memory and the way into it.
 namespace warpfold::bench {
+
+/// One thread's way from host memory to where the elements are worked on: it fills one buffer while
+/// what it put into the other is under way.
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+
+  /// Returns the buffer to fill next, once it is free.
+  virtual std::span<std::byte> next_buffer() = 0;
+
+  /// Sends the first bytes of what next_buffer() returned.
+  virtual void send(std::uint64_t bytes) = 0;
+
+  /// Returns once everything sent has arrived.
+  virtual void finish() = 0;
+};
+
+/// Makes a way from page-locked memory to the GPU that is current now. Throws Error.
+std::unique_ptr<Transfer> make_gpu_transfer(std::uint64_t buffer_bytes);
 
 /// Describes the current device.
 DeviceFacts current_device_facts();
 
-/// Bytes of arrays that every rank's GPU, the current one, has room for. Collective. Throws Error.
+/// Returns how many bytes of arrays every rank's GPU, the current one, has room for.
+/// Collective. Throws Error.
 std::uint64_t memory_for_arrays(const RunOptions& options, const mpi::Communicator& communicator);
 
-/// This rank's threads for exact answers: those asked for, or its part of its host's cores.
+/// Returns this rank's threads for exact answers: those asked for, or its part of its host's cores.
 /// Collective.
 int threads_for_checks(const RunOptions& options, const mpi::Communicator& communicator);
 

@@ -5,9 +5,7 @@
 #include "bench/cub/cub_peers.hpp"
 #include "bench/gpu/host_reference.hpp"
 #include "bench/gpu/rig.hpp"
-#include "bench/harness/sum_check.hpp"
-#include "bench/kernels/fill.hpp"
-#include "bench/kernels/probes.hpp"
+#include "bench/kernels/kernels.hpp"
 #include "core/results/summarize.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
@@ -46,11 +44,9 @@ struct Case {
 };
 
 std::vector<Case> chosen_cases(const Settings& settings) {
-  std::vector<ElementType> types{ElementType::f64, ElementType::f32, ElementType::u8,
-                                 ElementType::i16, ElementType::u32, ElementType::i64,
-                                 ElementType::f16, ElementType::bf16};
-  if (!settings.types.empty()) types.clear();
-  for (const std::string& name : settings.types) types.push_back(parse_element_type(name));
+  const auto types = chosen_types(
+      settings.types, {ElementType::f64, ElementType::f32, ElementType::u8, ElementType::i16,
+                       ElementType::u32, ElementType::i64, ElementType::f16, ElementType::bf16});
   std::vector<Case> cases;
   for (const ElementType type : types) {
     cases.push_back({type, Pattern::uniform});

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/results/accumulator.hpp"
+#include "warpfold/core/element_type.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::bench {
@@ -17,7 +19,8 @@ struct Spread {
   double maximum = 0;
 };
 
-/// The spread of one sample or more; the median of an even number is the mean of the middle two.
+/// Computes the spread of one sample or more; the median of an even number is the mean of the
+/// middle two.
 Spread spread_of(std::vector<double> samples);
 
 /// What a time was taken by.
@@ -64,6 +67,12 @@ void compare_with_peers(std::vector<Row>& rows);
 
 /// Sets the rates relative to the slowest ceiling among the rows.
 void compare_with_ceiling(std::vector<Row>& rows);
+
+/// Judges a sum, an element of type `output` whose bits are the lowest of `bits`, by the exact
+/// reduction of the elements (of type `input`): integers have to be equal modulo their width, of
+/// floats the error is set, in units in the last place of `output`.
+void judge_sum(Row& row, std::uint64_t bits, ElementType input, ElementType output,
+               const Accumulator& exact);
 
 /// The GPU of rank 0 and what drives it.
 struct DeviceFacts {

@@ -25,6 +25,14 @@ std::vector<std::string> chosen_names(std::string_view what, const std::vector<s
   return asked.empty() ? usual : asked;
 }
 
+std::vector<ElementType> chosen_types(const std::vector<std::string>& asked,
+                                      const std::vector<ElementType>& usual) {
+  if (asked.empty()) return usual;
+  std::vector<ElementType> types;
+  for (const std::string& name : asked) types.push_back(parse_element_type(name));
+  return types;
+}
+
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }

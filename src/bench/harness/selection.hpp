@@ -5,17 +5,23 @@
 #include <string_view>
 #include <vector>
 
+#include "warpfold/core/element_type.hpp"
+
 /// What a benchmark measures: the names and sizes that were asked for, as far as there is room.
 namespace warpfold::bench {
 
-/// The names that were asked for, or `usual` where none were. Throws a usage Error for one that is
-/// not among `all`.
+/// Returns the names that were asked for, or `usual` where none were. Throws a usage Error for one
+/// that is not among `all`.
 std::vector<std::string> chosen_names(std::string_view what, const std::vector<std::string>& asked,
                                       const std::vector<std::string>& all,
                                       const std::vector<std::string>& usual);
 
-/// The kernels that were asked for, of those that `variants` name and `others`; all where none
-/// were. Throws a usage Error.
+/// Returns the element types that were asked for, or `usual` where none were. Throws a usage Error.
+std::vector<ElementType> chosen_types(const std::vector<std::string>& asked,
+                                      const std::vector<ElementType>& usual);
+
+/// Returns the kernels that were asked for, of those that `variants` name and `others`; all where
+/// none were. Throws a usage Error.
 template <class Variants>
 std::vector<std::string> chosen_kernels(const std::vector<std::string>& asked,
                                         const Variants& variants,
@@ -28,10 +34,10 @@ std::vector<std::string> chosen_kernels(const std::vector<std::string>& asked,
 
 bool contains(const std::vector<std::string>& names, std::string_view name);
 
-/// `minimum`, every power of 4 between, and `maximum`.
+/// Lists `minimum`, every power of 4 between, and `maximum`.
 std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum);
 
-/// `asked`, or from 1 KiB to 4 GiB where it is empty.
+/// Returns `asked`, or sizes from 1 KiB to 4 GiB where it is empty.
 std::vector<std::uint64_t> sizes_or_usual(const std::vector<std::uint64_t>& asked);
 
 /// Launches go through so many bytes before they meet the same again: several times any L2 cache.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/gpu/transfer.hpp"
+#include "bench/gpu/gpu_resources.hpp"
 #include "bench/ingest/stored_ranges.hpp"
 #include "cpu/machine/thread_pool.hpp"
 #include "io/files/posix_file.hpp"

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "bench/kernels/check_scan.hpp"
+#include "bench/kernels/kernels.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"

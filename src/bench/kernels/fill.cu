@@ -1,6 +1,6 @@
 #include <type_traits>
 
-#include "bench/kernels/fill.hpp"
+#include "bench/kernels/kernels.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 
 namespace warpfold::bench::kernels {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bench/kernels/probes.hpp"
+#include "bench/kernels/kernels.hpp"
 #include "core/layout/partition.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
