@@ -1,8 +1,6 @@
 #include "core/layout/chunk_grid.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace warpfold {
 namespace {
@@ -91,10 +89,6 @@ std::uint64_t ChunkGrid::place_along(int d, std::uint64_t selected) const {
   return index_of(d, selected) / chunk_extent[d] - slice[d].start / chunk_extent[d];
 }
 
-std::uint64_t product(std::span<const std::uint64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
-}
-
 std::uint64_t ChunkGrid::chunks() const {
   std::uint64_t chunks = 1;
   for (int d = 0; d < dimensions; ++d) chunks *= counting_along(d);
@@ -174,45 +168,6 @@ ChunkRun chunks_overlapping(const ChunkGrid& grid, ElementRange range) {
   while (from < grid.dimensions - 1 && first[from] == last[from]) ++from;
   const std::uint64_t minimum = min_chunk(grid, first, from, last[from]);
   return {minimum, greatest_chunk(grid, last, from, first[from]) + 1 - minimum};
-}
-
-BoxCut::BoxCut(const ChunkGrid& grid, std::uint64_t max_chunks)
-    : grid_(grid), dimension_(grid.dimensions - 1) {
-  if (grid.chunks() == 0) return;
-  std::uint64_t behind = 1;
-  while (dimension_ > 0 && grid.counting_along(dimension_) <= max_chunks / behind) {
-    behind *= grid.counting_along(dimension_);
-    --dimension_;
-  }
-  const std::uint64_t along = grid.counting_along(dimension_);
-  const std::uint64_t max_span = std::clamp<std::uint64_t>(max_chunks / behind, 1, along);
-  span_ = ceil_div(along, ceil_div(along, max_span));
-}
-
-std::uint64_t BoxCut::boxes() const {
-  std::uint64_t boxes = 1;
-  for (int d = 0; d < dimension_; ++d) boxes *= grid_.counting_along(d);
-  return grid_.chunks() == 0 ? 0 : boxes * ceil_div(grid_.counting_along(dimension_), span_);
-}
-
-ChunkRun BoxCut::run(std::uint64_t box) const {
-  std::uint64_t behind = 1;
-  for (int d = dimension_ + 1; d < grid_.dimensions; ++d) behind *= grid_.counting_along(d);
-  const std::uint64_t along = grid_.counting_along(dimension_);
-  const std::uint64_t boxes_along = ceil_div(along, span_);
-  const std::uint64_t start = box % boxes_along * span_;
-  return {(box / boxes_along * along + start) * behind, std::min(span_, along - start) * behind};
-}
-
-std::uint64_t BoxCut::max_elements() const {
-  std::uint64_t elements = 1;
-  for (int d = 0; d < grid_.dimensions; ++d) {
-    std::uint64_t extent = grid_.selected_along(d);
-    if (d == dimension_) extent = std::min(extent, span_ * grid_.max_selected_of(d));
-    if (d < dimension_) extent = std::min(extent, grid_.max_selected_of(d));
-    elements *= extent;
-  }
-  return elements;
 }
 
 }  // namespace warpfold

@@ -14,13 +14,11 @@ namespace warpfold {
 /// As many as HDF5 allows.
 inline constexpr int max_dimensions = 32;
 
-/// Returns the elements of an array of such extents.
-std::uint64_t product(std::span<const std::uint64_t> extents);
-
-/// A dataset cut into chunks of one shape, numbered in row-major order of the grid that they form.
-/// The last ones along a dimension may reach beyond the dataset. Extents are in elements. Chunks
-/// hold fewer than 2^32 elements. Of a dataset of which only a part is selected, those chunks count
-/// that hold selected elements; they have a position in the row-major order of them.
+/// A dataset taken apart into chunks of one shape, numbered in row-major order of the grid that
+/// they form. The last ones along a dimension may reach beyond the dataset. Extents are in
+/// elements. Chunks hold fewer than 2^32 elements. Of a dataset of which only a part is selected,
+/// those chunks count that hold selected elements; they have a position in the row-major order of
+/// them.
 struct ChunkGrid {
   int dimensions = 0;
   std::uint64_t extent[max_dimensions] = {};        ///< of the dataset
@@ -104,23 +102,5 @@ struct ChunkRun {
 
 /// The chunks that hold elements of a flat range of those selected, and few others.
 ChunkRun chunks_overlapping(const ChunkGrid& grid, ElementRange range);
-
-/// Cuts a grid into runs of chunks whose selected elements form a box, each of at most
-/// `max_chunks` (1 or more) chunks.
-class BoxCut {
- public:
-  BoxCut(const ChunkGrid& grid, std::uint64_t max_chunks);
-
-  std::uint64_t boxes() const;
-  ChunkRun run(std::uint64_t box) const;
-
-  /// Of the box with the most, or a little more.
-  std::uint64_t max_elements() const;
-
- private:
-  ChunkGrid grid_;
-  int dimension_ = 0;       ///< along which a box may span several chunks; all of those behind it
-  std::uint64_t span_ = 1;  ///< chunks a box spans along it
-};
 
 }  // namespace warpfold

@@ -48,7 +48,8 @@ struct BoxIndices {
   }
 };
 
-/// The box that a BoxCut's run of chunks forms: how its elements are packed, and their indices.
+/// Tell of the box that a run of chunks of tile_chunks() forms how its elements are packed, and
+/// their indices.
 ChunkTarget box_target(const ChunkGrid& grid, ChunkRun run);
 BoxIndices box_indices(const ChunkGrid& grid, ChunkRun run);
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/layout/chunk_grid.hpp"
+#include "core/layout/hyperslab.hpp"
 #include "core/layout/selection.hpp"
-#include "io/dataset/hyperslab.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/read_path.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/regions/slab_cut.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/bottleneck.hpp"
@@ -28,12 +27,12 @@ Plan plan_reduce(MPI_Comm parent, const io::DatasetInfo& info, const RunOptions&
   const bool gpu = chosen.backend->name() == "cuda";
   const SlabPlan mine =
       plan_slabs(shared, options, {chosen.place.threads, gpu}, communicator.size());
-  const SlabCut cut(shared, mpi::minimum({mine.slab_elements}, communicator).front());
+  const SlabTiling tiling(shared, mpi::minimum({mine.slab_elements}, communicator).front());
 
   Plan plan;
   plan.run = describe_run(chosen, communicator);
-  plan.slab_elements = cut.max_elements();
-  plan.slabs_per_rank = cut.share(communicator.size(), 0).count;
+  plan.slab_elements = tiling.max_elements;
+  plan.slabs_per_rank = share_of(tiling.slabs.items(), communicator.size(), 0).count;
   const int threads = threads_for(mine, plan.slabs_per_rank);
   const int slots = slots_for(mine, threads);
   plan.threads = static_cast<int>(maximum(static_cast<std::uint64_t>(threads), communicator));

@@ -9,7 +9,7 @@
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
-#include "pipeline/regions/axis_cut.hpp"
+#include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 

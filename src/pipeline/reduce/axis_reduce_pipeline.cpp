@@ -31,14 +31,13 @@ std::uint64_t output_bytes(const ReduceNeeds& needs) {
 
 /// What a reduction of rows needs beside each other.
 struct RowJob {
-  const AxisCut& cut;  ///< the same on every rank
-  AxisGroups groups;
+  const AxisTiling& tiling;  ///< the same on every rank
   std::size_t element_bytes;
   std::unique_ptr<BoxSource> source;
   std::unique_ptr<AxisReduceEngine> engine;
 };
 
-/// The work of one thread of those that share a rank's groups, in the lane of its number.
+/// The work of one thread of those that share a rank's items, in the lane of its number.
 class RowWork {
  public:
   RowWork(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageRegistry& stages,
@@ -53,13 +52,13 @@ class RowWork {
         combining_(stages, stage::combine),
         writing_(stages, stage::write) {}
 
-  /// Reduces group after group. Groups of one tile that follow one another are reduced as one.
+  /// Reduces item after item. Those of one tile that follow one another are reduced as one.
   std::vector<StageTiming> run() {
-    while (const auto group = worker_.next()) {
-      const std::uint64_t tile = job_.groups.tile(*group);
-      if (writer_.failed_before(job_.cut.outputs(tile))) continue;
+    while (const auto item = worker_.next()) {
+      const std::uint64_t tile = job_.tiling.tile(*item);
+      if (writer_.failed_before(job_.tiling.outputs().region(tile))) continue;
       open_tile(tile);
-      if (!reduce(*group)) return {};
+      if (!reduce(*item)) return {};
     }
     close_tile();
     std::vector<StageTiming> stages = reader_->timings();
@@ -72,33 +71,34 @@ class RowWork {
     if (tile_ == tile) return;
     close_tile();
     tile_ = tile;
-    groups_ = 0;
-    job_.engine->begin(lane_, product(job_.cut.outputs(tile).count));
+    items_ = 0;
+    job_.engine->begin(lane_, job_.tiling.outputs().region(tile).elements());
   }
 
   void close_tile() {
     if (!tile_) return;
-    const io::Hyperslab outputs = job_.cut.outputs(*tile_);
+    const Hyperslab outputs = job_.tiling.outputs().region(*tile_);
     const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(lane_); });
     const std::optional<AxisTotals> complete =
         combining_.time(parts.counts.size() * sizeof(AxisCounts),
-                        [&] { return tiles_.add(*tile_, outputs.elements(), groups_, parts); });
+                        [&] { return tiles_.add(*tile_, outputs.elements(), items_, parts); });
     if (complete) writing_.time(0, [&] { writer_.write(outputs, *complete); });
   }
 
   /// Whether it was not stopped.
-  bool reduce(std::uint64_t group) {
-    const ElementRange boxes = job_.groups.boxes(group);
+  bool reduce(std::uint64_t item) {
+    const ElementRange boxes = job_.tiling.boxes(item);
     for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {
       if (worker_.is_to_stop()) return false;
-      const io::Hyperslab box = job_.cut.box(*tile_, number);
+      const Hyperslab box = job_.tiling.box(*tile_, number);
       const std::uint64_t bytes = box.elements() * job_.element_bytes;
       const StagedChunks slab =
-          reader_->read(box, job_.cut.matrix_strides(box), job_.engine->buffer(lane_));
-      reducing_.time(bytes, [&] { job_.engine->submit(lane_, slab, job_.cut.row_indices(box)); });
+          reader_->read(box, job_.tiling.matrix_strides(box), job_.engine->buffer(lane_));
+      reducing_.time(bytes,
+                     [&] { job_.engine->submit(lane_, slab, job_.tiling.row_indices(box)); });
       worker_.advance(bytes);
     }
-    ++groups_;
+    ++items_;
     return true;
   }
 
@@ -112,7 +112,7 @@ class RowWork {
   StageTimer combining_;
   StageTimer writing_;
   std::optional<std::uint64_t> tile_;  ///< that the lane reduces
-  std::uint64_t groups_ = 0;           ///< of it that the lane has
+  std::uint64_t items_ = 0;            ///< of it that the lane has
 };
 
 /// Collective.
@@ -122,18 +122,18 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   StageRegistry& registry = run.monitor.stages();
   StageRegistry* reduce_registry = registry_of_callers(*job.engine, registry);
   const auto start = SteadyClock::now();
-  const auto reduce_groups = [&](WorkQueue::Worker& worker) {
+  const auto reduce_items = [&](WorkQueue::Worker& worker) {
     return RowWork(job, tiles, writer, registry, reduce_registry, worker).run();
   };
   std::vector<StageTiming> stages = WorkQueue(mine).run(
-      threads, reduce_groups, product(job.cut.array().shape) * job.element_bytes, run.monitor,
+      threads, reduce_items, product(job.tiling.array().shape) * job.element_bytes, run.monitor,
       communicator);
   writer.failure().throw_on_all_ranks(communicator);
 
   StageTimer combine(registry, stage::combine);
   const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
   run_on_all(communicator, [&] {
-    if (shared) writer.write(job.cut.outputs(shared->first), shared->second);
+    if (shared) writer.write(job.tiling.outputs().region(shared->first), shared->second);
   });
   writer.failure().throw_on_all_ranks(communicator);
   const StageTiming sync = sync_on_all_ranks([&] { writer.sync(); }, registry, communicator);
@@ -148,24 +148,24 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const ReduceNeeds& needs, AxisWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t element_bytes = size_of(view.info().format.type);
-  const AxisResources means =
+  const AxisResources resources =
       agree_on_axis_resources(view.info(), element_bytes, output_bytes(needs), run);
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, means.threads);
+  const cpu::ThreadBinding binding(run.place.near_gpu, resources.threads);
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
-  const AxisCut cut = cut_for_axis_reduce(array, source->granule(), means);
-  const AxisGroups groups(cut, means);
-  const ElementRange mine = groups.share(communicator.size(), communicator.rank());
+  const AxisTiling tiling = tile_for_axis_reduce(array, source->granule(), resources);
+  const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
   const auto lanes = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(means.threads)));
-  RowJob job{cut, groups, element_bytes, std::move(source), nullptr};
+      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(resources.threads)));
+  RowJob job{tiling, element_bytes, std::move(source), nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_reduce_engine(
-        {view.info().format, view.decoding, needs, cut.max_outputs(), cut.max_elements(),
-         job.source->staging_bytes(cut.box_extents()), lanes, &run.monitor.stages()});
+        {view.info().format, view.decoding, needs, tiling.outputs().max_places(),
+         tiling.max_elements(), job.source->staging_bytes(tiling.box_extents()), lanes,
+         &run.monitor.stages()});
   });
-  AxisTiles tiles(job.groups, view.value_type(), needs);
+  AxisTiles tiles(tiling, view.value_type(), needs);
   return carry_out(job, mine, std::min(lanes, job.engine->lanes()), tiles, writer, run);
 }
 

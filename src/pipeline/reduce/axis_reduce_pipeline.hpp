@@ -5,7 +5,7 @@
 #include "core/results/accumulator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
-#include "pipeline/regions/axis_cut.hpp"
+#include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/run/run.hpp"
 
 namespace warpfold::pipeline {

@@ -17,19 +17,19 @@ std::span<const std::uint64_t> as_words(const std::vector<std::byte>& bytes) {
           bytes.size() / sizeof(std::uint64_t)};
 }
 
-/// The first and the last rank with groups of a tile.
+/// The first and the last rank with items of a tile.
 struct TileRanks {
   int first = 0;
   int last = 0;
 };
 
-TileRanks ranks_of(const AxisGroups& groups, std::uint64_t tile, int ranks) {
-  const std::uint64_t begin = tile * groups.groups_of_tile;
-  const std::uint64_t end = begin + groups.groups_of_tile;
+TileRanks ranks_of(const AxisTiling& tiling, std::uint64_t tile, int ranks) {
+  const std::uint64_t begin = tile * tiling.items_of_tile();
+  const std::uint64_t end = begin + tiling.items_of_tile();
   TileRanks found;
-  while (groups.share(ranks, found.first).end() <= begin) ++found.first;
+  while (share_of(tiling.items(), ranks, found.first).end() <= begin) ++found.first;
   found.last = found.first;
-  while (groups.share(ranks, found.last).end() < end) ++found.last;
+  while (share_of(tiling.items(), ranks, found.last).end() < end) ++found.last;
   return found;
 }
 
@@ -51,8 +51,8 @@ std::shared_ptr<AxisTiles::Partial> AxisTiles::take(std::uint64_t tile) {
 }
 
 std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t outputs,
-                                         std::uint64_t groups, const AxisParts& parts) {
-  if (groups == groups_.groups_of_tile) {
+                                         std::uint64_t items, const AxisParts& parts) {
+  if (items == tiling_.items_of_tile()) {
     AxisTotals totals = nothing(outputs);
     totals.merge(parts);
     return totals;
@@ -61,8 +61,8 @@ std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t outpu
   {
     const std::lock_guard lock(partial->mutex);
     partial->totals.merge(parts);
-    partial->groups += groups;
-    if (partial->groups < groups_.groups_of_tile) return std::nullopt;
+    partial->items += items;
+    if (partial->items < tiling_.items_of_tile()) return std::nullopt;
   }
   return std::move(take(tile)->totals);
 }
@@ -79,7 +79,7 @@ std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
   std::optional<std::pair<std::uint64_t, AxisTotals>> completed;
   std::exception_ptr failure;
   for (auto& [tile, partial] : partials_) {
-    const int last = ranks_of(groups_, tile, communicator.size()).last;
+    const int last = ranks_of(tiling_, tile, communicator.size()).last;
     std::vector<std::byte> bytes;
     for (int other = communicator.rank() + 1; other <= last; ++other) {
       mpi::receive(bytes, communicator, other);
@@ -98,7 +98,7 @@ std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
 void AxisTiles::pack_for_others(const mpi::Communicator& communicator) {
   for (auto next = partials_.begin(); next != partials_.end();) {
     const auto& [tile, partial] = *next;
-    const int owner = ranks_of(groups_, tile, communicator.size()).first;
+    const int owner = ranks_of(tiling_, tile, communicator.size()).first;
     if (owner == communicator.rank()) {
       ++next;
       continue;

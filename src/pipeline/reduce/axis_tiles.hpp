@@ -16,16 +16,16 @@
 
 namespace warpfold::pipeline {
 
-/// Tiles of which a rank's threads have reduced some groups.
+/// Tiles of which a rank's threads have reduced some items.
 class AxisTiles {
  public:
   /// `values` is the elements' type once decoded.
-  AxisTiles(const AxisGroups& groups, ElementType values, ReduceNeeds needs)
-      : groups_(groups), values_(values), needs_(needs) {}
+  AxisTiles(const AxisTiling& tiling, ElementType values, ReduceNeeds needs)
+      : tiling_(tiling), values_(values), needs_(needs) {}
 
-  /// Adds a reduction of `groups` groups of a tile of `outputs` outputs; returns the tile once all
-  /// of its groups are there. Threads may add at once.
-  std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t outputs, std::uint64_t groups,
+  /// Adds a reduction of `items` items of a tile of `outputs` outputs; returns the tile once all
+  /// of its items are there. Threads may add at once.
+  std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t outputs, std::uint64_t items,
                                 const AxisParts& parts);
 
   /// Combines what ranks have of the tiles they share, on the lowest of them; returns the tile that
@@ -37,7 +37,7 @@ class AxisTiles {
   struct Partial {
     std::mutex mutex;
     AxisTotals totals;
-    std::uint64_t groups = 0;
+    std::uint64_t items = 0;
 
     explicit Partial(AxisTotals empty) : totals(std::move(empty)) {}
   };
@@ -53,7 +53,7 @@ class AxisTiles {
   std::shared_ptr<Partial> find(std::uint64_t tile, std::uint64_t outputs);
   std::shared_ptr<Partial> take(std::uint64_t tile);
 
-  const AxisGroups& groups_;
+  const AxisTiling& tiling_;
   ElementType values_;
   ReduceNeeds needs_;
   std::mutex mutex_;

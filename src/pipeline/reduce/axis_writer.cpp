@@ -1,9 +1,6 @@
 #include "pipeline/reduce/axis_writer.hpp"
 
-#include <numeric>
-
 #include "mpi/agreement.hpp"
-#include "pipeline/regions/axis_cut.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -31,12 +28,9 @@ void FirstFailure::throw_on_all_ranks(const mpi::Communicator& communicator) con
 
 AxisWriter::AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_t> output_shape,
                        const SummaryOptions& options)
-    : targets_(std::move(targets)),
-      output_shape_(std::move(output_shape)),
-      output_stride_(row_major_strides(output_shape_)),
-      options_(options) {}
+    : targets_(std::move(targets)), output_shape_(std::move(output_shape)), options_(options) {}
 
-void AxisWriter::write(const io::Hyperslab& outputs, const AxisTotals& totals) {
+void AxisWriter::write(const Hyperslab& outputs, const AxisTotals& totals) {
   for (std::size_t target = 0; target < targets_.size(); ++target)
     for_each_run(outputs, output_shape_,
                  [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
@@ -64,10 +58,8 @@ void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange out
   writer->write(outputs.first * size, elements);
 }
 
-bool AxisWriter::failed_before(const io::Hyperslab& outputs) const {
-  const std::uint64_t first = std::inner_product(outputs.start.begin(), outputs.start.end(),
-                                                 output_stride_.begin(), std::uint64_t{0});
-  return failure_.precedes({0, first});
+bool AxisWriter::failed_before(const Hyperslab& outputs) const {
+  return failure_.precedes({0, flat_index(outputs.start, output_shape_)});
 }
 
 void AxisWriter::sync() {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/layout/hyperslab.hpp"
 #include "core/results/axis_totals.hpp"
-#include "io/dataset/hyperslab.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/element_range.hpp"
@@ -57,11 +57,11 @@ class AxisWriter {
 
   /// Of a box of the output array, or of a flat range. Notes statistics that their types can't
   /// hold; throws Error where writing fails.
-  void write(const io::Hyperslab& outputs, const AxisTotals& totals);
+  void write(const Hyperslab& outputs, const AxisTotals& totals);
   void write(ElementRange outputs, const AxisTotals& totals);
 
   /// Whether a failure is known that comes before any that the box could meet.
-  bool failed_before(const io::Hyperslab& outputs) const;
+  bool failed_before(const Hyperslab& outputs) const;
 
   /// Returns once everything written is on storage. Throws Error.
   void sync();
@@ -75,7 +75,6 @@ class AxisWriter {
 
   std::vector<AxisTarget> targets_;
   std::vector<std::uint64_t> output_shape_;
-  std::vector<std::uint64_t> output_stride_;
   SummaryOptions options_;
   FirstFailure failure_;
 };

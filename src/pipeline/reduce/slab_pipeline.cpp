@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -14,19 +13,21 @@ namespace warpfold::pipeline {
 namespace {
 
 SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
-                    StartingBackend& backend, const SlabPlan& plan, const SlabCut& cut,
+                    StartingBackend& backend, const SlabPlan& plan, const SlabTiling& tiling,
                     StageRegistry& stages, const mpi::Communicator& communicator) {
-  SlabSetup setup{cut, cut.share(communicator.size(), communicator.rank()), 0, {}, {}, {}};
-  setup.threads = threads_for(plan, setup.mine.count);
+  const ElementRange mine =
+      share_of(tiling.slabs.items(), communicator.size(), communicator.rank());
+  SlabSetup setup{tiling, mine, 0, {}, {}, {}};
+  setup.threads = threads_for(plan, mine.count);
   setup.binding = std::make_unique<cpu::ThreadBinding>(place.near_gpu, std::max(1, setup.threads));
   run_on_all(communicator, [&] {
-    setup.source = make_slab_source(view.dataset, cut, setup.mine, stages);
+    setup.source = make_slab_source(view.dataset, tiling, mine, stages);
     ReducePlan engine;
     engine.format = view.info().format;
     engine.decoding = view.decoding;
-    engine.slab_elements = std::max<std::uint64_t>(1, cut.max_elements());
+    engine.slab_elements = std::max<std::uint64_t>(1, tiling.max_elements);
     engine.staging_bytes = setup.source->staging_bytes();
-    engine.chunked = cut.in_chunks();
+    engine.chunked = tiling.in_chunks;
     engine.slots = slots_for(plan, setup.threads);
     engine.stages = &stages;
     setup.engine = make(backend.get(), engine);
@@ -85,20 +86,20 @@ std::vector<StageTiming> pass_slabs(const SlabSetup& setup, std::size_t element_
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
                        StartingBackend& backend, const RunOptions& options,
                        ProgressMonitor& monitor, const mpi::Communicator& communicator) {
-  const ThreadResources means{place.threads, place.gpu.has_value()};
-  SlabPlan plan = plan_slabs(view.info(), options, means, communicator.size());
+  const ThreadResources resources{place.threads, place.gpu.has_value()};
+  SlabPlan plan = plan_slabs(view.info(), options, resources, communicator.size());
   std::uint64_t slab_elements = mpi::minimum({plan.slab_elements}, communicator).front();
   while (true) {
-    const SlabCut cut(view.info(), slab_elements);
+    const SlabTiling tiling(view.info(), slab_elements);
     {
       SlabSetup setup =
-          try_setup(view, make, place, backend, plan, cut, monitor.stages(), communicator);
+          try_setup(view, make, place, backend, plan, tiling, monitor.stages(), communicator);
       slab_elements = mpi::minimum({setup.engine->slab_elements()}, communicator).front();
-      if (cut.max_elements() <= slab_elements) return setup;
+      if (tiling.max_elements <= slab_elements) return setup;
     }
-    if (cut.max_chunks() == 1) {
+    if (tiling.in_chunks && tiling.slabs.max_places() == 1) {
       read_through_library(view.dataset, options, communicator);
-      plan = plan_slabs(view.info(), options, means, communicator.size());
+      plan = plan_slabs(view.info(), options, resources, communicator.size());
     }
   }
 }

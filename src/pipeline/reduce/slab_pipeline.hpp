@@ -9,7 +9,7 @@
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/regions/slab_cut.hpp"
+#include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/regions/slab_source.hpp"
 #include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/progress_monitor.hpp"
@@ -21,7 +21,7 @@ namespace warpfold::pipeline {
 /// A rank ready to pass its share of a dataset's slabs to an engine, in the thread that made it and
 /// those that this one starts.
 struct SlabSetup {
-  SlabCut cut;        ///< the same on every rank
+  SlabTiling tiling;  ///< the same on every rank
   ElementRange mine;  ///< slabs, by number
   int threads = 1;
   std::unique_ptr<cpu::ThreadBinding> binding;  ///< near the GPU
@@ -32,9 +32,9 @@ struct SlabSetup {
 /// Makes the engine for slabs as planned, whose needs are left open. Throws Error.
 using EngineMaker = std::function<std::unique_ptr<SlabEngine>(Backend& backend, ReducePlan plan)>;
 
-/// Cuts the dataset into slabs that every rank's engine can hold. Opens it anew where not even one
-/// of its chunks fits, to read it through the HDF5 library. Calls `make` once or more; the last
-/// engine is the setup's. Collective; throws the same Error on every rank.
+/// Takes the dataset apart into slabs that every rank's engine can hold. Opens it anew where not
+/// even one of its chunks fits, to read it through the HDF5 library. Calls `make` once or more; the
+/// last engine is the setup's. Collective; throws the same Error on every rank.
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
                        StartingBackend& backend, const RunOptions& options,
                        ProgressMonitor& monitor, const mpi::Communicator& communicator);

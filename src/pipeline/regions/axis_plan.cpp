@@ -1,37 +1,227 @@
 #include "pipeline/regions/axis_plan.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "core/layout/partition.hpp"
 #include "pipeline/regions/slab_plan.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-/// What a rank's threads keep for outputs, all together.
+/// A slab's bytes stay within 1 GiB, whatever the type of its elements.
+constexpr std::uint64_t max_granule_elements = std::uint64_t{1} << 27;
+
+/// What a rank's threads need for outputs, all together.
 constexpr std::uint64_t max_output_bytes = std::uint64_t{256} << 20;
 
-/// Enough for what is kept of each output to cost little beside the elements themselves.
+/// Enough for what each output needs to cost little beside the elements themselves.
 constexpr std::uint64_t wanted_rows = 32;
 
 /// Runs of as many elements are read well wherever they lie.
 constexpr std::uint64_t min_outputs = 1024;
 
-/// Shares for each thread, so that all end at about the same time.
-constexpr std::uint64_t shares_of_thread = 4;
+/// Items for each thread, so that all end at about the same time.
+constexpr std::uint64_t items_of_thread = 4;
 
-std::uint64_t wanted_shares(const AxisResources& means) {
-  return shares_of_thread * static_cast<std::uint64_t>(means.threads) *
-         static_cast<std::uint64_t>(means.ranks);
+std::uint64_t wanted_items(const AxisResources& resources) {
+  return items_of_thread * static_cast<std::uint64_t>(resources.threads) *
+         static_cast<std::uint64_t>(resources.ranks);
 }
 
-AxisBoxLimits limits_of(const AxisResources& means) {
-  const std::uint64_t thread_bytes = max_output_bytes / static_cast<std::uint64_t>(means.threads);
-  return {means.slab_elements, std::max(min_outputs, thread_bytes / means.output_bytes),
+AxisBoxLimits limits_of(const AxisResources& resources) {
+  const std::uint64_t thread_bytes =
+      max_output_bytes / static_cast<std::uint64_t>(resources.threads);
+  return {resources.slab_elements, std::max(min_outputs, thread_bytes / resources.output_bytes),
           wanted_rows};
 }
 
+Error no_such_axis(std::int64_t axis, std::size_t dimensions) {
+  const std::string what = "there is no axis " + std::to_string(axis);
+  if (dimensions == 0)
+    return usage_error(what, "the dataset has no dimensions", "Leave out `axis`.");
+  const std::string last = std::to_string(dimensions - 1);
+  return usage_error(what,
+                     "the dataset has " + std::to_string(dimensions) +
+                         (dimensions == 1 ? " dimension" : " dimensions"),
+                     "Choose from 0 to " + last + ", or from -" + std::to_string(dimensions) +
+                         " to -1, which count from the last.");
+}
+
+/// Returns the extents of some dimensions.
+std::vector<std::uint64_t> extents_of(std::span<const std::uint64_t> shape,
+                                      std::span<const int> dimensions) {
+  std::vector<std::uint64_t> extents;
+  for (const int d : dimensions) extents.push_back(shape[static_cast<std::size_t>(d)]);
+  return extents;
+}
+
+/// Grows boxes from the granule to the limits.
+class BoxGrowth {
+ public:
+  BoxGrowth(const AxisShape& array, std::span<const std::uint64_t> granule,
+            const AxisBoxLimits& limits)
+      : array_(array), granule_(granule.begin(), granule.end()), limits_(limits) {
+    for (std::size_t d = 0; d < granule_.size(); ++d)
+      granule_[d] = std::clamp<std::uint64_t>(granule_[d], 1, array_.shape[d]);
+    extent_ = granule_;
+  }
+
+  /// Makes a granule that is beyond bounds smaller; its parts are then read apart.
+  void bound_granule() {
+    for (const int d : array_.across) shrink(d, limits_.outputs / (outputs() / extent(d)));
+    for (int d = 0; d < dimensions(); ++d)
+      shrink(d, max_granule_elements / (product(extent_) / extent(d)));
+  }
+
+  /// Along trailing dimensions, as long as the box's elements are consecutive.
+  void lengthen_runs(std::uint64_t elements) {
+    for (int d = dimensions() - 1; d >= 0; --d) {
+      grow(d, elements / (product(extent_) / extent(d)));
+      if (extent(d) != array_.shape[static_cast<std::size_t>(d)]) return;
+    }
+  }
+
+  void add_rows() {
+    for (std::size_t i = array_.along.size(); i-- > 0;) {
+      const int d = array_.along[i];
+      grow(d, std::min(limits_.elements / (product(extent_) / extent(d)),
+                       ceil_div(limits_.rows, rows() / extent(d))));
+    }
+  }
+
+  void fill() {
+    for (int d = dimensions() - 1; d >= 0; --d)
+      grow(d, limits_.elements / (product(extent_) / extent(d)));
+  }
+
+  std::vector<std::uint64_t> extents() && { return std::move(extent_); }
+
+ private:
+  int dimensions() const { return static_cast<int>(extent_.size()); }
+  std::uint64_t& extent(int d) { return extent_[static_cast<std::size_t>(d)]; }
+
+  std::uint64_t rows() const { return product(extents_of(extent_, array_.along)); }
+  std::uint64_t outputs() const { return product(extents_of(extent_, array_.across)); }
+
+  /// Along one dimension, by whole granules, to at most `maximum` and to the limit of outputs.
+  void grow(int d, std::uint64_t maximum) {
+    const bool across =
+        std::find(array_.across.begin(), array_.across.end(), d) != array_.across.end();
+    if (across) maximum = std::min(maximum, limits_.outputs / (outputs() / extent(d)));
+    const std::uint64_t shape = array_.shape[static_cast<std::size_t>(d)];
+    const std::uint64_t granule = granule_[static_cast<std::size_t>(d)];
+    extent(d) = maximum >= shape ? shape : std::max(extent(d), maximum - maximum % granule);
+  }
+
+  void shrink(int d, std::uint64_t maximum) {
+    extent(d) = std::clamp<std::uint64_t>(maximum, 1, extent(d));
+    granule_[static_cast<std::size_t>(d)] = extent(d);
+  }
+
+  const AxisShape& array_;
+  std::vector<std::uint64_t> granule_;
+  AxisBoxLimits limits_;
+  std::vector<std::uint64_t> extent_;
+};
+
+/// Sets a box's ranges along some dimensions.
+void place(const Hyperslab& part, std::span<const int> dimensions, Hyperslab& box) {
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const auto d = static_cast<std::size_t>(dimensions[i]);
+    box.start[d] = part.start[i];
+    box.count[d] = part.count[i];
+  }
+}
+
 }  // namespace
+
+std::vector<int> resolve_axes(std::span<const std::int64_t> axes,
+                              std::span<const std::uint64_t> shape) {
+  const auto dimensions = static_cast<std::int64_t>(shape.size());
+  std::vector<int> resolved;
+  for (const std::int64_t axis : axes) {
+    if (axis < -dimensions || axis >= dimensions) throw no_such_axis(axis, shape.size());
+    resolved.push_back(static_cast<int>(axis < 0 ? axis + dimensions : axis));
+  }
+  std::sort(resolved.begin(), resolved.end());
+  const auto twice = std::adjacent_find(resolved.begin(), resolved.end());
+  if (twice != resolved.end())
+    throw usage_error("axis " + std::to_string(*twice) + " is given twice", "",
+                      "Name each axis once.");
+  return resolved;
+}
+
+AxisShape::AxisShape(std::vector<std::uint64_t> extents, std::span<const int> axes)
+    : shape(std::move(extents)), along(axes.begin(), axes.end()) {
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+    if (!std::binary_search(along.begin(), along.end(), d)) across.push_back(d);
+}
+
+std::vector<std::uint64_t> AxisShape::row_shape() const { return extents_of(shape, along); }
+std::vector<std::uint64_t> AxisShape::output_shape() const { return extents_of(shape, across); }
+
+std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
+                                              std::span<const std::uint64_t> granule,
+                                              const AxisBoxLimits& limits) {
+  BoxGrowth box(array, granule, limits);
+  box.bound_granule();
+  box.lengthen_runs(ceil_div(limits.elements, limits.rows));
+  box.add_rows();
+  box.fill();
+  return std::move(box).extents();
+}
+
+AxisTiling::AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
+                       std::uint64_t wanted_items)
+    : array_(std::move(array)),
+      box_extents_(std::move(box_extents)),
+      outputs_(array_.output_shape(), extents_of(box_extents_, array_.across)),
+      rows_(array_.row_shape(), extents_of(box_extents_, array_.along)),
+      items_of_tile_(std::min(rows_.items(), ceil_div(wanted_items, outputs_.items()))) {}
+
+ElementRange AxisTiling::boxes(std::uint64_t item) const {
+  return partition(rows_.items(), 1, items_of_tile_, item % items_of_tile_);
+}
+
+Hyperslab AxisTiling::box(std::uint64_t tile, std::uint64_t number) const {
+  Hyperslab box{array_.shape, array_.shape};
+  place(outputs_.region(tile), array_.across, box);
+  place(rows_.region(number), array_.along, box);
+  return box;
+}
+
+std::vector<std::uint64_t> AxisTiling::matrix_strides(const Hyperslab& box) const {
+  std::vector<std::uint64_t> stride(box.count.size());
+  std::uint64_t places = 1;
+  for (const std::vector<int>* dimensions : {&array_.across, &array_.along}) {
+    for (std::size_t i = dimensions->size(); i-- > 0;) {
+      const auto d = static_cast<std::size_t>((*dimensions)[i]);
+      stride[d] = places;
+      places *= box.count[d];
+    }
+  }
+  return stride;
+}
+
+BoxIndices AxisTiling::row_indices(const Hyperslab& box) const {
+  const std::vector<std::uint64_t> stride = row_major_strides(array_.row_shape());
+  BoxIndices indices;
+  for (std::size_t i = 0; i < array_.along.size(); ++i) {
+    const auto d = static_cast<std::size_t>(array_.along[i]);
+    indices.first += box.start[d] * stride[i];
+    // A dimension that the box covers continues the indices of the one before it.
+    const bool joins = indices.dimensions > 0 && box.count[d] == array_.shape[d];
+    if (!joins) indices.extent[indices.dimensions++] = 1;
+    const int last = indices.dimensions - 1;
+    indices.extent[last] *= box.count[d];
+    indices.stride[last] = stride[i];
+  }
+  if (indices.dimensions == 1 && indices.stride[0] == 1) indices.dimensions = 0;
+  return indices;
+}
 
 AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t element_bytes,
                                       std::uint64_t output_bytes, const Run& run) {
@@ -46,30 +236,17 @@ AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t e
   return {minimum[0], output_bytes, static_cast<int>(minimum[1]), ranks};
 }
 
-AxisCut cut_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
-                            const AxisResources& means) {
-  return {array, choose_box_extents(array, granule, limits_of(means))};
+AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
+                                const AxisResources& resources) {
+  return {array, choose_box_extents(array, granule, limits_of(resources)), wanted_items(resources)};
 }
 
-AxisCut cut_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
-                          const AxisResources& means) {
-  AxisBoxLimits limits = limits_of(means);
-  const std::uint64_t fair = ceil_div(array.outputs(), wanted_shares(means));
+AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
+                              const AxisResources& resources) {
+  AxisBoxLimits limits = limits_of(resources);
+  const std::uint64_t fair = ceil_div(array.outputs(), wanted_items(resources));
   limits.outputs = std::min(limits.outputs, std::max(min_outputs, fair));
   return {array, choose_box_extents(array, granule, limits)};
-}
-
-AxisGroups::AxisGroups(const AxisCut& cut, const AxisResources& means)
-    : tiles(cut.tiles()), boxes_of_tile(cut.boxes_of_tile()) {
-  groups_of_tile = std::min(boxes_of_tile, ceil_div(wanted_shares(means), tiles));
-}
-
-ElementRange AxisGroups::boxes(std::uint64_t group) const {
-  return partition(boxes_of_tile, 1, groups_of_tile, group % groups_of_tile);
-}
-
-ElementRange AxisGroups::share(int ranks, int rank) const {
-  return partition(all(), 1, static_cast<std::uint64_t>(ranks), static_cast<std::uint64_t>(rank));
 }
 
 }  // namespace warpfold::pipeline

@@ -3,46 +3,107 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "core/layout/hyperslab.hpp"
+#include "core/layout/staged_chunks.hpp"
+#include "core/layout/tiling.hpp"
 #include "io/dataset/dataset.hpp"
-#include "pipeline/regions/axis_cut.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
 
+/// Returns axes as non-negative dimension numbers, rising: negative ones count from the last, as
+/// NumPy's. Throws a usage Error for one that the shape does not have (lists those it has) and for
+/// one given twice.
+std::vector<int> resolve_axes(std::span<const std::int64_t> axes,
+                              std::span<const std::uint64_t> shape);
+
+/// An array seen as rows of outputs: a row for each place along its axes, an output for each place
+/// along its other dimensions.
+struct AxisShape {
+  AxisShape(std::vector<std::uint64_t> shape, std::span<const int> axes);
+
+  std::vector<std::uint64_t> shape;
+  std::vector<int> along;   ///< dimensions, rising
+  std::vector<int> across;  ///< the others, rising
+
+  std::vector<std::uint64_t> row_shape() const;
+  std::vector<std::uint64_t> output_shape() const;
+  std::uint64_t rows() const { return product(row_shape()); }
+  std::uint64_t outputs() const { return product(output_shape()); }
+};
+
+/// What a box of an AxisTiling is to hold.
+struct AxisBoxLimits {
+  std::uint64_t elements = 1;  ///< the most, unless one granule has more
+  std::uint64_t outputs = 1;   ///< the most, whatever the granule
+  std::uint64_t rows = 1;      ///< wanted, so that what each output needs is used so often
+};
+
+/// Returns extents of boxes for an array that has elements: multiples of the granule where the
+/// limits allow one, with long runs of consecutive elements.
+std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
+                                              std::span<const std::uint64_t> granule,
+                                              const AxisBoxLimits& limits);
+
+/// An array that has elements, taken apart into boxes of one shape, except at its ends. Boxes that
+/// differ only in their rows form a tile, whose outputs are a box of the output array. Items are
+/// groups of a tile's boxes, numbered tile by tile.
+class AxisTiling {
+ public:
+  /// Makes at most `wanted_items` items where tiles are fewer, otherwise one of each tile.
+  AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
+             std::uint64_t wanted_items = 1);
+
+  const AxisShape& array() const { return array_; }
+  const std::vector<std::uint64_t>& box_extents() const { return box_extents_; }
+  const Tiling& outputs() const { return outputs_; }  ///< of the output array: its items are tiles
+  const Tiling& rows() const { return rows_; }        ///< the same for all tiles: items are boxes
+
+  std::uint64_t items_of_tile() const { return items_of_tile_; }
+  std::uint64_t items() const { return outputs_.items() * items_of_tile_; }
+  std::uint64_t tile(std::uint64_t item) const { return item / items_of_tile_; }
+  ElementRange boxes(std::uint64_t item) const;  ///< of its tile, by number
+
+  Hyperslab box(std::uint64_t tile, std::uint64_t number) const;
+  std::uint64_t max_elements() const { return product(box_extents_); }  ///< of a box
+
+  /// Returns strides that bring a box's elements to place row * outputs + output, both in row-major
+  /// order of the box.
+  std::vector<std::uint64_t> matrix_strides(const Hyperslab& box) const;
+
+  /// Returns the flat indices of a box's rows in the array of all rows.
+  BoxIndices row_indices(const Hyperslab& box) const;
+
+ private:
+  AxisShape array_;
+  std::vector<std::uint64_t> box_extents_;
+  Tiling outputs_;
+  Tiling rows_;
+  std::uint64_t items_of_tile_;
+};
+
 /// What work along axes is done with.
 struct AxisResources {
   std::uint64_t slab_elements = 1;
-  std::uint64_t output_bytes = 1;  ///< that a thread keeps for each output
+  std::uint64_t output_bytes = 1;  ///< that a thread needs for each output
   int threads = 1;                 ///< of each rank
   int ranks = 1;
 };
 
-/// What all ranks have, at least. A slab's elements have `element_bytes` in memory. Collective.
+/// Returns what all ranks have, at least. A slab's elements have `element_bytes` in memory.
+/// Collective.
 AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t element_bytes,
                                       std::uint64_t output_bytes, const Run& run);
 
-/// A cut for reducing: threads and ranks may share a tile.
-AxisCut cut_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
-                            const AxisResources& means);
+/// Returns a tiling for reducing: threads and ranks may share a tile.
+AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
+                                const AxisResources& resources);
 
-/// A cut for scanning: a tile is one thread's, so that there are to be several for each.
-AxisCut cut_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
-                          const AxisResources& means);
-
-/// The boxes of a reduction, shared out: groups of a tile's boxes are numbered tile by tile.
-struct AxisGroups {
-  std::uint64_t tiles = 0;
-  std::uint64_t boxes_of_tile = 0;
-  std::uint64_t groups_of_tile = 1;  ///< 1 where there are tiles enough for all threads
-
-  AxisGroups(const AxisCut& cut, const AxisResources& means);
-
-  std::uint64_t all() const { return tiles * groups_of_tile; }
-  std::uint64_t tile(std::uint64_t group) const { return group / groups_of_tile; }
-  ElementRange boxes(std::uint64_t group) const;
-  ElementRange share(int ranks, int rank) const;  ///< consecutive groups
-};
+/// Returns a tiling for scanning: a tile is one thread's, so that there are to be several for each.
+AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
+                              const AxisResources& resources);
 
 }  // namespace warpfold::pipeline

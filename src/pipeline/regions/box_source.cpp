@@ -55,7 +55,7 @@ class PackedBoxReader final : public BoxReader {
   PackedBoxReader(io::Dataset& dataset, StageRegistry& registry)
       : dataset_(dataset), timer_(registry, stage::read) {}
 
-  StagedChunks read(const io::Hyperslab& box, std::span<const std::uint64_t> stride,
+  StagedChunks read(const Hyperslab& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
     const std::uint64_t bytes = box.elements() * size_of(dataset_.info().format.type);
     timer_.time(bytes, [&] { dataset_.read(box, staging.first(bytes)); });
@@ -102,7 +102,7 @@ class ChunkedBoxReader final : public BoxReader {
                    StageRegistry& registry)
       : info_(info), reader_(source, registry) {}
 
-  StagedChunks read(const io::Hyperslab& box, std::span<const std::uint64_t> stride,
+  StagedChunks read(const Hyperslab& box, std::span<const std::uint64_t> stride,
                     std::span<std::byte> staging) override {
     const Selection part = io::part_of_box(info_, box);
     const ChunkGrid grid = unmerged_grid(info_.stored_shape, info_.chunk_shape, part);

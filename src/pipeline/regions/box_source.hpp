@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/engine/stage_registry.hpp"
+#include "core/layout/hyperslab.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/run_options.hpp"
@@ -18,10 +19,10 @@ class BoxReader {
  public:
   virtual ~BoxReader() = default;
 
-  /// Reads a box into staging memory. The element at coordinates x of the box (from 0) belongs to
-  /// place sum(x[d] * stride[d]); the places of all are 0 to box.elements() - 1. The answer is
-  /// valid until the next call. Throws Error.
-  virtual StagedChunks read(const io::Hyperslab& box, std::span<const std::uint64_t> stride,
+  /// Reads a box of the (selected) shape into staging memory. The element at coordinates x of the
+  /// box (from 0) belongs to place sum(x[d] * stride[d]); the places of all are 0 to box.elements()
+  /// - 1. The answer is valid until the next call. Throws Error.
+  virtual StagedChunks read(const Hyperslab& box, std::span<const std::uint64_t> stride,
                             std::span<std::byte> staging) = 0;
 
   /// So far.

@@ -26,7 +26,7 @@ constexpr std::uint64_t small_gpu_slab_bytes = 4 * mebibyte;
 /// Selecting and converting in the library costs little beside such a transfer.
 constexpr std::uint64_t library_slab_bytes = 16 * mebibyte;
 
-/// The least that a slab is cut down to so that all threads have work.
+/// The least that a slab is made smaller to so that all threads have work.
 constexpr std::uint64_t shared_slab_bytes = 256 * kibibyte;
 constexpr std::uint64_t slabs_per_thread = 4;
 
@@ -50,25 +50,26 @@ std::uint64_t chunk_row_bytes(const io::DatasetInfo& info) {
   return bytes;
 }
 
-int wanted_threads(const io::DatasetInfo& info, const ThreadResources& means) {
+int wanted_threads(const io::DatasetInfo& info, const ThreadResources& resources) {
   if (info.path == ReadPath::library)
-    return means.gpu ? 1 : std::min(means.threads, max_threads_in_library);
+    return resources.gpu ? 1 : std::min(resources.threads, max_threads_in_library);
   const bool bytes_alone = info.path == ReadPath::direct;
-  return means.gpu && bytes_alone ? std::min(means.threads, max_threads_to_gpu) : means.threads;
+  return resources.gpu && bytes_alone ? std::min(resources.threads, max_threads_to_gpu)
+                                      : resources.threads;
 }
 
-std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const ThreadResources& means,
+std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const ThreadResources& resources,
                                   int ranks) {
   if (info.path == ReadPath::library) return library_slab_bytes;
-  if (!means.gpu) return host_slab_bytes;
+  if (!resources.gpu) return host_slab_bytes;
   return ranks == 1 && info.path == ReadPath::direct ? gpu_slab_bytes : small_gpu_slab_bytes;
 }
 
-std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const ThreadResources& means,
+std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const ThreadResources& resources,
                                 int threads, int ranks) {
   const auto all_threads = static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(threads);
   const std::uint64_t fair = info.elements * element_bytes(info) / (all_threads * slabs_per_thread);
-  return std::clamp(fair, shared_slab_bytes, favoured_slab_bytes(info, means, ranks));
+  return std::clamp(fair, shared_slab_bytes, favoured_slab_bytes(info, resources, ranks));
 }
 
 /// Whole chunk rows where that fits, so that the library undoes no chunk's filters twice.
@@ -90,21 +91,36 @@ std::uint64_t slot_bytes(const io::DatasetInfo& info, std::uint64_t slab_bytes) 
   return by_chunks ? std::max(slab_bytes, io::chunk_bytes_of(info)) : slab_bytes;
 }
 
+bool is_read_in_chunks(const io::DatasetInfo& info) {
+  return info.layout == io::Layout::chunked && info.path != ReadPath::library && info.elements > 0;
+}
+
+Tiling tile_slabs(const io::DatasetInfo& info, std::uint64_t slab_elements) {
+  if (!is_read_in_chunks(info)) return {info.elements, slab_elements};
+  const ChunkGrid grid = io::grid_of(info);
+  return tile_chunks(grid, std::max<std::uint64_t>(1, slab_elements / grid.chunk_elements()));
+}
+
 }  // namespace
+
+SlabTiling::SlabTiling(const io::DatasetInfo& info, std::uint64_t slab_elements)
+    : in_chunks(is_read_in_chunks(info)),
+      slabs(tile_slabs(info, slab_elements)),
+      max_elements(in_chunks ? max_elements_of(slabs, io::grid_of(info)) : slabs.max_places()) {}
 
 std::uint64_t slab_bytes_of(const RunOptions& options) {
   return options.slab_bytes > 0 ? options.slab_bytes : library_slab_bytes;
 }
 
 SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options,
-                    const ThreadResources& means, int ranks) {
+                    const ThreadResources& resources, int ranks) {
   SlabPlan plan;
-  plan.threads = options.threads > 0 ? options.threads : wanted_threads(info, means);
+  plan.threads = options.threads > 0 ? options.threads : wanted_threads(info, resources);
   // On the host a slab is reduced as soon as it is read, by the same thread.
-  plan.slots_per_thread = means.gpu ? 2 : 1;
+  plan.slots_per_thread = resources.gpu ? 2 : 1;
   const std::uint64_t wanted = options.slab_bytes > 0
                                    ? options.slab_bytes
-                                   : wanted_slab_bytes(info, means, plan.threads, ranks);
+                                   : wanted_slab_bytes(info, resources, plan.threads, ranks);
   const std::uint64_t slab_bytes = whole_chunk_rows(info, wanted);
   plan.slab_elements = std::max<std::uint64_t>(1, slab_bytes / element_bytes(info));
   if (options.threads == 0)

@@ -2,11 +2,22 @@
 
 #include <cstdint>
 
-#include "core/engine/backend.hpp"
+#include "core/layout/tiling.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
+
+/// A dataset taken apart into slabs: boxes of whole chunks where chunks are read one by one,
+/// otherwise ranges of its flat index space.
+struct SlabTiling {
+  /// Makes slabs of at most `slab_elements` (1 or more) elements, though of one chunk at least.
+  SlabTiling(const io::DatasetInfo& info, std::uint64_t slab_elements);
+
+  bool in_chunks;
+  Tiling slabs;                ///< of the grid of chunks, or of the elements
+  std::uint64_t max_elements;  ///< of a slab
+};
 
 /// What a rank reads and computes with.
 struct ThreadResources {
@@ -21,16 +32,16 @@ struct SlabPlan {
   std::uint64_t slab_elements = 1;
 };
 
-/// The option, or what is chosen where it is 0 and a slab is all that counts.
+/// Returns the option, or what is chosen where it is 0 and a slab is all that counts.
 std::uint64_t slab_bytes_of(const RunOptions& options);
 
-/// The plan of one of `ranks` ranks. What the options leave open is chosen so that slabs are large
-/// against what each one costs, few enough threads share a path that doesn't gain by more, each
-/// thread gets several slabs, and all slots together stay within a bound.
+/// Returns the plan of one of `ranks` ranks. What the options leave open is chosen so that slabs
+/// are large against what each one costs, few enough threads share a path that doesn't gain by
+/// more, each thread gets several slabs, and all slots together stay within a bound.
 SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options,
-                    const ThreadResources& means, int ranks);
+                    const ThreadResources& resources, int ranks);
 
-/// The threads that `slabs` slabs keep busy, and the slots for them.
+/// Return the threads that `slabs` slabs keep busy, and the slots for them.
 int threads_for(const SlabPlan& plan, std::uint64_t slabs);
 int slots_for(const SlabPlan& plan, int threads);
 

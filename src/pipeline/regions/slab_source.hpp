@@ -10,7 +10,7 @@
 #include "core/engine/backend.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "io/dataset/dataset.hpp"
-#include "pipeline/regions/slab_cut.hpp"
+#include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "warpfold/core/element_range.hpp"
 
@@ -53,9 +53,9 @@ class SlabSource {
   virtual std::unique_ptr<SlabReader> make_reader() = 0;
 };
 
-/// The source of the slabs `mine` of a cut. Borrows the dataset; its stages are seen on `board`.
+/// Returns the source of the slabs `mine`. Borrows the dataset; its stages are seen in `registry`.
 /// Throws Error.
-std::unique_ptr<SlabSource> make_slab_source(io::Dataset& dataset, const SlabCut& cut,
+std::unique_ptr<SlabSource> make_slab_source(io::Dataset& dataset, const SlabTiling& tiling,
                                              ElementRange mine, StageRegistry& registry);
 
 }  // namespace warpfold::pipeline

@@ -24,17 +24,12 @@ namespace {
 /// In place of the last element's bits, where another rank has it.
 constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
 
-ElementRange share_of_tiles(const AxisCut& cut, const mpi::Communicator& communicator) {
-  return partition(cut.tiles(), 1, static_cast<std::uint64_t>(communicator.size()),
-                   static_cast<std::uint64_t>(communicator.rank()));
-}
-
 /// What an engine's thread keeps for a line: an exact sum, and what goes with it.
 constexpr std::uint64_t line_bytes = 96;
 
 /// What a scan along an axis needs beside each other.
 struct LineJob {
-  const AxisCut& cut;  ///< the same on every rank
+  const AxisTiling& tiling;  ///< the same on every rank
   const ScanSpec& spec;
   io::ContiguousWriter& writer;
   std::unique_ptr<BoxSource> source;
@@ -62,8 +57,7 @@ class LineWork {
         results_(results),
         worker_(worker),
         lane_(worker.number()),
-        stride_(row_major_strides(job.cut.array().shape)),
-        elements_(product(job.cut.array().shape)),
+        shape_(job.tiling.array().shape),
         reader_(job.source->make_reader()),
         scanning_(scan_registry, stage::scan),
         writing_(stages, stage::write) {}
@@ -71,11 +65,11 @@ class LineWork {
   /// Scans tile after tile.
   std::vector<StageTiming> run() {
     while (const auto tile = worker_.next()) {
-      job_.engine->begin(lane_, product(job_.cut.outputs(*tile).count));
-      for (std::uint64_t number = 0; number < job_.cut.boxes_of_tile(); ++number) {
+      job_.engine->begin(lane_, job_.tiling.outputs().region(*tile).elements());
+      for (std::uint64_t number = 0; number < job_.tiling.rows().items(); ++number) {
         if (worker_.is_to_stop()) return {};
-        const io::Hyperslab box = job_.cut.box(*tile, number);
-        if (flat_index(box, 0) > results_.overflow) break;
+        const Hyperslab box = job_.tiling.box(*tile, number);
+        if (flat_index(box.start, shape_) > results_.overflow) break;
         scan_box(box);
       }
     }
@@ -85,41 +79,40 @@ class LineWork {
   }
 
  private:
-  void scan_box(const io::Hyperslab& box) {
+  void scan_box(const Hyperslab& box) {
     AxisScanEngine& engine = *job_.engine;
     const std::uint64_t bytes = box.elements() * size_of(job_.spec.input.type);
     const StagedChunks slab =
         reader_->read(box, row_major_strides(box.count), engine.buffer(lane_));
     const std::span<const std::byte> prefixes =
         scanning_.time(bytes, [&] { return engine.scan(lane_, slab, shape_of(box)); });
-    if (const auto place = engine.overflow(lane_)) results_.note_overflow(flat_index(box, *place));
+    if (const auto place = engine.overflow(lane_)) results_.note_overflow(index_of(box, *place));
     writing_.time(prefixes.size(), [&] { write(box, prefixes); });
     worker_.advance(prefixes.size());
   }
 
-  AxisSlab shape_of(const io::Hyperslab& box) const {
-    const auto axis = static_cast<std::size_t>(job_.cut.array().along.front());
+  AxisSlab shape_of(const Hyperslab& box) const {
+    const auto axis = static_cast<std::size_t>(job_.tiling.array().along.front());
     const std::span<const std::uint64_t> count = box.count;
     return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1))};
   }
 
-  /// The flat index of the element at a place of the box, in row-major order.
-  std::uint64_t flat_index(const io::Hyperslab& box, std::uint64_t place) const {
-    std::uint64_t index = 0;
-    for (std::size_t d = box.count.size(); d-- > 0;) {
-      index += (box.start[d] + place % box.count[d]) * stride_[d];
+  /// Returns the flat index of the element at a place of the box, in row-major order.
+  std::uint64_t index_of(const Hyperslab& box, std::uint64_t place) const {
+    std::vector<std::uint64_t> at(box.start);
+    for (std::size_t d = at.size(); d-- > 0;) {
+      at[d] += place % box.count[d];
       place /= box.count[d];
     }
-    return index;
+    return flat_index(at, shape_);
   }
 
-  void write(const io::Hyperslab& box, std::span<const std::byte> prefixes) {
+  void write(const Hyperslab& box, std::span<const std::byte> prefixes) {
     const std::size_t size = size_of(job_.spec.output);
-    for_each_run(box, job_.cut.array().shape,
-                 [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
-                   job_.writer.write(index * size, prefixes.subspan(place * size, count * size));
-                 });
-    if (flat_index(box, box.elements() - 1) + 1 == elements_)
+    for_each_run(box, shape_, [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
+      job_.writer.write(index * size, prefixes.subspan(place * size, count * size));
+    });
+    if (index_of(box, box.elements() - 1) + 1 == product(shape_))
       results_.last_bits = bits_of(prefixes.last(size), job_.spec.output);
   }
 
@@ -127,8 +120,7 @@ class LineWork {
   LineResults& results_;
   WorkQueue::Worker& worker_;
   int lane_;
-  std::vector<std::uint64_t> stride_;
-  std::uint64_t elements_;
+  const std::vector<std::uint64_t>& shape_;
   std::unique_ptr<BoxReader> reader_;
   StageTimer scanning_;
   StageTimer writing_;
@@ -144,8 +136,8 @@ ScanOutcome carry_out(const LineJob& job, int threads, ProgressMonitor& monitor,
     return LineWork(job, results, monitor.stages(), scan_registry, worker).run();
   };
   std::vector<StageTiming> stages =
-      WorkQueue(share_of_tiles(job.cut, communicator))
-          .run(threads, scan_tiles, product(job.cut.array().shape) * size_of(job.spec.output),
+      WorkQueue(share_of(job.tiling.items(), communicator.size(), communicator.rank()))
+          .run(threads, scan_tiles, product(job.tiling.array().shape) * size_of(job.spec.output),
                monitor, communicator);
   throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
   const StageTiming sync =
@@ -163,19 +155,21 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
                        io::ContiguousWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t widest = std::max(size_of(spec.input.type), size_of(spec.output));
-  const AxisResources means = agree_on_axis_resources(view.info(), widest, line_bytes, run);
+  const AxisResources resources = agree_on_axis_resources(view.info(), widest, line_bytes, run);
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, means.threads);
+  const cpu::ThreadBinding binding(run.place.near_gpu, resources.threads);
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
-  const AxisCut cut = cut_for_axis_scan(lines, source->granule(), means);
-  LineJob job{cut, spec, writer, std::move(source), nullptr};
+  const AxisTiling tiling = tile_for_axis_scan(lines, source->granule(), resources);
+  LineJob job{tiling, spec, writer, std::move(source), nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_scan_engine(
-        {spec, view.decoding, cut.max_outputs(), cut.max_elements(),
-         job.source->staging_bytes(cut.box_extents()), means.threads, &run.monitor.stages()});
+        {spec, view.decoding, tiling.outputs().max_places(), tiling.max_elements(),
+         job.source->staging_bytes(tiling.box_extents()), resources.threads,
+         &run.monitor.stages()});
   });
-  return carry_out(job, std::min(means.threads, job.engine->lanes()), run.monitor, communicator);
+  return carry_out(job, std::min(resources.threads, job.engine->lanes()), run.monitor,
+                   communicator);
 }
 
 }  // namespace warpfold::pipeline

@@ -14,8 +14,8 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/view_decoding.hpp"
 #include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/regions/block_plan.hpp"
 #include "pipeline/regions/block_source.hpp"
-#include "pipeline/regions/scan_cut.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
@@ -57,18 +57,17 @@ class Compaction {
         run_(run),
         binding_(run.place.near_gpu, run.place.threads),
         write_timers_(run.monitor.stages(), stage::write, run.place.threads) {
-    const pipeline::ScanCut wanted = wanted_cut();
+    const pipeline::BlockPlan wanted = wanted_blocks();
     pipeline::run_on_all(run.communicator, [&] { prepare(wanted); });
     keep_timer_.emplace(pipeline::registry_of_callers(*engine_, run.monitor.stages()),
                         stage::compact);
-    cut_ = pipeline::agree_on_cut(wanted, engine_->block_elements(), run.communicator);
-    const std::uint64_t blocks = ceil_div(view.info().elements, cut_.block_elements);
-    const ElementRange mine =
-        partition(blocks, 1, static_cast<std::uint64_t>(run.communicator.size()),
-                  static_cast<std::uint64_t>(run.communicator.rank()));
-    job_.emplace(pipeline::BlockJob{*source_, *engine_, {}, run.place.threads});
-    for (std::uint64_t block = mine.first; block < mine.end(); ++block)
-      job_->blocks.push_back(block_range(view.info().elements, cut_.block_elements, block));
+    plan_ = pipeline::agree_on_blocks(wanted, engine_->block_elements(), run.communicator);
+    job_.emplace(
+        pipeline::BlockJob{*source_, *engine_,
+                           pipeline::blocks_of({view.info().elements, plan_.block_elements},
+                                               pipeline::BlockOrder::consecutive,
+                                               run.communicator.size(), run.communicator.rank()),
+                           run.place.threads});
     kept_.resize(job_->blocks.size());
   }
 
@@ -93,7 +92,7 @@ class Compaction {
       firsts_.push_back(first + here);
       here += kept_[block];
       if (kept_[block] == 0 || resident()) pieces[block].to_load = 0;
-      pieces[block].to_store = ceil_div(kept_[block], cut_.piece_elements);
+      pieces[block].to_store = ceil_div(kept_[block], plan_.piece_elements);
     }
     const auto keep = [&](std::uint64_t block) {
       if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
@@ -131,16 +130,16 @@ class Compaction {
     return size_of(view_.value_type()) + (indices_ ? size_of(index_type) : 0);
   }
 
-  pipeline::ScanCut wanted_cut() const {
+  pipeline::BlockPlan wanted_blocks() const {
     ScanSpec widths;
     widths.input = view_.info().format;
     widths.output = indices_ ? index_type : view_.value_type();
-    return pipeline::cut_for_scan(
+    return pipeline::plan_blocks(
         view_.info(), widths,
         {run_.place.gpu.has_value(), run_.communicator.size(), run_.options.slab_bytes});
   }
 
-  void prepare(const pipeline::ScanCut& wanted) {
+  void prepare(const pipeline::BlockPlan& wanted) {
     const int threads = run_.place.threads;
     StageRegistry& stages = run_.monitor.stages();
     source_ = pipeline::make_block_source(view_.dataset, wanted.piece_elements, threads, stages);
@@ -165,7 +164,7 @@ class Compaction {
 
   void store(int worker, std::uint64_t block, std::uint64_t piece,
              pipeline::StagedDataset& output) {
-    const ElementRange part = block_range(kept_[block], cut_.piece_elements, piece);
+    const ElementRange part = block_range(kept_[block], plan_.piece_elements, piece);
     const std::uint64_t place = firsts_[block] + part.first;
     const int here = job_->place(block);
     const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
@@ -214,7 +213,7 @@ class Compaction {
   cpu::ThreadBinding binding_;
   std::unique_ptr<pipeline::BlockSource> source_;
   std::unique_ptr<CompactEngine> engine_;
-  pipeline::ScanCut cut_;
+  pipeline::BlockPlan plan_;
   std::optional<pipeline::BlockJob> job_;
   std::vector<std::uint64_t> kept_;         ///< of each block
   std::vector<std::uint64_t> firsts_;       ///< of each block: its place in the output

@@ -9,8 +9,8 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/view_decoding.hpp"
 #include "pipeline/output/scan_output.hpp"
+#include "pipeline/regions/block_plan.hpp"
 #include "pipeline/regions/block_source.hpp"
-#include "pipeline/regions/scan_cut.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -62,7 +62,7 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
   const io::DatasetInfo& info = view.info();
   const pipeline::BackendPlacement& place = run.place;
   const mpi::Communicator& communicator = run.communicator;
-  const pipeline::ScanCut wanted = pipeline::cut_for_scan(
+  const pipeline::BlockPlan wanted = pipeline::plan_blocks(
       info, spec, {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(place.near_gpu, place.threads);
@@ -75,17 +75,18 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
         {spec, wanted.piece_elements, wanted.block_elements, source->staging_bytes(), place.threads,
          place.threads, view.decoding, &run.monitor.stages()});
   });
-  const pipeline::ScanCut cut =
-      pipeline::agree_on_cut(wanted, engine->block_elements(), communicator);
-  const pipeline::BlockNumbers blocks{info.elements, cut.block_elements,
-                                      static_cast<std::uint64_t>(communicator.size()),
-                                      static_cast<std::uint64_t>(communicator.rank())};
-  pipeline::BlockJob job{*source, *engine, {}, place.threads};
-  for (std::uint64_t superstep = 0; superstep < blocks.supersteps(); ++superstep)
-    job.blocks.push_back(blocks.range(superstep));
-  return pipeline::scan_blocks({std::move(job), *engine, writer, spec, info.elements,
-                                cut.piece_elements, static_cast<int>(blocks.rank_of_last())},
-                               run.monitor, communicator);
+  const pipeline::BlockPlan plan =
+      pipeline::agree_on_blocks(wanted, engine->block_elements(), communicator);
+  const Tiling blocks(info.elements, plan.block_elements);
+  pipeline::BlockJob job{*source, *engine,
+                         pipeline::blocks_of(blocks, pipeline::BlockOrder::in_turns,
+                                             communicator.size(), communicator.rank()),
+                         place.threads};
+  const auto ranks = static_cast<std::uint64_t>(communicator.size());
+  const auto rank_of_last = static_cast<int>((blocks.items() - 1) % ranks);
+  return pipeline::scan_blocks(
+      {std::move(job), *engine, writer, spec, info.elements, plan.piece_elements, rank_of_last},
+      run.monitor, communicator);
 }
 
 }  // namespace

@@ -45,7 +45,6 @@ TEST(ChunkGrid, KeepsChunksLargerThanTheDataset) {
 TEST(ChunkGrid, AnEmptyDatasetHasNoChunks) {
   const ChunkGrid grid = chunk_grid(Extents{5, 0}, Extents{2, 2});
   EXPECT_EQ(grid.chunks(), 0u);
-  EXPECT_EQ(BoxCut(grid, 3).boxes(), 0u);
 }
 
 TEST(ChunkGrid, MergingMovesNoElement) {
@@ -82,64 +81,6 @@ TEST(ChunksOverlapping, AreTheFewestOfOneRun) {
     }
   }
   EXPECT_EQ(chunks_overlapping(chunk_grid(Extents{7}, Extents{2}), {3, 0}).count, 0u);
-}
-
-/// Whether the elements of a run of chunks are all those between two corners.
-bool is_box(const ChunkedShape& dataset, const std::vector<ChunkPlace>& places, ChunkRun run) {
-  Extents low(dataset.shape.size(), ~std::uint64_t{0});
-  Extents high(dataset.shape.size(), 0);
-  std::uint64_t elements = 0;
-  for (std::uint64_t index = 0; index < places.size(); ++index) {
-    if (places[index].chunk < run.first || places[index].chunk >= run.end()) continue;
-    const Extents coordinates = testing::coordinates_of(index, dataset.shape);
-    for (std::size_t d = 0; d < low.size(); ++d) {
-      low[d] = std::min(low[d], coordinates[d]);
-      high[d] = std::max(high[d], coordinates[d]);
-    }
-    ++elements;
-  }
-  std::uint64_t between = 1;
-  for (std::size_t d = 0; d < low.size(); ++d) between *= high[d] - low[d] + 1;
-  return elements == between;
-}
-
-std::uint64_t elements_in(const std::vector<ChunkPlace>& places, ChunkRun run) {
-  return static_cast<std::uint64_t>(std::count_if(
-      places.begin(), places.end(),
-      [&](const ChunkPlace& at) { return at.chunk >= run.first && at.chunk < run.end(); }));
-}
-
-TEST(BoxCut, CutsAllChunksIntoBoxes) {
-  std::mt19937_64 random(3);
-  for (int i = 0; i < random_grids; ++i) {
-    const ChunkedShape made = testing::random_shape(random);
-    const ChunkGrid grid = chunk_grid(made.shape, made.chunk_shape);
-    const ChunkedShape dataset = testing::unmerged(grid);
-    const auto places = testing::places_of(dataset);
-    const std::uint64_t max_chunks = 1 + random() % (grid.chunks() + 3);
-    const BoxCut cut(grid, max_chunks);
-    std::uint64_t next = 0;
-    std::uint64_t max_elements = 0;
-    for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
-      const ChunkRun run = cut.run(box);
-      EXPECT_EQ(run.first, next);
-      EXPECT_LE(run.count, max_chunks);
-      EXPECT_TRUE(is_box(dataset, places, run));
-      max_elements = std::max(max_elements, elements_in(places, run));
-      next = run.end();
-    }
-    EXPECT_EQ(next, grid.chunks());
-    EXPECT_EQ(cut.max_elements(), max_elements);
-  }
-}
-
-TEST(BoxCut, SpansAsManyChunksAsItMay) {
-  const ChunkGrid grid = chunk_grid(Extents{8, 8}, Extents{2, 3});
-  EXPECT_EQ(BoxCut(grid, 1).boxes(), 12u);
-  EXPECT_EQ(BoxCut(grid, 2).boxes(), 8u);
-  EXPECT_EQ(BoxCut(grid, 3).boxes(), 4u);
-  EXPECT_EQ(BoxCut(grid, 11).boxes(), 2u);
-  EXPECT_EQ(BoxCut(grid, 12).boxes(), 1u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "core/layout/random_grids.hpp"
 #include "core/layout/staged_chunks.hpp"
+#include "core/layout/tiling.hpp"
 
 namespace warpfold {
 namespace {
@@ -90,10 +91,10 @@ TEST(SelectedGrid, ARangeOverlapsTheFewestChunksOfOneRun) {
 TEST(SelectedGrid, BoxesPackWhatTheirChunksHaveInFlatOrder) {
   for_random_datasets(3, [](const SelectedDataset& dataset, std::mt19937_64& random) {
     const ChunkGrid& grid = dataset.grid;
-    const BoxCut cut(grid, 1 + random() % (grid.chunks() + 3));
+    const Tiling boxes = tile_chunks(grid, 1 + random() % (grid.chunks() + 3));
     std::uint64_t next_chunk = 0;
-    for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
-      const ChunkRun run = cut.run(box);
+    for (std::uint64_t box = 0; box < boxes.items(); ++box) {
+      const ChunkRun run = chunks_of(boxes, {box, 1});
       EXPECT_EQ(run.first, next_chunk);
       next_chunk = run.end();
       const ChunkTarget target = box_target(grid, run);
@@ -107,7 +108,7 @@ TEST(SelectedGrid, BoxesPackWhatTheirChunksHaveInFlatOrder) {
         ++next;
       }
       EXPECT_EQ(target.elements, next);
-      EXPECT_LE(next, cut.max_elements());
+      EXPECT_LE(next, max_elements_of(boxes, grid));
     }
     EXPECT_EQ(next_chunk, grid.chunks());
   });

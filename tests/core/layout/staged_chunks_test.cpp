@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/layout/random_grids.hpp"
+#include "core/layout/tiling.hpp"
 
 namespace warpfold {
 namespace {
@@ -27,9 +28,9 @@ TEST(BoxTarget, PacksTheElementsOfItsChunksInFlatOrder) {
     const ChunkedShape dataset = testing::random_shape(random);
     const ChunkGrid grid = chunk_grid(dataset.shape, dataset.chunk_shape);
     const auto places = testing::places_of(dataset);
-    const BoxCut cut(grid, 1 + random() % (grid.chunks() + 3));
-    for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
-      const ChunkRun run = cut.run(box);
+    const Tiling boxes = tile_chunks(grid, 1 + random() % (grid.chunks() + 3));
+    for (std::uint64_t box = 0; box < boxes.items(); ++box) {
+      const ChunkRun run = chunks_of(boxes, {box, 1});
       const ChunkTarget target = box_target(grid, run);
       const BoxIndices indices = box_indices(grid, run);
       std::uint64_t next = 0;

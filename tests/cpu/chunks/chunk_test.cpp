@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/engine/backend.hpp"
+#include "core/layout/tiling.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/staged.hpp"
@@ -41,14 +42,15 @@ template <class T>
 Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, ElementFormat format,
                           std::uint64_t max_chunks, std::uint64_t seed) {
   const ChunkGrid& grid = dataset.grid();
-  const BoxCut cut(grid, max_chunks);
-  const auto engine = backend.make_reduce_engine(
-      {format, all_needs, cut.max_elements(), max_staging(grid, max_chunks, sizeof(T)), true, 2});
+  const Tiling boxes = tile_chunks(grid, max_chunks);
+  const auto engine =
+      backend.make_reduce_engine({format, all_needs, max_elements_of(boxes, grid),
+                                  max_staging(grid, max_chunks, sizeof(T)), true, 2});
   const auto reduce_every_other_box = [&](int slot) {
     std::mt19937_64 random(seed + static_cast<std::uint64_t>(slot));
     std::vector<std::byte> bytes;
-    for (auto box = static_cast<std::uint64_t>(slot); box < cut.boxes(); box += 2) {
-      const ChunkRun run = cut.run(box);
+    for (auto box = static_cast<std::uint64_t>(slot); box < boxes.items(); box += 2) {
+      const ChunkRun run = chunks_of(boxes, {box, 1});
       const std::vector<StagedChunk> chunks = dataset.stage(run, bytes, random);
       engine->wait(slot);
       std::copy(bytes.begin(), bytes.end(), engine->buffer(slot).begin());

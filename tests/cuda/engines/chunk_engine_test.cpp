@@ -77,12 +77,13 @@ class CudaChunks : public BothBackends {};
 Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
                          std::uint64_t max_chunks, const Decoding& decoding = {}) {
   constexpr int threads = 3;
-  const BoxCut cut(dataset.grid, max_chunks);
+  const Tiling boxes = tile_chunks(dataset.grid, max_chunks);
   std::mt19937_64 random(max_chunks);
   std::vector<SampleChunks> samples;
-  ReducePlan plan{format, everything, cut.max_elements(), 0, true, 2 * threads, decoding};
-  for (std::uint64_t box = 0; box < cut.boxes(); ++box) {
-    const ChunkRun run = cut.run(box);
+  ReducePlan plan{format,      everything, max_elements_of(boxes, dataset.grid), 0, true,
+                  2 * threads, decoding};
+  for (std::uint64_t box = 0; box < boxes.items(); ++box) {
+    const ChunkRun run = chunks_of(boxes, {box, 1});
     samples.push_back(sample_chunks(dataset.grid, run.first, run.count, dataset.bytes,
                                     dataset.element_bytes, dataset.fill, random));
     plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
@@ -95,9 +96,9 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
     workers.emplace_back([&, thread] {
       for (int turn = 0;; turn = 1 - turn) {
         const std::uint64_t box = next++;
-        if (box >= cut.boxes()) return;
+        if (box >= boxes.items()) return;
         const int slot = 2 * thread + turn;
-        const ChunkRun run = cut.run(box);
+        const ChunkRun run = chunks_of(boxes, {box, 1});
         engine->wait(slot);
         engine->submit(
             slot, stage(dataset, samples[box], box_target(dataset.grid, run), engine->buffer(slot)),

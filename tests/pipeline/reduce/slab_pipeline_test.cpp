@@ -112,8 +112,8 @@ class SlabPipeline : public testing::Test {
 TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 900, {});
-  EXPECT_TRUE(setup.cut.in_chunks());
-  EXPECT_EQ(setup.cut.max_chunks(), 4u);
+  EXPECT_TRUE(setup.tiling.in_chunks);
+  EXPECT_EQ(setup.tiling.slabs.max_places(), 4u);
   expect_right_sum(setup, view);
 }
 
@@ -121,8 +121,8 @@ TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 150, {});
   EXPECT_EQ(view.info().path, ReadPath::library);
-  EXPECT_FALSE(setup.cut.in_chunks());
-  EXPECT_LE(setup.cut.max_elements(), 150u);
+  EXPECT_FALSE(setup.tiling.in_chunks);
+  EXPECT_LE(setup.tiling.max_elements, 150u);
   expect_right_sum(setup, view);
 }
 

@@ -45,9 +45,9 @@ Extents random_extents(const Extents& shape, std::mt19937_64& random) {
   return extents;
 }
 
-/// One of the boxes into which a shape is cut.
-io::Hyperslab random_box(const Extents& shape, const Extents& extents, std::mt19937_64& random) {
-  io::Hyperslab box;
+/// One of the boxes into which a shape is taken apart.
+Hyperslab random_box(const Extents& shape, const Extents& extents, std::mt19937_64& random) {
+  Hyperslab box;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     box.start.push_back(random() % ceil_div(shape[d], extents[d]) * extents[d]);
     box.count.push_back(std::min(extents[d], shape[d] - box.start[d]));
@@ -56,7 +56,7 @@ io::Hyperslab random_box(const Extents& shape, const Extents& extents, std::mt19
 }
 
 /// Strides that pack a box, any dimension the innermost.
-Extents random_strides(const io::Hyperslab& box, std::mt19937_64& random) {
+Extents random_strides(const Hyperslab& box, std::mt19937_64& random) {
   std::vector<std::size_t> order(box.count.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random);
@@ -85,7 +85,7 @@ TEST_F(BoxSourceTest, BoxesGoWhereTheirStridesSay) {
     const auto reader = source->make_reader();
     for (int each = 0; each < 5; ++each) {
       const Extents extents = random_extents(shape, random);
-      const io::Hyperslab box = random_box(shape, extents, random);
+      const Hyperslab box = random_box(shape, extents, random);
       const Extents stride = random_strides(box, random);
       cpu::PageBuffer staging(source->staging_bytes(extents));
       const StagedChunks staged = reader->read(box, stride, staging.span());

@@ -18,6 +18,46 @@ io::DatasetInfo in_chunks_of(std::uint64_t elements) {
   return described_dataset({1024 * mebi}, {elements}, ReadPath::chunk);
 }
 
+TEST(SlabTiling, ContiguousDatasetsAreTakenApartIntoRanges) {
+  const SlabTiling tiling(described_dataset({1000}, {}, ReadPath::direct), 300);
+  EXPECT_FALSE(tiling.in_chunks);
+  EXPECT_EQ(tiling.slabs.items(), 4u);
+  EXPECT_EQ(tiling.max_elements, 300u);
+  EXPECT_EQ(tiling.slabs.range(0), (ElementRange{0, 300}));
+  EXPECT_EQ(tiling.slabs.range(3), (ElementRange{900, 100}));
+}
+
+TEST(SlabTiling, ChunkedDatasetsAreTakenApartIntoBoxesOfWholeChunks) {
+  const SlabTiling tiling(described_dataset({1000, 100}, {10, 30}, ReadPath::chunk), 1300);
+  ASSERT_TRUE(tiling.in_chunks);
+  EXPECT_EQ(tiling.slabs.max_places(), 4u);
+  EXPECT_EQ(tiling.slabs.items(), 100u);
+  EXPECT_EQ(tiling.max_elements, 1000u);
+  EXPECT_EQ(chunks_of(tiling.slabs, {0, 1}), (ChunkRun{0, 4}));
+  EXPECT_EQ(chunks_of(tiling.slabs, {98, 2}), (ChunkRun{392, 8}));
+  EXPECT_EQ(chunks_of(tiling.slabs, {100, 0}).count, 0u);
+}
+
+TEST(SlabTiling, ASlabHoldsAtLeastOneChunk) {
+  const SlabTiling tiling(described_dataset({1000, 100}, {10, 30}, ReadPath::direct), 1);
+  EXPECT_EQ(tiling.slabs.max_places(), 1u);
+  EXPECT_EQ(tiling.max_elements, 300u);
+}
+
+TEST(SlabTiling, WhatTheLibraryReadsIsTakenApartIntoRanges) {
+  const SlabTiling tiling(described_dataset({1000, 100}, {10, 30}, ReadPath::library), 50000);
+  EXPECT_FALSE(tiling.in_chunks);
+  EXPECT_EQ(tiling.slabs.items(), 2u);
+}
+
+TEST(SlabTiling, NoElementsMakeNoSlabs) {
+  const SlabTiling raw(described_dataset({0}, {}, ReadPath::direct), 100);
+  EXPECT_EQ(raw.slabs.items(), 0u);
+  EXPECT_EQ(raw.max_elements, 0u);
+  const SlabTiling chunked(described_dataset({0, 7}, {5, 7}, ReadPath::chunk), 100);
+  EXPECT_EQ(chunked.slabs.items(), 0u);
+}
+
 TEST(SlabPlan, OptionsAreFollowed) {
   RunOptions options;
   options.threads = 50;

@@ -1,10 +1,10 @@
-#include "io/dataset/hyperslab.hpp"
+#include "core/layout/hyperslab.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace warpfold::io {
+namespace warpfold {
 namespace {
 
 using Shape = std::vector<std::uint64_t>;
@@ -110,4 +110,4 @@ TEST(HyperslabsOfLargeShapes, CountIn64Bits) {
 }
 
 }  // namespace
-}  // namespace warpfold::io
+}  // namespace warpfold

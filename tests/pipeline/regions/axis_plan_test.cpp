@@ -1,4 +1,4 @@
-#include "pipeline/regions/axis_cut.hpp"
+#include "pipeline/regions/axis_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "pipeline/regions/axis_plan.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -39,12 +38,12 @@ TEST(ResolveAxes, RefusesOthersAndTellsWhichThereAre) {
   EXPECT_NE(refusal({1, -2}, {4, 5, 6}).find("axis 1 is given twice"), std::string::npos);
 }
 
-/// A random array, its axes and granule, and the cut of it.
-class RandomCut {
+/// A random array, its axes and granule, and the tiling of it.
+class RandomTiling {
  public:
-  explicit RandomCut(unsigned seed) : random_(seed) {}
+  explicit RandomTiling(unsigned seed) : random_(seed) {}
 
-  AxisCut operator()() {
+  AxisTiling operator()() {
     Extents shape;
     Extents granule;
     std::vector<int> axes;
@@ -70,7 +69,7 @@ class RandomCut {
 
 /// Calls body(coordinates, place in row-major order) for each element of a box.
 template <class Body>
-void for_each_element(const io::Hyperslab& box, Body&& body) {
+void for_each_element(const Hyperslab& box, Body&& body) {
   for (std::uint64_t place = 0; place < box.elements(); ++place) {
     Extents at(box.count.size());
     std::uint64_t rest = place;
@@ -82,54 +81,55 @@ void for_each_element(const io::Hyperslab& box, Body&& body) {
   }
 }
 
-std::uint64_t flat_index(const Extents& at, std::span<const int> dimensions, const Extents& shape) {
+std::uint64_t index_along(const Extents& at, std::span<const int> dimensions,
+                          const Extents& shape) {
   std::uint64_t index = 0;
   for (const int d : dimensions)
     index = index * shape[static_cast<std::size_t>(d)] + at[static_cast<std::size_t>(d)];
   return index;
 }
 
-TEST(AxisCut, BoxesHoldEachElementOnce) {
-  RandomCut make(1);
+TEST(AxisTiling, BoxesHoldEachElementOnce) {
+  RandomTiling make(1);
   for (int round = 0; round < 200; ++round) {
-    const AxisCut cut = make();
+    const AxisTiling tiling = make();
     std::set<Extents> seen;
-    for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile)
-      for (std::uint64_t number = 0; number < cut.boxes_of_tile(); ++number) {
-        const io::Hyperslab box = cut.box(tile, number);
-        ASSERT_LE(box.elements(), cut.max_elements());
+    for (std::uint64_t tile = 0; tile < tiling.outputs().items(); ++tile)
+      for (std::uint64_t number = 0; number < tiling.rows().items(); ++number) {
+        const Hyperslab box = tiling.box(tile, number);
+        ASSERT_LE(box.elements(), tiling.max_elements());
         for_each_element(box,
                          [&](const Extents& at, auto) { ASSERT_TRUE(seen.insert(at).second); });
       }
-    ASSERT_EQ(seen.size(), product(cut.array().shape));
+    ASSERT_EQ(seen.size(), product(tiling.array().shape));
   }
 }
 
-TEST(AxisCut, PlacesAreRowsOfOutputs) {
-  RandomCut make(2);
+TEST(AxisTiling, PlacesAreRowsOfOutputs) {
+  RandomTiling make(2);
   for (int round = 0; round < 200; ++round) {
-    const AxisCut cut = make();
-    const AxisShape& array = cut.array();
-    for (std::uint64_t tile = 0; tile < cut.tiles(); ++tile) {
-      const io::Hyperslab outputs = cut.outputs(tile);
-      ASSERT_LE(outputs.elements(), cut.max_outputs());
+    const AxisTiling tiling = make();
+    const AxisShape& array = tiling.array();
+    for (std::uint64_t tile = 0; tile < tiling.outputs().items(); ++tile) {
+      const Hyperslab outputs = tiling.outputs().region(tile);
+      ASSERT_LE(outputs.elements(), tiling.outputs().max_places());
       Extents output_indices(outputs.elements());
       for_each_run(outputs, array.output_shape(),
                    [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
                      for (std::uint64_t i = 0; i < count; ++i)
                        output_indices[place + i] = index + i;
                    });
-      const io::Hyperslab box = cut.box(tile, cut.boxes_of_tile() - 1);
-      const Extents stride = cut.matrix_strides(box);
-      const BoxIndices rows = cut.row_indices(box);
+      const Hyperslab box = tiling.box(tile, tiling.rows().items() - 1);
+      const Extents stride = tiling.matrix_strides(box);
+      const BoxIndices rows = tiling.row_indices(box);
       std::set<std::uint64_t> places;
       for_each_element(box, [&](const Extents& at, auto) {
         std::uint64_t place = 0;
         for (std::size_t d = 0; d < at.size(); ++d) place += (at[d] - box.start[d]) * stride[d];
         places.insert(place);
         ASSERT_EQ(output_indices[place % outputs.elements()],
-                  flat_index(at, array.across, array.shape));
-        ASSERT_EQ(rows(place / outputs.elements()), flat_index(at, array.along, array.shape));
+                  index_along(at, array.across, array.shape));
+        ASSERT_EQ(rows(place / outputs.elements()), index_along(at, array.along, array.shape));
       });
       ASSERT_EQ(places.size(), box.elements());
       ASSERT_EQ(*places.rbegin(), box.elements() - 1);
@@ -137,22 +137,20 @@ TEST(AxisCut, PlacesAreRowsOfOutputs) {
   }
 }
 
-TEST(AxisCut, RunsOfABoxAreItsElementsInOrder) {
-  RandomCut make(3);
+TEST(AxisTiling, RunsOfABoxAreItsElementsInOrder) {
+  RandomTiling make(3);
   for (int round = 0; round < 200; ++round) {
-    const AxisCut cut = make();
-    const Extents& shape = cut.array().shape;
-    const io::Hyperslab box = cut.box(cut.tiles() - 1, cut.boxes_of_tile() - 1);
+    const AxisTiling tiling = make();
+    const Extents& shape = tiling.array().shape;
+    const Hyperslab box = tiling.box(tiling.outputs().items() - 1, tiling.rows().items() - 1);
     Extents from_runs;
     for_each_run(box, shape, [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
       ASSERT_EQ(place, from_runs.size());
       for (std::uint64_t i = 0; i < count; ++i) from_runs.push_back(index + i);
     });
-    std::vector<int> all(shape.size());
-    for (std::size_t d = 0; d < all.size(); ++d) all[d] = static_cast<int>(d);
     Extents expected;
-    for_each_element(
-        box, [&](const Extents& at, auto) { expected.push_back(flat_index(at, all, shape)); });
+    for_each_element(box,
+                     [&](const Extents& at, auto) { expected.push_back(flat_index(at, shape)); });
     ASSERT_EQ(from_runs, expected);
   }
 }
@@ -184,33 +182,32 @@ TEST(ChooseBoxExtents, KeepsToTheMostOutputsWhateverTheGranule) {
   EXPECT_EQ(extents({50, 200, 300}, 0, {1, 200, 300}, limits), (Extents{50, 3, 300}));
 }
 
-AxisCut cut_of(const Extents& shape, int axis, const AxisResources& means) {
+AxisTiling tiling_of(const Extents& shape, int axis, const AxisResources& resources) {
   const std::vector<int> axes{axis};
-  return cut_for_axis_reduce(AxisShape(shape, axes), Extents(shape.size(), 1), means);
+  return tile_for_axis_reduce(AxisShape(shape, axes), Extents(shape.size(), 1), resources);
 }
 
-TEST(AxisGroups, EveryBoxIsInOneGroupAndEveryGroupOfOneRank) {
+TEST(AxisTiling, EveryBoxIsInOneItemAndEveryItemOfOneRank) {
   for (const int axis : {0, 1}) {
-    const AxisResources means{1000, 192, 2, 3};
-    const AxisCut cut = cut_of({3000, 7}, axis, means);
-    const AxisGroups groups(cut, means);
-    std::vector<int> taken(cut.tiles() * cut.boxes_of_tile());
-    for (int rank = 0; rank < means.ranks; ++rank) {
-      const ElementRange share = groups.share(means.ranks, rank);
-      for (std::uint64_t group = share.first; group < share.end(); ++group) {
-        const ElementRange boxes = groups.boxes(group);
+    const AxisResources resources{1000, 192, 2, 3};
+    const AxisTiling tiling = tiling_of({3000, 7}, axis, resources);
+    std::vector<int> taken(tiling.outputs().items() * tiling.rows().items());
+    for (int rank = 0; rank < resources.ranks; ++rank) {
+      const ElementRange share = share_of(tiling.items(), resources.ranks, rank);
+      for (std::uint64_t item = share.first; item < share.end(); ++item) {
+        const ElementRange boxes = tiling.boxes(item);
         for (std::uint64_t box = boxes.first; box < boxes.end(); ++box)
-          ++taken[groups.tile(group) * cut.boxes_of_tile() + box];
+          ++taken[tiling.tile(item) * tiling.rows().items() + box];
       }
     }
     EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<long>(taken.size()));
   }
 }
 
-TEST(AxisGroups, FewOutputsAreSharedManyAreNot) {
-  const AxisResources means{1000, 192, 2, 3};
-  EXPECT_GT(AxisGroups(cut_of({100'000, 7}, 0, means), means).groups_of_tile, 1u);
-  EXPECT_EQ(AxisGroups(cut_of({100'000, 7}, 1, means), means).groups_of_tile, 1u);
+TEST(AxisTiling, FewOutputsAreSharedManyAreNot) {
+  const AxisResources resources{1000, 192, 2, 3};
+  EXPECT_GT(tiling_of({100'000, 7}, 0, resources).items_of_tile(), 1u);
+  EXPECT_EQ(tiling_of({100'000, 7}, 1, resources).items_of_tile(), 1u);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-#include "io/dataset/hyperslab.hpp"
+#include "core/layout/hyperslab.hpp"
 
-#include "core/layout/chunk_grid.hpp"
+#include <functional>
+#include <numeric>
 
-namespace warpfold::io {
+namespace warpfold {
 namespace {
 
 using Shape = std::span<const std::uint64_t>;
@@ -38,7 +39,25 @@ std::size_t first_difference(const Coordinates& first, const Coordinates& last) 
 
 }  // namespace
 
-std::uint64_t Hyperslab::elements() const { return product(count); }
+std::uint64_t product(Shape extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+std::vector<std::uint64_t> row_major_strides(Shape shape) {
+  std::vector<std::uint64_t> stride(shape.size());
+  std::uint64_t elements = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    stride[d] = elements;
+    elements *= shape[d];
+  }
+  return stride;
+}
+
+std::uint64_t flat_index(std::span<const std::uint64_t> at, Shape shape) {
+  std::uint64_t index = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) index = index * shape[d] + at[d];
+  return index;
+}
 
 std::vector<Hyperslab> hyperslabs_of(Shape shape, ElementRange range) {
   std::vector<Hyperslab> slabs;
@@ -90,4 +109,4 @@ std::vector<std::uint64_t> counts_of(const Selection& selection) {
   return counts;
 }
 
-}  // namespace warpfold::io
+}  // namespace warpfold

@@ -1,0 +1,117 @@
+#include "pipeline/regions/block_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/layout/partition.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr std::uint64_t tile = scan_tile_elements;
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+constexpr std::uint64_t pieces_of_a_block = 16;
+
+/// Of a rank, where the dataset has enough for them: then it reads and writes at once.
+constexpr std::uint64_t min_supersteps = 4;
+
+/// Of chunks, in a block, where they are not whole ones: of so many one is read twice.
+constexpr std::uint64_t min_chunk_rows = 8;
+
+/// Where a piece is chosen: on the cpu it is to stay in the cache between reading and reducing.
+std::uint64_t piece_bytes(const BlockResources& resources) {
+  if (resources.slab_bytes != 0) return resources.slab_bytes;
+  return resources.on_gpu ? 4 * mebibyte : mebibyte;
+}
+
+/// What a block may grow to for the sake of chunks.
+std::uint64_t max_block_bytes(const BlockResources& resources) {
+  return resources.on_gpu ? 1024 * mebibyte : 256 * mebibyte;
+}
+
+/// Selected elements of all chunks that hold one range of leading indices.
+std::uint64_t chunk_row_elements(const ChunkGrid& grid) {
+  std::uint64_t elements = std::min(grid.selected_along(0), grid.max_selected_of(0));
+  for (int d = 1; d < grid.dimensions; ++d) elements *= grid.selected_along(d);
+  return elements;
+}
+
+/// Whether all rows of chunks but the last hold as many selected elements.
+bool has_equal_rows(const ChunkGrid& grid) {
+  return grid.index_of(0, 0) % grid.chunk_extent[0] == 0 &&
+         (!grid.selective || grid.chunk_extent[0] % grid.slice[0].step == 0);
+}
+
+/// Returns the elements of the least run of whole chunk rows and whole tiles; 0 where it is beyond
+/// `maximum`.
+std::uint64_t whole_chunk_rows(std::uint64_t row, std::uint64_t maximum) {
+  const std::uint64_t tiles = tile / std::gcd(row, tile);
+  return row <= maximum / tiles ? row * tiles : 0;
+}
+
+/// Makes blocks whole rows of chunks or many of them, of at most `maximum` elements.
+void fit_to_chunks(BlockPlan& plan, const ChunkGrid& grid, std::uint64_t maximum) {
+  const std::uint64_t row = chunk_row_elements(grid);
+  const std::uint64_t whole = has_equal_rows(grid) ? whole_chunk_rows(row, maximum) : 0;
+  if (whole != 0) {
+    plan.granule = whole;
+    plan.block_elements = std::min(round_up(plan.block_elements, whole), maximum - maximum % whole);
+  } else {
+    const std::uint64_t rows = row < maximum / min_chunk_rows ? row * min_chunk_rows : maximum;
+    plan.block_elements = std::max(plan.block_elements, round_up(rows, tile));
+  }
+}
+
+}  // namespace
+
+BlockPlan BlockPlan::limited_to(std::uint64_t max_elements) const {
+  BlockPlan plan = *this;
+  if (block_elements <= max_elements) return plan;
+  const std::uint64_t unit = granule <= max_elements ? granule : tile;
+  plan.block_elements = max_elements - max_elements % unit;
+  plan.piece_elements = std::min(piece_elements, plan.block_elements);
+  return plan;
+}
+
+BlockPlan plan_blocks(const io::DatasetInfo& info, const ScanSpec& spec,
+                      const BlockResources& resources) {
+  const std::size_t widest = std::max(size_of(spec.input.type), size_of(spec.output));
+  const std::uint64_t share = std::max<std::uint64_t>(
+      1, ceil_div(info.elements, static_cast<std::uint64_t>(resources.ranks)));
+  BlockPlan plan;
+  plan.granule = tile;
+  plan.piece_elements = std::max<std::uint64_t>(1, piece_bytes(resources) / widest / tile) * tile;
+  plan.block_elements = round_up(std::clamp(ceil_div(share, min_supersteps), plan.piece_elements,
+                                            pieces_of_a_block * plan.piece_elements),
+                                 tile);
+  if (!info.chunk_shape.empty())
+    fit_to_chunks(plan, io::grid_of(info), max_block_bytes(resources) / widest / tile * tile);
+  return plan.limited_to(round_up(share, tile));
+}
+
+BlockPlan agree_on_blocks(const BlockPlan& wanted, std::uint64_t engine_elements,
+                          const mpi::Communicator& communicator) {
+  const std::vector<std::uint64_t> minimum =
+      mpi::minimum({wanted.granule, wanted.block_elements, engine_elements}, communicator);
+  BlockPlan plan = wanted;
+  plan.granule = minimum[0];
+  plan.block_elements = minimum[1];
+  return plan.limited_to(minimum[2]);
+}
+
+std::vector<ElementRange> blocks_of(const Tiling& blocks, BlockOrder order, int ranks, int rank) {
+  std::vector<ElementRange> mine;
+  if (order == BlockOrder::in_turns) {
+    const auto step = static_cast<std::uint64_t>(ranks);
+    for (std::uint64_t turn = 0; turn < ceil_div(blocks.items(), step); ++turn)
+      mine.push_back(blocks.range(turn * step + static_cast<std::uint64_t>(rank)));
+  } else {
+    const ElementRange share = share_of(blocks.items(), ranks, rank);
+    for (std::uint64_t block = share.first; block < share.end(); ++block)
+      mine.push_back(blocks.range(block));
+  }
+  return mine;
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,96 @@
+#include "pipeline/regions/block_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr std::uint64_t tile = scan_tile_elements;
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+BlockPlan plan_of(std::vector<std::uint64_t> shape, std::vector<std::uint64_t> chunk_shape,
+                  BlockResources resources = {}) {
+  io::DatasetInfo info;
+  info.format.type = ElementType::f64;
+  info.shape = std::move(shape);
+  info.stored_shape = info.shape;
+  info.elements = 1;
+  for (const std::uint64_t extent : info.shape) info.elements *= extent;
+  info.chunk_shape = std::move(chunk_shape);
+  ScanSpec spec;
+  spec.input = info.format;
+  spec.output = ElementType::f64;
+  return plan_blocks(info, spec, resources);
+}
+
+TEST(BlockPlan, BlocksHaveManyPieces) {
+  const BlockPlan cpu = plan_of({std::uint64_t{1} << 40}, {});
+  EXPECT_EQ(cpu.piece_elements, mebibyte / 8);
+  EXPECT_EQ(cpu.block_elements, 16 * cpu.piece_elements);
+  const BlockPlan gpu = plan_of({std::uint64_t{1} << 40}, {}, {.on_gpu = true});
+  EXPECT_EQ(gpu.block_elements, 16 * gpu.piece_elements);
+}
+
+TEST(BlockPlan, ASlabIsAPiece) {
+  EXPECT_EQ(plan_of({std::uint64_t{1} << 40}, {}, {.slab_bytes = 3 * mebibyte}).piece_elements,
+            3 * mebibyte / 8);
+  EXPECT_EQ(plan_of({1000000}, {}, {.slab_bytes = 4096}).piece_elements, tile);
+}
+
+TEST(BlockPlan, EachRankHasSeveralBlocksOfASmallDataset) {
+  const BlockPlan plan = plan_of({160 * tile}, {}, {.ranks = 4, .slab_bytes = 4096});
+  EXPECT_EQ(plan.block_elements, 10 * tile);
+}
+
+TEST(BlockPlan, NoBlockIsLargerThanARanksShare) {
+  EXPECT_EQ(plan_of({10 * tile}, {}, {.ranks = 3}).block_elements, 4 * tile);
+  EXPECT_EQ(plan_of({1}, {}, {.ranks = 3}).block_elements, tile);
+}
+
+TEST(BlockPlan, BlocksAreWholeChunkRowsWhereTheseAreWholeTiles) {
+  const std::uint64_t row = 3 * tile;
+  const BlockPlan plan = plan_of({100000, 1024}, {12, 100});
+  EXPECT_EQ(plan.granule, row);
+  EXPECT_EQ(plan.block_elements % row, 0u);
+}
+
+TEST(BlockPlan, BlocksHoldManyChunkRowsThatAreNoWholeTiles) {
+  const std::uint64_t row = 1000001;
+  const BlockPlan plan = plan_of({100000, row}, {1, 1000});
+  EXPECT_EQ(plan.block_elements % tile, 0u);
+  EXPECT_GE(plan.block_elements, 8 * row);
+}
+
+TEST(BlockPlan, BlocksOfHugeChunkRowsAreLimited) {
+  const BlockPlan plan = plan_of({1000000, 1000000}, {1000, 1000});
+  EXPECT_EQ(plan.block_elements, 256 * mebibyte / 8);
+}
+
+TEST(BlockPlan, LessMemoryMakesSmallerBlocksOfWholeGranules) {
+  const BlockPlan plan{tile, 12 * tile, 3 * tile};
+  EXPECT_EQ(plan.limited_to(20 * tile).block_elements, 12 * tile);
+  EXPECT_EQ(plan.limited_to(10 * tile).block_elements, 9 * tile);
+  EXPECT_EQ(plan.limited_to(2 * tile).block_elements, 2 * tile);
+}
+
+TEST(BlocksOf, RanksTakeThemInTurns) {
+  const Tiling blocks(10, 3);
+  EXPECT_EQ(blocks_of(blocks, BlockOrder::in_turns, 2, 1),
+            (std::vector<ElementRange>{{3, 3}, {9, 1}}));
+  EXPECT_EQ(blocks_of({9, 3}, BlockOrder::in_turns, 2, 1),
+            (std::vector<ElementRange>{{3, 3}, {9, 0}}));
+}
+
+TEST(BlocksOf, RanksHaveConsecutiveOnes) {
+  const Tiling blocks(10, 3);
+  EXPECT_EQ(blocks_of(blocks, BlockOrder::consecutive, 3, 0),
+            (std::vector<ElementRange>{{0, 3}, {3, 3}}));
+  EXPECT_EQ(blocks_of(blocks, BlockOrder::consecutive, 3, 2), (std::vector<ElementRange>{{9, 1}}));
+  EXPECT_TRUE(blocks_of(blocks, BlockOrder::consecutive, 5, 4).empty());
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
