@@ -1,8 +1,11 @@
 """Documents lead to what is there: links, files, rooms; and their programs compile."""
 
 import os
+import re
 import shlex
+import shutil
 import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -70,3 +73,15 @@ def test_shown_programs_compile(program, tmp_path):
     subprocess.run(
         [*shlex.split(compiler), f"-I{ROOT / 'include'}", "-fsyntax-only", source], check=True
     )
+
+
+def test_pictures_are_of_what_was_measured(tmp_path):
+    pytest.importorskip("matplotlib")
+    kept = ROOT / "jobs/examples/front_page"
+    shutil.copy(kept / "measured.json", tmp_path)
+    drawing = [sys.executable, ROOT / "jobs/front_page.py", "draw", "--folder", tmp_path]
+    subprocess.run(drawing, check=True)
+    for name in ("seconds.svg", "running_sum.svg"):
+        told = [re.findall(">([^<]+)</text>", (folder / name).read_text())
+                for folder in (kept, tmp_path)]  # fmt: skip
+        assert told[0] == told[1] != []
