@@ -3,13 +3,12 @@
 #include <new>
 #include <string>
 
-#include "mpi/mpi_error.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::mpi {
 namespace {
 
-/// Any exception as the one type ranks exchange.
+/// Makes any exception one of the type that ranks exchange.
 Error as_error(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);

@@ -25,7 +25,7 @@ class FailureWatch {
   FailureWatch(const FailureWatch&) = delete;
   FailureWatch& operator=(const FailureWatch&) = delete;
 
-  /// Whether any rank had failed by its previous round.
+  /// Tells whether any rank had failed by its previous round.
   bool round(bool failed);
 
  private:
@@ -39,7 +39,7 @@ class FailureWatch {
 
 enum class WorkState : std::uint8_t { done, working, failed };
 
-/// How far a rank's work has come, or that of all: failed where one has, else working where one is.
+/// A rank's work, or that of all, has come so far: failed where one has, else working where one is.
 struct WorkProgress {
   WorkState state = WorkState::working;
   std::uint64_t done = 0;  ///< bytes
@@ -58,7 +58,7 @@ class WorkWatch {
   std::optional<WorkProgress> exchange(WorkProgress mine);
 
  private:
-  /// Of one rank or the sums of all: those that failed, those at work, bytes done.
+  /// The counts of one rank or the sums of all: those that failed, those at work, bytes done.
   using Counts = std::array<std::uint64_t, 3>;
 
   const Communicator& communicator_;

@@ -1,9 +1,10 @@
 #include "mpi/communicator.hpp"
 
+#include <array>
 #include <numeric>
 #include <utility>
 
-#include "mpi/mpi_error.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::mpi {
 namespace {
@@ -15,6 +16,15 @@ MPI_Comm duplicate(MPI_Comm parent) {
 }
 
 }  // namespace
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw Error(std::string(call) + " failed", std::string(text.data(), static_cast<size_t>(length)),
+              "Check the MPI installation and the hosts of the job.");
+}
 
 Communicator::Communicator(MPI_Comm parent) : Communicator(duplicate(parent), Adopt{}) {}
 

@@ -8,10 +8,14 @@
 
 namespace warpfold::mpi {
 
-/// A communicator of its own, so that its messages meet no one else's. Ranks start at 0, the root.
+/// Throws Error with MPI's own text unless `code` is MPI_SUCCESS; `call` names the function.
+void check(int code, const char* call);
+
+/// A communicator is a duplicate of a caller's, so that its messages meet no one else's. Ranks
+/// start at 0, the root.
 class Communicator {
  public:
-  /// A duplicate of `parent`; collective over it.
+  /// Makes a duplicate of `parent`; collective over it.
   explicit Communicator(MPI_Comm parent);
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
@@ -25,7 +29,7 @@ class Communicator {
   bool is_root() const { return rank_ == 0; }
   bool is_last() const { return rank_ == size_ - 1; }
 
-  /// The ranks that share this rank's memory, in rank order; collective.
+  /// Makes one of the ranks that share this rank's memory, in rank order; collective.
   Communicator on_this_host() const;
 
  private:
@@ -37,24 +41,24 @@ class Communicator {
   int size_ = 1;
 };
 
-/// What MPI calls this host.
+/// Names this host as MPI does.
 std::string host_name();
 
-/// The number of hosts the ranks run on; collective.
+/// Counts the hosts that the ranks run on; collective.
 int count_hosts(const Communicator& communicator);
 
-/// What rank `from` has, on every rank; collective.
+/// Returns on every rank what rank `from` has; collective.
 std::string broadcast(std::string text, const Communicator& communicator, int from = 0);
 std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, int from = 0);
 
-/// The sum of all lower ranks' values, on each rank; collective.
+/// Returns on each rank the sum of all lower ranks' values; collective.
 std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator);
 
-/// Every rank's text, by rank, on every rank; collective.
+/// Returns every rank's text, by rank, on every rank; collective.
 std::vector<std::string> gather_everywhere(const std::string& text,
                                            const Communicator& communicator);
 
-/// The least (greatest) of the ranks' values, element by element; collective.
+/// Returns the minimum (maximum) of the ranks' values, element by element; collective.
 std::vector<std::uint64_t> minimum(std::vector<std::uint64_t> values,
                                    const Communicator& communicator);
 std::vector<double> maximum(std::vector<double> values, const Communicator& communicator);

@@ -8,7 +8,6 @@
 #include <mpi-ext.h>
 #endif
 
-#include "mpi/mpi_error.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::mpi {

@@ -6,7 +6,8 @@
 
 namespace warpfold::mpi {
 
-/// MPI, from construction to destruction. MPI is called from the constructing thread alone.
+/// An environment is MPI, from construction to destruction. MPI is called from the constructing
+/// thread alone.
 class Environment {
  public:
   Environment(int& argc, char**& argv);
@@ -15,11 +16,12 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 };
 
-/// Whether a launcher started this process, which may have bound it to some cores, or a user did.
+/// Tells whether a launcher started this process, which may have bound it to some cores, or a user
+/// did.
 bool started_by_launcher(const Communicator& communicator);
 
-/// Whether this MPI takes addresses in GPU memory: "CUDA-aware", "not CUDA-aware", or "" where it
-/// doesn't tell.
+/// Tells whether this MPI takes addresses in GPU memory: "CUDA-aware", "not CUDA-aware", or ""
+/// where it doesn't tell.
 std::string_view cuda_awareness();
 
 }  // namespace warpfold::mpi

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "mpi/mpi_error.hpp"
-
 namespace warpfold::mpi {
 namespace {
 

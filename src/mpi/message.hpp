@@ -14,7 +14,7 @@ namespace warpfold::mpi {
 void send(std::uint64_t label, std::span<const std::byte> bytes, const Communicator& communicator,
           int to);
 
-/// Receives one from rank `from` into `bytes`; returns its label.
+/// Receives a message from rank `from` into `bytes`; returns its label.
 std::uint64_t receive(std::vector<std::byte>& bytes, const Communicator& communicator, int from);
 
 }  // namespace warpfold::mpi

@@ -1,7 +1,5 @@
 #include "mpi/superstep_scan.hpp"
 
-#include "mpi/mpi_error.hpp"
-
 namespace warpfold::mpi {
 namespace {
 

@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "core/results/accumulator.hpp"
+#include "mpi/combine.hpp"
 #include "mpi/communicator.hpp"
-#include "mpi/contribution.hpp"
 
 namespace warpfold::mpi {
 
-/// A scan over supersteps and, within each, over ranks, one superstep at a time: start(), then
-/// anything else until done(). All ranks start equally many.
+/// A superstep scan goes over supersteps and, within each, over ranks, one superstep at a time:
+/// start(), then anything else until done(). All ranks start equally many.
 class SuperstepScan {
  public:
   explicit SuperstepScan(const Communicator& communicator) : communicator_(communicator) {}
@@ -26,13 +26,14 @@ class SuperstepScan {
 
   bool under_way() const { return requests_[0] != MPI_REQUEST_NULL; }
 
-  /// Whether the superstep started last is complete; doesn't wait.
+  /// Tells whether the superstep started last is complete; doesn't wait.
   bool done();
 
-  /// Once done(): whether any rank came without contents; the same on every rank.
+  /// Tells once done() whether any rank came without contents; the same on every rank.
   bool any_missing() const { return whole_.missing != 0; }
 
-  /// Once done() and if none is missing: all earlier supersteps and, of this one, all lower ranks.
+  /// Returns, once done() and if none is missing, the contents of all earlier supersteps and, of
+  /// this one, of all lower ranks.
   const Accumulator& before() const { return before_; }
 
  private:

@@ -9,7 +9,7 @@
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/runtime/visible_devices.hpp"
-#include "mpi/mpi_error.hpp"
+#include "mpi/communicator.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/error.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "mpi/mpi_error.hpp"
+#include "mpi/communicator.hpp"
 
 namespace warpfold::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "mpi/mpi_error.hpp"
+#include "mpi/communicator.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 
