@@ -19,9 +19,9 @@
 #include "io/dataset/dataset.hpp"
 #include "io/files/open_file.hpp"
 #include "mpi/communicator.hpp"
-#include "pipeline/datasets/each_dataset.hpp"
+#include "pipeline/datasets/chosen_datasets.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/plan.hpp"
-#include "pipeline/datasets/view_decoding.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 

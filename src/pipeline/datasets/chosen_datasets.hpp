@@ -1,10 +1,20 @@
 #pragma once
 
+#include <cstddef>
+#include <exception>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "io/files/open_file.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/run.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/dataset_choice.hpp"
+#include "warpfold/view_options.hpp"
 
 namespace warpfold::pipeline {
 
@@ -13,10 +23,64 @@ struct ChosenDataset {
   bool by_name = true;  ///< by a path of its own: one that can't be read is an error
 };
 
-/// The datasets that a choice takes, each once, in the order of its names, those of a pattern (and
-/// all of a file) in the order of their paths. Collective; throws the same Error on every rank: a
-/// pattern without any lists the datasets there are.
+/// Lists the datasets that a choice takes, each once, in the order of its names, those of a pattern
+/// (and all of a file) in the order of their paths. Collective; throws the same Error on every
+/// rank: a pattern without any lists the datasets there are.
 std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
                                            const mpi::Communicator& communicator);
+
+/// Returns what use(open(name)) makes of each of a file's chosen datasets. Those that were not
+/// chosen by their own name and can't be opened, or not as the options want it, are skipped.
+/// Collective; throws the same Error on every rank, also where all are skipped: the first usage
+/// Error, if any.
+template <class Result, class Open, class Use>
+std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
+                                                    const std::vector<ChosenDataset>& chosen,
+                                                    const Open& open, const Use& use) {
+  std::vector<DatasetOutcome<Result>> outcomes;
+  bool any = false;
+  std::exception_ptr misuse;
+  for (const ChosenDataset& each : chosen) {
+    std::optional<std::invoke_result_t<Open, const std::string&>> opened;
+    outcomes.push_back({each.name, "", {}});
+    try {
+      opened.emplace(open(each.name));
+    } catch (const Error& error) {
+      if (each.by_name) throw;
+      if (!misuse && error.exit_code() == ExitCode::usage) misuse = std::current_exception();
+      outcomes.back().skipped = error.why().empty() ? error.problem() : error.why();
+      continue;
+    }
+    outcomes.back().result = use(*opened);
+    any = true;
+  }
+  if (!any && misuse) std::rethrow_exception(misuse);
+  if (!any)
+    throw Error("no dataset of '" + file + "' can be read",
+                outcomes.front().dataset + ": " + outcomes.front().skipped,
+                "'warpfold info " + file + "' lists them.");
+  return outcomes;
+}
+
+/// Returns what use(view) makes of each chosen dataset of a file, which is opened once; otherwise
+/// does what for_each_chosen() does.
+template <class Result, class Use>
+std::vector<DatasetOutcome<Result>> for_each_dataset(const std::string& file,
+                                                     const DatasetChoice& choice,
+                                                     const ViewOptions& options, Run& run,
+                                                     const Use& use) {
+  std::optional<io::OpenFile> open_file;
+  run_on_root(run.communicator, [&] { open_file.emplace(file); });
+  run_on_all(run.communicator, [&] {
+    if (!open_file) open_file.emplace(file);
+  });
+  const std::vector<ChosenDataset> chosen = chosen_datasets(file, choice, run.communicator);
+  std::size_t number = 0;
+  const auto open = [&](const std::string& name) {
+    run.monitor.start_dataset(name, ++number, chosen.size());
+    return open_view(file, name, options, run);
+  };
+  return for_each_chosen<Result>(file, chosen, open, use);
+}
 
 }  // namespace warpfold::pipeline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
@@ -10,8 +11,8 @@
 
 namespace warpfold::pipeline {
 
-/// A dataset as ViewOptions want it: its shape is the selected one, its elements are still to be
-/// decoded.
+/// A view is a dataset as ViewOptions want it: its shape is the selected one, its elements are
+/// still to be decoded.
 struct DatasetView {
   io::Dataset dataset;
   Decoding decoding;
@@ -24,5 +25,18 @@ struct DatasetView {
 /// throws the same Error on every rank.
 DatasetView open_view(const std::string& file, const std::string& dataset,
                       const ViewOptions& options, const Run& run);
+
+/// Tells how the options want a dataset's elements decoded; reads its attributes where they ask for
+/// them.
+/// Throws a usage Error for conditions and fill values that can't be, an Error for attributes that
+/// don't hold what the CF conventions say.
+Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options);
+
+/// Names the attributes that describe a dataset's single elements, or how they are packed: false of
+/// what is computed from several.
+const std::vector<std::string>& element_attributes();
+
+/// Names those of them that are false of single elements as they are decoded: none unless unpacked.
+std::vector<std::string> packing_attributes(const Decoding& decoding);
 
 }  // namespace warpfold::pipeline

@@ -10,8 +10,10 @@
 #include "io/dataset/dataset.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/output_options.hpp"
+#include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
 
@@ -53,6 +55,30 @@ class StagedDataset {
   std::string temporary_path_;
   std::vector<std::uint64_t> data_offsets_;
   std::vector<std::optional<io::ContiguousWriter>> writers_;
+};
+
+/// The output of a scan is written contiguous; where chunks are asked for, commit() packs them from
+/// what was written. Members are collective and throw the same Error on every rank; what is not
+/// committed is removed.
+class ScanOutput {
+ public:
+  /// `spec` counts on the root alone, but for its shape, format and storage.
+  ScanOutput(const io::OutputSpec& spec, const mpi::Communicator& communicator);
+
+  /// Where this rank writes; none if there are no elements.
+  io::ContiguousWriter* writer() { return contiguous_.writer(); }
+
+  /// Once all is written and synced. Packs by `threads` threads of this rank; returns their
+  /// timings.
+  std::vector<StageTiming> commit(ProgressMonitor& monitor, int threads);
+
+ private:
+  std::vector<StageTiming> pack(ProgressMonitor& monitor, int threads);
+
+  const mpi::Communicator& communicator_;
+  io::OutputSpec spec_;
+  std::optional<StagedDataset> chunked_;
+  StagedDataset contiguous_;
 };
 
 }  // namespace warpfold::pipeline

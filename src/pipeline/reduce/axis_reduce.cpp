@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/results/summarize.hpp"
-#include "pipeline/datasets/view_decoding.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"

@@ -6,9 +6,8 @@
 
 #include "core/results/histogram_bins.hpp"
 #include "mpi/combine.hpp"
-#include "pipeline/datasets/dataset_pass.hpp"
-#include "pipeline/datasets/each_dataset.hpp"
-#include "pipeline/datasets/value_range.hpp"
+#include "pipeline/datasets/chosen_datasets.hpp"
+#include "pipeline/reduce/dataset_pass.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "warpfold/core/error.hpp"

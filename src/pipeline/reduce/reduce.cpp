@@ -3,9 +3,9 @@
 #include <chrono>
 
 #include "core/results/summarize.hpp"
-#include "pipeline/datasets/each_dataset.hpp"
-#include "pipeline/datasets/reduce_dataset.hpp"
+#include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/reduce/axis_reduce.hpp"
+#include "pipeline/reduce/dataset_pass.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -12,7 +12,6 @@
 #include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/datasets/view_decoding.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/regions/block_plan.hpp"
 #include "pipeline/regions/block_source.hpp"

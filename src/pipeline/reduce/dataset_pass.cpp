@@ -1,4 +1,4 @@
-#include "pipeline/datasets/value_range.hpp"
+#include "pipeline/reduce/dataset_pass.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,8 @@
 #include <optional>
 
 #include "core/values/ordered_key.hpp"
-#include "pipeline/datasets/reduce_dataset.hpp"
+#include "mpi/combine.hpp"
+#include "pipeline/run/stage_timings.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using Range = std::pair<double, double>;
 using Limits = std::numeric_limits<double>;
 
-/// The extrema as doubles, widened to the next ones where an integer has none.
+/// Makes the extrema doubles, widened to the next ones where an integer has none.
 std::optional<Range> range_of(const Accumulator& whole, ElementType type) {
   if (!whole.minimum.seen()) return std::nullopt;
   if (is_floating(type))
@@ -31,7 +32,7 @@ std::optional<Range> range_of(const Accumulator& whole, ElementType type) {
   return range;
 }
 
-/// What every rank knows once the root does; nothing where the root has nothing.
+/// Returns on every rank what the root has; nothing where it has nothing.
 std::optional<Range> shared(std::optional<Range> range, const mpi::Communicator& communicator) {
   const Range mine = range.value_or(Range(1, 0));
   const auto first =
@@ -49,7 +50,7 @@ std::optional<Range> extrema(DatasetView& view, Run& run) {
   return shared(range_of(reduced.whole, view.value_type()), run.communicator);
 }
 
-/// The same but infinities; nothing where it keeps nothing else.
+/// Leaves infinities out of a filter; returns nothing where it selects nothing else.
 std::optional<ValueFilter> without_infinities(ValueFilter filter) {
   // A range that goes round is the two infinities.
   if (filter.minimum > filter.maximum) return std::nullopt;
@@ -60,6 +61,20 @@ std::optional<ValueFilter> without_infinities(ValueFilter filter) {
 }
 
 }  // namespace
+
+ReduceOutcome reduce_dataset(DatasetView& view, const ReduceNeeds& needs, Run& run) {
+  ReduceOutcome outcome;
+  const auto make = [&](Backend& backend, ReducePlan plan) {
+    plan.needs = needs;
+    return backend.make_reduce_engine(plan);
+  };
+  const Accumulator share = pass_dataset(view, run, make, outcome.stages);
+  StageTimer combine(run.monitor.stages(), stage::combine);
+  outcome.whole =
+      combine.time(sizeof(Accumulator), [&] { return mpi::reduce(share, run.communicator); });
+  outcome.stages.push_back(combine.timing());
+  return outcome;
+}
 
 std::pair<double, double> finite_range(DatasetView& view, Run& run) {
   constexpr Range nothing(0, 1);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/results/accumulator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/reduce/slab_pipeline.hpp"
 #include "pipeline/run/collective.hpp"
@@ -32,5 +33,19 @@ auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<Sta
   run_on_all(run.communicator, [&] { view.dataset.require_unchanged(); });
   return share;
 }
+
+struct ReduceOutcome {
+  Accumulator whole;  ///< of all ranks, on the root
+  std::vector<StageTiming> stages;
+};
+
+/// Reads and reduces a dataset's elements. Collective; throws the same Error on every rank, also
+/// where the file changed meanwhile.
+ReduceOutcome reduce_dataset(DatasetView& view, const ReduceNeeds& needs, Run& run);
+
+/// Finds doubles between which all finite elements lie, as close to the minimum and the maximum as
+/// doubles are; 0 and 1 where there are none. Reads the dataset once, and again where it has
+/// infinities. Collective; the same on every rank. Throws the same Error on every rank.
+std::pair<double, double> finite_range(DatasetView& view, Run& run);
 
 }  // namespace warpfold::pipeline
