@@ -173,6 +173,14 @@ struct FixedPoint {
 /// Covers 2^-1088 to 2^1088: any sum of fewer than 2^64 doubles, and of 64-bit integers.
 using ExactSum = FixedPoint<34, 34>;
 
+/// Returns a normalized sum of integers, which has no digits after the point: its low 128 bits.
+inline int128 integer_of(const ExactSum& sum) {
+  uint128 value = 0;
+  for (int i = 3; i >= 0; --i)
+    value = value << 32 | static_cast<std::uint32_t>(sum.limb[ExactSum::low_limbs + i]);
+  return static_cast<int128>(value);
+}
+
 /// Covers 2^-2176 to 2^2176: any sum of fewer than 2^64 squares of doubles, and of 64-bit integers.
 using ExactSumOfSquares = FixedPoint<68, 68>;
 

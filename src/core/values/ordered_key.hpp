@@ -31,6 +31,15 @@ WARPFOLD_HD std::uint64_t value_bits(T value) {
     return std::bit_cast<std::uint64_t>(widened(value));
 }
 
+/// Returns the element whose value_bits() are `bits`, of a built-in type T.
+template <class T>
+WARPFOLD_HD T element_of_bits(std::uint64_t bits) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(bits);
+  else
+    return static_cast<T>(std::bit_cast<double>(bits));
+}
+
 /// Returns the integer whose value_bits() are `bits`, of an integer type.
 inline int128 integer_of_bits(std::uint64_t bits, ElementType type) {
   return is_signed_integer(type) ? int128{static_cast<std::int64_t>(bits)} : int128{bits};
@@ -54,6 +63,13 @@ WARPFOLD_HD std::uint64_t ordered_key(T value) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(widened(value) + 0.0);
     return (bits & sign) != 0 ? ~bits : bits | sign;
   }
+}
+
+/// Returns the value_bits() of the value whose ordered_key() is `key`.
+inline std::uint64_t bits_of_key(std::uint64_t key, ElementType type) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  if (is_floating(type)) return (key & sign) != 0 ? key & ~sign : ~key;
+  return is_signed_integer(type) ? key ^ sign : key;
 }
 
 }  // namespace warpfold

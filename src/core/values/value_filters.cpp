@@ -16,7 +16,6 @@
 namespace warpfold {
 namespace {
 
-constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 constexpr std::uint64_t last_key = ~std::uint64_t{0};
 
 struct KeyRange {
@@ -28,11 +27,6 @@ const KeyRange finite_doubles{ordered_key(std::numeric_limits<double>::lowest())
                               ordered_key(std::numeric_limits<double>::max())};
 const KeyRange infinite_doubles{ordered_key(-std::numeric_limits<double>::infinity()),
                                 ordered_key(std::numeric_limits<double>::infinity())};
-
-std::uint64_t bits_of_key(std::uint64_t key, ElementType type) {
-  if (is_floating(type)) return (key & sign_bit) != 0 ? key & ~sign_bit : ~key;
-  return is_signed_integer(type) ? key ^ sign_bit : key;
-}
 
 Value value_of_key(std::uint64_t key, ElementType type) {
   return value_of_bits(bits_of_key(key, type), type);

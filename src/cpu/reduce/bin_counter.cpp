@@ -5,22 +5,23 @@
 #include <cmath>
 #include <vector>
 
+#include "core/values/ordered_key.hpp"
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/chunks/decoded_blocks.hpp"
 
 namespace warpfold::cpu {
 namespace {
 
-/// What ordered_key() makes of a value, undone.
+/// Returns the value whose ordered_key() is `key`, which may be one more than T's greatest.
 template <class T>
 Limit<T> limit_of(std::uint64_t key) {
-  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-  if constexpr (std::is_floating_point_v<T>)
-    return std::bit_cast<double>((key & sign) != 0 ? key ^ sign : ~key);
-  else if constexpr (std::is_signed_v<T>)
-    return static_cast<Limit<T>>(static_cast<std::int64_t>(key ^ sign));
+  const std::uint64_t bits = bits_of_key(key, element_type_of<T>());
+  if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+    return static_cast<Limit<T>>(static_cast<std::int64_t>(bits));
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<Limit<T>>(bits);
   else
-    return static_cast<Limit<T>>(key);
+    return std::bit_cast<double>(bits);
 }
 
 /// Cells for each limit: few enough for a core's cache, where limits are, and so many that evenly

@@ -1,13 +1,13 @@
 #include "cpu/scan/range_scanner.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/reduce/exact_stream.hpp"
 #include "cpu/scan/prefix_output.hpp"
@@ -47,12 +47,9 @@ class ExtremumScanner final : public RangeScanner {
 
   T start(const Accumulator& before) const {
     const Extremum& best = minimum_ ? before.minimum : before.maximum;
-    if constexpr (std::is_integral_v<T>) {
-      if (best.seen()) return static_cast<T>(best.bits);
-    } else {
+    if constexpr (!std::is_integral_v<T>)
       if (before.nan_count != 0) return std::numeric_limits<T>::quiet_NaN();
-      if (best.seen()) return static_cast<T>(std::bit_cast<double>(best.bits));
-    }
+    if (best.seen()) return element_of_bits<T>(best.bits);
     return scan_identity<T>(minimum_ ? ScanOperation::min : ScanOperation::max);
   }
 
@@ -174,15 +171,6 @@ class FloatSumScanner final : public RangeScanner {
   alignas(64) T finite_[scan_order::tile_elements];
   alignas(64) double prefixes_[scan_order::tile_elements];
 };
-
-/// Returns the value of a normalized sum of integers.
-int128 integer_of(const ExactSum& sum) {
-  uint128 value = 0;
-  for (int digit = 0; digit < 4; ++digit)
-    value |= static_cast<uint128>(static_cast<std::uint32_t>(sum.limb[ExactSum::low_limbs + digit]))
-             << (32 * digit);
-  return static_cast<int128>(value);
-}
 
 template <class T>
 class IntegerSumScanner final : public RangeScanner {

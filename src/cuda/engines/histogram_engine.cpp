@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "cuda/histogram/bin_cells.hpp"
 #include "cuda/histogram/histogram.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
@@ -17,7 +16,7 @@ namespace {
 class DeviceBins {
  public:
   DeviceBins(ElementType type, const std::vector<std::uint64_t>& keys) : memory_(bytes(keys)) {
-    const BinIndex index = bin_index(type, keys);
+    const kernels::BinIndex index = kernels::bin_index(type, keys);
     Scratch memory(memory_.data());
     const Parts parts = cut(memory, keys.size());
     const Stream stream;

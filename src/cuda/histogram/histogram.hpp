@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
@@ -33,7 +35,7 @@ struct BinTable {
   const std::uint32_t* first_bins;
 };
 
-/// The bin with keys[bin] <= key < keys[bin + 1], given the key's cell.
+/// Finds the bin with keys[bin] <= key < keys[bin + 1], given the key's cell.
 WARPFOLD_HD inline std::uint32_t find_bin(const BinTable& table, std::uint64_t key,
                                           std::uint32_t cell) {
   std::uint32_t low = table.first_bins[cell];
@@ -67,6 +69,17 @@ struct HistogramArguments {
   const std::uint64_t* kept;  ///< in device memory, or null
   HistogramBins bins;
 };
+
+/// Cells for bins, and what a BinTable holds of them.
+struct BinIndex {
+  BinCells cells;
+  std::vector<std::uint32_t> first_bins;  ///< one more than there are bins
+};
+
+/// Makes the cells for the edges' keys, one or more, of values of the type: of equal width, which
+/// suit edges that numpy.linspace() makes, or of equal numbers of values, as suit those of
+/// numpy.geomspace().
+BinIndex bin_index(ElementType type, std::span<const std::uint64_t> keys);
 
 /// Adds each element to its counter.
 void histogram(const HistogramArguments& arguments, cudaStream_t stream);

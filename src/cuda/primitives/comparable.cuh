@@ -45,15 +45,6 @@ __device__ Comparable<T> comparable(T element) {
     return converted(element);
 }
 
-/// The value of an element whose value_bits() are `bits`.
-template <class C>
-__device__ C comparable_of_bits(std::uint64_t bits) {
-  if constexpr (std::is_integral_v<C>)
-    return static_cast<C>(bits);
-  else
-    return static_cast<C>(std::bit_cast<double>(bits));
-}
-
 template <class C>
 __device__ bool is_nan(C value) {
   if constexpr (std::is_integral_v<C>)

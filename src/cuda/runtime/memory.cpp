@@ -30,6 +30,13 @@ std::byte* allocate_pages(std::uint64_t bytes) {
 
 }  // namespace
 
+DeviceBuffer::DeviceBuffer(std::uint64_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  void* data = nullptr;
+  check(cudaMalloc(&data, bytes), "allocating GPU memory");
+  data_.reset(static_cast<std::byte*>(data));
+}
+
 /// cudaHostAlloc() would do, were it not several times slower than locking huge pages.
 PinnedBuffer::PinnedBuffer(std::uint64_t bytes) {
   if (bytes == 0) return;
@@ -38,14 +45,13 @@ PinnedBuffer::PinnedBuffer(std::uint64_t bytes) {
   const cudaError_t status = cudaHostRegister(data, whole_pages, cudaHostRegisterPortable);
   if (status != cudaSuccess) std::free(data);
   check(status, "page-locking memory");
-  data_ = data;
+  data_.reset(data);
   bytes_ = bytes;
 }
 
-PinnedBuffer::~PinnedBuffer() {
-  if (data_ == nullptr) return;
-  cudaHostUnregister(data_);
-  std::free(data_);
+void PinnedBuffer::Free::operator()(std::byte* data) const {
+  cudaHostUnregister(data);
+  std::free(data);
 }
 
 }  // namespace warpfold::cuda

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include "core/layout/partition.hpp"
 #include "cuda/runtime/cuda_error.hpp"
@@ -17,23 +17,17 @@ namespace warpfold::cuda {
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  explicit DeviceBuffer(std::uint64_t bytes) : bytes_(bytes) {
-    if (bytes != 0) check(cudaMalloc(&data_, bytes), "allocating GPU memory");
-  }
-  ~DeviceBuffer() { cudaFree(data_); }
-  DeviceBuffer(DeviceBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
+  explicit DeviceBuffer(std::uint64_t bytes);
 
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  std::byte* data() const { return data_.get(); }
   std::uint64_t size() const { return bytes_; }
 
  private:
-  void* data_ = nullptr;
+  struct Free {
+    void operator()(std::byte* data) const { cudaFree(data); }
+  };
+
+  std::unique_ptr<std::byte, Free> data_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -43,21 +37,17 @@ class PinnedBuffer {
  public:
   PinnedBuffer() = default;
   explicit PinnedBuffer(std::uint64_t bytes);
-  ~PinnedBuffer();
-  PinnedBuffer(PinnedBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
 
-  std::byte* data() const { return data_; }
+  std::byte* data() const { return data_.get(); }
   std::uint64_t size() const { return bytes_; }
-  std::span<std::byte> span() const { return {data_, static_cast<std::size_t>(bytes_)}; }
+  std::span<std::byte> span() const { return {data(), static_cast<std::size_t>(bytes_)}; }
 
  private:
-  std::byte* data_ = nullptr;
+  struct Free {
+    void operator()(std::byte* data) const;
+  };
+
+  std::unique_ptr<std::byte, Free> data_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -85,7 +75,7 @@ class MappedValue {
   T& operator*() const { return *value_; }
   T* operator->() const { return value_; }
 
-  /// As the device addresses it.
+  /// Returns the value's address on the device.
   T* on_device() const { return on_device_; }
 
  private:
@@ -93,7 +83,7 @@ class MappedValue {
   T* on_device_ = nullptr;
 };
 
-/// Cuts device memory into arrays, one after the other. Without memory it only counts bytes.
+/// Hands out arrays of device memory, one after the other. Without memory it only counts bytes.
 class Scratch {
  public:
   explicit Scratch(std::byte* memory = nullptr) : memory_(memory) {}

@@ -2,7 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <utility>
+#include <memory>
 
 #include "cuda/runtime/cuda_error.hpp"
 
@@ -35,63 +35,51 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Owns an event, without timing, of the device that was current when it was made.
+/// Owns an event of the device that was current when it was made.
 class Event {
  public:
-  Event() {
-    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating a CUDA event");
-  }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
+  Event() : Event(cudaEventDisableTiming) {}
 
   void record(cudaStream_t stream) {
-    check(cudaEventRecord(event_, stream), "recording a CUDA event");
+    check(cudaEventRecord(get(), stream), "recording a CUDA event");
   }
 
-  cudaEvent_t get() const { return event_; }
+  cudaEvent_t get() const { return event_.get(); }
 
-  /// What is put into `stream` later waits for what the event was recorded behind.
+  /// Makes what is put into `stream` later wait for what the event was recorded behind.
   void delay(cudaStream_t stream) const {
-    check(cudaStreamWaitEvent(stream, event_, 0), "ordering work on the GPU");
+    check(cudaStreamWaitEvent(stream, get(), 0), "ordering work on the GPU");
   }
 
   /// Returns once what the event was recorded behind is done; at once where it never was recorded.
-  void wait() const { check(cudaEventSynchronize(event_), "work on the GPU"); }
+  void wait() const { check(cudaEventSynchronize(get()), "work on the GPU"); }
+
+ protected:
+  explicit Event(unsigned flags) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, flags), "creating a CUDA event");
+    event_.reset(event);
+  }
 
  private:
-  cudaEvent_t event_ = nullptr;
+  struct Destroy {
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  };
+
+  std::unique_ptr<CUevent_st, Destroy> event_;
 };
 
-/// Owns an event that takes the time, of the device that was current when it was made.
-class TimedEvent {
+/// An event that takes the time.
+class TimedEvent : public Event {
  public:
-  TimedEvent() { check(cudaEventCreate(&event_), "creating a CUDA event"); }
-  ~TimedEvent() {
-    if (event_ != nullptr) cudaEventDestroy(event_);
-  }
-  TimedEvent(TimedEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  TimedEvent& operator=(TimedEvent&& other) noexcept {
-    std::swap(event_, other.event_);
-    return *this;
-  }
+  TimedEvent() : Event(cudaEventDefault) {}
 
-  void record(cudaStream_t stream) {
-    check(cudaEventRecord(event_, stream), "recording a CUDA event");
-  }
-
-  /// Returns once what the event was recorded behind is done; at once where it never was recorded.
-  void wait() const { check(cudaEventSynchronize(event_), "work on the GPU"); }
-
-  /// Both must be done.
+  /// Measures the time since another event; both must be done.
   double seconds_since(const TimedEvent& start) const {
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "timing GPU work");
+    check(cudaEventElapsedTime(&milliseconds, start.get(), get()), "timing GPU work");
     return static_cast<double>(milliseconds) * 1e-3;
   }
-
- private:
-  cudaEvent_t event_ = nullptr;
 };
 
 }  // namespace warpfold::cuda

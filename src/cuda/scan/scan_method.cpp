@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/numeric/rounding.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
@@ -37,23 +38,6 @@ std::optional<OnePassScan> one_pass_scan(const ScanSpec& spec) {
 void clear(kernels::NonFinite* counts, cudaStream_t stream) {
   fill_bytes(counts->count, 0, sizeof(counts->count), stream);
   fill_bytes(counts->first_tile, 0xff, sizeof(counts->first_tile), stream);
-}
-
-/// Returns the element whose value_bits() are those of the extremum.
-template <class T>
-T element_of(const Extremum& extremum) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(extremum.bits);
-  else
-    return static_cast<T>(std::bit_cast<double>(extremum.bits));
-}
-
-/// Returns a normalized sum of integers, which has no digits after the point: its low 128 bits.
-int128 integer_of(const ExactSum& sum) {
-  uint128 value = 0;
-  for (int i = 3; i >= 0; --i)
-    value = value << 32 | static_cast<std::uint32_t>(sum.limb[ExactSum::low_limbs + i]);
-  return static_cast<int128>(value);
 }
 
 /// Finds the first integer of a scan that its output type can't hold, where the scan asks for it.
@@ -129,7 +113,7 @@ class ExtremumScan final : public ScanMethod {
       using T = decltype(element);
       if constexpr (std::is_arithmetic_v<T>) {
         const bool nan = before.nan_count != 0;
-        const T carry = nan ? std::numeric_limits<T>::quiet_NaN() : element_of<T>(best);
+        const T carry = nan ? std::numeric_limits<T>::quiet_NaN() : element_of_bits<T>(best.bits);
         one_pass_->start(block.input, block.output, block.elements, spec_.exclusive,
                          nan || best.seen() ? &carry : nullptr, stream);
       }

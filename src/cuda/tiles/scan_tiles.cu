@@ -130,9 +130,9 @@ struct RunningExtremum {
     if constexpr (is_floating_element<T>)
       if (nan) return std::numeric_limits<Value>::quiet_NaN();
     Value best = identity();
-    if (before.seen()) best = comparable_of_bits<Value>(before.bits);
+    if (before.seen()) best = element_of_bits<Value>(before.bits);
     if (!in_block.seen()) return best;
-    const Value right = comparable_of_bits<Value>(in_block.bits);
+    const Value right = element_of_bits<Value>(in_block.bits);
     return before.seen() ? (*this)(best, right) : right;
   }
 };

@@ -1,4 +1,4 @@
-#include "cuda/histogram/bin_cells.hpp"
+#include "cuda/histogram/histogram.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@
 namespace warpfold::cuda {
 namespace {
 
+using kernels::bin_index;
+
 /// Every edge, what is next to it and what is between is found where std::upper_bound() finds it.
 template <class T>
 void expect_found(std::vector<T> edges) {
@@ -20,7 +22,7 @@ void expect_found(std::vector<T> edges) {
   for (const T edge : edges) keys.push_back(ordered_key(edge));
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  const BinIndex index = bin_index(element_type_of<T>(), keys);
+  const kernels::BinIndex index = bin_index(element_type_of<T>(), keys);
   ASSERT_EQ(index.first_bins.size(), keys.size());
   const kernels::BinTable table{keys.data(), index.cells, index.first_bins.data()};
   std::vector<T> values = sample<T>(Sample::wide, 10000, 1);
