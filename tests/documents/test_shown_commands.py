@@ -139,3 +139,23 @@ def test_what_is_not_run_has_the_names_shown(shown):
 @pytest.mark.parametrize("exception", EXCEPTIONS, ids=lambda each: each["command"])
 def test_every_exception_is_one(exception):
     assert any(re.fullmatch(exception["command"], line) for line in EXCEPTED)
+
+
+OPTION = re.compile(r"--[a-z][a-z0-9-]*")
+COMMANDS = {
+    "reduce": [], "histogram": [], "scan": [], "compact": [], "info": [], "generate": [],
+    "bench": ["reduce", "scan", "combine", "collectives", "ingest"],
+    "ladder": ["reduce", "scan", "atomics"],
+}  # fmt: skip
+OF_LAUNCHERS = {"--bind-to", "--gpus-per-node", "--gpus-per-task"}
+
+
+def test_the_manual_names_all_options_and_no_others():
+    known = set(OPTION.findall(help_of(support.program())))
+    for command, kinds in COMMANDS.items():
+        for words in [[command], *([command, kind] for kind in kinds)]:
+            known.update(OPTION.findall(help_of(support.program(), *words)))
+    manual = (documents.ROOT / "src/cli/README.md").read_text()
+    benchmarks = (documents.ROOT / "src/bench/README.md").read_text()
+    assert set(OPTION.findall(manual)) - known == OF_LAUNCHERS
+    assert known - set(OPTION.findall(manual + benchmarks)) == set()
