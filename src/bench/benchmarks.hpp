@@ -31,35 +31,35 @@ struct Settings {
 
 inline constexpr int usual_iterations = 21;
 
-/// Reduces of arrays in device memory beside CUB's sums, a read-only probe and a copy.
+/// Measures reductions of arrays in device memory beside CUB's sums, a read-only probe and a copy.
 Result bench_reduce(MPI_Comm communicator, const Settings& settings);
 
-/// Prefix sums of arrays in device memory beside CUB's and a copy.
+/// Measures prefix sums of arrays in device memory beside CUB's and a copy.
 Result bench_scan(MPI_Comm communicator, const Settings& settings);
 
-/// Reductions and scans of arrays that lie in the memory of all ranks' GPUs, from the call of
-/// DeviceCollectives to the result on every rank, beside copies on all GPUs.
+/// Measures reductions and scans of arrays that lie in the memory of all ranks' GPUs, from the call
+/// of DeviceCollectives to the result on every rank, beside copies on all GPUs.
 Result bench_collectives(MPI_Comm communicator, const Settings& settings);
 
-/// Handing results from GPU to host, and combining them over ranks; on the cpu backend, or where
-/// there is no GPU and the choice is free, only the latter.
+/// Measures handing results from GPU to host, and combining them over ranks; on the cpu backend, or
+/// where there is no GPU and the choice is free, only the latter.
 Result bench_combine(MPI_Comm communicator, const Settings& settings);
 
-/// The whole way from a file to its statistics, and to the file of its prefix sums, beside what
-/// reading, inflating and copying alone take with as many threads, and beside the HDF5 library's
-/// reading. Writes `output` and a copy of `file` beside it, and removes both.
+/// Measures the whole way from a file to its statistics, and to the file of its prefix sums, beside
+/// what reading, inflating and copying alone take with as many threads, and beside the HDF5
+/// library's reading. Writes `output` and a copy of `file` beside it, and removes both.
 Result bench_ingest(MPI_Comm communicator, const Settings& settings);
 
-/// Every variant of the reduction's ladder beside the production kernel, CUB and a copy. Inputs are
-/// those of the articles: u32 of the Middle-Square Weyl Sequence (2^28 elements, 2^30 in the
-/// article), f32 and f64 1.23 (10^8).
+/// Measures every variant of the reduction's ladder beside the production kernel, CUB and a copy.
+/// Inputs are those of the articles: u32 of the Middle-Square Weyl Sequence (2^28 elements, 2^30 in
+/// the article), f32 and f64 1.23 (10^8).
 Result ladder_reduce(MPI_Comm communicator, const Settings& settings);
 
-/// The ladder of inclusive sums of i32: 2^26 random elements.
+/// Measures the ladder of inclusive sums of i32: 2^26 random elements.
 Result ladder_scan(MPI_Comm communicator, const Settings& settings);
 
-/// Filters that count with atomics, which select a tenth, half and nine tenths of 2^26 random
-/// elements, beside a copy.
+/// Measures filters that count with atomics, which select a tenth, half and nine tenths of 2^26
+/// random elements, beside a copy.
 Result ladder_atomics(MPI_Comm communicator, const Settings& settings);
 
 }  // namespace warpfold::bench

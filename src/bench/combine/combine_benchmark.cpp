@@ -62,8 +62,8 @@ Accumulator combined(Combination combination, const Accumulator& mine,
   return mine;
 }
 
-/// What the combination has to give on this rank, by merging one rank after the other; nothing
-/// where MPI gives nothing.
+/// Returns what the combination has to give on this rank, by merging one rank after the other;
+/// nothing where MPI gives nothing.
 std::optional<Accumulator> expected(const Exchange& exchange,
                                     const mpi::Communicator& communicator) {
   switch (exchange.combination) {

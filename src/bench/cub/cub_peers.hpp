@@ -14,7 +14,7 @@
 /// CUB's algorithms as peers to measure beside. A build without benchmarks has none of them.
 namespace warpfold::bench {
 
-/// "CUB 3.0.1", or why there is none.
+/// Says "CUB 3.0.1", or why there is none.
 std::string cub_description();
 
 /// One of CUB's algorithms for a type. As CUB's own: with a null `scratch` it only asks for
@@ -27,13 +27,14 @@ struct CubSum {
   ElementType output;  ///< u32 for u8, i64 for i16, f32 for narrower floats; else the input's
 };
 
-/// DeviceReduce::Sum; nothing for types it is not compiled for.
+/// Returns DeviceReduce::Sum; nothing for types it is not compiled for.
 std::optional<CubSum> cub_sum(ElementType input);
 
-/// DeviceScan's sums, in the output type's arithmetic; null for types they are not compiled for.
+/// Returns DeviceScan's sums, in the output type's arithmetic; null for types they are not compiled
+/// for.
 CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive);
 
-/// How many elements they take.
+/// Says how many elements they take.
 std::uint64_t max_cub_scan_elements();
 
 /// One of CUB's algorithms for arrays of one length, with its scratch memory.

@@ -147,8 +147,8 @@ class CollectivesCase {
     return candidate;
   }
 
-  /// How often a scan moves the array, at most, on any rank: the reduction reads it, the scan reads
-  /// and writes it, and one rank alone may do without the reduction.
+  /// Says how often a scan moves the array, at most, on any rank: the reduction reads it, the scan
+  /// reads and writes it, and one rank alone may do without the reduction.
   std::uint64_t passes(const ScanSpec& spec, bool reproducible) const {
     bool reduces = ranks() > 1;
     rig_.on_every_rank(
@@ -156,8 +156,8 @@ class CollectivesCase {
     return reduces ? 3 : 2;
   }
 
-  /// Whether this rank's prefixes are right: both ends of them as the host computes them, and,
-  /// where prefixes are exact, each as the one before it demands.
+  /// Tells whether this rank's prefixes are right: both ends of them as the host computes them,
+  /// and, where prefixes are exact, each as the one before it demands.
   bool is_right(const ScanSpec& spec, const Candidate& candidate, bool rounded) {
     const Accumulator before = merged_ranks(mine_, rig_.rank(), rig_.communicator());
     std::unique_ptr<ScanReference> reference;
@@ -176,8 +176,8 @@ class CollectivesCase {
     return right;
   }
 
-  /// Whether all prefixes but the first, which has to do with lower ranks, follow from the one
-  /// before.
+  /// Tells whether all prefixes but the first, which has to do with lower ranks, follow from the
+  /// one before.
   bool follow_from_each_other(const ScanSpec& spec) {
     return kernels::scan_mismatches({input_.data(), output_.data(), elements_, type_, type_,
                                      spec.operation, spec.exclusive},

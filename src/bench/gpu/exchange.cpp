@@ -24,7 +24,7 @@ static_assert(sizeof(Accumulator) % sizeof(std::uint64_t) == 0);
 /// How often a waiting host looks for the flag between looks at the stream.
 constexpr int looks = 1 << 16;
 
-/// What the kernel stores for `value`.
+/// Returns what the kernel stores for `value`.
 Accumulator published(std::uint64_t value) {
   std::uint64_t payload[words];
   for (int i = 0; i < words; ++i) payload[i] = value + static_cast<std::uint64_t>(i);

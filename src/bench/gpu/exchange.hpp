@@ -20,8 +20,8 @@ struct Exchange {
   std::function<Accumulator()> take;
 };
 
-/// Exchanges that begin on this rank's GPU, which is current: the handover of a result to the host,
-/// through memory that both see and through a copy, and reductions of arrays of f64, of
+/// Lists exchanges that begin on this rank's GPU, which is current: the handover of a result to the
+/// host, through memory that both see and through a copy, and reductions of arrays of f64, of
 /// `settings.sizes` bytes as far as the GPU's memory holds them, up to the combined result.
 /// Collective. Throws Error.
 std::vector<Exchange> gpu_exchanges(const Settings& settings,

@@ -38,8 +38,8 @@ class PageLock {
   std::byte* memory_;
 };
 
-/// The reduction of elements [first, first + count), by as many threads as there are slots: each
-/// copies slab after slab into its own.
+/// Returns the reduction of elements [first, first + count), by as many threads as there are slots:
+/// each copies slab after slab into its own.
 Accumulator reduce_part(Backend& host, const std::byte* array, const ReducePlan& plan,
                         ElementRange range, cudaStream_t stream) {
   const std::size_t element_bytes = size_of(plan.format.type);
@@ -65,7 +65,7 @@ Accumulator reduce_part(Backend& host, const std::byte* array, const ReducePlan&
   return engine->finish();
 }
 
-/// The host's scan of elements [first, first + count), given what precedes them.
+/// Returns the host's scan of elements [first, first + count), given what precedes them.
 std::vector<std::byte> scan_part(Backend& host, const ScanSpec& spec, const std::byte* array,
                                  ElementRange range, const Accumulator& before,
                                  cudaStream_t stream) {

@@ -11,7 +11,7 @@
 /// Exact answers by a host backend for arrays in device memory.
 namespace warpfold::bench {
 
-/// The reductions of the first ascending_counts[i] elements of `array`, normalized.
+/// Returns the reductions of the first ascending_counts[i] elements of `array`, normalized.
 std::vector<Accumulator> prefix_reduces(Backend& host, const void* array, ElementFormat format,
                                         ReduceNeeds needs,
                                         const std::vector<std::uint64_t>& ascending_counts,
@@ -26,7 +26,8 @@ class ScanReference {
                 const std::vector<std::uint64_t>& ascending_counts, cudaStream_t stream,
                 const Accumulator& before = Accumulator::empty());
 
-  /// Whether the prefixes at `output`, in device memory, are the reference's; scan number `scan`.
+  /// Tells whether the prefixes at `output`, in device memory, are the reference's; scan number
+  /// `scan`.
   bool agrees(std::size_t scan, const void* output, cudaStream_t stream) const;
 
  private:

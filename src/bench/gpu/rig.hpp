@@ -27,7 +27,7 @@ class Rig {
 
   cudaStream_t stream() const { return stream_->get(); }
 
-  /// The cores, for answers to check against.
+  /// Returns the cores, for answers to check against.
   Backend& host() { return *host_; }
 
   /// Device memory that arrays may take: the least of the ranks'.
@@ -47,7 +47,8 @@ class Rig {
   /// Adds a row that was not run.
   void add_note(const std::string& group, std::uint64_t bytes, const std::string& note);
 
-  /// A candidate that copies `row.bytes` between the same windows of two arrays. Not collective.
+  /// Returns a candidate that copies `row.bytes` between the same windows of two arrays. Not
+  /// collective.
   Candidate copy(Row row, const cuda::DeviceBuffer& to, const cuda::DeviceBuffer& from,
                  const Windows& windows = {}) const;
 

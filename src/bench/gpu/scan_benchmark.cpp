@@ -62,7 +62,7 @@ std::vector<Types> chosen_types(const Settings& settings) {
   return types;
 }
 
-/// Whether the current device copies in bulk between its global and its shared memory.
+/// Tells whether the current device copies in bulk between its global and its shared memory.
 bool has_bulk_copies() { return cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9; }
 
 /// One pair of types, at all sizes.

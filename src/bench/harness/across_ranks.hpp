@@ -13,11 +13,11 @@ namespace warpfold::bench {
 /// Collective.
 void combine_over_ranks(std::vector<Row>& rows, const mpi::Communicator& communicator);
 
-/// `right` where it is so on every rank. Collective.
+/// Returns `right` where it is so on every rank. Collective.
 Check check_of_ranks(bool right, const mpi::Communicator& communicator);
 
-/// What the first `ranks` ranks bring as `mine`, merged one after the other; each rank may ask for
-/// another number. Collective.
+/// Returns what the first `ranks` ranks bring as `mine`, merged one after the other; each rank may
+/// ask for another number. Collective.
 Accumulator merged_ranks(const Accumulator& mine, int ranks, const mpi::Communicator& communicator);
 
 }  // namespace warpfold::bench

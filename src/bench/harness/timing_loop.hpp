@@ -42,7 +42,7 @@ using TimeRound =
 std::vector<Row> measure(std::vector<Candidate> candidates, const Rounds& rounds,
                          const TimeRound& time_round);
 
-/// A TimeRound by the host's clock, from the call of run() to its return.
+/// Times a round, as a TimeRound does, by the host's clock: from the call of run() to its return.
 std::vector<double> time_on_host(std::span<Candidate* const> in_turn, std::uint64_t launch);
 
 /// Makes a TimeRound of what all ranks do together, each time from a barrier on: the seconds of the

@@ -22,7 +22,7 @@ struct Shape {
   std::uint64_t along;
   std::uint64_t inner;  ///< 0: all that there is room for
 
-  /// The largest that fits into `elements`.
+  /// Returns the largest that fits into `elements`.
   std::uint64_t inner_of(std::uint64_t elements) const {
     return inner == 0 ? elements / along : inner;
   }

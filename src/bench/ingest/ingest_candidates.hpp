@@ -26,8 +26,9 @@ inline std::string threads_text(int threads) {
   return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 
-/// Reductions of the dataset, through the library and by warpfold's own ways, and the ceilings that
-/// the dataset's storage has. `kernels` are those wanted. Collective. Throws Error.
+/// Makes candidates of reductions of the dataset, through the library and by warpfold's own ways,
+/// and the ceilings that the dataset's storage has. `kernels` are those wanted. Collective. Throws
+/// Error.
 std::vector<Candidate> reduce_candidates(const IngestRun& run,
                                          const std::vector<std::string>& kernels);
 
@@ -55,8 +56,8 @@ class ScanOutputs {
   std::string copied_;
 };
 
-/// The dataset's prefix sums to a file, and a copy of the input's bytes to another. Collective.
-/// Throws Error.
+/// Makes candidates of the dataset's prefix sums to a file, and of a copy of the input's bytes to
+/// another. Collective. Throws Error.
 std::vector<Candidate> scan_candidates(const IngestRun& run, const ScanOutputs& outputs,
                                        const std::vector<std::string>& kernels);
 

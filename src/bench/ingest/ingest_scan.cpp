@@ -33,7 +33,7 @@ class AgreedOutput {
  public:
   AgreedOutput(const IngestRun& run, const std::string& file) : run_(run), file_(file) {}
 
-  /// Whether the output that is there now agrees. Collective. Throws Error.
+  /// Tells whether the output that is there now agrees. Collective. Throws Error.
   bool agrees(const std::string& dataset) {
     const std::uint64_t digest = digest_now(dataset);
     if (!first_) first_ = digest;

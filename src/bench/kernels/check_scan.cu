@@ -49,7 +49,7 @@ struct Step {
     return (operation == ScanOperation::min) == (x < before) ? x : before;
   }
 
-  /// What has to stand at place i.
+  /// Returns what has to stand at place i.
   __device__ Out expected(const In* input, const Out* output, std::uint64_t i) const {
     if (i == 0) return exclusive ? Out{} : static_cast<Out>(input[0]);
     return combined(output[i - 1], input[exclusive ? i - 1 : i]);
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(threads)
               static_cast<unsigned long long>(maximum));
 }
 
-/// What `count`, given the address of a zero in device memory, makes of it.
+/// Returns what `count`, given the address of a zero in device memory, makes of it.
 template <class Count>
 std::uint64_t counted(cudaStream_t stream, Count&& count) {
   const cuda::DeviceBuffer memory(sizeof(std::uint64_t));

@@ -22,7 +22,8 @@ namespace {
 template <class T>
 using Launcher = void (*)(const T* input, std::uint64_t elements, T* output, cudaStream_t stream);
 
-/// A kernel that replaces pieces of Piece elements by their sums, launched until one is left.
+/// Returns a kernel that replaces pieces of Piece elements by their sums, launched until one is
+/// left.
 template <class T, std::uint64_t Piece, Launcher<T> Launch>
 Variant levels(std::string name, std::string title) {
   Variant variant{{std::move(name), std::move(title), {}}, {}, {}};
@@ -47,7 +48,7 @@ Variant levels(std::string name, std::string title) {
   return variant;
 }
 
-/// A kernel whose blocks add their sums to the result.
+/// Returns a kernel whose blocks add their sums to the result.
 template <class T, Launcher<T> Launch>
 Variant atomics(std::string name, std::string title) {
   Variant variant{{std::move(name), std::move(title), {}}, {}, {}};

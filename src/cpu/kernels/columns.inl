@@ -2,7 +2,7 @@
 
 constexpr std::size_t vector_columns = width;
 
-/// A vector of elements; those of columns that there are not are 0.
+/// Returns a vector of elements; those of columns that there are not are 0.
 template <class T>
 static inline Doubles load_columns(const T* row, std::size_t first, std::size_t columns) {
   if (first + vector_columns <= columns) return load(row + first);
@@ -125,7 +125,8 @@ static inline int add_to_parts(Doubles& addend, double* const (&parts)[expansion
   return expansion_parts + 1;
 }
 
-/// Each level begins at the part that the one before it has left room in.
+/// Adds levels of sums to expansions: each begins at the part that the one before it has left room
+/// in.
 static int add_columns(double* sums, std::size_t columns, int levels,
                        double* const (&parts)[expansion_parts]) {
   int used = 0;
@@ -188,7 +189,7 @@ static inline void add_halves(T x, std::int64_t& low, std::int64_t& high) {
   }
 }
 
-/// The double of an integer of magnitude below 2^51.
+/// Returns the double of an integer of magnitude below 2^51.
 static inline double small_integer(std::int64_t value) {
   constexpr double middle = 0x1.8p52;
   return __builtin_bit_cast(double, value + __builtin_bit_cast(std::int64_t, middle)) - middle;

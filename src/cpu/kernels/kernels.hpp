@@ -85,20 +85,22 @@ using IntegerColumnSums = void (*)(const T* x, std::size_t rows, std::size_t str
 template <class T>
 inline constexpr int integer_levels = sizeof(T) < sizeof(double) ? 1 : 2;
 
-/// Likewise of at least one row of floats. Returns false where sums are not exact, or one is no
+/// The sums of a matrix's columns, as IntegerColumnSums gives them, of at least one row of floats.
+/// Returns false where sums are not exact, or one is no
 /// addend (is_addend()); with a single level, and where the last one is summed plainly
 /// (Kernels::plain_behind), the inexact flag tells what is not exact.
 template <class T>
 using ColumnSums = bool (*)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
                             double* sums);
 
-/// Likewise the sums of `lines` lines of `n` elements that begin `stride` elements apart: that of
-/// line i is the sum of sums[l * column_tile + i]. At most column_tile lines.
+/// The sums, as ColumnSums gives them, of `lines` lines of `n` elements that begin `stride`
+/// elements apart: that of line i is the sum of sums[l * column_tile + i]. At most column_tile
+/// lines.
 template <class T>
 using LineSums = bool (*)(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
                           double* sums);
 
-/// Lowers `least` and raises `greatest` to the columns' extrema, NaN left out.
+/// Lowers `minimum` and raises `maximum` to the columns' extrema, NaN left out.
 template <class T>
 using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
                                std::size_t columns, T* minimum, T* maximum);
@@ -146,10 +148,10 @@ struct FloatKernels {
   /// [term][levels]; null where a term is always zero. An inexact `plain` raises FE_INEXACT.
   Extract extract[term_count][max_levels + 1];
 
-  /// Of the elements but NaN; infinity and -infinity where there is none.
+  /// Finds the extrema of the elements but NaN; infinity and -infinity where there is none.
   MinMax<T> (*extrema)(const T* x, std::size_t n);
 
-  /// Index of the first element that compares equal to `value`; n if there is none.
+  /// Finds the index of the first element that compares equal to `value`; n if there is none.
   std::size_t (*find)(const T* x, std::size_t n, T value);
 
   /// Copies the block with 0 in place of non-finite elements.
@@ -159,7 +161,7 @@ struct FloatKernels {
   /// |x| outside [2^-480, 2^500]. Returns how many there are.
   std::size_t (*drop_unsquarable)(const T* x, std::size_t n, T* squarable);
 
-  /// The rounded prefixes of one tile, all of its elements finite, in the order of
+  /// Computes the rounded prefixes of one tile, all of its elements finite, in the order of
   /// scan_arithmetic.hpp, sums in pairs or in plain double; still to be scaled back by the caller.
   void (*scan_pairs)(const T* tile, double down, DoublePair base, bool exclusive, double* prefixes);
   void (*scan_doubles)(const T* tile, double down, DoublePair base, bool exclusive,
@@ -170,7 +172,7 @@ struct FloatKernels {
   LineSums<T> line_sums[column_terms][max_levels];
   ColumnExtrema<T> column_extrema;
 
-  /// Whether a matrix's elements are.
+  /// Tells whether a matrix's elements are finite.
   bool (*all_finite)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns);
   FindRegions<T> find_regions;
 };
@@ -202,8 +204,8 @@ struct Kernels {
   void (*swap16)(const std::uint16_t* from, std::size_t n, std::uint16_t* to);
   void (*swap32)(const std::uint32_t* from, std::size_t n, std::uint32_t* to);
   void (*swap64)(const std::uint64_t* from, std::size_t n, std::uint64_t* to);
-  /// Elements whose bytes lie in planes: the first bytes of all, `plane_bytes` behind it the second
-  /// ones, ...
+  /// Joins elements whose bytes lie in planes: the first bytes of all, `plane_bytes` behind it the
+  /// second ones, ...
   void (*unshuffle16)(const std::uint8_t* planes, std::size_t plane_bytes, std::size_t n,
                       std::uint16_t* to);
   void (*unshuffle32)(const std::uint8_t* planes, std::size_t plane_bytes, std::size_t n,

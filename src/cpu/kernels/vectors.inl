@@ -115,7 +115,7 @@ static inline Floats less_of(Floats candidate, Floats best) {
 #endif
 }
 
-/// The larger magnitude; `best`, itself one, where `candidate` is NaN.
+/// Returns the larger magnitude; `best`, itself one, where `candidate` is NaN.
 static inline Doubles larger_magnitude(Doubles candidate, Doubles best) {
 #if defined(__AVX512F__)
   constexpr int absolute_maximum = 0b1011;
@@ -170,7 +170,7 @@ static inline Doubles difference_by_fma(Doubles a, Doubles b) {
 #endif
 }
 
-/// The double 2^exponent, for a normal one.
+/// Returns the double 2^exponent, for a normal one.
 static inline double power_of_two(int exponent) {
   return __builtin_bit_cast(double, static_cast<std::int64_t>(exponent + 1023) << 52);
 }

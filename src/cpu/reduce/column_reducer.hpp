@@ -38,14 +38,14 @@ struct PlacedMatrix {
   }
 };
 
-/// The fewest groups of columns that fill a vector, in columns.
+/// Returns the fewest groups of columns that fill a vector, in columns.
 constexpr std::size_t narrowest(std::size_t group) {
   return (vector_columns + group - 1) / group * group;
 }
 
-/// As many columns of whole groups, if possible in whole vectors, as are worth reducing side by
-/// side; of those, the most that divide `elements` if any do. At most half a tile's where `group`
-/// is.
+/// Returns as many columns of whole groups, if possible in whole vectors, as are worth reducing
+/// side by side; of those, the most that divide `elements` if any do. At most half a tile's where
+/// `group` is.
 constexpr std::size_t columns_of_groups(std::size_t group, std::uint64_t elements) {
   constexpr std::size_t enough = 24;
   constexpr std::size_t wanted = 64;

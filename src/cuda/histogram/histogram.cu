@@ -93,7 +93,7 @@ class BinSearch {
   const HistogramBins& bins_;
 };
 
-/// One addition for the lanes of the warp whose counter is the same.
+/// Makes one addition for the lanes of the warp whose counter is the same.
 template <class Counters>
 __device__ void count_by_warp(const Counters& counters, unsigned counter) {
   const unsigned peers = warp::match_any(counter);
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(histogram_threads, histogram_blocks)
     if (counts[i] != 0) totals.add(owners[i], counts[i]);
 }
 
-/// As many blocks as the device holds at once, fewer where there are few elements.
+/// Launches as many blocks as the device holds at once, fewer where there are few elements.
 template <class Kernel>
 void launch(Kernel kernel, const HistogramArguments& arguments, std::uint64_t shared_bytes,
             cudaStream_t stream) {
@@ -175,7 +175,7 @@ void launch(Kernel kernel, const HistogramArguments& arguments, std::uint64_t sh
   check_launch("starting the histogram on the GPU");
 }
 
-/// Where the edges are, as cells see them.
+/// Returns where the edges are, as cells see them.
 std::vector<double> positions_of(std::span<const std::uint64_t> keys, bool by_value) {
   std::vector<double> positions(keys.size());
   std::ranges::transform(keys, positions.begin(), [&](std::uint64_t key) {
@@ -191,7 +191,8 @@ BinCells cells_of(const std::vector<double>& positions, bool by_value) {
   return {by_value, positions.front(), std::isfinite(scale) ? scale : 0, std::max(bins - 1, 0.0)};
 }
 
-/// A bin begins in a cell no later than its values do, and ends in one no earlier.
+/// Makes an index in which a bin begins in a cell no later than its values do, and ends in one no
+/// earlier.
 BinIndex index_of(std::span<const std::uint64_t> keys, bool by_value) {
   const std::vector<double> positions = positions_of(keys, by_value);
   BinIndex index{cells_of(positions, by_value), {}};
@@ -204,7 +205,7 @@ BinIndex index_of(std::span<const std::uint64_t> keys, bool by_value) {
   return index;
 }
 
-/// How many keys are looked at, of values that are spread over bins as evenly as over cells.
+/// Says how many keys are looked at, of values that are spread over bins as evenly as over cells.
 double search_cost(const BinIndex& index) {
   double cost = 0;
   for (std::size_t cell = 0; cell + 1 < index.first_bins.size(); ++cell) {

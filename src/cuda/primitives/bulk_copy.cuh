@@ -7,7 +7,7 @@
 /// bytes copied ("mbarrier"). They need sm_90; for older GPUs this compiles to a trap.
 namespace warpfold::cuda {
 
-/// An address of shared memory as PTX takes it.
+/// Returns an address of shared memory as PTX takes it.
 __device__ inline std::uint32_t shared_address(const void* memory) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
 }

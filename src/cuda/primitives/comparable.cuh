@@ -53,7 +53,7 @@ __device__ bool is_nan(C value) {
     return value != value;
 }
 
-/// The first of the least (greatest) of two elements; the first NaN where there is one.
+/// Returns the first of the least (greatest) of two elements; the first NaN where there is one.
 template <class C>
 __device__ C first_extremum(C left, C right, bool maximum) {
   if (is_nan(left)) return left;

@@ -25,12 +25,12 @@ class DigitNumber {
         exponent_(32 * (first_limb - ExactSum::low_limbs)),
         negative_((digits[(count - 1) * stride] >> 31) != 0) {}
 
-  /// As ExactSum::rounded().
+  /// Rounds as ExactSum::rounded() does.
   WARPFOLD_HD double rounded(int scale) const {
     return with_sign(round(whole(), scale).value, negative_);
   }
 
-  /// As ExactSum::rounded_pair().
+  /// Rounds as ExactSum::rounded_pair() does.
   WARPFOLD_HD DoublePair rounded_pair(int scale) const {
     const Rounded high = round(whole(), scale);
     const double value = with_sign(high.value, negative_);

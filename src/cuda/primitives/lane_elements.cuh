@@ -39,7 +39,7 @@ struct PackedBytes<32> {
   using type = TwoVectors;
 };
 
-/// As few registers as the elements fit.
+/// The words of as few registers as the elements fit.
 template <class T, int Count>
 using Packed = typename PackedBytes<sizeof(T) * Count>::type;
 

@@ -12,7 +12,7 @@ namespace warpfold::cuda::kernels {
 inline constexpr int word_exponent_shift = 20;
 inline constexpr int word_exponent_bias = 1023;
 
-/// The upper word of 2^exponent.
+/// Returns the upper word of 2^exponent.
 WARPFOLD_HD constexpr std::uint32_t power_word(int exponent) {
   return static_cast<std::uint32_t>(exponent + word_exponent_bias) << word_exponent_shift;
 }
@@ -21,7 +21,8 @@ WARPFOLD_HD inline std::uint32_t magnitude_word(double value) {
   return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 32) & 0x7fffffffu;
 }
 
-/// The least exponent of a power of two above every double with this upper word or a lower one.
+/// Returns the least exponent of a power of two above every double with this upper word or a lower
+/// one.
 WARPFOLD_HD constexpr int exponent_above(std::uint32_t word) {
   return static_cast<int>(word >> word_exponent_shift) - word_exponent_bias + 1;
 }

@@ -13,7 +13,7 @@ inline constexpr unsigned all_lanes = 0xffffffffu;
 
 __device__ inline int lane() { return static_cast<int>(threadIdx.x) % lanes; }
 
-/// The number of the warp in its block.
+/// Returns the number of the warp in its block.
 __device__ inline int index() { return static_cast<int>(threadIdx.x) / lanes; }
 
 /// Passes each 32-bit word of `value` through `shuffle_word`.
@@ -29,14 +29,14 @@ __device__ T shuffle_words(const T& value, ShuffleWord shuffle_word) {
   return std::bit_cast<T>(words);
 }
 
-/// The value of lane `source`.
+/// Returns the value of lane `source`.
 template <class T>
 __device__ T shuffle(const T& value, int source) {
   return shuffle_words(
       value, [source](std::uint32_t word) { return __shfl_sync(all_lanes, word, source); });
 }
 
-/// The value of the lane `delta` below; the own one where there is none.
+/// Returns the value of the lane `delta` below; the own one where there is none.
 template <class T>
 __device__ T shuffle_up(const T& value, int delta) {
   return shuffle_words(value, [delta](std::uint32_t word) {
@@ -44,7 +44,7 @@ __device__ T shuffle_up(const T& value, int delta) {
   });
 }
 
-/// The value of the lane `delta` above; the own one where there is none.
+/// Returns the value of the lane `delta` above; the own one where there is none.
 template <class T>
 __device__ T shuffle_down(const T& value, int delta) {
   return shuffle_words(value, [delta](std::uint32_t word) {
@@ -52,7 +52,7 @@ __device__ T shuffle_down(const T& value, int delta) {
   });
 }
 
-/// The value of the lane whose number differs in the bits of `bits`.
+/// Returns the value of the lane whose number differs in the bits of `bits`.
 template <class T>
 __device__ T shuffle_xor(const T& value, int bits) {
   return shuffle_words(
@@ -68,7 +68,7 @@ __device__ T reduce(T value, Combine combine) {
   return value;
 }
 
-/// As reduce(), in lane 31.
+/// Reduces as reduce() does, in lane 31.
 template <class T, class Combine>
 __device__ T reduce_up(T value, Combine combine) {
 #pragma unroll
@@ -76,7 +76,7 @@ __device__ T reduce_up(T value, Combine combine) {
   return value;
 }
 
-/// As reduce(), in every lane: a butterfly.
+/// Reduces as reduce() does, in every lane: a butterfly.
 template <class T, class Combine>
 __device__ T reduce_xor(T value, Combine combine) {
 #pragma unroll
@@ -120,7 +120,7 @@ __device__ T suffix_scan(T value, Combine combine) {
   return value;
 }
 
-/// As inclusive_scan(), by a butterfly that carries the total of the lanes met so far.
+/// Scans as inclusive_scan() does, by a butterfly that carries the total of the lanes met so far.
 template <class T, class Combine>
 __device__ T inclusive_scan_xor(T value, Combine combine) {
   T total = value;
@@ -134,7 +134,8 @@ __device__ T inclusive_scan_xor(T value, Combine combine) {
   return value;
 }
 
-/// As inclusive_scan(), the way of Sklansky: each upper half adds the last of its lower half.
+/// Scans as inclusive_scan() does, the way of Sklansky: each upper half adds the last of its lower
+/// half.
 template <class T, class Combine>
 __device__ T inclusive_scan_halves(T value, Combine combine) {
 #pragma unroll
@@ -158,20 +159,20 @@ __device__ void reduce_shared(T* slots, Combine combine) {
   }
 }
 
-/// Bit i: whether lane i says so.
+/// Sets bit i where lane i says so.
 __device__ inline unsigned ballot(bool says) { return __ballot_sync(all_lanes, says); }
 
 __device__ inline bool any(bool says) { return __any_sync(all_lanes, says) != 0; }
 
 __device__ inline bool all(bool says) { return __all_sync(all_lanes, says) != 0; }
 
-/// The lanes with the same value: integers or floats, of 4 or 8 bytes, bit by bit.
+/// Returns the lanes with the same value: integers or floats, of 4 or 8 bytes, bit by bit.
 template <class T>
 __device__ unsigned match_any(T value) {
   return __match_any_sync(all_lanes, value);
 }
 
-/// Whether all lanes have the same value; as match_any().
+/// Tells whether all lanes have the same value; as match_any().
 template <class T>
 __device__ bool match_all(T value) {
   int same = 0;
@@ -187,7 +188,7 @@ __device__ inline unsigned active_lanes() { return __activemask(); }
 /// others wrote.
 __device__ inline void synchronize(unsigned mask = all_lanes) { __syncwarp(mask); }
 
-/// How many lanes of `mask` are below the own one.
+/// Says how many lanes of `mask` are below the own one.
 __device__ inline unsigned rank_among(unsigned mask) {
   return static_cast<unsigned>(__popc(mask & ((1u << lane()) - 1)));
 }

@@ -54,12 +54,12 @@ struct ReduceArguments {
   const std::uint32_t* places = nullptr;  ///< theirs among the elements they were kept of
 };
 
-/// How many blocks of reduce() one multiprocessor of the current device holds at once:
-/// at most max_resident_reduce_blocks.
+/// Says how many blocks of reduce() one multiprocessor of the current device holds at once: at most
+/// max_resident_reduce_blocks.
 int resident_reduce_blocks(ElementType type, ReduceNeeds needs = {});
 
-/// As many blocks as are worth starting for an array of so many bytes, given how many the device
-/// holds at once.
+/// Returns how many blocks are worth starting for an array of so many bytes, given how many the
+/// device holds at once.
 int reduce_blocks(std::uint64_t bytes, int resident_blocks);
 
 /// What a reduction of kept elements fills, whatever is needed: one kernel a type will do for
@@ -69,7 +69,7 @@ inline constexpr ReduceNeeds needs_of_kept{true, true, true, true};
 /// Adds the elements to the totals. More than is needed may be filled.
 void reduce(const ReduceArguments& arguments, cudaStream_t stream);
 
-/// reduce() of elements of type T.
+/// Does what reduce() does for elements of type T.
 template <class T>
 void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream);
 

@@ -114,7 +114,7 @@ struct Plus {
   }
 };
 
-/// The better ones of all threads, in thread 0. By all threads of the block.
+/// Returns the better ones of all threads, in thread 0. By all threads of the block.
 __device__ inline BlockExtrema best_of_block(BlockExtrema own, BlockExtrema* of_warps) {
   own.minimum = warp::reduce(own.minimum, BetterExtremum{});
   own.maximum = warp::reduce(own.maximum, BetterExtremum{});

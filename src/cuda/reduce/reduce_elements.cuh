@@ -69,7 +69,7 @@ __device__ std::uint32_t swapped_word(std::uint32_t word) {
   return __byte_perm(word, 0, sizeof(T) == 2 ? 0x2301 : 0x0123);
 }
 
-/// The bytes of each element reversed.
+/// Returns the bytes of each element reversed.
 template <class T>
 __device__ uint4 swapped_elements(uint4 words) {
   if constexpr (sizeof(T) == 1) return words;
@@ -186,7 +186,7 @@ class ThreadShare {
     return true;
   }
 
-  /// The flat index of the element at `place`.
+  /// Returns the flat index of the element at `place`.
   __device__ std::uint64_t index(std::uint32_t place) const {
     if (place == head_place) return share_.first_index + threadIdx.x;
     if (place == tail_place)

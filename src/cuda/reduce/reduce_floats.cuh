@@ -252,8 +252,8 @@ class FloatSums {
     return warp::shuffle(warp::reduce(range, Wider{}), 0);
   }
 
-  /// A window for lanes of such greatest elements, or for those of the least where others, maybe a
-  /// few, are far above.
+  /// Returns a window for lanes of such greatest elements, or for those of the least where others,
+  /// maybe a few, are far above.
   __device__ static int window_for(const ExponentRange& range) {
     constexpr int spread = 2 * Slices::orders / 3;
     if (range.maximum < range.minimum) return Win::lowest;
@@ -274,7 +274,7 @@ class FloatSums {
     chunk.keep(masks.inside);
   }
 
-  /// Whether for most lanes that have elements most of these lie outside the window.
+  /// Tells whether for most lanes that have elements most of these lie outside the window.
   __device__ bool is_misplaced(const ChunkMasks& masks) const {
     const bool outside = __popc(masks.outside) > __popc(masks.inside);
     const int votes = __popc(__ballot_sync(warp::all_lanes, outside));

@@ -38,7 +38,8 @@ decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
   return visitor(SumReduce{});
 }
 
-/// A thread's sums. settle() comes at least every settle_chunks chunks, and before flush().
+/// Returns the type of a thread's sums. settle() comes at least every settle_chunks chunks, and
+/// before flush().
 template <class T, ReduceNeeds needs>
 constexpr auto sums_type() {
   if constexpr (std::is_integral_v<T>)
@@ -85,7 +86,7 @@ class ThreadReduce {
   }
 
  private:
-  /// Whether so many chunks have come that sums are to be settled.
+  /// Tells whether so many chunks have come that sums are to be settled.
   __device__ static bool is_due(std::uint32_t place) {
     constexpr std::uint32_t period = Sums<T, needs>::settle_chunks * Chunk<T>::size;
     return (place - ThreadShare<T>::first_place + Chunk<T>::size) % period == 0;
@@ -156,7 +157,7 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
           .first_place = arguments.first_index};
 }
 
-/// Of kept elements those from the `first` on, at most `most`.
+/// Reduces selected elements from the `first` on, at most `maximum`.
 template <class T>
 __global__ void __launch_bounds__(reduce_threads,
                                   (blocks_per_multiprocessor<T, KeptReduce::needs>()))

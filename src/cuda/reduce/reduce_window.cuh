@@ -25,7 +25,7 @@ struct AsDouble<Float16Bits<MantissaBits>, true> {
   using Element = Float16Bits<MantissaBits>;
   static constexpr int scale = Element::bias - 1023;
 
-  /// Of finite elements.
+  /// Widens a finite element.
   __device__ static double of(Element element) {
     constexpr int shift = 11 - Element::exponent_bits;
     const int high = static_cast<int>(static_cast<std::uint32_t>(element.bits) << 16) >> shift;
@@ -56,7 +56,7 @@ __device__ inline std::uint32_t magnitude_key(double x) {
   return static_cast<std::uint32_t>((bits - 1) >> 32);
 }
 
-/// A key of 16 bits stands above 16 zeros.
+/// Returns the element's key; one of 16 bits stands above 16 zeros.
 template <class T>
 __device__ std::uint32_t key_of_element(T element) {
   if constexpr (sizeof(T) == 2)
@@ -107,7 +107,7 @@ __device__ inline float power_of_two(int exponent) {
   return exponent < -149 ? 0.0f : std::bit_cast<float>(1u << (exponent + 149));
 }
 
-/// Whether the window holds one element; not NaN.
+/// Tells whether the window holds one element; not NaN.
 template <class Window, class T>
 __device__ bool contains(const Window& window, T element) {
   KeyRange range;

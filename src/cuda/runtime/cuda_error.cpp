@@ -26,7 +26,7 @@ std::string suggestion(cudaError_t status) {
   }
 }
 
-/// Whether it leaves this process without its GPU, whatever it calls next.
+/// Tells whether it leaves this process without its GPU, whatever it calls next.
 bool loses_gpu(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -51,7 +51,8 @@ std::string text_of(cudaError_t status) {
   return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
 }
 
-/// The current GPU's place on the bus, which needs nothing that was lost; "?" where it does.
+/// Returns the current GPU's place on the bus, which needs nothing that was lost; "?" where it
+/// does.
 std::string current_pci_bus_id() {
   int device = 0;
   std::array<char, 32> text{};

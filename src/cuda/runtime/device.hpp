@@ -32,7 +32,7 @@ class Device {
   /// any thread may call.
   void activate() const { check(cudaSetDevice(ordinal_), "selecting the GPU"); }
 
-  /// The most bytes one engine may allocate now.
+  /// Returns the most bytes one engine may allocate now.
   std::uint64_t memory_limit() const;
 
  private:

@@ -30,18 +30,18 @@ struct ResidentScan {
   int block_warps = 0;  ///< that scan, of a block of many elements
 };
 
-/// Of the current device; prepares the kernel for it. To be called before the first scan. For
-/// supported types, as are the functions below.
+/// Says what the current device holds of the scan, and prepares the kernel for it. To be called
+/// before the first scan. For supported types, as are the functions below.
 ResidentScan scan_registers_resident(ElementType input, ElementType output,
                                      ScanOperation operation);
 
-/// How many elements a thread block takes at once where there are many.
+/// Says how many elements a thread block takes at once where there are many.
 std::uint64_t scan_registers_max_tile_elements(ElementType input, ElementType output,
                                                ScanOperation operation);
 
 std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks);
 
-/// How many epochs a launch takes at most.
+/// Says how many epochs a launch takes at most.
 std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,
                                     std::uint64_t elements, const ResidentScan& resident);
 
@@ -53,19 +53,20 @@ void scan_registers(ElementType input, ElementType output, ScanOperation operati
 
 bool scan_bulk_supports(ElementType input, ElementType output, ScanOperation operation);
 
-/// Whether input and output reach a multiple of 16 bytes at the same element, as bulk copies need.
+/// Tells whether input and output reach a multiple of 16 bytes at the same element, as bulk copies
+/// need.
 bool scan_bulk_applies(ElementType input_type, ElementType output_type, const void* input,
                        const void* output);
 
-/// How many thread blocks of the scan the current device holds at once, 0 where it can't run it
-/// (for want of bulk copies or shared memory); prepares the kernel for it. To be called before the
-/// first scan. For supported types, as are the functions below.
+/// Says how many thread blocks of the scan the current device holds at once, 0 where it can't run
+/// it (for want of bulk copies or shared memory); prepares the kernel for it. To be called before
+/// the first scan. For supported types, as are the functions below.
 std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
                                         ScanOperation operation);
 
 std::uint64_t scan_bulk_workspace_bytes(std::uint32_t resident_blocks);
 
-/// How many epochs a launch takes at most.
+/// Says how many epochs a launch takes at most.
 std::uint32_t scan_bulk_epochs(ElementType input, ElementType output, ScanOperation operation,
                                std::uint64_t elements, std::uint32_t resident_blocks);
 

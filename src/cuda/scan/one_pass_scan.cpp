@@ -17,7 +17,7 @@ std::string names_of(ElementType input, ElementType output, ScanOperation operat
          std::string(name_of(output));
 }
 
-/// The bits of what precedes the first element; of the identity where nothing does.
+/// Returns the bits of what precedes the first element; of the identity where nothing does.
 std::uint64_t carry_bits(ElementType output, ScanOperation operation, const void* before) {
   if (before == nullptr) return scan_identity_bits(operation, output);
   std::uint64_t bits = 0;

@@ -22,7 +22,8 @@ class LaunchEpochs {
     bool over_again;  ///< the workspace is to be cleared before the launch
   };
 
-  /// The next `count` epochs, fewer than `last`. The workspace has never been cleared at first.
+  /// Returns the next `count` epochs, fewer than `last`. The workspace has never been cleared at
+  /// first.
   Range take(std::uint32_t count) {
     const bool over_again = next_ == 0 || count > last - next_ + 1;
     const std::uint32_t first = over_again ? 1 : next_;

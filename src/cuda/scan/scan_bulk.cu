@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t copy_alignment = 16;
 
-/// How many elements lie before the first that is aligned to bulk copies.
+/// Says how many elements lie before the first that is aligned to bulk copies.
 std::uint64_t unaligned_elements(const void* array, std::size_t element_bytes) {
   const auto past = reinterpret_cast<std::uintptr_t>(array) % copy_alignment;
   return (copy_alignment - past) % copy_alignment / element_bytes;

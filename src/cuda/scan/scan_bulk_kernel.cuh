@@ -146,7 +146,7 @@ class BulkScanBlock {
     }
   }
 
-  /// A segment's elements combined in their order, in lane 0.
+  /// Returns a segment's elements combined in their order, in lane 0.
   __device__ static Part reduced(const Input* segment) {
     using Vector = LaneElements<Input, Shape::reduce_lane_elements>;
     Part total = identity();
@@ -262,7 +262,7 @@ class BulkScanBlock {
     }
   }
 
-  /// The row's prefixes; `before` becomes what precedes the next row.
+  /// Returns the row's prefixes; `before` becomes what precedes the next row.
   template <bool exclusive, int count>
   __device__ static LaneElements<Output, count> scan_row(const LaneElements<Input, count>& row,
                                                          Value& before) {

@@ -79,7 +79,7 @@ struct BulkShape {
 template <class Shape>
 class TileTurn {
  public:
-  /// Of the first tile; block 0 has one of no elements in an array of none.
+  /// Begins with the first tile; block 0 has one of no elements in an array of none.
   __device__ explicit TileTurn(std::uint64_t elements)
       : elements_(elements), first_element_(std::uint64_t{blockIdx.x} * Shape::tile_elements) {}
 
@@ -96,7 +96,7 @@ class TileTurn {
 
   __device__ std::uint64_t first_element() const { return first_element_; }
 
-  /// How many elements of the array it has.
+  /// Says how many elements of the array it has.
   __device__ std::uint32_t elements() const {
     const std::uint64_t rest = elements_ - first_element_;
     return rest < Shape::tile_elements ? static_cast<std::uint32_t>(rest) : Shape::tile_elements;
@@ -106,7 +106,7 @@ class TileTurn {
   __device__ std::uint32_t stage() const { return stage_; }
   __device__ bool reuses_stage() const { return round_ >= Shape::stages; }
 
-  /// Of the phase in which the stage holds this tile.
+  /// Returns the phase in which the stage holds this tile.
   __device__ std::uint32_t parity() const { return parity_; }
 
  private:

@@ -65,7 +65,7 @@ struct ExtremumOperator {
     return value == value ? value : std::numeric_limits<Value>::quiet_NaN();
   }
 
-  /// Of doubles by the upper 32 bits: units that compare them are few.
+  /// Tells NaN, of doubles by the upper 32 bits: units that compare them are few.
   __device__ static bool is_nan(Value value) {
     if constexpr (std::is_same_v<Value, double>)
       return std::bit_cast<std::uint64_t>(value) >> 32 == 0x7ff80000u;

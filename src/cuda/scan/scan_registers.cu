@@ -80,7 +80,7 @@ struct RegistersLaunch {
     return static_cast<Value>(output);
   }
 
-  /// The output begins within a vector: the elements before it do not exist.
+  /// Describes a scan whose output begins within a vector: the elements before it do not exist.
   RegisterScan<Operator> scan_of(const ScanArguments& arguments) const {
     const std::uint64_t missing =
         reinterpret_cast<std::uintptr_t>(arguments.output) % 16 / sizeof(Output);

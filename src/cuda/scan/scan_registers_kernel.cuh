@@ -176,7 +176,7 @@ class SegmentScanner {
   __device__ bool exists(std::uint64_t place) const {
     return place >= scan_.first && place < scan_.end;
   }
-  /// Whether the lane's elements exist, and as many more on either side.
+  /// Tells whether the lane's elements exist, and as many more on either side.
   __device__ bool all_exist(std::uint64_t place, int margin) const {
     return place >= scan_.first + static_cast<unsigned>(margin) &&
            place + static_cast<unsigned>(count + margin) <= scan_.end;

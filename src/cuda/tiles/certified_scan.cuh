@@ -42,7 +42,7 @@ struct WarpVectors {
 /// Room for a warp's parts of the widest type.
 using PartStorage = WarpVectors<vectors_of<TileElements<double, part_elements>>>;
 
-/// The place in its tile of this thread's first element.
+/// Returns the place in its tile of this thread's first element.
 __device__ inline std::int32_t first_of_part() {
   return static_cast<std::int32_t>(threadIdx.x) * part_elements;
 }
@@ -109,7 +109,7 @@ __device__ void write_part(const BlockView& block, const Tile& tile,
   }
 }
 
-/// What prefixes may err by, in a tile of elements below m = 2^exponent.
+/// Returns what prefixes may err by, in a tile of elements below m = 2^exponent.
 ///
 /// In pairs, a prefix passes at most 4 + 5 + 4 + 8 + 3 levels of additions, each of a relative
 /// error below 3.1 * 2^-106 and of terms whose magnitudes add up to less than |base| + 2^12 m:
@@ -194,7 +194,7 @@ class CertifiedPart {
   Values values_;
 };
 
-/// The sum of all elements of the tile before this thread's. By the whole thread block.
+/// Returns the sum of all elements of the tile before this thread's. By the whole thread block.
 __device__ inline SliceUnits units_before(SliceUnits own, bool& left_over) {
   __shared__ SliceUnits warp_total[part_warps];
   const SliceUnits lanes = warp::inclusive_scan(own, AddUnits{});
@@ -207,7 +207,7 @@ __device__ inline SliceUnits units_before(SliceUnits own, bool& left_over) {
   return before;
 }
 
-/// Of a tile without huge or special elements. Returns false, and has stored nothing, where some
+/// Scans a tile without huge or special elements. Returns false, and has stored nothing, where some
 /// prefix is uncertain. To be called by a whole block of part_threads.
 template <class Out>
 __device__ bool scan_certified(const BlockView& block, const Tile& tile, const TileStart& start,

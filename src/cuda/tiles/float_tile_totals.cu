@@ -55,14 +55,14 @@ struct Share {
 
   T element[share_elements];
 
-  /// The place in its tile of element i of this lane's share in a step.
+  /// Returns the place in its tile of element i of this lane's share in a step.
   __device__ static std::int32_t place(int step, int i) {
     const int vector = i / vector_elements * warp::lanes + warp::lane();
     return step * step_elements + vector * vector_elements + i % vector_elements;
   }
 };
 
-/// Of a full tile at an address that is aligned to vectors.
+/// Loads elements of a full tile at an address that is aligned to vectors.
 template <class T>
 __device__ Share<T> load_vectors(const T* elements, int step) {
   constexpr int vector_elements = Share<T>::vector_elements;
@@ -80,7 +80,7 @@ __device__ Share<T> load_vectors(const T* elements, int step) {
   return share;
 }
 
-/// Of any tile; zero past its end.
+/// Loads elements of any tile; zero past its end.
 template <class T>
 __device__ Share<T> load_singly(const T* elements, const Tile& tile, int step) {
   Share<T> share{};

@@ -45,13 +45,13 @@ struct TileGroups {
   explicit TileGroups(std::uint64_t tiles)
       : tiles_each(round_up(ceil_div(tiles, maximum), step)), count(ceil_div(tiles, tiles_each)) {}
 
-  /// Of any `tiles` or fewer.
+  /// Returns the most groups of `tiles` tiles or fewer.
   static std::uint64_t max_of(std::uint64_t tiles) {
     return std::min(maximum, ceil_div(tiles, step));
   }
 
   std::uint64_t tiles_each;  ///< a multiple of `step`
-  std::uint64_t count;       ///< at most `most`
+  std::uint64_t count;       ///< at most `maximum`
 };
 
 /// Exact sums of tiles and of groups of tiles. A tile's limb lies in (-2^33, 2^33), so that 2^29
@@ -64,7 +64,7 @@ struct FloatTileTotals {
   TileGroups groups;
 };
 
-/// `group_limbs` has to be zero before.
+/// Sums tiles and groups of them. `group_limbs` has to be zero before.
 void float_tile_totals(const BlockView& block, const FloatTileTotals& totals, NonFinite* non_finite,
                        cudaStream_t stream);
 
@@ -85,7 +85,8 @@ struct FloatCarry {
   bool negative_infinity;
 };
 
-/// `totals` with the limbs of each group replaced by those of the groups before it.
+/// Finds where tiles start, of `totals` with the limbs of each group replaced by those of the
+/// groups before it.
 void tile_starts(const FloatTileTotals& totals, const NonFinite* non_finite,
                  const FloatCarry& before, std::uint64_t tiles, TileStart* starts,
                  cudaStream_t stream);

@@ -61,7 +61,7 @@ __device__ Quad<double> row_prefixes(const Quad<double>& x, scan_order::LaneBase
   return prefixes;
 }
 
-/// The sum of the segments before the warp's own. To be called by the whole thread block.
+/// Returns the sum of the segments before the warp's own. To be called by the whole thread block.
 template <class Inner>
 __device__ Inner sum_of_segments_before(Inner total,
                                         Inner (&segment_total)[scan_order::tile_segments]) {

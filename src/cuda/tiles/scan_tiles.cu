@@ -125,7 +125,7 @@ struct RunningExtremum {
     return first_extremum(left, right, maximum);
   }
 
-  /// What the elements before a tile leave it.
+  /// Returns what the elements before a tile leave it.
   __device__ Value carry(const Extremum& before, const Extremum& in_block, bool nan) const {
     if constexpr (is_floating_element<T>)
       if (nan) return std::numeric_limits<Value>::quiet_NaN();

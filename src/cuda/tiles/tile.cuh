@@ -13,7 +13,8 @@ namespace warpfold::cuda::kernels {
 
 static_assert(scan_order::tile_lanes == warp::lanes);
 
-/// As LaneElements, but aligned as one element: they may take several vectors.
+/// Elements of a lane as LaneElements are, but aligned as one element: they may take several
+/// vectors.
 template <class T, int Count>
 struct TileElements {
   T element[Count];
@@ -23,7 +24,8 @@ struct TileElements {
 template <class T>
 using Quad = TileElements<T, scan_order::lane_elements>;
 
-/// The place in its tile of the first of this lane's elements in a row of its warp's segment.
+/// Returns the place in its tile of the first of this lane's elements in a row of its warp's
+/// segment.
 __device__ inline std::int32_t place_in_tile(int row) {
   return (warp::index() * scan_order::tile_rows + row) * scan_order::row_elements +
          warp::lane() * scan_order::lane_elements;
@@ -43,7 +45,7 @@ struct Tile {
 
   __device__ bool full() const { return count == scan_order::tile_elements; }
 
-  /// How many of the lane's elements from `place` on exist; may be negative or above four.
+  /// Says how many of the lane's elements from `place` on exist; may be negative or above four.
   __device__ std::int32_t present(std::int32_t place) const { return count - place; }
 };
 
@@ -75,7 +77,8 @@ __device__ void make_native(const BlockView& block, Quad<T>& quad) {
   for (T& element : quad.element) element = byte_swapped(element);
 }
 
-/// The lane's elements from `place` on, in native byte order, zero past the end of the tile.
+/// Returns the lane's elements from `place` on, in native byte order, zero past the end of the
+/// tile.
 template <class T>
 __device__ Quad<T> read_quad(const BlockView& block, const Tile& tile, std::int32_t place) {
   const T* elements = input_of<T>(block, tile);

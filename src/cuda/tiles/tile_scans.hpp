@@ -14,14 +14,14 @@ inline constexpr std::uint64_t max_tiles = std::uint64_t{1} << 29;
 
 void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stream);
 
-/// The minimum (maximum) of each tile; indices count from the block's start.
+/// Finds the minimum (maximum) of each tile; indices count from the block's start.
 void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrema,
                           NonFinite* non_finite, cudaStream_t stream);
 
 // Each replaces the totals of tiles, or groups of them, by the total of those before, in place, and
 // writes the total of all.
 
-/// ExactSum::limbs columns of the limbs of `groups` of tiles; as many totals.
+/// Takes ExactSum::limbs columns of the limbs of `groups` of tiles, and as many totals.
 void limb_prefixes(std::int64_t* limbs, std::uint64_t groups, std::int64_t* totals,
                    cudaStream_t stream);
 

@@ -63,7 +63,7 @@ __device__ void find_columns(GroupState& group, const TileRow& row) {
   __syncthreads();
 }
 
-/// The sum of a column's limbs in the tiles before the thread's own.
+/// Returns the sum of a column's limbs in the tiles before the thread's own.
 __device__ std::int64_t column_prefix(GroupState& group, int column, std::int64_t own) {
   std::int64_t(&warp_total)[start_warps] = group.warp_total[column % 2];
   const std::int64_t inclusive =
@@ -81,8 +81,8 @@ __device__ std::int64_t column_prefix(GroupState& group, int column, std::int64_
   return prefix;
 }
 
-/// The sum of all before the thread's tile. Limbs stay below 2^63: 2^29 tiles of less than 2^33,
-/// what is before the block, a carry.
+/// Returns the sum of all before the thread's tile. Limbs stay below 2^63: 2^29 tiles of less than
+/// 2^33, what is before the block, a carry.
 __device__ DigitNumber prefix_of_tile(GroupState& group, const TileRow& row) {
   const int first = min(group.first, group.end);
   const int columns = group.end - first;

@@ -9,7 +9,7 @@
 
 namespace warpfold::cuda::kernels {
 
-/// A double other than NaN as an output element.
+/// Returns a double other than NaN as an output element.
 template <class Out>
 __device__ Out finite_element(double value) {
   if constexpr (std::is_arithmetic_v<Out>)

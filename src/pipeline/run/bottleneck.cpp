@@ -47,7 +47,7 @@ std::string percent(double part, double whole) {
   return std::to_string(std::lround(100 * part / whole)) + "%";
 }
 
-/// A whole number of GB/s where that says enough, otherwise a tenth of one.
+/// Returns a whole number of GB/s where that says enough, otherwise a tenth of one.
 std::string rate_text(double bytes_per_second) {
   const double tenths = std::round(bytes_per_second / 1e8);
   if (tenths >= 100) return std::to_string(std::lround(tenths / 10)) + " GB/s";

@@ -16,7 +16,7 @@ namespace warpfold::pipeline {
 /// Throws Error once the run's `interrupted` flag is set.
 void leave_if_interrupted(const RunOptions& options);
 
-/// What a rank tells of its run while it lasts: a thread of its own calls the `progress` of the
+/// Tells of a rank's run while it lasts: a thread of its own calls the `progress` of the
 /// options, where there is one, whatever the run waits for, and once more in the end.
 class ProgressMonitor {
  public:
@@ -28,16 +28,17 @@ class ProgressMonitor {
 
   StageRegistry& stages() { return stages_; }
 
-  /// The dataset in hand is the `number`-th of so many, counted from 1.
+  /// Begins a dataset, the `number`-th of so many, counted from 1.
   void start_dataset(const std::string& name, std::size_t number, std::size_t datasets);
 
-  /// All ranks together begin to pass so many bytes.
+  /// Begins a pass of all ranks over so many bytes.
   void start_pass(std::uint64_t total);
 
-  /// So many of them are done, of all ranks. Less than before, or more than all, is not believed.
+  /// Counts so many of them as done, of all ranks. Less than before, or more than all, is not
+  /// believed.
   void advance(std::uint64_t done);
 
-  /// Likewise where only this rank's are known, `done` of `share`: others are as far.
+  /// Advances where only this rank's are known, `done` of `share`: others are as far.
   void advance_share(std::uint64_t done, std::uint64_t share);
 
   void finish_pass();

@@ -36,12 +36,13 @@ StageTiming sync_on_all_ranks(const std::function<void()>& sync, StageRegistry& 
 
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more);
 
-/// The threads of one rank together, after `seconds` in which all of them ran: one timing for each
-/// stage, in the order in which the stages first appear. What a stage wasn't busy, it waited.
+/// Returns the threads of one rank together, after `seconds` in which all of them ran: one timing
+/// for each stage, in the order in which the stages first appear. What a stage wasn't busy, it
+/// waited.
 std::vector<StageTiming> over_threads(const std::vector<StageTiming>& threads, double seconds);
 
-/// Each stage's timing on the rank where its threads were busiest, on every rank; in the order in
-/// which the stages first appear, ranks in order. Collective.
+/// Returns each stage's timing on the rank where its threads were busiest, on every rank; in the
+/// order in which the stages first appear, ranks in order. Collective.
 std::vector<StageTiming> busiest(const std::vector<StageTiming>& mine,
                                  const mpi::Communicator& communicator);
 

@@ -73,5 +73,22 @@ TEST(ValueBits, KeepTheValue) {
   EXPECT_EQ(value_bits(Float16{0xc000}), 0xc000000000000000u);
 }
 
+template <class T>
+void expect_restored(T value, ElementType type) {
+  EXPECT_EQ(bits_of_key(ordered_key(value), type), value_bits(value));
+  EXPECT_EQ(element_of_bits<T>(value_bits(value)), value);
+}
+
+TEST(OrderedKey, GivesTheValueBack) {
+  for (const double value : {-1e300, -2.5, -0x1p-1074, 0.0, 0x1p-1074, 1.0, 1e300})
+    expect_restored(value, ElementType::f64);
+  for (const float value : {-3e38f, -0.1f, 0.0f, 0x1p-149f, 3e38f})
+    expect_restored(value, ElementType::f32);
+  for (const int value : {-128, -1, 0, 1, 127})
+    expect_restored(static_cast<std::int8_t>(value), ElementType::i8);
+  for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}})
+    expect_restored(value, ElementType::u64);
+}
+
 }  // namespace
 }  // namespace warpfold
