@@ -26,11 +26,11 @@ class RangeSink {
 /// One thread's reduction of any elements it is given.
 class RangeReducer : public RangeSink {
  public:
-  /// Everything since the last take(), normalized.
+  /// Returns the reduction of everything since the last take(), normalized.
   virtual Accumulator take() = 0;
 };
 
-/// Of elements that are values already, or that `decoding` is to be applied to.
+/// Makes a reducer of elements that are values already, or that `decoding` is to be applied to.
 std::unique_ptr<RangeReducer> make_range_reducer(const Kernels& kernels, ElementFormat format,
                                                  ReduceNeeds needs, const Decoding& decoding = {});
 
