@@ -11,8 +11,8 @@
 #include "bench/harness/timing_loop.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/combine.hpp"
-#include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/run.hpp"
 
 namespace warpfold::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "mpi/communicator.hpp"
-#include "pipeline/run/backend_choice.hpp"
+#include "pipeline/run/run.hpp"
 
 namespace warpfold::bench {
 

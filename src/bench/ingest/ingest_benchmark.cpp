@@ -5,8 +5,8 @@
 #include "bench/ingest/ingest_candidates.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/plan.hpp"
-#include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/run.hpp"
 
 namespace warpfold::bench {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/regions/slab_plan.hpp"
-#include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"

@@ -10,7 +10,6 @@
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/regions/slab_plan.hpp"
-#include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"

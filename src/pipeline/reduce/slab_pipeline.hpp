@@ -11,8 +11,8 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/regions/slab_source.hpp"
-#include "pipeline/run/backend_choice.hpp"
 #include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/run.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/run_options.hpp"
 

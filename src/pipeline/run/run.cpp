@@ -1,11 +1,44 @@
 #include "pipeline/run/run.hpp"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "cpu/engines/backend.hpp"
+#include "cpu/machine/machine.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/environment.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/placement.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
+
+GpuPlacement placement_on(const mpi::Communicator& host, const GpuView& mine) {
+  std::vector<GpuView> views;
+  for (const std::string& text : mpi::gather_everywhere(to_text(mine), host))
+    views.push_back(gpu_view(text));
+  return GpuPlacement(std::move(views));
+}
+
+/// Returns a rank's share of the cores it may use: ranks bound to the same set divide it.
+/// Collective over the host's ranks.
+int share_of_cores(const mpi::Communicator& host) {
+  const std::string mine = cpu::cpu_set();
+  const std::vector<std::string> sets = mpi::gather_everywhere(mine, host);
+  const auto sharing = static_cast<int>(std::count(sets.begin(), sets.end(), mine));
+  return std::max(1, cpu::available_cores() / sharing);
+}
+
+/// Returns the text of the lowest rank that has one. Collective.
+std::string first_told(const std::string& text, const mpi::Communicator& communicator) {
+  const std::vector<std::string> texts = mpi::gather_everywhere(text, communicator);
+  const auto told = std::ranges::find_if_not(texts, &std::string::empty);
+  return told == texts.end() ? "" : *told;
+}
 
 BackendPlacement checked_place(const RunOptions& options, const mpi::Communicator& communicator) {
   run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
@@ -13,6 +46,73 @@ BackendPlacement checked_place(const RunOptions& options, const mpi::Communicato
 }
 
 }  // namespace
+
+BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
+  const mpi::Communicator host = communicator.on_this_host();
+  std::vector<cuda::DeviceInfo> devices;
+  if (options.backend != BackendChoice::cpu) devices = cuda::visible_devices();
+  run_on_all(communicator, [&] {
+    if (options.backend == BackendChoice::cuda && devices.empty())
+      throw Error("no GPU to run on", cuda::unavailable_reason(),
+                  "Use `backend` cpu, or a host and a build with CUDA.");
+  });
+  const GpuPlacement placement = placement_on(host, view_of(communicator.rank(), devices));
+  run_on_all(communicator, [&] {
+    if (!options.share_gpu) placement.refuse_sharing(mpi::host_name(), installed_gpus());
+  });
+  BackendPlacement place;
+  CoreBinding binding{host.size(), cpu::host_cores(), share_of_cores(host), options.threads};
+  place.threads = options.threads > 0 ? options.threads : binding.cores;
+  const auto host_rank = static_cast<std::size_t>(host.rank());
+  if (const std::optional<int> device = placement.device(host_rank)) {
+    place.gpu = {*device, options.device_memory_bytes, placement.sharing(host_rank)};
+    const std::string& bus_id = devices[static_cast<std::size_t>(*device)].pci_bus_id;
+    place.near_gpu = cpu::hardware_threads_near(bus_id);
+    binding.far_from_gpu = cpu::is_far_from(bus_id);
+  } else if (options.backend == BackendChoice::automatic) {
+    place.fallback = cuda::unavailable_reason();
+  }
+  if (mpi::started_by_launcher(communicator)) place.binding_note = binding_note(binding);
+  return place;
+}
+
+std::unique_ptr<Backend> make_backend(const BackendPlacement& place) {
+  return place.gpu ? cuda::make_backend(*place.gpu) : cpu::make_backend(place.threads);
+}
+
+StartingBackend::StartingBackend(std::function<std::unique_ptr<Backend>()> make)
+    : starting_(std::async(std::launch::async, std::move(make))) {}
+
+Backend& StartingBackend::get() {
+  if (!backend_) backend_ = starting_.get();
+  return *backend_;
+}
+
+ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator) {
+  const BackendPlacement place = choose_place(options, communicator);
+  ChosenBackend chosen{nullptr, place};
+  run_on_all(communicator, [&] { chosen.backend = make_backend(place); });
+  return chosen;
+}
+
+RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& communicator) {
+  return describe_run(*chosen.backend, chosen.place, communicator);
+}
+
+RunReport describe_run(const Backend& backend, const BackendPlacement& place,
+                       const mpi::Communicator& communicator) {
+  RunReport report;
+  report.ranks = communicator.size();
+  report.hosts = mpi::count_hosts(communicator);
+  report.devices = mpi::gather_everywhere(backend.device(), communicator);
+  report.fallback = place.fallback;
+  report.binding_note = first_told(place.binding_note, communicator);
+  const auto names = mpi::gather_everywhere(backend.name(), communicator);
+  const std::set<std::string> distinct(names.begin(), names.end());
+  for (const std::string& name : distinct)
+    report.backend += (report.backend.empty() ? "" : "+") + name;
+  return report;
+}
 
 void check_slab_bytes(std::uint64_t slab_bytes) {
   constexpr std::uint64_t smallest_slab_bytes = std::uint64_t{4} << 10;
@@ -33,7 +133,7 @@ RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start) {
   RunReport report = describe_run(run.backend.get(), run.place, run.communicator);
   report.stages = busiest(stages, run.communicator);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = seconds_since(start);
   return report;
 }
 
