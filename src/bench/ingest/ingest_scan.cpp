@@ -105,7 +105,7 @@ Candidate copying(const IngestRun& run, const ScanOutputs& outputs, Row row) {
       partition(row.bytes, copy_piece_bytes, static_cast<std::uint64_t>(run.communicator.size()),
                 static_cast<std::uint64_t>(run.communicator.rank()));
   const std::vector<io::FileBytes> pieces =
-      cut_into_pieces({mine.first, mine.count}, copy_piece_bytes);
+      split_into_pieces({mine.first, mine.count}, copy_piece_bytes);
   return {.row = std::move(row),
           .run =
               [&run, &outputs, pieces](std::uint64_t) {

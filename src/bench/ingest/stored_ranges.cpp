@@ -19,7 +19,7 @@ void append_pieces(std::vector<io::FileBytes>& pieces, io::FileBytes whole,
 
 }  // namespace
 
-std::vector<io::FileBytes> cut_into_pieces(io::FileBytes whole, std::uint64_t piece_bytes) {
+std::vector<io::FileBytes> split_into_pieces(io::FileBytes whole, std::uint64_t piece_bytes) {
   std::vector<io::FileBytes> pieces;
   append_pieces(pieces, whole, piece_bytes);
   return pieces;
@@ -61,7 +61,7 @@ std::optional<std::vector<io::FileBytes>> stored_pieces(const io::DatasetInfo& i
   const std::uint64_t bytes = info.elements * size_of(info.format.type);
   const ElementRange mine = partition(bytes, piece_bytes, static_cast<std::uint64_t>(ranks),
                                       static_cast<std::uint64_t>(rank));
-  return cut_into_pieces({*info.file_offset + mine.first, mine.count}, piece_bytes);
+  return split_into_pieces({*info.file_offset + mine.first, mine.count}, piece_bytes);
 }
 
 }  // namespace warpfold::bench

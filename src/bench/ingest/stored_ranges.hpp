@@ -11,7 +11,7 @@
 namespace warpfold::bench {
 
 /// `whole` in pieces of `piece_bytes`, the last of which may be short.
-std::vector<io::FileBytes> cut_into_pieces(io::FileBytes whole, std::uint64_t piece_bytes);
+std::vector<io::FileBytes> split_into_pieces(io::FileBytes whole, std::uint64_t piece_bytes);
 
 /// Returns the bytes of `chunks` in the order of the file, in pieces of at most `piece_bytes`: what
 /// lies between chunks is taken along where it is cheaper to read than to leave out.

@@ -28,7 +28,7 @@ class ChunkedAxisReducer final : public AxisReducer {
         counts_all_(decoding.keeps_all()),
         values_(kernels, order, decoding),
         outputs_(kernels, needs),
-        folder_(kernels, outputs_),
+        column_reducer_(kernels, outputs_),
         line_reducer_(kernels, outputs_) {}
 
   void begin(std::uint64_t outputs) override { outputs_.begin(outputs); }
@@ -58,7 +58,7 @@ class ChunkedAxisReducer final : public AxisReducer {
       values_.for_each_counted(elements, row.source, row.elements,
                                [&](Value value, std::uint64_t i) {
                                  outputs_.count((row.target + i) % outputs_.outputs());
-                                 folder_.reduce_element(value, row.target + i, *rows_);
+                                 column_reducer_.reduce_element(value, row.target + i, *rows_);
                                });
     });
   }
@@ -68,8 +68,8 @@ class ChunkedAxisReducer final : public AxisReducer {
     chunk_rows.for_each([&](const ChunkRow& row) {
       for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
         const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
-        folder_.reduce_run(values_.values(elements, row.source + done, n), n, row.target + done,
-                           *rows_);
+        column_reducer_.reduce_run(values_.values(elements, row.source + done, n), n,
+                                   row.target + done, *rows_);
       }
     });
   }
@@ -78,7 +78,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   void reduce_axes(const Value* x, const ChunkAxes& axes) {
     const int inner = axes.size() - 1;
     if (inner < 0)
-      return folder_.reduce_run(x + axes.first_source(), 1, axes.first_target(), *rows_);
+      return column_reducer_.reduce_run(x + axes.first_source(), 1, axes.first_target(), *rows_);
     if (axes[inner].source != 1) return reduce_axes_one_by_one(x, axes);
     if (is_reduced(axes[inner])) return reduce_lines(x, axes, inner);
     if (axes[inner].target == 1) return reduce_side_by_side(x, axes, inner);
@@ -89,7 +89,7 @@ class ChunkedAxisReducer final : public AxisReducer {
 
   void reduce_axes_one_by_one(const Value* x, const ChunkAxes& axes) {
     axes.for_each_beside({}, [&](std::uint64_t source, std::uint64_t target) {
-      folder_.reduce_element(x[source], target, *rows_);
+      column_reducer_.reduce_element(x[source], target, *rows_);
     });
   }
 
@@ -116,9 +116,9 @@ class ChunkedAxisReducer final : public AxisReducer {
     const int group = row < 0 || n > short_row ? -1 : axis_of_target(axes, n);
     if (group >= 0) return reduce_packed(x, axes, row, group);
     axes.for_each_beside({row, inner}, [&](std::uint64_t source, std::uint64_t target) {
-      if (row < 0) return folder_.reduce_run(x + source, n, target, *rows_);
-      folder_.reduce(x + source, {axes[row].count, n, axes[row].source, target, axes[row].target},
-                     *rows_);
+      if (row < 0) return column_reducer_.reduce_run(x + source, n, target, *rows_);
+      column_reducer_.reduce(
+          x + source, {axes[row].count, n, axes[row].source, target, axes[row].target}, *rows_);
     });
   }
 
@@ -138,9 +138,11 @@ class ChunkedAxisReducer final : public AxisReducer {
     const std::uint64_t rest = axes[row].count * n % columns;
     axes.for_each_beside({row, inner}, [&](std::uint64_t source, std::uint64_t target) {
       const Value* const first = x + source;
-      folder_.reduce(first, {rows, columns, columns, target, columns / n * step, n, step}, *rows_);
-      folder_.reduce(first + rows * columns,
-                     {1, rest, rest, target + rows * columns / n * step, 0, n, step}, *rows_);
+      column_reducer_.reduce(first, {rows, columns, columns, target, columns / n * step, n, step},
+                             *rows_);
+      column_reducer_.reduce(first + rows * columns,
+                             {1, rest, rest, target + rows * columns / n * step, 0, n, step},
+                             *rows_);
     });
   }
 
@@ -159,7 +161,7 @@ class ChunkedAxisReducer final : public AxisReducer {
                                      target + r * axes[row].target + g * n, axes[row].target};
           pack(x + source + r * axes[row].source + g * axes[group].source, axes[row].source,
                axes[group].source, n, tile);
-          folder_.reduce(packed_.data(), tile, *rows_);
+          column_reducer_.reduce(packed_.data(), tile, *rows_);
         }
       }
     });
@@ -188,7 +190,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   bool counts_all_;
   ChunkValues<Stored, Value> values_;
   AxisOutputs outputs_;
-  ColumnReducer<Value> folder_;
+  ColumnReducer<Value> column_reducer_;
   LineReducer<Value> line_reducer_;
   const BoxIndices* rows_ = nullptr;  ///< of the slab
   std::vector<Value> packed_;         ///< row_tile rows

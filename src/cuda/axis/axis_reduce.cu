@@ -368,13 +368,13 @@ void launch_reduce(const AxisReduce& reduce, cudaStream_t stream) {
 
 void clear_columns(const AxisColumns& columns, std::uint64_t count, cudaStream_t stream) {
   clear_columns_kernel<<<blocks_for(count), axis_threads, 0, stream>>>(columns, count);
-  check_launch("starting an axis fold on the GPU");
+  check_launch("starting a reduction along axes on the GPU");
 }
 
 void reduce_columns(const AxisReduce& reduce, cudaStream_t stream) {
   visit_wide_type(reduce.wide,
                   [&](auto number) { launch_reduce<decltype(number)>(reduce, stream); });
-  check_launch("starting an axis fold on the GPU");
+  check_launch("starting a reduction along axes on the GPU");
 }
 
 void merge_columns(const AxisReduce& reduce, cudaStream_t stream) {

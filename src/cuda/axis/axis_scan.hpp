@@ -29,7 +29,7 @@ struct AxisScanStatus {
   std::uint32_t inexact_lines;  ///< 0 where there are none
 };
 
-/// Lines are cut into segments of about the same length, each the work of one thread.
+/// Lines are split into segments of about the same length, each the work of one thread.
 struct LineSegments {
   std::uint64_t count = 1;
   std::uint64_t length = 0;  ///< of all but the last

@@ -67,7 +67,7 @@ inline constexpr int elements_of_word = static_cast<int>(sizeof(std::uint32_t) /
 template <class T>
 inline constexpr int shift_margin = elements_of_word<T> > 1 ? elements_of_word<T> : 0;
 
-/// From an address aligned to one element: by whole words, of which the elements are cut.
+/// From an address aligned to one element: by whole words, which the elements are taken from.
 template <class T, int Count>
 __device__ Packed<T, Count> load_shifted(const T* elements) {
   if constexpr (elements_of_word < T >> 1 && Count >= elements_of_word<T>) {

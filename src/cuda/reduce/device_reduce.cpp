@@ -81,8 +81,8 @@ void DeviceReduce::await_publication() {
       continue;
     }
     under_way_ = status == cudaSuccess;
-    check(status, "the fold on the GPU");
-    if (!published()) throw Error("the fold on the GPU ended without a result", "", "");
+    check(status, "the reduction on the GPU");
+    if (!published()) throw Error("the reduction on the GPU ended without a result", "", "");
   }
 }
 

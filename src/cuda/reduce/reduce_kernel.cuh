@@ -187,7 +187,7 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
             share_of<T>(arguments, first, std::min(maximum, arguments.count - first)));
     });
   }
-  check_launch("starting the fold on the GPU");
+  check_launch("starting the reduction on the GPU");
 }
 
 template <class T>
@@ -196,7 +196,7 @@ int resident_reduce_blocks_of(const ReduceNeeds& needs) {
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reduce_kernel<T, decltype(kind)>,
                                                         reduce_threads, 0),
-          "preparing the fold for this GPU");
+          "preparing the reduction for this GPU");
     return blocks;
   });
 }

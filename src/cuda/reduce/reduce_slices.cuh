@@ -10,7 +10,7 @@ namespace warpfold::cuda::kernels {
 /// Sums of doubles that do not round.
 ///
 /// In a window of exponent E lie zero and magnitudes from 2^(E - orders) up to, excluding, 2^E:
-/// multiples of some unit 2^(E - bits). An element is cut into slices, sums of which are far from
+/// multiples of some unit 2^(E - bits). An element is split into slices, sums of which are far from
 /// the 53 bits of a double: adding 1.5 * 2^52 u to a number and taking it away again rounds it to a
 /// multiple of u, and what that leaves is exact and at most u/2 in magnitude. (S. M. Rump, T.
 /// Ogita, S. Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31, 2008.)

@@ -9,8 +9,8 @@
 
 namespace warpfold::cuda::kernels {
 
-/// How a thread block of the bulk scan is cut for an operator. A tile takes a stage of the ring in
-/// shared memory, and each scanner has a segment of it.
+/// How a thread block of the bulk scan is divided for an operator. A tile takes a stage of the ring
+/// in shared memory, and each scanner has a segment of it.
 template <class Op, class Tuning>
 struct BulkShape {
   using Input = typename Op::Input;

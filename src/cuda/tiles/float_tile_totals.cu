@@ -331,7 +331,7 @@ void float_tile_totals(const BlockView& block, const FloatTileTotals& totals, No
       float_tile_totals_kernel<T><<<blocks, reduce_threads, 0, stream>>>(block, totals, non_finite);
     }
   });
-  check_launch("starting the fold of a block on the GPU");
+  check_launch("starting the reduction of a block on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -136,7 +136,7 @@ void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stre
       integer_tile_totals_kernel<T>
           <<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(block, sums);
   });
-  check_launch("starting the fold of a block on the GPU");
+  check_launch("starting the reduction of a block on the GPU");
 }
 
 void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrema,
@@ -146,7 +146,7 @@ void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrem
         <<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(block, maximum, extrema,
                                                                             non_finite);
   });
-  check_launch("starting the fold of a block on the GPU");
+  check_launch("starting the reduction of a block on the GPU");
 }
 
 void limb_prefixes(std::int64_t* limbs, std::uint64_t groups, std::int64_t* totals,

@@ -20,7 +20,7 @@ class FileDigest : public testing::Test {
   std::uint64_t digest(const std::string& content, std::uint64_t piece_bytes, int threads) {
     std::ofstream(path_, std::ios::binary) << std::string(header_bytes, '#') << content;
     return digest_of(path_, header_bytes,
-                     cut_into_pieces({header_bytes, content.size()}, piece_bytes), threads);
+                     split_into_pieces({header_bytes, content.size()}, piece_bytes), threads);
   }
 
   // Tests run at once, each in a process of its own.

@@ -9,10 +9,10 @@ using Pieces = std::vector<io::FileBytes>;
 using Chunks = std::vector<io::StoredChunk>;
 
 TEST(CutIntoPieces, EndsWithAShortOne) {
-  EXPECT_EQ(cut_into_pieces({100, 25}, 10), (Pieces{{100, 10}, {110, 10}, {120, 5}}));
+  EXPECT_EQ(split_into_pieces({100, 25}, 10), (Pieces{{100, 10}, {110, 10}, {120, 5}}));
 }
 
-TEST(CutIntoPieces, OfNothingAreNone) { EXPECT_EQ(cut_into_pieces({100, 0}, 10), Pieces{}); }
+TEST(CutIntoPieces, OfNothingAreNone) { EXPECT_EQ(split_into_pieces({100, 0}, 10), Pieces{}); }
 
 TEST(PiecesOfChunks, FollowTheFileWhateverTheOrderOfTheChunks) {
   const Chunks chunks{{5000, 1000, 0}, {2000, 3000, 0}};
