@@ -22,7 +22,11 @@ struct ScanArguments {
   std::uint32_t epoch;  ///< the first of this scan's; epochs begin with 1 and are used once
 };
 
-bool scan_registers_supports(ElementType input, ElementType output, ScanOperation operation);
+/// Tells whether there are scans of these types.
+bool scan_supports(ElementType input, ElementType output, ScanOperation operation);
+
+/// Says how many bytes of workspace a scan by so many blocks takes.
+std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks);
 
 /// What a device holds of the scan at once.
 struct ResidentScan {
@@ -39,8 +43,6 @@ ResidentScan scan_registers_resident(ElementType input, ElementType output,
 std::uint64_t scan_registers_max_tile_elements(ElementType input, ElementType output,
                                                ScanOperation operation);
 
-std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks);
-
 /// Says how many epochs a launch takes at most.
 std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,
                                     std::uint64_t elements, const ResidentScan& resident);
@@ -50,8 +52,6 @@ std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanO
 void scan_registers(ElementType input, ElementType output, ScanOperation operation,
                     const ScanArguments& arguments, const ResidentScan& resident,
                     cudaStream_t stream);
-
-bool scan_bulk_supports(ElementType input, ElementType output, ScanOperation operation);
 
 /// Tells whether input and output reach a multiple of 16 bytes at the same element, as bulk copies
 /// need.
@@ -63,8 +63,6 @@ bool scan_bulk_applies(ElementType input_type, ElementType output_type, const vo
 /// the first scan. For supported types, as are the functions below.
 std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
                                         ScanOperation operation);
-
-std::uint64_t scan_bulk_workspace_bytes(std::uint32_t resident_blocks);
 
 /// Says how many epochs a launch takes at most.
 std::uint32_t scan_bulk_epochs(ElementType input, ElementType output, ScanOperation operation,

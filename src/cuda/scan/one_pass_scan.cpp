@@ -35,7 +35,7 @@ std::uint64_t carry_bits(ElementType output, ScanOperation operation, const void
 }  // namespace
 
 bool OnePassScan::supports(ElementType input, ElementType output, ScanOperation operation) {
-  return kernels::scan_registers_supports(input, output, operation);
+  return kernels::scan_supports(input, output, operation);
 }
 
 OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation operation,
@@ -57,8 +57,7 @@ OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation op
     throw Error("the GPU holds no block of the " + names_of(input, output, operation),
                 "its multiprocessors have too little shared memory or too few registers",
                 "Use `backend` cpu.");
-  workspace_ = DeviceBuffer(bulk_ ? kernels::scan_bulk_workspace_bytes(resident_.blocks)
-                                  : kernels::scan_registers_workspace_bytes(resident_.blocks));
+  workspace_ = DeviceBuffer(kernels::scan_workspace_bytes(resident_.blocks));
 }
 
 std::uint32_t OnePassScan::epochs_of(std::uint64_t elements) const {

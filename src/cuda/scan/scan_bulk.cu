@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
@@ -56,18 +55,11 @@ struct BulkLaunch {
   using Scan = BulkScan<Operator, typename Shape::Part>;
   using Input = typename Operator::Input;
   using Output = typename Operator::Output;
-  using Value = typename Operator::Value;
 
   static constexpr int shared_bytes = sizeof(typename Shape::Shared);
 
   static const void* kernel() {
     return reinterpret_cast<const void*>(scan_bulk_kernel<Operator, Tuning>);
-  }
-
-  static Value value_of(std::uint64_t output_bits) {
-    Output output;
-    std::memcpy(&output, &output_bits, sizeof(output));
-    return static_cast<Value>(output);
   }
 
   static void start(const ScanArguments& arguments, std::uint32_t resident_blocks,
@@ -83,7 +75,7 @@ struct BulkLaunch {
               elements,
               static_cast<std::uint32_t>(head),
               arguments.exclusive,
-              value_of(arguments.carry),
+              carried_value<Operator>(arguments.carry),
               {static_cast<PublishedAggregate<typename Shape::Part>*>(arguments.workspace), blocks,
                arguments.epoch}};
     void* parameters[] = {&scan};
@@ -94,10 +86,6 @@ struct BulkLaunch {
 };
 
 }  // namespace
-
-bool scan_bulk_supports(ElementType input, ElementType output, ScanOperation operation) {
-  return visit_scan_operator(input, output, operation, [](auto) {});
-}
 
 bool scan_bulk_applies(ElementType input_type, ElementType output_type, const void* input,
                        const void* output) {
@@ -123,10 +111,6 @@ std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
           "preparing the scan on the GPU");
   });
   return static_cast<std::uint32_t>(blocks * multiprocessors());
-}
-
-std::uint64_t scan_bulk_workspace_bytes(std::uint32_t resident_blocks) {
-  return AggregateRing<std::uint64_t>::bytes(resident_blocks);
 }
 
 std::uint32_t scan_bulk_epochs(ElementType input, ElementType output, ScanOperation operation,

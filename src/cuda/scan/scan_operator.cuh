@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -97,6 +98,14 @@ bool visit_integer_sum(ElementType output, Visitor&& visitor) {
     }
   }
   return false;
+}
+
+/// Returns the value of the output element whose bits these are.
+template <class Operator>
+typename Operator::Value carried_value(std::uint64_t output_bits) {
+  typename Operator::Output output;
+  std::memcpy(&output, &output_bits, sizeof(output));
+  return static_cast<typename Operator::Value>(output);
 }
 
 /// Calls visitor(operator) for the operator that scans `input` to `output`; says whether there is

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
@@ -35,7 +34,6 @@ struct RegistersLaunch {
   using Shape = typename ProductionShape<Operator>::type;
   using Input = typename Operator::Input;
   using Output = typename Operator::Output;
-  using Value = typename Operator::Value;
 
   static const void* kernel() {
     return reinterpret_cast<const void*>(scan_registers_kernel<Operator, Shape>);
@@ -74,12 +72,6 @@ struct RegistersLaunch {
     return static_cast<std::uint64_t>(warps) * Shape::segment_elements;
   }
 
-  static Value value_of(std::uint64_t output_bits) {
-    Output output;
-    std::memcpy(&output, &output_bits, sizeof(output));
-    return static_cast<Value>(output);
-  }
-
   /// Describes a scan whose output begins within a vector: the elements before it do not exist.
   RegisterScan<Operator> scan_of(const ScanArguments& arguments) const {
     const std::uint64_t missing =
@@ -95,7 +87,7 @@ struct RegistersLaunch {
         ceil_div(end, tile_elements()),
         reinterpret_cast<std::uintptr_t>(input) % lane_bytes == 0,
         arguments.exclusive,
-        value_of(arguments.carry),
+        carried_value<Operator>(arguments.carry),
         {static_cast<PublishedAggregate<typename Shape::Local::Aggregate>*>(arguments.workspace), 0,
          arguments.epoch}};
   }
@@ -113,7 +105,7 @@ struct RegistersLaunch {
 
 }  // namespace
 
-bool scan_registers_supports(ElementType input, ElementType output, ScanOperation operation) {
+bool scan_supports(ElementType input, ElementType output, ScanOperation operation) {
   return visit_scan_operator(input, output, operation, [](auto) {});
 }
 
@@ -126,7 +118,7 @@ ResidentScan scan_registers_resident(ElementType input, ElementType output,
   return resident;
 }
 
-std::uint64_t scan_registers_workspace_bytes(std::uint32_t resident_blocks) {
+std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks) {
   return AggregateRing<std::uint64_t>::bytes(resident_blocks);
 }
 

@@ -58,7 +58,7 @@ std::vector<ScanTypes> all_scan_types() {
   for (const ElementType input : all_element_types)
     for (const ElementType output : all_element_types)
       for (const auto operation : {ScanOperation::sum, ScanOperation::min, ScanOperation::max})
-        if (kernels::scan_bulk_supports(input, output, operation))
+        if (kernels::scan_supports(input, output, operation))
           all.push_back({input, output, operation});
   return all;
 }
@@ -157,7 +157,7 @@ class BulkScanner {
       : types_(types),
         resident_blocks_(std::min(max_blocks, kernels::scan_bulk_resident_blocks(
                                                   types.input, types.output, types.operation))),
-        workspace_(kernels::scan_bulk_workspace_bytes(resident_blocks_)) {
+        workspace_(kernels::scan_workspace_bytes(resident_blocks_)) {
     fill_bytes(workspace_.data(), 0, workspace_.size(), stream_.get());
   }
 
@@ -315,9 +315,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(BulkScan, SupportsTheTypesOfOneDimension) {
   EXPECT_EQ(all_scan_types().size(), 16u + 12u + 8u + 2u + 20u);
-  EXPECT_FALSE(kernels::scan_bulk_supports(ElementType::f16, ElementType::f16, ScanOperation::sum));
-  EXPECT_FALSE(kernels::scan_bulk_supports(ElementType::f32, ElementType::f64, ScanOperation::sum));
-  EXPECT_FALSE(kernels::scan_bulk_supports(ElementType::u8, ElementType::u32, ScanOperation::max));
+  EXPECT_FALSE(kernels::scan_supports(ElementType::f16, ElementType::f16, ScanOperation::sum));
+  EXPECT_FALSE(kernels::scan_supports(ElementType::f32, ElementType::f64, ScanOperation::sum));
+  EXPECT_FALSE(kernels::scan_supports(ElementType::u8, ElementType::u32, ScanOperation::max));
 }
 
 TEST(BulkScan, AppliesWhereArraysReachABoundaryTogether) {
