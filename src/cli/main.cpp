@@ -8,7 +8,7 @@
 
 #include "cli/commands/application.hpp"
 #include "cli/report/standard_output.hpp"
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "mpi/environment.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "fuzz_input.hpp"
 #include "io/chunks/chunk_decoder.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/filter.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::fuzz {

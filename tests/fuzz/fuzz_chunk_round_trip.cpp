@@ -12,7 +12,7 @@
 #include "fuzz_input.hpp"
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_encoder.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/filter.hpp"
 #include "io/filters/shuffle.hpp"
 
 namespace warpfold::fuzz {

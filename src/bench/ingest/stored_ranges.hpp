@@ -6,7 +6,7 @@
 
 #include "io/chunks/chunk_index.hpp"
 #include "io/dataset/dataset.hpp"
-#include "io/files/file_bytes.hpp"
+#include "io/files/posix_file.hpp"
 
 namespace warpfold::bench {
 

@@ -17,7 +17,6 @@
 #include "cli/run/report_outputs.hpp"
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
-#include "io/files/open_file.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"

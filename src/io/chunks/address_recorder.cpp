@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "io/files/posix_file.hpp"
-#include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
 namespace {

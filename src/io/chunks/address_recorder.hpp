@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "io/files/file_bytes.hpp"
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/files/posix_file.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
 
@@ -22,8 +22,8 @@ class AddressRecorder {
 
   hid_t file() const { return file_.get(); }
 
-  /// The raw data that `call` would have read last, if any; whatever buffer it was given keeps its
-  /// contents.
+  /// Returns the raw data that `call` would have read last, if any; whatever buffer it was given
+  /// keeps its contents.
   template <class Call>
   std::optional<FileBytes> record(Call call) {
     recording_ = {.armed = true, .seen = {}};

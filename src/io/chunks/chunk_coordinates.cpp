@@ -43,10 +43,4 @@ std::string ChunkCoordinates::name(std::uint64_t number) const {
   return text + "]";
 }
 
-std::uint64_t chunk_bytes_of(const DatasetInfo& info) {
-  std::uint64_t bytes = size_of(info.format.type);
-  for (const std::uint64_t extent : info.chunk_shape) bytes *= extent;
-  return bytes;
-}
-
 }  // namespace warpfold::io

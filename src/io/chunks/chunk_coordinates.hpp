@@ -10,7 +10,7 @@
 
 namespace warpfold::io {
 
-/// Where the chunks of a chunked dataset lie in their grid; chunks are numbered in row-major order.
+/// Tells where a dataset's chunks lie in their grid; they are numbered in row-major order.
 class ChunkCoordinates {
  public:
   explicit ChunkCoordinates(const DatasetInfo& info);
@@ -32,8 +32,5 @@ class ChunkCoordinates {
   std::vector<std::uint64_t> chunk_shape_;
   std::vector<std::uint64_t> chunks_along_;
 };
-
-/// Bytes of one chunk of a chunked dataset without filters.
-std::uint64_t chunk_bytes_of(const DatasetInfo& info);
 
 }  // namespace warpfold::io

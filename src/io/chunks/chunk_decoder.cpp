@@ -1,11 +1,8 @@
 #include "io/chunks/chunk_decoder.hpp"
 
-#include <array>
 #include <cstring>
 #include <utility>
 
-#include "io/filters/filter_ids.hpp"
-#include "io/filters/filter_step.hpp"
 #include "io/filters/fletcher32.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -30,92 +27,64 @@ bool is_plain_shuffle(const Filter& filter, std::size_t element_bytes, std::uint
          filter.parameters[0] == element_bytes && chunk_bytes % element_bytes == 0;
 }
 
-}  // namespace
-
-std::string undecodable_filters(const std::vector<Filter>& filters) {
-  std::string names;
-  for (const Filter& filter : filters) {
-    if (!make_filter_step(filter)) names += (names.empty() ? "" : ", ") + filter.name;
-  }
-  return names;
+bool is_skipped(std::size_t filter, std::uint32_t skipped_filters) {
+  return (skipped_filters >> filter & 1U) != 0;
 }
 
-class ChunkDecoder::Implementation {
- public:
-  Implementation(const std::vector<Filter>& filters, std::size_t element_bytes,
-                 std::uint64_t chunk_bytes) {
-    std::uint64_t bytes = chunk_bytes;
-    for (const Filter& filter : filters) {
-      max_bytes_before_.push_back(bytes);
-      bytes = max_bytes_after(filter, bytes);
-      steps_.push_back(make_filter_step(filter));
-      if (!steps_.back()) {
-        throw Error("cannot undo the filter " + filter.name, "this build does not know it", "");
-      }
-    }
-    leaves_shuffle_ = !filters.empty() && is_plain_shuffle(filters[0], element_bytes, chunk_bytes);
-    moves_bytes_ = element_bytes > 1;
-  }
-
-  bool decode(std::span<const std::byte> stored, std::uint32_t skipped_filters,
-              std::span<std::byte> out) {
-    const bool leaves_shuffle = leaves_shuffle_ && !is_skipped(0, skipped_filters);
-    const std::size_t first = first_applied(leaves_shuffle ? 1 : 0, skipped_filters);
-    std::span<const std::byte> bytes = stored;
-    std::size_t idle = 0;
-    for (std::size_t i = steps_.size(); i-- > first;) {
-      if (is_skipped(i, skipped_filters)) continue;
-      const std::span<std::byte> target = i == first ? out : scratch(idle, max_bytes_before_[i]);
-      bytes = steps_[i]->undo(bytes, target);
-      if (bytes.data() == target.data()) idle = 1 - idle;
-    }
-    if (bytes.size() != out.size()) {
-      throw DamagedBytes{"it has " + std::to_string(bytes.size()) + " bytes without its filters, " +
-                         std::to_string(out.size()) + " are a chunk"};
-    }
-    if (bytes.data() != out.data()) std::memcpy(out.data(), bytes.data(), bytes.size());
-    return leaves_shuffle && moves_bytes_;
-  }
-
- private:
-  static bool is_skipped(std::size_t filter, std::uint32_t skipped_filters) {
-    return (skipped_filters >> filter & 1U) != 0;
-  }
-
-  /// The first filter from `filter` on that was applied, or as many as there are filters.
-  std::size_t first_applied(std::size_t filter, std::uint32_t skipped_filters) const {
-    while (filter < steps_.size() && is_skipped(filter, skipped_filters)) ++filter;
-    return filter;
-  }
-
-  std::span<std::byte> scratch(std::size_t which, std::uint64_t bytes) {
-    std::vector<std::byte>& memory = scratch_[which];
-    if (memory.size() < bytes) memory.resize(bytes);
-    return std::span(memory).first(bytes);
-  }
-
-  std::vector<std::unique_ptr<FilterStep>> steps_;
-  std::vector<std::uint64_t> max_bytes_before_;  ///< each filter was applied
-  bool leaves_shuffle_ = false;
-  bool moves_bytes_ = false;  ///< whether a shuffle changes anything
-  std::array<std::vector<std::byte>, 2> scratch_;
-};
+}  // namespace
 
 ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
                            std::uint64_t chunk_bytes)
-    : implementation_(std::make_unique<Implementation>(filters, element_bytes, chunk_bytes)) {}
-
-ChunkDecoder::~ChunkDecoder() = default;
-ChunkDecoder::ChunkDecoder(ChunkDecoder&&) noexcept = default;
-ChunkDecoder& ChunkDecoder::operator=(ChunkDecoder&&) noexcept = default;
+    : leaves_shuffle_(!filters.empty() && is_plain_shuffle(filters[0], element_bytes, chunk_bytes)),
+      moves_bytes_(element_bytes > 1) {
+  std::uint64_t bytes = chunk_bytes;
+  for (const Filter& filter : filters) {
+    max_bytes_before_.push_back(bytes);
+    bytes = max_bytes_after(filter, bytes);
+    steps_.push_back(make_filter_step(filter));
+    if (!steps_.back())
+      throw Error("cannot undo the filter " + filter.name, "this build does not know it", "");
+  }
+}
 
 bool ChunkDecoder::decode(std::span<const std::byte> stored, std::uint32_t skipped_filters,
                           std::span<std::byte> out, const std::string& problem) {
   try {
-    return implementation_->decode(stored, skipped_filters, out);
+    return undo(stored, skipped_filters, out);
   } catch (const DamagedBytes& damage) {
     throw Error(problem, damage.why, "Get the file again from where it came.");
   }
+}
+
+bool ChunkDecoder::undo(std::span<const std::byte> stored, std::uint32_t skipped_filters,
+                        std::span<std::byte> out) {
+  const bool leaves_shuffle = leaves_shuffle_ && !is_skipped(0, skipped_filters);
+  const std::size_t first = first_applied(leaves_shuffle ? 1 : 0, skipped_filters);
+  std::span<const std::byte> bytes = stored;
+  std::size_t idle = 0;
+  for (std::size_t i = steps_.size(); i-- > first;) {
+    if (is_skipped(i, skipped_filters)) continue;
+    const std::span<std::byte> target = i == first ? out : scratch(idle, max_bytes_before_[i]);
+    bytes = steps_[i]->undo(bytes, target);
+    if (bytes.data() == target.data()) idle = 1 - idle;
+  }
+  if (bytes.size() != out.size())
+    throw DamagedBytes{"it has " + std::to_string(bytes.size()) + " bytes without its filters, " +
+                       std::to_string(out.size()) + " are a chunk"};
+  if (bytes.data() != out.data()) std::memcpy(out.data(), bytes.data(), bytes.size());
+  return leaves_shuffle && moves_bytes_;
+}
+
+/// Returns the first filter from `filter` on that was applied, or as many as there are filters.
+std::size_t ChunkDecoder::first_applied(std::size_t filter, std::uint32_t skipped_filters) const {
+  while (filter < steps_.size() && is_skipped(filter, skipped_filters)) ++filter;
+  return filter;
+}
+
+std::span<std::byte> ChunkDecoder::scratch(std::size_t which, std::uint64_t bytes) {
+  std::vector<std::byte>& memory = scratch_[which];
+  if (memory.size() < bytes) memory.resize(bytes);
+  return std::span(memory).first(bytes);
 }
 
 }  // namespace warpfold::io

@@ -1,30 +1,25 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "io/dataset/dataset.hpp"
+#include "io/filters/filter.hpp"
+#include "io/filters/filter_step.hpp"
 
 namespace warpfold::io {
-
-/// Names the filters that a ChunkDecoder of this build can't undo ("szip", "zfp"); empty if it can
-/// undo all.
-std::string undecodable_filters(const std::vector<Filter>& filters);
 
 /// Undoes a dataset's filters without the HDF5 library. One object serves one thread.
 class ChunkDecoder {
  public:
-  /// Of chunks of `chunk_bytes` uncompressed bytes in elements of `element_bytes`.
+  /// Decodes chunks of `chunk_bytes` uncompressed bytes in elements of `element_bytes`. Throws
+  /// Error for a filter that this build can't undo.
   ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
                std::uint64_t chunk_bytes);
-  ~ChunkDecoder();
-  ChunkDecoder(ChunkDecoder&&) noexcept;
-  ChunkDecoder& operator=(ChunkDecoder&&) noexcept;
 
   /// Fills `out`, chunk_bytes long. Returns whether the bytes are still shuffled: a shuffle that
   /// was applied first is left to whoever takes the elements apart. Throws an Error beginning with
@@ -33,8 +28,16 @@ class ChunkDecoder {
               std::span<std::byte> out, const std::string& problem);
 
  private:
-  class Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  bool undo(std::span<const std::byte> stored, std::uint32_t skipped_filters,
+            std::span<std::byte> out);
+  std::size_t first_applied(std::size_t filter, std::uint32_t skipped_filters) const;
+  std::span<std::byte> scratch(std::size_t which, std::uint64_t bytes);
+
+  std::vector<std::unique_ptr<FilterStep>> steps_;
+  std::vector<std::uint64_t> max_bytes_before_;  ///< each filter was applied
+  bool leaves_shuffle_ = false;
+  bool moves_bytes_ = false;  ///< whether a shuffle changes anything
+  std::array<std::vector<std::byte>, 2> scratch_;
 };
 
 }  // namespace warpfold::io

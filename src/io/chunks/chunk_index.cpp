@@ -8,7 +8,7 @@
 #include "io/chunks/chunk_lookup.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/files/posix_file.hpp"
-#include "io/hdf5/hdf5_scope.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {

@@ -9,7 +9,7 @@
 
 namespace warpfold::io {
 
-/// Where a chunk's bytes lie.
+/// Tells where a chunk's bytes lie.
 struct StoredChunk {
   std::uint64_t address = 0;          ///< of its first byte in the file, a user block included
   std::uint32_t bytes = 0;            ///< as stored; 0: never written
@@ -18,7 +18,7 @@ struct StoredChunk {
   bool operator==(const StoredChunk&) const = default;
 };
 
-/// The chunks `run` of a chunked dataset, in the order of their positions in grid_of(info), found
+/// Finds the chunks `run` of a chunked dataset, in the order of their positions in grid_of(info),
 /// without time that grows with the square of their number. Opens the file. Throws Error.
 std::vector<StoredChunk> read_chunk_index(const DatasetInfo& info, ChunkRun run);
 

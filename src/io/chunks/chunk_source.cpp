@@ -21,7 +21,7 @@ namespace {
 
 /// What GPUs load at once, and more than any element.
 constexpr std::uint64_t staging_alignment = 64;
-/// Of chunks that wait in scratch memory to be decoded, where one alone is not larger.
+/// Limits the chunks that wait in scratch memory to be decoded, where one alone is not larger.
 constexpr std::uint64_t max_scratch_bytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
@@ -63,7 +63,7 @@ class ChunkSource::Implementation {
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
   bool filtered() const { return !info_.filters.empty(); }
 
-  /// With room for the alignment of each chunk and for what lies between them in the file.
+  /// Counts in room for the alignment of each chunk and for what lies between them in the file.
   std::uint64_t staging_bytes(std::uint64_t chunks) const {
     const std::uint64_t bytes = chunks * (aligned(chunk_bytes_) + staging_alignment);
     return filtered() ? bytes : bytes + ceil_div(chunks * chunk_bytes_, gap_divisor);

@@ -13,7 +13,7 @@
 
 namespace warpfold::io {
 
-/// Those chunks of a chunked dataset that a rank will read.
+/// Reads those chunks of a chunked dataset that are a rank's.
 class ChunkSource {
  public:
   /// Reads the index of `mine`, positions in grid_of(info). Throws Error.
@@ -28,7 +28,7 @@ class ChunkSource {
   /// One thread's way to the chunks: threads read at once, each with its own.
   class Reader {
    public:
-    /// Its stages are seen on `board`, which outlives it.
+    /// Shows its stages in `registry`, which outlives it.
     Reader(const ChunkSource& source, StageRegistry& registry);
     ~Reader();
     Reader(Reader&&) noexcept;
@@ -38,11 +38,11 @@ class ChunkSource {
     /// the file, the dataset and the chunk's coordinates.
     std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging);
 
-    /// Likewise all chunks of `part`: the same grid, less selected.
+    /// Reads all chunks of `part` so: the same grid, less selected.
     std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging);
 
-    /// Since construction: of reading bytes as stored and, where there are filters, of undoing
-    /// them, which is counted in the bytes that come of it.
+    /// Times since construction: of reading bytes as stored and, where there are filters, of
+    /// undoing them, which is counted in the bytes that come of it.
     std::vector<StageTiming> timings() const;
 
    private:

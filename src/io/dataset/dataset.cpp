@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "io/dataset/dataset_info.hpp"
-#include "io/dataset/part_reader.hpp"
+#include "io/dataset/library_dataset.hpp"
 #include "io/dataset/path_choice.hpp"
 #include "io/files/byte_reader.hpp"
-#include "io/files/file_version.hpp"
+#include "io/files/byte_runs.hpp"
 #include "io/files/posix_file.hpp"
-#include "io/hdf5/hdf5_scope.hpp"
-#include "io/hdf5/library_dataset.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -110,13 +109,13 @@ class Dataset::Implementation {
 
   std::size_t element_bytes() const { return size_of(info_.format.type); }
 
-  /// Where bytes are read directly.
+  /// Lays out a part where bytes are read directly.
   PartLayout layout_of(const Selection& part) const {
     return {info_.file_offset.value(), info_.stored_shape, element_bytes(), part};
   }
 
-  /// Where a range begins in the file, if its elements follow one another there and bytes are read
-  /// directly.
+  /// Tells where a range begins in the file, if its elements follow one another there and bytes are
+  /// read directly.
   std::optional<std::uint64_t> address_of_run(ElementRange range) const {
     if (info_.selection.empty()) return info_.file_offset.value() + range.first * element_bytes();
     const std::uint64_t run_elements = layout_of(info_.selection).run_bytes() / element_bytes();
@@ -176,7 +175,7 @@ class Dataset::Implementation {
     return *library_;
   }
 
-  /// In transfers of at most 1 GiB.
+  /// Reads in transfers of at most 1 GiB.
   void read_by_library(ElementRange range, std::span<std::byte> out) {
     const LibraryScope scope;
     if (info_.stored_shape.empty()) return library().read({}, out);
@@ -192,7 +191,7 @@ class Dataset::Implementation {
   }
 
   std::string problem_;
-  /// Of the files that are read, by their paths, as they were before the elements were looked for.
+  /// Versions of the files that are read, by path, from before the elements were looked for.
   std::map<std::string, FileVersion> versions_;
   std::optional<LibraryDataset> library_;
   DatasetInfo info_;

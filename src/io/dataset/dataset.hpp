@@ -13,6 +13,7 @@
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/hyperslab.hpp"
 #include "core/layout/selection.hpp"
+#include "io/filters/filter.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/read_path.hpp"
@@ -20,13 +21,6 @@
 namespace warpfold::io {
 
 enum class Layout : std::uint8_t { compact, contiguous, chunked, external, virtual_ };
-
-struct Filter {
-  int id = 0;
-  std::string name;
-  bool available = true;             ///< to the HDF5 library
-  std::vector<unsigned> parameters;  ///< HDF5's "client data"
-};
 
 /// What is known of a dataset without reading its elements. Shapes are in elements, row-major.
 struct DatasetInfo {
@@ -51,8 +45,9 @@ struct DatasetInfo {
   bool partial_edge_chunks_filtered = true;
   ReadPath path = ReadPath::library;  ///< never `automatic`
   std::string path_reason;  ///< why not a quicker path, or empty: "it is virtual", "filter zfp"
-  /// Where a contiguous dataset's first stored element lies in the file, all others packed behind
-  /// it in `format`; none where nothing is allocated or the stored bits are not those of `format`.
+  /// Byte of the file at which a contiguous dataset's first stored element lies, all others packed
+  /// behind it in `format`; none where nothing is allocated or the stored bits are not those of
+  /// `format`.
   std::optional<std::uint64_t> file_offset;
 };
 
@@ -62,13 +57,17 @@ std::set<std::string> input_files(const DatasetInfo& info);
 /// A slice for each dimension of the stored shape, also where everything is selected.
 Selection selection_of(const DatasetInfo& info);
 
-/// The same for a box of info.shape.
+/// The stored elements of a box of info.shape, a slice for each dimension of the stored shape.
 Selection part_of_box(const DatasetInfo& info, const Hyperslab& box);
 
-/// Of a chunked dataset, with what is selected of it.
+/// Bytes of one chunk of a chunked dataset without filters.
+std::uint64_t chunk_bytes_of(const DatasetInfo& info);
+
+/// The grid of a chunked dataset's chunks, with what is selected of it.
 ChunkGrid grid_of(const DatasetInfo& info);
 
-/// Of the file, for all that is selected, about: chunks whole and all taken to be as large.
+/// Bytes of the file to read for all that is selected, about: chunks whole and all taken to be as
+/// large.
 std::uint64_t bytes_to_read(const DatasetInfo& info);
 
 /// What a buffer for Dataset::fetch() holds beyond the elements, in bytes.
@@ -102,7 +101,7 @@ class Dataset {
   /// Reads `range` into `out`, which holds range.count * size_of(type) bytes. Throws Error.
   void read(ElementRange range, std::span<std::byte> out);
 
-  /// Reads a box of info().shape, packed, likewise.
+  /// Reads a box of info().shape, packed, as read() does a range.
   void read(const Hyperslab& box, std::span<std::byte> out);
 
   /// How fetch() reads from now on: until then through the operating system's cache. Before any
@@ -112,13 +111,28 @@ class Dataset {
   /// Whether fetch() may read past the cache, as far as choose_cache() could tell.
   bool may_read_past_cache() const;
 
-  /// As read(), into a `buffer` that begins at a multiple of 4096 bytes and holds fetch_slack bytes
-  /// more: returns where in it the elements lie, aligned to their size. The rest of the buffer may
-  /// be overwritten.
+  /// Reads as read() into a `buffer` that begins at a multiple of 4096 bytes and holds fetch_slack
+  /// bytes more: returns where in it the elements lie, aligned to their size. The rest of the
+  /// buffer may be overwritten.
   std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer);
 
   /// Throws an Error if the file was written to or replaced since it was opened.
   void require_unchanged() const;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// Holds a file open for reading: the HDF5 library reads its metadata but once while datasets of it
+/// are opened and closed.
+class OpenFile {
+ public:
+  /// Throws Error, as a Dataset does for its file.
+  explicit OpenFile(const std::string& path);
+  ~OpenFile();
+  OpenFile(OpenFile&& other) noexcept;
+  OpenFile& operator=(OpenFile&&) = delete;
 
  private:
   class Implementation;

@@ -2,12 +2,10 @@
 
 #include <limits>
 
-#include "io/chunks/byte_runs.hpp"
 #include "io/dataset/path_choice.hpp"
-#include "io/hdf5/fill_value.hpp"
-#include "io/hdf5/filters.hpp"
-#include "io/hdf5/hdf5_error.hpp"
-#include "io/hdf5/queried_name.hpp"
+#include "io/files/byte_runs.hpp"
+#include "io/hdf5/creation_properties.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -120,10 +118,6 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
   return {extents.begin(), extents.end()};
 }
 
-std::string cannot_read(const std::string& file, const std::string& name) {
-  return "cannot read '" + name + "' in '" + file + "'";
-}
-
 DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
                              const std::string& name) {
   const std::string problem = cannot_read(file, name);
@@ -174,6 +168,12 @@ std::uint64_t bytes_to_read(const DatasetInfo& info) {
   if (info.selection.empty() || !info.file_offset) return info.elements * size_of(info.format.type);
   return PartLayout(0, info.stored_shape, size_of(info.format.type), info.selection)
       .bytes_to_read();
+}
+
+std::uint64_t chunk_bytes_of(const DatasetInfo& info) {
+  std::uint64_t bytes = size_of(info.format.type);
+  for (const std::uint64_t extent : info.chunk_shape) bytes *= extent;
+  return bytes;
 }
 
 ChunkGrid grid_of(const DatasetInfo& info) {

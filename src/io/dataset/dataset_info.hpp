@@ -4,15 +4,13 @@
 #include <vector>
 
 #include "io/dataset/dataset.hpp"
+#include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 
 namespace warpfold::io {
 
 /// The extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
 std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);
-
-/// "cannot read 'name' in 'file'".
-std::string cannot_read(const std::string& file, const std::string& name);
 
 /// Describes an open dataset whose `type` is supported, with the quickest path to it. Throws Error.
 /// Call within a LibraryScope.

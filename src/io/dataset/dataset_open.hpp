@@ -1,12 +1,17 @@
 #pragma once
 
+#include <hdf5.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
+
+/// "cannot read 'name' in 'file'".
+std::string cannot_read(const std::string& file, const std::string& name);
 
 /// Opens the dataset called `name`. Throws an Error beginning with `problem` that says which
 /// datasets there are instead, or that `name` is a group. `file_path` is for messages. Call within
@@ -16,5 +21,9 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
 
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.
 std::string enumerate(const std::vector<std::string>& names, std::size_t maximum);
+
+/// The paths of all datasets below an open file or group, sorted, without a leading slash; a
+/// dataset with several hard links once. Throws Error. Call within a LibraryScope.
+std::vector<std::string> dataset_names(hid_t location);
 
 }  // namespace warpfold::io

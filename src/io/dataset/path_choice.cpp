@@ -1,7 +1,6 @@
 #include "io/dataset/path_choice.hpp"
 
-#include "io/chunks/chunk_coordinates.hpp"
-#include "io/chunks/chunk_decoder.hpp"
+#include "io/filters/filter_step.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -11,7 +10,7 @@ namespace {
 constexpr std::uint64_t max_chunks = std::uint64_t{1} << 25;
 /// Each takes memory for what it leaves to the next one; real pipelines have three or four.
 constexpr std::size_t max_filters = 8;
-/// As a slab has, which takes at least a chunk.
+/// A slab has as many, which takes at least a chunk.
 constexpr std::uint64_t max_chunk_bytes = std::uint64_t{1} << 30;
 
 std::string reason_against_chunks(const DatasetInfo& info) {

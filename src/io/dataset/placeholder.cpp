@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/layout/partition.hpp"
-#include "io/files/file_residency.hpp"
+#include "io/files/file_cache.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "io/files/cache_trial.hpp"
+#include "io/files/file_cache.hpp"
 #include "io/files/posix_file.hpp"
 #include "warpfold/core/read_path.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "io/files/file_bytes.hpp"
+#include "io/files/posix_file.hpp"
 
 namespace warpfold::io {
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -56,5 +58,27 @@ std::string folder_of(const std::string& path);
 
 /// The last component of `path`.
 std::string file_name_of(const std::string& path);
+
+/// Bytes [address, address + count) of a file.
+struct FileBytes {
+  std::uint64_t address = 0;
+  std::uint64_t count = 0;
+
+  std::uint64_t end() const { return address + count; }
+  bool operator==(const FileBytes&) const = default;
+};
+
+/// What changes when a file is written to or another takes its name.
+struct FileVersion {
+  ::dev_t device = 0;
+  ::ino_t inode = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;
+
+  bool operator==(const FileVersion&) const = default;
+};
+
+/// All zero where there is no such file.
+FileVersion version_of(const std::string& path);
 
 }  // namespace warpfold::io

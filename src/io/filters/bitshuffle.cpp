@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/values/byte_order.hpp"
-#include "io/files/big_endian_reader.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+
+#include "io/filters/filter_step.hpp"
 
 namespace warpfold::io {
 
@@ -16,11 +19,43 @@ class BlockDecoder {
   virtual std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) = 0;
 };
 
-/// LZ4 blocks and zstd frames by their libraries; none where this build has no such library.
+/// Make decoders of LZ4 blocks, zstd frames and LZF streams by their libraries; none where this
+/// build has no such library.
 std::unique_ptr<BlockDecoder> make_lz4_decoder();
 std::unique_ptr<BlockDecoder> make_zstd_decoder();
-
-/// LZF streams by liblzf; none likewise.
 std::unique_ptr<BlockDecoder> make_lzf_decoder();
+
+/// Undoes a filter whose chunk is one block; none without a decoder.
+std::unique_ptr<FilterStep> make_stream_step(std::unique_ptr<BlockDecoder> decoder);
+
+/// Undoes HDF5 filter 32004; none without a decoder. Big-endian: the chunk's bytes in 64 bits, a
+/// block's in 32; then each block's stored bytes in 32 bits before the block, which is an LZ4 block
+/// unless it has its full size.
+std::unique_ptr<FilterStep> make_lz4_step(std::unique_ptr<BlockDecoder> lz4);
+
+/// Takes a stream apart from its start; throws DamagedBytes where it is too short.
+class BigEndianReader {
+ public:
+  explicit BigEndianReader(std::span<const std::byte> bytes) : left_(bytes) {}
+
+  std::uint64_t u64() { return integer(8); }
+  std::uint32_t u32() { return static_cast<std::uint32_t>(integer(4)); }
+
+  std::span<const std::byte> bytes(std::size_t count) {
+    if (count > left_.size()) throw DamagedBytes{"it ends too early"};
+    const auto taken = left_.first(count);
+    left_ = left_.subspan(count);
+    return taken;
+  }
+
+ private:
+  std::uint64_t integer(std::size_t width) {
+    std::uint64_t value = 0;
+    for (const std::byte byte : bytes(width)) value = value << 8 | std::to_integer<unsigned>(byte);
+    return value;
+  }
+
+  std::span<const std::byte> left_;
+};
 
 }  // namespace warpfold::io

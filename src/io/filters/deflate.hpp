@@ -10,7 +10,7 @@ struct libdeflate_compressor;
 
 namespace warpfold::io {
 
-/// Streams in the zlib format (RFC 1950), by libdeflate.
+/// Inflates streams in the zlib format (RFC 1950), by libdeflate.
 std::unique_ptr<FilterStep> make_inflate_step();
 
 /// Makes such streams; one object serves one thread.

@@ -5,31 +5,12 @@
 #include "io/filters/bitshuffle.hpp"
 #include "io/filters/block_decoder.hpp"
 #include "io/filters/deflate.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/filter.hpp"
 #include "io/filters/fletcher32.hpp"
-#include "io/filters/lz4_filter.hpp"
 #include "io/filters/shuffle.hpp"
 
 namespace warpfold::io {
 namespace {
-
-/// A stream of a compressor as a whole chunk.
-class BlockStep : public FilterStep {
- public:
-  explicit BlockStep(std::unique_ptr<BlockDecoder> decoder) : decoder_(std::move(decoder)) {}
-
-  std::span<const std::byte> undo(std::span<const std::byte> stored,
-                                  std::span<std::byte> out) override {
-    return out.first(decoder_->decode(stored, out));
-  }
-
- private:
-  std::unique_ptr<BlockDecoder> decoder_;
-};
-
-std::unique_ptr<FilterStep> make_block_step(std::unique_ptr<BlockDecoder> decoder) {
-  return decoder ? std::make_unique<BlockStep>(std::move(decoder)) : nullptr;
-}
 
 std::size_t parameter(const Filter& filter, std::size_t place) {
   return place < filter.parameters.size() ? filter.parameters[place] : 0;
@@ -38,11 +19,6 @@ std::size_t parameter(const Filter& filter, std::size_t place) {
 std::unique_ptr<FilterStep> make_unshuffle(const Filter& filter) {
   const std::size_t element_bytes = parameter(filter, 0);
   return element_bytes > 0 ? make_unshuffle_step(element_bytes) : nullptr;
-}
-
-std::unique_ptr<FilterStep> make_lz4_filter() {
-  std::unique_ptr<BlockDecoder> lz4 = make_lz4_decoder();
-  return lz4 ? make_lz4_filter_step(std::move(lz4)) : nullptr;
 }
 
 /// Parameters: version, its minor part, bytes of an element, elements of a block, compressor.
@@ -77,16 +53,24 @@ std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
     case filter_id::fletcher32:
       return make_fletcher32_step();
     case filter_id::lzf:
-      return make_block_step(make_lzf_decoder());
+      return make_stream_step(make_lzf_decoder());
     case filter_id::lz4:
-      return make_lz4_filter();
+      return make_lz4_step(make_lz4_decoder());
     case filter_id::bitshuffle:
       return make_bitshuffle(filter);
     case filter_id::zstd:
-      return make_block_step(make_zstd_decoder());
+      return make_stream_step(make_zstd_decoder());
     default:
       return nullptr;
   }
+}
+
+std::string undecodable_filters(const std::vector<Filter>& filters) {
+  std::string names;
+  for (const Filter& filter : filters) {
+    if (!make_filter_step(filter)) names += (names.empty() ? "" : ", ") + filter.name;
+  }
+  return names;
 }
 
 std::string decodable_filters() {

@@ -4,8 +4,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "io/dataset/dataset.hpp"
+#include "io/filters/filter.hpp"
 
 namespace warpfold::io {
 
@@ -19,16 +20,20 @@ class FilterStep {
  public:
   virtual ~FilterStep() = default;
 
-  /// The bytes that the filter was given: at the start of `out`, or a part of `stored`. Throws
-  /// DamagedBytes, also where `out` can't hold them.
+  /// Returns the bytes that the filter was given: at the start of `out`, or a part of `stored`.
+  /// Throws DamagedBytes, also where `out` can't hold them.
   virtual std::span<const std::byte> undo(std::span<const std::byte> stored,
                                           std::span<std::byte> out) = 0;
 };
 
-/// None for a filter that this build can't undo with these parameters.
+/// Makes the step; none for a filter that this build can't undo with these parameters.
 std::unique_ptr<FilterStep> make_filter_step(const Filter& filter);
 
-/// The names of the filters that this build can undo, separated by ", ".
+/// Names those of a dataset's filters that this build can't undo ("szip", "zfp"); empty if it can
+/// undo all.
+std::string undecodable_filters(const std::vector<Filter>& filters);
+
+/// Lists the names of the filters that this build can undo, separated by ", ".
 std::string decodable_filters();
 
 }  // namespace warpfold::io

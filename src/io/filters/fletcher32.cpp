@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/values/byte_order.hpp"
+#include "warpfold/core/element_type.hpp"
 
 namespace warpfold::io {
 namespace {

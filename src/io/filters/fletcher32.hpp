@@ -9,8 +9,8 @@
 
 namespace warpfold::io {
 
-/// The checksum of HDF5's filter: Fletcher's sums, modulo 65535, of 16-bit words in big-endian
-/// order, the second sum in the upper half. An odd last byte is a word's upper one.
+/// Returns the checksum of HDF5's filter: Fletcher's sums, modulo 65535, of 16-bit words in
+/// big-endian order, the second sum in the upper half. An odd last byte is a word's upper one.
 std::uint32_t fletcher32(std::span<const std::byte> bytes);
 
 /// Bytes of the checksum that the filter puts behind a chunk, in little-endian order.

@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/hdf5/hdf5_error.hpp"
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -155,7 +154,7 @@ herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* names_poin
   return 0;
 }
 
-/// In the order they were made where that is known, otherwise by name.
+/// Lists them in the order they were made where that is known, otherwise by name.
 std::vector<std::string> attribute_names(hid_t dataset, const std::string& problem) {
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
   unsigned order = 0;

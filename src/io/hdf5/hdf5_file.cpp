@@ -3,11 +3,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <optional>
+#include <string_view>
 
-#include "io/dataset/foreign_format.hpp"
 #include "io/files/posix_file.hpp"
-#include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -84,6 +88,49 @@ bool has_hdf5_signature(const std::string& path, [[maybe_unused]] hid_t access) 
 #else
   return H5Fis_hdf5(path.c_str()) > 0;
 #endif
+}
+
+using namespace std::string_view_literals;
+
+/// Where HDF5 keeps its drivers' names: behind the superblock and the root group's entry.
+constexpr std::size_t first_bytes = 1024;
+
+/// How files begin that people take for HDF5 files of their own: of formats whose files have the
+/// same endings or come from the same programs, and parts of what HDF5's drivers spread over
+/// several.
+struct Mark {
+  std::string_view bytes;
+  bool first;  ///< in the file; otherwise anywhere among the first bytes
+  const char* name;
+  const char* suggestion;
+};
+
+constexpr const char* convert_netcdf = "Convert it with nccopy -k nc4.";
+constexpr const char* save_as_73 = "Save it with -v7.3, or in Octave with -hdf5.";
+constexpr const char* join_files = "Write it as one file, with h5repart or h5repack.";
+
+constexpr std::array<Mark, 8> marks{{
+    {"CDF\x01"sv, true, "it is a netCDF file of the classic format", convert_netcdf},
+    {"CDF\x02"sv, true, "it is a netCDF file of the 64-bit offset format", convert_netcdf},
+    {"CDF\x05"sv, true, "it is a netCDF file of the CDF-5 format", convert_netcdf},
+    {"MATLAB 5.0 MAT-file"sv, true, "it is a MATLAB file of an older format", save_as_73},
+    {"\x0e\x03\x13\x01"sv, true, "it is an HDF4 file", "Convert it with h4toh5."},
+    {"GRIB"sv, true, "it is a GRIB file", "Convert it with cdo -f nc4 copy."},
+    {"NCSAfami"sv, false, "it is one of the files of HDF5's family driver", join_files},
+    {"NCSAmult"sv, false, "it is one of the files of HDF5's multi or split driver", join_files},
+}};
+
+/// Tells the format of such a file by its first bytes.
+std::optional<Mark> foreign_format_of(const std::string& path) {
+  std::array<char, first_bytes> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), bytes.size());
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  for (const Mark& mark : marks) {
+    const std::size_t place = text.find(mark.bytes);
+    if (place == 0 || (place != text.npos && !mark.first)) return mark;
+  }
+  return std::nullopt;
 }
 
 [[noreturn]] void throw_open_failure(const std::string& path, const std::string& causes,

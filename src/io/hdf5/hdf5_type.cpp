@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "io/hdf5/hdf5_error.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -134,7 +134,7 @@ std::string member_name(hid_t type, unsigned index) {
   return name ? name.get() : "";
 }
 
-/// As h5py and netCDF write it: an enumeration of int8 with FALSE = 0 and TRUE = 1.
+/// Knows bool as h5py and netCDF write it: an enumeration of int8 with FALSE = 0 and TRUE = 1.
 bool is_boolean(hid_t type) {
   if (H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2) return false;
   for (unsigned i = 0; i < 2; ++i) {
@@ -154,7 +154,7 @@ StoredType describe_enumeration(hid_t type) {
   return stored;
 }
 
-/// As h5py (r, i), MATLAB and Octave (real, imag) write them.
+/// Knows complex numbers as h5py (r, i), MATLAB and Octave (real, imag) write them.
 bool is_complex_pair(hid_t type) {
   if (H5Tget_nmembers(type) != 2) return false;
   const std::string real = member_name(type, 0);

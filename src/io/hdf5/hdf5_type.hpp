@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::io {

@@ -1,9 +1,8 @@
 #include "core/layout/partition.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
-#include "io/hdf5/hdf5_error.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/hdf5/hdf5_scope.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "io/output/output.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -42,7 +41,7 @@ class ChunkWriter::Implementation {
   }
 
  private:
-  /// Of a chunk's first element.
+  /// Returns the coordinates of a chunk's first element.
   std::vector<hsize_t> origin_of(std::uint64_t number) const {
     std::vector<hsize_t> origin(shape_.size());
     for (std::size_t d = shape_.size(); d-- > 1;) {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/hdf5/hdf5_error.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "io/output/output.hpp"
 
 namespace warpfold::io {

@@ -55,7 +55,7 @@ class StagedFile {
   /// Empty once committed.
   const std::string& temporary_path() const { return temporary_path_; }
 
-  /// Where a contiguous dataset's first byte lies; none for chunked storage or no elements.
+  /// Tells where a contiguous dataset's first byte lies; none for chunked storage or no elements.
   std::optional<std::uint64_t> data_offset(std::size_t dataset = 0) const {
     return data_offsets_[dataset];
   }
@@ -101,7 +101,7 @@ class ContiguousWriter {
 /// Reads such a dataset's bytes back once all ranks have synced theirs.
 class ContiguousReader {
  public:
-  /// As ContiguousWriter.
+  /// Opens the file as ContiguousWriter does.
   ContiguousReader(const std::string& path, std::uint64_t data_offset,
                    const std::string& output = {});
 

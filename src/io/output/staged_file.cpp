@@ -10,11 +10,9 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/hdf5_error.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/hdf5/hdf5_scope.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "io/output/dataset_create.hpp"
-#include "io/output/free_space.hpp"
 #include "io/output/output.hpp"
 #include "io/output/output_target.hpp"
 #include "io/output/temporary_file.hpp"
@@ -52,7 +50,7 @@ std::uint64_t bytes_of(const OutputDataset& dataset, const std::string& problem)
   return bytes;
 }
 
-/// Of all contiguous datasets together; as many datasets of as many bytes as one may have are no
+/// Sums up all contiguous datasets; as many datasets of as many bytes as one may have are no
 /// file any system holds.
 std::uint64_t contiguous_bytes(const OutputSpec& spec) {
   std::uint64_t bytes = 0;

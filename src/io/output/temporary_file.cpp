@@ -20,7 +20,7 @@ constexpr std::size_t longest_file_name = 255;
 constexpr std::string_view suffix = ".tmp";
 constexpr std::size_t digits = 16;
 
-/// Of the temporary names that stand beside `path`: all before the digits.
+/// Returns how temporary names beside `path` begin: all before the digits.
 std::string prefix_beside(const std::string& path) {
   const std::string mark = ".warpfold-";
   const std::size_t others = 1 + mark.size() + digits + suffix.size();

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "io/files/open_file.hpp"
+#include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/run/collective.hpp"

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "core/values/value_filters.hpp"
-#include "io/hdf5/number_attributes.hpp"
+#include "io/dataset/number_attributes.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"

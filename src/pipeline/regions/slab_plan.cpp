@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/layout/partition.hpp"
-#include "io/chunks/chunk_coordinates.hpp"
+#include "io/dataset/dataset.hpp"
 
 namespace warpfold::pipeline {
 namespace {

@@ -6,7 +6,7 @@
 #include "io/chunks/chunk_index.hpp"
 #include "io/chunks/chunk_reading.hpp"
 #include "io/hdf5/hdf5_fixture.hpp"
-#include "io/hdf5/hdf5_scope.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -1,8 +1,8 @@
 #include <random>
 
 #include "core/layout/random_grids.hpp"
-#include "io/chunks/byte_runs.hpp"
 #include "io/dataset/dataset.hpp"
+#include "io/files/byte_runs.hpp"
 #include "io/hdf5/hdf5_fixture.hpp"
 
 namespace warpfold::io {

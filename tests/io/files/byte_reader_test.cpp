@@ -9,8 +9,7 @@
 #include <random>
 
 #include "io/dataset/dataset.hpp"
-#include "io/files/cache_trial.hpp"
-#include "io/files/file_residency.hpp"
+#include "io/files/file_cache.hpp"
 #include "io/hdf5/hdf5_fixture.hpp"
 
 namespace warpfold::io {

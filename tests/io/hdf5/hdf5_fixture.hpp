@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "io/hdf5/hdf5_handle.hpp"
+#include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -1,0 +1,209 @@
+#include "io/dataset/library_dataset.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/dataset/placeholder.hpp"
+#include "io/dataset/source_files.hpp"
+#include "io/hdf5/creation_properties.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr std::uint64_t max_cache_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t slots_per_chunk = 100;
+constexpr std::uint64_t max_slots = std::uint64_t{4} << 20;
+
+bool is_prime(std::uint64_t number) {
+  if (number < 2) return false;
+  for (std::uint64_t divisor = 2; divisor * divisor <= number; ++divisor) {
+    if (number % divisor == 0) return false;
+  }
+  return true;
+}
+
+std::uint64_t prime_from(std::uint64_t number) {
+  while (!is_prime(number)) ++number;
+  return number;
+}
+
+std::uint64_t chunks_of(const Slice& slice, std::uint64_t chunk_extent) {
+  const std::uint64_t last = slice.start + (slice.count - 1) * slice.step;
+  return std::min(slice.count, last / chunk_extent - slice.start / chunk_extent + 1);
+}
+
+/// At most the number of elements, so that it can be counted.
+std::uint64_t chunks_of(const Selection& part, std::span<const std::uint64_t> chunk_shape) {
+  std::uint64_t chunks = 1;
+  for (std::size_t d = 0; d < part.size(); ++d) chunks *= chunks_of(part[d], chunk_shape[d]);
+  return chunks;
+}
+
+/// How many of a slice's indices come into the first half: up to the middle one's chunk where that
+/// begins behind the slice's first index.
+std::uint64_t first_half(const Slice& slice, std::uint64_t chunk_extent) {
+  const std::uint64_t half = slice.count / 2;
+  const std::uint64_t chunk_begin = (slice.start + half * slice.step) / chunk_extent * chunk_extent;
+  if (chunk_begin <= slice.start) return half;
+  return (chunk_begin - slice.start + slice.step - 1) / slice.step;
+}
+
+void append_pieces(const Selection& part, std::span<const std::uint64_t> chunk_shape,
+                   std::uint64_t max_chunks, std::vector<Selection>& pieces) {
+  const auto divided = std::ranges::find_if(part, [](const Slice& s) { return s.count > 1; });
+  if (divided == part.end() || chunks_of(part, chunk_shape) <= max_chunks) {
+    pieces.push_back(part);
+    return;
+  }
+  const auto d = static_cast<std::size_t>(divided - part.begin());
+  const std::uint64_t count = first_half(part[d], chunk_shape[d]);
+  Selection half = part;
+  half[d].count = count;
+  append_pieces(half, chunk_shape, max_chunks, pieces);
+  half[d].start += count * half[d].step;
+  half[d].count = part[d].count - count;
+  append_pieces(half, chunk_shape, max_chunks, pieces);
+}
+
+/// Selects `part` in `file_space` and returns a packed memory space of the same shape: HDF5 moves
+/// equal shapes as rows, unequal ones element by element.
+SpaceHandle select(hid_t file_space, const Selection& part, const std::string& problem) {
+  std::vector<hsize_t> start;
+  std::vector<hsize_t> step;
+  std::vector<hsize_t> count;
+  for (const Slice& slice : part) {
+    start.push_back(slice.start);
+    step.push_back(slice.step);
+    count.push_back(slice.count);
+  }
+  require(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), step.data(), count.data(),
+                              nullptr),
+          problem);
+  return SpaceHandle(
+      require(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), problem));
+}
+
+/// Reads `part` of a dataset, which has a slice for each of its dimensions and at least an element;
+/// the elements arrive packed.
+void read_elements(hid_t dataset, hid_t memory_type, const Selection& part,
+                   std::span<std::byte> out, const std::string& problem) {
+  const auto read = [&](hid_t memory_space, hid_t file_space) {
+    require(H5Dread(dataset, memory_type, memory_space, file_space, H5P_DEFAULT, out.data()),
+            problem);
+  };
+  if (part.empty()) return read(H5S_ALL, H5S_ALL);
+  const SpaceHandle file_space(require(H5Dget_space(dataset), problem));
+  const SpaceHandle memory_space = select(file_space.get(), part, problem);
+  read(memory_space.get(), file_space.get());
+}
+
+/// The dataset access properties that ask for `cache`.
+PropertiesHandle access_with(ChunkCache cache) {
+  const char* problem = "cannot set up the chunk cache";
+  // Chunks that were read or written in full leave first: they are not needed again.
+  constexpr double full_chunks_leave_first = 1.0;
+  PropertiesHandle access(require(H5Pcreate(H5P_DATASET_ACCESS), problem));
+  require(H5Pset_chunk_cache(access.get(), cache.slots, cache.bytes, full_chunks_leave_first),
+          problem);
+  return access;
+}
+
+/// For each chunk that one call reads of, HDF5 keeps some 6 KiB until it is done.
+constexpr std::uint64_t max_chunks_at_once = 1 << 14;
+
+/// Stored elements keep their type in memory, so that HDF5 converts nothing but integers that are
+/// narrower than their bytes.
+TypeHandle memory_type_for(TypeHandle file_type, const StoredType& type) {
+  return type.exact ? std::move(file_type) : make_type(type.format.value());
+}
+
+/// HDF5 refuses to read such a dataset if its fill value is undefined.
+bool has_no_storage(const DatasetInfo& info) {
+  const bool allocates = info.layout == Layout::contiguous || info.layout == Layout::chunked;
+  return allocates && info.stored_bytes == 0;
+}
+
+}  // namespace
+
+ChunkCache chunk_cache_for(std::span<const std::uint64_t> shape,
+                           std::span<const std::uint64_t> chunk_shape, std::size_t element_bytes) {
+  std::uint64_t chunk_bytes = element_bytes;
+  for (const std::uint64_t extent : chunk_shape) chunk_bytes *= extent;
+  const std::uint64_t max_chunks = std::max<std::uint64_t>(1, max_cache_bytes / chunk_bytes);
+  std::uint64_t chunks = 1;
+  for (std::size_t d = 1; d < shape.size() && chunks < max_chunks; ++d) {
+    const std::uint64_t along = shape[d] / chunk_shape[d] + (shape[d] % chunk_shape[d] != 0);
+    chunks = std::min(max_chunks, chunks * std::min(along, max_chunks));
+  }
+  chunks = std::max<std::uint64_t>(1, chunks);
+  return {static_cast<std::size_t>(chunks * chunk_bytes),
+          static_cast<std::size_t>(prime_from(std::min(chunks * slots_per_chunk, max_slots)))};
+}
+
+std::vector<Selection> pieces_by_chunks(const Selection& part,
+                                        std::span<const std::uint64_t> chunk_shape,
+                                        std::uint64_t max_chunks) {
+  std::vector<Selection> pieces;
+  append_pieces(part, chunk_shape, max_chunks, pieces);
+  return pieces;
+}
+
+LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
+    : problem_(cannot_read(file, name)), file_(open_for_reading(file)) {
+  dataset_ = open_dataset(file_.get(), file, name, problem_);
+  TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
+  const StoredType type = describe_type(file_type.get());
+  if (!type.format) throw Error(problem_, unsupported_reason(type), supported_types_advice());
+  const std::string odd = reason_against_placeholder(dataset_.get());
+  if (!odd.empty()) throw Error(problem_, odd, "There is nothing to read.");
+  info_ = describe_dataset(dataset_.get(), type, file, name);
+  memory_type_ = memory_type_for(std::move(file_type), type);
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset_.get()), problem_));
+  zero_first_ = may_leave_elements_unset(creation.get(), problem_);
+}
+
+std::set<std::string> LibraryDataset::readable_sources() const {
+  if (info_.stored_bytes > 0) require_available(info_.filters, problem_);
+  if (info_.layout == Layout::virtual_)
+    return virtual_sources(dataset_.get(), info_.stored_file, problem_);
+  if (info_.layout == Layout::external) return external_files(dataset_.get(), problem_);
+  return {};
+}
+
+void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {
+  if (zero_first_) std::ranges::fill(out, std::byte{0});
+  if (zero_first_ && has_no_storage(info_)) return;
+  if (!cache_enlarged_) enlarge_chunk_cache();
+  if (info_.layout != Layout::chunked) return read_at_once(part, out);
+  for (const Selection& piece : pieces_by_chunks(part, info_.chunk_shape, max_chunks_at_once)) {
+    std::size_t bytes = size_of(info_.format.type);
+    for (const Slice& slice : piece) bytes *= slice.count;
+    read_at_once(piece, out.first(bytes));
+    out = out.subspan(bytes);
+  }
+}
+
+void LibraryDataset::read_at_once(const Selection& part, std::span<std::byte> out) const {
+  read_elements(dataset_.get(), memory_type_.get(), part, out, problem_);
+}
+
+/// The cache's size counts only when a dataset is opened for the first time.
+void LibraryDataset::enlarge_chunk_cache() {
+  cache_enlarged_ = true;
+  if (info_.layout != Layout::chunked) return;
+  const PropertiesHandle access = access_with(
+      chunk_cache_for(info_.stored_shape, info_.chunk_shape, size_of(info_.format.type)));
+  dataset_.close();
+  dataset_ =
+      DatasetHandle(require(H5Dopen2(file_.get(), info_.name.c_str(), access.get()), problem_));
+}
+
+}  // namespace warpfold::io

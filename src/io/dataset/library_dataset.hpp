@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/layout/selection.hpp"
+#include "io/dataset/dataset.hpp"
+#include "io/hdf5/hdf5_library.hpp"
+
+namespace warpfold::io {
+
+/// A dataset open in the HDF5 library. Construct, use and destroy within a LibraryScope.
+class LibraryDataset {
+ public:
+  /// Throws Error as Dataset does, but for what concerns only the reading of elements.
+  LibraryDataset(const std::string& file, const std::string& name);
+
+  const DatasetInfo& info() const { return info_; }
+
+  /// The files beside info().stored_file that elements are read from. Throws an Error that names
+  /// missing filters or sources of a virtual dataset.
+  std::set<std::string> readable_sources() const;
+
+  /// Reads `part`, a slice for each dimension of the stored shape, into `out`, which it fills, in
+  /// the type and byte order of info().format. Throws Error.
+  void read(const Selection& part, std::span<std::byte> out);
+
+ private:
+  void enlarge_chunk_cache();
+  void read_at_once(const Selection& part, std::span<std::byte> out) const;
+
+  std::string problem_;
+  FileHandle file_;
+  DatasetHandle dataset_;
+  TypeHandle memory_type_;
+  DatasetInfo info_;
+  bool zero_first_ = false;
+  bool cache_enlarged_ = false;
+};
+
+/// A size of HDF5's cache of uncompressed chunks for one dataset.
+struct ChunkCache {
+  std::size_t bytes = 0;
+  std::size_t slots = 1;  ///< of its hash table; a prime
+};
+
+/// Returns a cache for access in row-major order: it holds one row of chunks (all chunks with the
+/// same index along the first dimension), at most 256 MiB, but never less than one chunk, which
+/// HDF5 has to hold in memory anyway.
+ChunkCache chunk_cache_for(std::span<const std::uint64_t> shape,
+                           std::span<const std::uint64_t> chunk_shape, std::size_t element_bytes);
+
+/// Cuts `part`, a slice for each dimension of a dataset in chunks of `chunk_shape`, into pieces
+/// that follow one another in row-major order and lie in no more than `max_chunks` chunks each, as
+/// far as pieces of more than one element can. Neither empty; all extents 1 or more.
+std::vector<Selection> pieces_by_chunks(const Selection& part,
+                                        std::span<const std::uint64_t> chunk_shape,
+                                        std::uint64_t max_chunks);
+
+}  // namespace warpfold::io

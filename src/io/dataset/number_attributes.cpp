@@ -1,0 +1,93 @@
+#include "io/dataset/number_attributes.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+#include "core/values/ordered_key.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr hssize_t max_numbers = 256;
+
+/// An open dataset, for its attributes.
+class OpenDataset {
+ public:
+  OpenDataset(const std::string& file, const std::string& name)
+      : problem_(cannot_read(file, name)),
+        file_(open_for_reading(file)),
+        dataset_(open_dataset(file_.get(), file, name, problem_)) {}
+
+  bool has(const std::string& name) const {
+    return require(H5Aexists(dataset_.get(), name.c_str()), problem_) > 0;
+  }
+
+  NumberAttribute numbers(const std::string& name) const {
+    const AttributeHandle attribute(
+        require(H5Aopen(dataset_.get(), name.c_str(), H5P_DEFAULT), problem_));
+    const TypeHandle stored_type(require(H5Aget_type(attribute.get()), problem_));
+    const StoredType stored = describe_type(stored_type.get());
+    if (!stored.format) throw_no_numbers(name, stored.name);
+    const ElementType type = stored.format->type;
+    const std::size_t count = count_of(attribute.get(), name);
+    std::vector<std::byte> bytes(count * size_of(type));
+    const TypeHandle native = make_type({type, native_byte_order});
+    require(H5Aread(attribute.get(), native.get(), bytes.data()), problem_);
+    NumberAttribute numbers{type, {}};
+    for (std::size_t i = 0; i < count; ++i)
+      numbers.values.push_back(value_of(bytes.data() + i * size_of(type), type));
+    return numbers;
+  }
+
+ private:
+  std::size_t count_of(hid_t attribute, const std::string& name) const {
+    const SpaceHandle space(require(H5Aget_space(attribute), problem_));
+    const hssize_t count = require(H5Sget_simple_extent_npoints(space.get()), problem_);
+    if (count < 1) throw_no_numbers(name, "nothing");
+    if (count > max_numbers) throw_no_numbers(name, std::to_string(count) + " values");
+    return static_cast<std::size_t>(count);
+  }
+
+  static Value value_of(const std::byte* bytes, ElementType type) {
+    return visit_element_type(type, [&](auto element) -> Value {
+      std::memcpy(static_cast<void*>(&element), bytes, sizeof(element));
+      if constexpr (is_floating_element<decltype(element)>)
+        return widened(element);
+      else
+        return static_cast<int128>(element);
+    });
+  }
+
+  [[noreturn]] void throw_no_numbers(const std::string& name, const std::string& what) const {
+    throw Error(problem_, "its attribute " + name + " holds " + what + " in place of a number",
+                "Correct the attribute, or leave out the option that asks for it.");
+  }
+
+  std::string problem_;
+  FileHandle file_;
+  DatasetHandle dataset_;
+};
+
+}  // namespace
+
+std::vector<std::optional<NumberAttribute>> read_number_attributes(
+    const std::string& file, const std::string& dataset, std::span<const std::string> names) {
+  const LibraryScope scope;
+  const OpenDataset open(file, dataset);
+  std::vector<std::optional<NumberAttribute>> attributes;
+  for (const std::string& name : names)
+    attributes.push_back(open.has(name) ? std::optional(open.numbers(name)) : std::nullopt);
+  return attributes;
+}
+
+bool has_attribute(const std::string& file, const std::string& dataset, const std::string& name) {
+  const LibraryScope scope;
+  return OpenDataset(file, dataset).has(name);
+}
+
+}  // namespace warpfold::io

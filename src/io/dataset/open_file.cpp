@@ -1,0 +1,63 @@
+#include "io/dataset/dataset.hpp"
+#include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/dataset/placeholder.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+void describe_into(hid_t file, const std::string& problem, DatasetListing& listing) {
+  const DatasetHandle dataset(require(H5Dopen2(file, listing.name.c_str(), H5P_DEFAULT), problem));
+  const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
+  const StoredType stored = describe_type(type.get());
+  listing.stored_type = stored.name;
+  listing.shape = shape_of(dataset.get(), problem);
+  listing.unsupported =
+      stored.format ? reason_against_placeholder(dataset.get()) : unsupported_reason(stored);
+}
+
+}  // namespace
+
+class OpenFile::Implementation {
+ public:
+  explicit Implementation(const std::string& path) : file_(open_for_reading(path)) {}
+
+ private:
+  FileHandle file_;
+};
+
+OpenFile::OpenFile(const std::string& path) {
+  const LibraryScope scope;
+  implementation_ = std::make_unique<Implementation>(path);
+}
+
+OpenFile::~OpenFile() {
+  if (!implementation_) return;
+  const LibraryScope scope;
+  implementation_.reset();
+}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept = default;
+
+std::vector<DatasetListing> list_datasets(const std::string& file) {
+  const LibraryScope scope;
+  const FileHandle handle = open_for_reading(file);
+  std::vector<DatasetListing> listings;
+  for (const std::string& name : dataset_names(handle.get())) {
+    DatasetListing listing;
+    listing.name = name;
+    try {
+      describe_into(handle.get(), cannot_read(file, name), listing);
+    } catch (const Error& error) {
+      listing.unsupported = error.why();
+    }
+    listings.push_back(std::move(listing));
+  }
+  return listings;
+}
+
+}  // namespace warpfold::io

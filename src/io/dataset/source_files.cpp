@@ -1,0 +1,225 @@
+#include "io/dataset/source_files.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "io/dataset/dataset_info.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_library.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// Virtual datasets may rest on virtual datasets, by mistake also on themselves.
+constexpr int deepest_nesting = 16;
+
+struct Mapping {
+  std::string file;
+  std::string dataset;
+  SpaceHandle source_space;
+  bool unlimited = false;
+};
+
+Mapping mapping_at(hid_t creation, std::size_t index, const std::string& problem) {
+  Mapping mapping;
+  mapping.file = queried_name(
+      [&](char* text, std::size_t size) {
+        return H5Pget_virtual_filename(creation, index, text, size);
+      },
+      problem);
+  mapping.dataset = queried_name(
+      [&](char* text, std::size_t size) {
+        return H5Pget_virtual_dsetname(creation, index, text, size);
+      },
+      problem);
+  mapping.source_space = SpaceHandle(require(H5Pget_virtual_srcspace(creation, index), problem));
+  const SpaceHandle space(require(H5Pget_virtual_vspace(creation, index), problem));
+  mapping.unlimited = H5Sget_select_npoints(space.get()) == static_cast<hssize_t>(H5S_UNLIMITED);
+  return mapping;
+}
+
+std::vector<std::string> environment_prefixes(const std::filesystem::path& folder) {
+  const char* variable = std::getenv("HDF5_VDS_PREFIX");
+  std::vector<std::string> prefixes;
+  if (variable == nullptr) return prefixes;
+  const std::string value = variable;
+  std::istringstream entries(value);
+  for (std::string entry; std::getline(entries, entry, ':');) {
+    if (!entry.empty()) prefixes.push_back(entry);
+  }
+  const std::string origin = "${ORIGIN}";
+  prefixes.push_back(value.starts_with(origin) ? folder.string() + value.substr(origin.size())
+                                               : value);
+  return prefixes;
+}
+
+/// The places where HDF5 looks for a source file, in its order (see H5Pset_virtual_prefix).
+std::vector<std::filesystem::path> candidate_paths(const std::string& file_path,
+                                                   const std::string& source) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> candidates;
+  fs::path name = source;
+  if (name.is_absolute()) {
+    candidates.push_back(name);
+    name = name.filename();
+  }
+  const fs::path folder = fs::absolute(file_path).parent_path();
+  for (const std::string& prefix : environment_prefixes(folder)) {
+    candidates.push_back(fs::path(prefix) / name);
+  }
+  candidates.push_back(folder / name);
+  candidates.push_back(name);
+  std::error_code error;
+  const fs::path resolved = fs::canonical(file_path, error);
+  if (!error) candidates.push_back(resolved.parent_path() / name);
+  return candidates;
+}
+
+struct SourceFile {
+  FileHandle file;
+  std::string path;
+};
+
+SourceFile open_source_file(const std::string& file_path, const std::string& source,
+                            const std::string& problem) {
+  std::optional<Error> failure;
+  for (const auto& candidate : candidate_paths(file_path, source)) {
+    std::error_code error;
+    if (!std::filesystem::exists(candidate, error)) continue;
+    try {
+      return {open_for_reading(candidate.string()), candidate.string()};
+    } catch (const Error& why) {
+      if (!failure) failure = why;
+    }
+  }
+  throw Error(problem,
+              "the source file '" + source + "' of this virtual dataset " +
+                  (failure ? "cannot be opened: " + failure->why() : "is missing"),
+              "Put it beside the virtual dataset's file, or set HDF5_VDS_PREFIX to its folder.");
+}
+
+/// A source may have been made again with fewer elements than the mapping takes from it.
+void require_covered(hid_t source, const Mapping& mapping, const std::string& problem) {
+  if (mapping.unlimited || H5Sget_select_type(mapping.source_space.get()) != H5S_SEL_HYPERSLABS) {
+    return;
+  }
+  const std::vector<std::uint64_t> shape = shape_of(source, problem);
+  const int rank = require(H5Sget_simple_extent_ndims(mapping.source_space.get()), problem);
+  bool covered = static_cast<std::size_t>(rank) == shape.size();
+  if (covered && rank > 0) {
+    std::vector<hsize_t> low(shape.size());
+    std::vector<hsize_t> high(shape.size());
+    require(H5Sget_select_bounds(mapping.source_space.get(), low.data(), high.data()), problem);
+    for (std::size_t d = 0; d < shape.size(); ++d) covered = covered && high[d] < shape[d];
+  }
+  if (covered) return;
+  throw Error(problem,
+              "the source '" + mapping.dataset + "' in '" + mapping.file +
+                  "' of this virtual dataset has another shape than it had",
+              "Make the virtual dataset again.");
+}
+
+/// HDF5 takes the number of sources with numbered names from those it finds, so a missing one
+/// would only make the dataset shorter.
+void require_enumerable(const Mapping& mapping, const std::string& problem) {
+  if (!mapping.unlimited) return;
+  const std::string names = mapping.file + mapping.dataset;
+  if (names.find("%b") == std::string::npos) return;
+  throw Error(problem,
+              "this virtual dataset counts its sources by the pattern '" + mapping.file + "', '" +
+                  mapping.dataset + "', so that missing ones cannot be told",
+              "Make a virtual dataset that names each source.");
+}
+
+class SourceCheck {
+ public:
+  explicit SourceCheck(const std::string& problem) : problem_(problem) {}
+
+  void check(hid_t file, const std::string& file_path, hid_t dataset, int depth) {
+    const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem_));
+    if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
+      files_.merge(external_files(dataset, problem_));
+      return;
+    }
+    if (depth == deepest_nesting) {
+      throw Error(problem_, "its virtual datasets rest on each other",
+                  "Make the virtual dataset again.");
+    }
+    std::size_t count = 0;
+    require(H5Pget_virtual_count(creation.get(), &count), problem_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Mapping mapping = mapping_at(creation.get(), i, problem_);
+      require_enumerable(mapping, problem_);
+      check_mapping(file, file_path, mapping, depth);
+    }
+  }
+
+  /// Gives away the files of the sources that were checked, but for what rests on them.
+  std::set<std::string> files() { return std::move(files_); }
+
+ private:
+  void check_mapping(hid_t file, const std::string& file_path, const Mapping& mapping, int depth) {
+    if (mapping.file == ".") {
+      check_source(file, file_path, mapping, depth);
+      return;
+    }
+    const SourceFile source = open_source_file(file_path, mapping.file, problem_);
+    files_.insert(source.path);
+    check_source(source.file.get(), source.path, mapping, depth);
+  }
+
+  void check_source(hid_t file, const std::string& path, const Mapping& mapping, int depth) {
+    const DatasetHandle source(H5Dopen2(file, mapping.dataset.c_str(), H5P_DEFAULT));
+    if (!source) {
+      throw Error(problem_,
+                  "the source '" + mapping.dataset + "' of this virtual dataset is missing in '" +
+                      path + "'",
+                  "Restore it, or make the virtual dataset again.");
+    }
+    require_covered(source.get(), mapping, problem_);
+    const std::pair name{path, mapping.dataset};
+    if (checked_.contains(name)) return;
+    check(file, path, source.get(), depth + 1);
+    checked_.insert(name);
+  }
+
+  const std::string& problem_;
+  /// Sources that are whole, by file and dataset: many mappings may rest on one, on many levels.
+  std::set<std::pair<std::string, std::string>> checked_;
+  std::set<std::string> files_;
+};
+
+}  // namespace
+
+std::set<std::string> external_files(hid_t dataset, const std::string& problem) {
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  const PropertiesHandle access(require(H5Dget_access_plist(dataset), problem));
+  const std::filesystem::path folder = queried_name(
+      [&](char* text, std::size_t size) { return H5Pget_efile_prefix(access.get(), text, size); },
+      problem);
+  std::set<std::string> files;
+  const int count = require(H5Pget_external_count(creation.get()), problem);
+  for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
+    char name[PATH_MAX + 1] = {};
+    require(H5Pget_external(creation.get(), i, PATH_MAX, name, nullptr, nullptr), problem);
+    files.insert((folder / name).string());
+  }
+  return files;
+}
+
+std::set<std::string> virtual_sources(hid_t dataset, const std::string& file_path,
+                                      const std::string& problem) {
+  const FileHandle file(require(H5Iget_file_id(dataset), problem));
+  SourceCheck sources(problem);
+  sources.check(file.get(), file_path, dataset, 0);
+  return sources.files();
+}
+
+}  // namespace warpfold::io

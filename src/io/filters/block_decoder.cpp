@@ -1,0 +1,156 @@
+#include "io/filters/block_decoder.hpp"
+
+#ifdef WARPFOLD_LZ4
+#include <lz4.h>
+#endif
+#ifdef WARPFOLD_LZF
+#include <lzf.h>
+#endif
+#ifdef WARPFOLD_ZSTD
+#include <zstd.h>
+#endif
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace warpfold::io {
+namespace {
+
+/// A stream of a compressor as a whole chunk.
+class StreamStep : public FilterStep {
+ public:
+  explicit StreamStep(std::unique_ptr<BlockDecoder> decoder) : decoder_(std::move(decoder)) {}
+
+  std::span<const std::byte> undo(std::span<const std::byte> stored,
+                                  std::span<std::byte> out) override {
+    return out.first(decoder_->decode(stored, out));
+  }
+
+ private:
+  std::unique_ptr<BlockDecoder> decoder_;
+};
+
+class Lz4Step : public FilterStep {
+ public:
+  explicit Lz4Step(std::unique_ptr<BlockDecoder> lz4) : lz4_(std::move(lz4)) {}
+
+  std::span<const std::byte> undo(std::span<const std::byte> stored,
+                                  std::span<std::byte> out) override {
+    BigEndianReader reader(stored);
+    const std::uint64_t bytes = reader.u64();
+    const std::size_t block_bytes = reader.u32();
+    if (bytes > out.size()) throw DamagedBytes{"its LZ4 stream is longer than the chunk"};
+    if (block_bytes == 0) throw DamagedBytes{"its LZ4 blocks have no bytes"};
+    for (std::size_t done = 0; done < bytes; done += block_bytes) {
+      decode(reader.bytes(reader.u32()), out.subspan(done, std::min(block_bytes, bytes - done)));
+    }
+    return out.first(bytes);
+  }
+
+ private:
+  void decode(std::span<const std::byte> stored, std::span<std::byte> block) {
+    if (stored.size() == block.size()) {
+      std::memcpy(block.data(), stored.data(), block.size());
+    } else if (lz4_->decode(stored, block) != block.size()) {
+      throw DamagedBytes{"one of its LZ4 blocks is too short"};
+    }
+  }
+
+  std::unique_ptr<BlockDecoder> lz4_;
+};
+
+#ifdef WARPFOLD_LZ4
+int as_int(std::size_t bytes) {
+  if (bytes > std::numeric_limits<int>::max()) throw DamagedBytes{"it has an LZ4 block of 2 GiB"};
+  return static_cast<int>(bytes);
+}
+
+class Lz4Decoder : public BlockDecoder {
+ public:
+  std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) override {
+    const int made = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data()),
+                                         reinterpret_cast<char*>(out.data()), as_int(stored.size()),
+                                         as_int(out.size()));
+    if (made < 0) throw DamagedBytes{"its LZ4 stream is damaged"};
+    return static_cast<std::size_t>(made);
+  }
+};
+#endif
+
+#ifdef WARPFOLD_ZSTD
+class ZstdDecoder : public BlockDecoder {
+ public:
+  ZstdDecoder() : context_(ZSTD_createDCtx()) {
+    if (!context_) throw std::bad_alloc();
+  }
+
+  std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) override {
+    const std::size_t made =
+        ZSTD_decompressDCtx(context_.get(), out.data(), out.size(), stored.data(), stored.size());
+    if (ZSTD_isError(made) != 0) throw DamagedBytes{"its zstd stream is damaged"};
+    return made;
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  std::unique_ptr<ZSTD_DCtx, Free> context_;
+};
+#endif
+
+#ifdef WARPFOLD_LZF
+unsigned as_unsigned(std::size_t bytes) {
+  if (bytes > std::numeric_limits<unsigned>::max()) throw DamagedBytes{"it has 4 GiB or more"};
+  return static_cast<unsigned>(bytes);
+}
+
+class LzfDecoder : public BlockDecoder {
+ public:
+  std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) override {
+    const unsigned made = lzf_decompress(stored.data(), as_unsigned(stored.size()), out.data(),
+                                         as_unsigned(out.size()));
+    if (made == 0) throw DamagedBytes{"its LZF stream is damaged"};
+    return made;
+  }
+};
+#endif
+
+}  // namespace
+
+std::unique_ptr<FilterStep> make_stream_step(std::unique_ptr<BlockDecoder> decoder) {
+  return decoder ? std::make_unique<StreamStep>(std::move(decoder)) : nullptr;
+}
+
+std::unique_ptr<FilterStep> make_lz4_step(std::unique_ptr<BlockDecoder> lz4) {
+  return lz4 ? std::make_unique<Lz4Step>(std::move(lz4)) : nullptr;
+}
+
+std::unique_ptr<BlockDecoder> make_lz4_decoder() {
+#ifdef WARPFOLD_LZ4
+  return std::make_unique<Lz4Decoder>();
+#else
+  return nullptr;
+#endif
+}
+
+std::unique_ptr<BlockDecoder> make_zstd_decoder() {
+#ifdef WARPFOLD_ZSTD
+  return std::make_unique<ZstdDecoder>();
+#else
+  return nullptr;
+#endif
+}
+
+std::unique_ptr<BlockDecoder> make_lzf_decoder() {
+#ifdef WARPFOLD_LZF
+  return std::make_unique<LzfDecoder>();
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace warpfold::io {
+
+/// A filter of a dataset's chunks.
+struct Filter {
+  int id = 0;
+  std::string name;
+  bool available = true;             ///< to the HDF5 library
+  std::vector<unsigned> parameters;  ///< HDF5's "client data"
+};
+
+/// Filters by their number. Source: HDF5's H5Zpublic.h and the HDF Group's list of registered
+/// filters.
+namespace filter_id {
+
+inline constexpr int deflate = 1;
+inline constexpr int shuffle = 2;
+inline constexpr int fletcher32 = 3;
+inline constexpr int lzf = 32000;
+inline constexpr int lz4 = 32004;
+inline constexpr int bitshuffle = 32008;
+inline constexpr int zstd = 32015;
+
+}  // namespace filter_id
+}  // namespace warpfold::io

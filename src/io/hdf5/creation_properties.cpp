@@ -1,0 +1,108 @@
+#include "io/hdf5/creation_properties.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "io/hdf5/hdf5_library.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+/// Names of HDF5's own filters and of registered plugins, whose files often do not carry a name.
+/// Source: the HDF Group's list of registered filters.
+constexpr std::array<std::pair<int, std::string_view>, 16> known_filters{{
+    {H5Z_FILTER_DEFLATE, "deflate"},
+    {H5Z_FILTER_SHUFFLE, "shuffle"},
+    {H5Z_FILTER_FLETCHER32, "fletcher32"},
+    {H5Z_FILTER_SZIP, "szip"},
+    {H5Z_FILTER_NBIT, "nbit"},
+    {H5Z_FILTER_SCALEOFFSET, "scaleoffset"},
+    {307, "bzip2"},
+    {32000, "lzf"},
+    {32001, "blosc"},
+    {32004, "lz4"},
+    {32008, "bitshuffle"},
+    {32013, "zfp"},
+    {32015, "zstd"},
+    {32017, "sz"},
+    {32024, "sz3"},
+    {32026, "blosc2"},
+}};
+
+std::string name_of_filter(int id, const char* stored_name) {
+  for (const auto& [known_id, name] : known_filters) {
+    if (known_id == id) return std::string(name);
+  }
+  return *stored_name == '\0' ? "unnamed filter" : stored_name;
+}
+
+bool can_decode(H5Z_filter_t id) {
+  if (H5Zfilter_avail(id) <= 0) return false;
+  unsigned configuration = 0;
+  if (H5Zget_filter_info(id, &configuration) < 0) return false;
+  return (configuration & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
+}
+
+constexpr const char* cannot_list = "cannot list a dataset's filters";
+/// More HDF5 takes for a mistake.
+constexpr std::size_t max_parameters = 256;
+
+/// Does not ask for the filter's configuration, which would fail for one that is missing.
+Filter filter_at(hid_t creation, unsigned index) {
+  std::vector<unsigned> parameters;
+  std::array<char, 256> name{};
+  H5Z_filter_t id = 0;
+  const auto query = [&] {
+    unsigned flags = 0;
+    std::size_t count = parameters.size();
+    id = require(H5Pget_filter2(creation, index, &flags, &count, parameters.data(), name.size() - 1,
+                                name.data(), nullptr),
+                 cannot_list);
+    return count;
+  };
+  parameters.resize(std::min(query(), max_parameters));
+  query();
+  return {id, name_of_filter(id, name.data()), can_decode(id), std::move(parameters)};
+}
+
+}  // namespace
+
+std::vector<Filter> filters_of(hid_t creation) {
+  const int count = require(H5Pget_nfilters(creation), cannot_list);
+  std::vector<Filter> filters;
+  for (int i = 0; i < count; ++i) filters.push_back(filter_at(creation, static_cast<unsigned>(i)));
+  return filters;
+}
+
+void require_available(const std::vector<Filter>& filters, const std::string& problem) {
+  std::string missing;
+  for (const Filter& filter : filters) {
+    if (filter.available) continue;
+    missing +=
+        (missing.empty() ? "" : ", ") + filter.name + " (id " + std::to_string(filter.id) + ")";
+  }
+  if (missing.empty()) return;
+  throw Error(problem, "this HDF5 has no filter " + missing,
+              "Install its plugin and set HDF5_PLUGIN_PATH to the plugin's folder.");
+}
+
+bool may_leave_elements_unset(hid_t creation, const std::string& problem) {
+  H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
+  H5D_fill_value_t value = H5D_FILL_VALUE_DEFAULT;
+  require(H5Pget_fill_time(creation, &time), problem);
+  require(H5Pfill_value_defined(creation, &value), problem);
+  return time == H5D_FILL_TIME_NEVER || value == H5D_FILL_VALUE_UNDEFINED;
+}
+
+std::array<std::byte, 8> fill_value_of(hid_t creation, hid_t file_type,
+                                       const std::string& problem) {
+  std::array<std::byte, 8> fill{};
+  if (may_leave_elements_unset(creation, problem)) return fill;
+  require(H5Pget_fill_value(creation, file_type, fill.data()), problem);
+  return fill;
+}
+
+}  // namespace warpfold::io
