@@ -48,8 +48,7 @@ class IndexCheck {
 
  private:
   [[noreturn]] void refuse(std::uint64_t number, const std::string& fault) const {
-    throw Error(problem_, coordinates_.name(number) + " " + fault,
-                "Copy the file again, or check whether its writer was interrupted.");
+    throw Error(problem_, coordinates_.name(number) + " " + fault, copy_again);
   }
 
   const std::string& problem_;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "io/chunks/address_recorder.hpp"
+#include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
@@ -20,7 +21,7 @@ void throw_impossible_size(const ChunkCoordinates& coordinates, std::uint64_t nu
   throw Error(
       problem,
       coordinates.name(number) + " has " + std::to_string(bytes) + " bytes by the file's index",
-      "Copy the file again, or check whether its writer was interrupted.");
+      copy_again);
 }
 
 #if WARPFOLD_HDF5_ITERATES_CHUNKS

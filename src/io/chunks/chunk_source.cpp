@@ -167,7 +167,7 @@ class ChunkSource::Reader::Implementation {
     if (result.error != 0) source_.refuse(number, describe_errno(result.error), "");
     source_.refuse(number,
                    "the file ends at byte " + std::to_string(reached) + ", before the chunk does",
-                   "Copy the file again, or check whether its writer was interrupted.");
+                   copy_again);
   }
 
   void read_into(std::span<std::byte> staging) {

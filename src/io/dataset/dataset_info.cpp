@@ -4,15 +4,13 @@
 
 #include "io/dataset/path_choice.hpp"
 #include "io/files/byte_runs.hpp"
+#include "io/files/posix_file.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
 namespace {
-
-constexpr const char* copy_again =
-    "Copy the file again, or check whether its writer was interrupted.";
 
 Layout layout_of(hid_t creation, const std::string& problem) {
   switch (require(H5Pget_layout(creation), problem)) {

@@ -1,7 +1,6 @@
 #include "io/dataset/dataset_open.hpp"
 
 #include <algorithm>
-#include <exception>
 
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
@@ -15,14 +14,8 @@ using ObjectInfo = H5O_info2_t;
 using ObjectInfo = H5O_info_t;
 #endif
 
-herr_t collect_dataset(hid_t, const char* name, const ObjectInfo* object, void* names_pointer) {
-  if (object->type != H5O_TYPE_DATASET) return 0;
-  try {
-    static_cast<std::vector<std::string>*>(names_pointer)->emplace_back(name);
-  } catch (const std::exception&) {
-    return -1;
-  }
-  return 0;
+herr_t collect_dataset(hid_t, const char* name, const ObjectInfo* object, void* names) {
+  return object->type == H5O_TYPE_DATASET ? append_name(name, names) : 0;
 }
 
 herr_t visit_objects(hid_t location, std::vector<std::string>& names) {

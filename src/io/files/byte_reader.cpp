@@ -50,8 +50,7 @@ void ByteReader::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (result.bytes == out.size()) return;
   const std::string place = "byte " + std::to_string(offset + result.bytes);
   if (result.error != 0) throw Error(problem_, describe_errno(result.error) + " at " + place, "");
-  throw Error(problem_, "the file ends at " + place + ", before the dataset does",
-              "Copy the file again, or check whether its writer was interrupted.");
+  throw Error(problem_, "the file ends at " + place + ", before the dataset does", copy_again);
 }
 
 bool ByteReader::goes_past() {

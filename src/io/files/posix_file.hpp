@@ -50,6 +50,10 @@ TransferResult read_at(int descriptor, std::uint64_t offset, std::span<std::byte
 /// Writes all of `bytes` from byte `offset` on unless an error comes.
 TransferResult write_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes);
 
+/// What to do about a file that holds less than it says, for an Error's advice.
+inline constexpr const char* copy_again =
+    "Copy the file again, or check whether its writer was interrupted.";
+
 /// The system's text for an errno value, beginning in lower case.
 std::string describe_errno(int error);
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <string_view>
 #include <vector>
 
@@ -145,13 +144,8 @@ class AttributeValues {
   std::vector<std::byte> bytes_;
 };
 
-herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* names_pointer) {
-  try {
-    static_cast<std::vector<std::string>*>(names_pointer)->emplace_back(name);
-  } catch (const std::exception&) {
-    return -1;
-  }
-  return 0;
+herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* names) {
+  return append_name(name, names);
 }
 
 /// Lists them in the order they were made where that is known, otherwise by name.

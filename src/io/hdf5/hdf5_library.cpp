@@ -40,6 +40,15 @@ LibraryScope::LibraryScope() : lock_(library_mutex()) {
 
 LibraryScope::~LibraryScope() { H5Eset_auto2(H5E_DEFAULT, print_, print_data_); }
 
+herr_t append_name(const char* name, void* names) noexcept {
+  try {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  } catch (const std::exception&) {
+    return -1;
+  }
+  return 0;
+}
+
 void note_left_open() noexcept { something_is_left_open = true; }
 
 bool left_something_open() noexcept { return something_is_left_open; }

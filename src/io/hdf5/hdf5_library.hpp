@@ -90,6 +90,10 @@ Result require(Result result, const std::string& problem) {
   return result;
 }
 
+/// Appends `name` to `names`, a std::vector<std::string>, for HDF5's iterations: returns less than
+/// 0 where there is no memory for it.
+herr_t append_name(const char* name, void* names) noexcept;
+
 /// Calls query(text, size), one of HDF5's that return a name's length, and then again for the name.
 /// Throws Error.
 template <class Query>
