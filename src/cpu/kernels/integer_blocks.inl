@@ -4,30 +4,8 @@
 static_assert(block_elements <= std::size_t{1} << 14, "so that 16 bits sum in 31");
 
 template <class T>
-constexpr bool is_signed = static_cast<T>(-1) < T{0};
-
-template <int bytes>
-struct Unsigned;
-template <>
-struct Unsigned<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct Unsigned<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct Unsigned<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct Unsigned<8> {
-  using type = std::uint64_t;
-};
-
-template <class T>
-static inline typename Unsigned<sizeof(T)>::type magnitude_of(T x) {
-  using U = typename Unsigned<sizeof(T)>::type;
+static inline std::make_unsigned_t<T> magnitude_of(T x) {
+  using U = std::make_unsigned_t<T>;
   return x < T{0} ? static_cast<U>(U{0} - static_cast<U>(x)) : static_cast<U>(x);
 }
 
