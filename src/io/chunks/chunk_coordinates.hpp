@@ -15,13 +15,13 @@ class ChunkCoordinates {
  public:
   explicit ChunkCoordinates(const DatasetInfo& info);
 
-  /// The coordinates of chunk `number`, in chunks.
+  /// Returns the coordinates of chunk `number`, in chunks.
   std::vector<std::uint64_t> of(std::uint64_t number) const;
 
-  /// The number of the chunk whose first element has these coordinates, in elements.
+  /// Returns the number of the chunk whose first element has these coordinates, in elements.
   std::uint64_t number(const hsize_t* element) const;
 
-  /// Whether a part of the chunk lies beyond the dataset.
+  /// Tells whether a part of the chunk lies beyond the dataset.
   bool is_partial(const std::vector<std::uint64_t>& coordinates) const;
 
   /// "chunk [3, 0]".

@@ -9,7 +9,7 @@
 namespace warpfold::io {
 namespace {
 
-/// The most bytes that a filter makes of `bytes`.
+/// Returns the most bytes that a filter makes of `bytes`.
 std::uint64_t max_bytes_after(const Filter& filter, std::uint64_t bytes) {
   switch (filter.id) {
     case filter_id::shuffle:

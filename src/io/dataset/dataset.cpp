@@ -7,7 +7,6 @@
 
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/library_dataset.hpp"
-#include "io/dataset/path_choice.hpp"
 #include "io/files/byte_reader.hpp"
 #include "io/files/byte_runs.hpp"
 #include "io/files/posix_file.hpp"

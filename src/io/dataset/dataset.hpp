@@ -51,19 +51,19 @@ struct DatasetInfo {
   std::optional<std::uint64_t> file_offset;
 };
 
-/// All files that must be kept as they are for the dataset to be read.
+/// Lists all files that must stay as they are for the dataset to be read.
 std::set<std::string> input_files(const DatasetInfo& info);
 
-/// A slice for each dimension of the stored shape, also where everything is selected.
+/// Returns a slice for each dimension of the stored shape, also where everything is selected.
 Selection selection_of(const DatasetInfo& info);
 
-/// The stored elements of a box of info.shape, a slice for each dimension of the stored shape.
+/// Returns a box of info.shape as slices, one for each dimension of the stored shape.
 Selection part_of_box(const DatasetInfo& info, const Hyperslab& box);
 
-/// Bytes of one chunk of a chunked dataset without filters.
+/// Counts the bytes of one chunk of a chunked dataset without filters.
 std::uint64_t chunk_bytes_of(const DatasetInfo& info);
 
-/// The grid of a chunked dataset's chunks, with what is selected of it.
+/// Returns the grid of a chunked dataset's chunks, with what is selected of it.
 ChunkGrid grid_of(const DatasetInfo& info);
 
 /// Bytes of the file to read for all that is selected, about: chunks whole and all taken to be as
@@ -104,11 +104,11 @@ class Dataset {
   /// Reads a box of info().shape, packed, as read() does a range.
   void read(const Hyperslab& box, std::span<std::byte> out);
 
-  /// How fetch() reads from now on: until then through the operating system's cache. Before any
-  /// thread reads.
+  /// Sets how fetch() reads from now on: until then through the operating system's cache. Before
+  /// any thread reads.
   void choose_cache(FileCache cache);
 
-  /// Whether fetch() may read past the cache, as far as choose_cache() could tell.
+  /// Tells whether fetch() may read past the cache, as far as choose_cache() could tell.
   bool may_read_past_cache() const;
 
   /// Reads as read() into a `buffer` that begins at a multiple of 4096 bytes and holds fetch_slack

@@ -9,13 +9,17 @@
 
 namespace warpfold::io {
 
-/// The extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
+/// Returns the extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
 std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);
 
 /// Describes an open dataset whose `type` is supported, with the quickest path to it. Throws Error.
 /// Call within a LibraryScope.
 DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
                              const std::string& name);
+
+/// Sets the path that a user asks for. Throws a usage Error beginning with `problem` where the
+/// dataset can't be read that way.
+void take_path(DatasetInfo& info, ReadPath wanted, const std::string& problem);
 
 /// Makes `selection`, a slice for each dimension of the stored shape, what is selected.
 void take_selection(DatasetInfo& info, const Selection& selection);

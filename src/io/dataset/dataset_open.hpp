@@ -22,8 +22,8 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.
 std::string enumerate(const std::vector<std::string>& names, std::size_t maximum);
 
-/// The paths of all datasets below an open file or group, sorted, without a leading slash; a
-/// dataset with several hard links once. Throws Error. Call within a LibraryScope.
+/// Returns the paths of all datasets below an open file or group, sorted, without a leading slash;
+/// a dataset with several hard links once. Throws Error. Call within a LibraryScope.
 std::vector<std::string> dataset_names(hid_t location);
 
 }  // namespace warpfold::io

@@ -47,8 +47,8 @@ std::uint64_t chunks_of(const Selection& part, std::span<const std::uint64_t> ch
   return chunks;
 }
 
-/// How many of a slice's indices come into the first half: up to the middle one's chunk where that
-/// begins behind the slice's first index.
+/// Tells how many of a slice's indices come into the first half: up to the middle one's chunk where
+/// that begins behind the slice's first index.
 std::uint64_t first_half(const Slice& slice, std::uint64_t chunk_extent) {
   const std::uint64_t half = slice.count / 2;
   const std::uint64_t chunk_begin = (slice.start + half * slice.step) / chunk_extent * chunk_extent;
@@ -105,7 +105,7 @@ void read_elements(hid_t dataset, hid_t memory_type, const Selection& part,
   read(memory_space.get(), file_space.get());
 }
 
-/// The dataset access properties that ask for `cache`.
+/// Returns the dataset access properties that ask for `cache`.
 PropertiesHandle access_with(ChunkCache cache) {
   const char* problem = "cannot set up the chunk cache";
   // Chunks that were read or written in full leave first: they are not needed again.
@@ -195,7 +195,7 @@ void LibraryDataset::read_at_once(const Selection& part, std::span<std::byte> ou
   read_elements(dataset_.get(), memory_type_.get(), part, out, problem_);
 }
 
-/// The cache's size counts only when a dataset is opened for the first time.
+/// Opens the dataset again, as a cache's size counts only when it is opened for the first time.
 void LibraryDataset::enlarge_chunk_cache() {
   cache_enlarged_ = true;
   if (info_.layout != Layout::chunked) return;

@@ -21,8 +21,8 @@ class LibraryDataset {
 
   const DatasetInfo& info() const { return info_; }
 
-  /// The files beside info().stored_file that elements are read from. Throws an Error that names
-  /// missing filters or sources of a virtual dataset.
+  /// Returns the files beside info().stored_file that elements are read from. Throws an Error that
+  /// names missing filters or sources of a virtual dataset.
   std::set<std::string> readable_sources() const;
 
   /// Reads `part`, a slice for each dimension of the stored shape, into `out`, which it fills, in

@@ -21,7 +21,7 @@ struct NumberAttribute {
 std::vector<std::optional<NumberAttribute>> read_number_attributes(
     const std::string& file, const std::string& dataset, std::span<const std::string> names);
 
-/// Whether a dataset has an attribute of this name, of whatever type. Throws Error.
+/// Tells whether a dataset has an attribute of this name, of whatever type. Throws Error.
 bool has_attribute(const std::string& file, const std::string& dataset, const std::string& name);
 
 }  // namespace warpfold::io

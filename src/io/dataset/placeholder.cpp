@@ -14,7 +14,7 @@ constexpr const char* octave_mark = "OCTAVE_EMPTY_MATRIX";
 /// How netCDF-4 begins the NAME of a dimension scale that is no variable; the extent follows.
 constexpr std::string_view netcdf_mark = "This is a netCDF dimension but not a netCDF variable.";
 
-/// Whether an object has an attribute that is one integer, not 0; anything else is no mark.
+/// Tells whether an object has an attribute that is one integer, not 0; anything else is no mark.
 bool is_marked(hid_t object, const char* mark) {
   if (H5Aexists(object, mark) <= 0) return false;
   const AttributeHandle attribute(H5Aopen(object, mark, H5P_DEFAULT));

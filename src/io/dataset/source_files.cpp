@@ -60,7 +60,7 @@ std::vector<std::string> environment_prefixes(const std::filesystem::path& folde
   return prefixes;
 }
 
-/// The places where HDF5 looks for a source file, in its order (see H5Pset_virtual_prefix).
+/// Returns the places where HDF5 looks for a source file, in its order (see H5Pset_virtual_prefix).
 std::vector<std::filesystem::path> candidate_paths(const std::string& file_path,
                                                    const std::string& source) {
   namespace fs = std::filesystem;

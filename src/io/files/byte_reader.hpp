@@ -19,11 +19,11 @@ class ByteReader {
   /// `problem` begins every Error. Throws Error.
   ByteReader(std::string path, std::string problem);
 
-  /// How fetch() reads from now on; `automatic` looks at the `bytes` bytes from `first` on. The
-  /// cache is used, too, where the file system allows nothing else. No thread may be reading.
+  /// Sets how fetch() reads from now on; `automatic` looks at the `bytes` bytes from `first` on.
+  /// The cache is used, too, where the file system allows nothing else. No thread may be reading.
   void choose_cache(FileCache cache, std::uint64_t first, std::uint64_t bytes);
 
-  /// Whether fetch() may read past the cache.
+  /// Tells whether fetch() may read past the cache.
   bool may_go_past() const { return static_cast<bool>(uncached_); }
 
   /// Fills `out` from byte `offset` on. Throws Error, also where the file ends before.

@@ -11,10 +11,10 @@ namespace warpfold::io {
 /// through it. Threads share one.
 class CacheTrial {
  public:
-  /// What the next read is to do: the trial's two ways in turn, then the faster.
+  /// Decides what the next read is to do: the trial's two ways in turn, then the faster.
   bool next_goes_past();
 
-  /// What a read took.
+  /// Takes note of what a read took.
   void record(bool past, std::uint64_t bytes, double seconds);
 
  private:
@@ -35,8 +35,8 @@ class CacheTrial {
   Way past_;
 };
 
-/// Whether most of `bytes` bytes from `first` on of a file are in the operating system's cache,
-/// judged by pages here and there. True also where the file system does not tell.
+/// Tells whether most of `bytes` bytes from `first` on of a file are in the operating system's
+/// cache, judged by pages here and there. True also where the file system does not tell.
 bool is_mostly_cached(const std::string& path, std::uint64_t first, std::uint64_t bytes);
 
 }  // namespace warpfold::io

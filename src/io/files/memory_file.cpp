@@ -23,7 +23,7 @@ bool is_in_memory(int descriptor) {
 #endif
 }
 
-/// The file's size if all its pages are allocated, else 0.
+/// Returns the file's size if all its pages are allocated, else 0.
 std::size_t allocated_bytes(int descriptor) {
   constexpr off_t block_bytes = 512;  // of st_blocks, whatever the file system's are
   struct stat status {};

@@ -19,7 +19,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  /// The right to call pwrite(), which at most one thread has.
+  /// Returns the right to call pwrite(), which at most one thread has.
   std::unique_lock<std::mutex> try_turn() { return std::unique_lock(turn_, std::try_to_lock); }
 
   /// Copies `bytes` to place `first` of the file where that is mapped; returns whether.

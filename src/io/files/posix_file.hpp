@@ -54,13 +54,13 @@ TransferResult write_at(int descriptor, std::uint64_t offset, std::span<const st
 inline constexpr const char* copy_again =
     "Copy the file again, or check whether its writer was interrupted.";
 
-/// The system's text for an errno value, beginning in lower case.
+/// Returns the system's text for an errno value, beginning in lower case.
 std::string describe_errno(int error);
 
-/// The folder `path` lies in; "." for a bare name.
+/// Returns the folder `path` lies in; "." for a bare name.
 std::string folder_of(const std::string& path);
 
-/// The last component of `path`.
+/// Returns the last component of `path`.
 std::string file_name_of(const std::string& path);
 
 /// Bytes [address, address + count) of a file.

@@ -165,7 +165,7 @@ bool refers_to_other_objects(hid_t type, const std::string& problem) {
          require(H5Tdetect_class(type, H5T_VLEN), problem) > 0;
 }
 
-/// Whether `dataset` is a netCDF dimension scale: it then has a CLASS and, mostly, a NAME.
+/// Tells whether `dataset` is a netCDF dimension scale: it then has a CLASS and, mostly, a NAME.
 bool is_dimension_scale(hid_t dataset, const std::string& problem) {
   if (require(H5Aexists(dataset, "CLASS"), problem) == 0) return false;
   const AttributeHandle attribute(require(H5Aopen(dataset, "CLASS", H5P_DEFAULT), problem));

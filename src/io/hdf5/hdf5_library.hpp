@@ -27,8 +27,8 @@ class LibraryScope {
 
 void note_left_open() noexcept;
 
-/// Whether HDF5 failed to give back an identifier of this process. It crashes then when it is torn
-/// down: at exit, and in MPI_Finalize where it is parallel.
+/// Tells whether HDF5 failed to give back an identifier of this process. It crashes then when it is
+/// torn down: at exit, and in MPI_Finalize where it is parallel.
 bool left_something_open() noexcept;
 
 /// Owns one HDF5 identifier and gives it back with `close_function`.
@@ -71,12 +71,12 @@ using PropertiesHandle = Handle<H5Pclose>;
 using SpaceHandle = Handle<H5Sclose>;
 using TypeHandle = Handle<H5Tclose>;
 
-/// What HDF5's error stack says of the last failed call, the innermost cause first, and clears it.
-/// Call within a LibraryScope and before any other HDF5 function.
+/// Tells what HDF5's error stack says of the last failed call, the innermost cause first, and
+/// clears it. Call within a LibraryScope and before any other HDF5 function.
 std::string take_library_causes();
 
-/// What to do about such causes where they say that a file is of a format unknown to this HDF5;
-/// `otherwise` where they don't.
+/// Tells what to do about such causes where they say that a file is of a format unknown to this
+/// HDF5; `otherwise` where they don't.
 std::string advice_on(const std::string& causes, const std::string& otherwise);
 
 /// Throws an Error whose reason is HDF5's error stack.

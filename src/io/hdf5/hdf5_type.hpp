@@ -23,13 +23,13 @@ struct StoredType {
 /// get the native byte order. Throws Error only where HDF5 fails.
 StoredType describe_type(hid_t type);
 
-/// The HDF5 datatype whose elements lie as `format` says.
+/// Returns the HDF5 datatype whose elements lie as `format` says.
 TypeHandle make_type(ElementFormat format);
 
-/// Why elements of an unsupported type cannot be read.
+/// Says why elements of an unsupported type cannot be read.
 std::string unsupported_reason(const StoredType& type);
 
-/// The element types that can be read, for an Error's advice.
+/// Returns the element types that can be read, for an Error's advice.
 std::string supported_types_advice();
 
 }  // namespace warpfold::io

@@ -54,7 +54,7 @@ bool lock(int descriptor) {
   return ::fcntl(descriptor, F_OFD_SETLK, &whole) == 0;
 }
 
-/// Whether `path` names the open file, and nothing else does.
+/// Tells whether `path` names the open file, and nothing else does.
 bool is_only_name(const std::string& path, int descriptor) {
   struct stat named {};
   struct stat opened {};
