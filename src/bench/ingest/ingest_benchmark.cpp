@@ -48,9 +48,10 @@ Result bench_ingest(MPI_Comm parent, const Settings& asked) {
   pipeline::run_on_all(communicator, [&] {
     if (on_gpu) result.device = current_device_facts();
   });
-  const pipeline::Plan plan = pipeline::plan_reduce(parent, dataset.info(), settings.run);
+  const pipeline::Plan plan =
+      pipeline::plan_command(parent, dataset.info(), dataset.info().format.type, {}, settings.run);
   IngestRun run{settings,       communicator,
-                dataset.info(), plan.slab_elements * size_of(dataset.info().format.type),
+                dataset.info(), plan.unit_elements * size_of(dataset.info().format.type),
                 plan.threads,   on_gpu};
   result.add(measured(reduce_candidates(run, kernels), run));
   if (!settings.output.empty()) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include "cli/commands/dataset_description.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_arguments.hpp"
+#include "cli/options/option_values.hpp"
 #include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/several_report.hpp"
@@ -27,14 +30,52 @@
 namespace warpfold::cli {
 namespace {
 
+using pipeline::PlannedCommand;
+
+constexpr Choice<PlannedCommand> planned_commands[] = {{"reduce", PlannedCommand::reduce},
+                                                       {"histogram", PlannedCommand::histogram},
+                                                       {"scan", PlannedCommand::scan},
+                                                       {"compact", PlannedCommand::compact}};
+
+/// Tells the plan of a reduction, where none is asked for.
 Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
   return {{"threads", plan.threads},
-          {"slab_elements", json_integer(plan.slab_elements)},
-          {"slab_bytes", json_integer(int128{plan.slab_elements} * element_bytes)},
-          {"slabs_per_rank", json_integer(plan.slabs_per_rank)},
-          {"slots", plan.slots},
+          {"slab_elements", json_integer(plan.unit_elements)},
+          {"slab_bytes", json_integer(int128{plan.unit_elements} * element_bytes)},
+          {"slabs_per_rank", json_integer(plan.shares.front().items)},
+          {"slots", *plan.slots},
           {"host_memory_bytes", json_integer(plan.host_memory_bytes)},
           {"expected_bottleneck", with_flags(plan.bottleneck)}};
+}
+
+/// Tells the plan of the command that is asked for.
+Json plan_json(const std::string& command, const std::vector<std::int64_t>& axes,
+               const pipeline::Plan& plan, std::size_t element_bytes) {
+  Json document = {{"command", command},
+                   {"threads", plan.threads},
+                   {"unit", plan.unit},
+                   {"unit_elements", json_integer(plan.unit_elements)},
+                   {"unit_bytes", json_integer(int128{plan.unit_elements} * element_bytes)},
+                   {"items", json_integer(plan.items)},
+                   {"shares", Json::array()}};
+  if (!axes.empty()) document["axis"] = axes;
+  for (const auto& [items, elements] : plan.shares)
+    document["shares"].push_back(
+        {{"items", json_integer(items)}, {"elements", json_integer(elements)}});
+  if (plan.slots) {
+    document["slots"] = *plan.slots;
+    document["host_memory_bytes"] = json_integer(plan.host_memory_bytes);
+  }
+  if (!plan.bottleneck.empty()) document["expected_bottleneck"] = with_flags(plan.bottleneck);
+  return document;
+}
+
+/// "5 to 6", or "6" where ranks have equally many.
+std::string range_text(const std::vector<pipeline::PlanShare>& shares,
+                       std::uint64_t pipeline::PlanShare::*part) {
+  const auto [minimum, maximum] = std::ranges::minmax(shares, {}, part);
+  const std::string text = fmt::format("{}", maximum.*part);
+  return minimum.*part == maximum.*part ? text : fmt::format("{} to {}", minimum.*part, text);
 }
 
 /// What is known of a dataset before it is read.
@@ -51,11 +92,13 @@ class InfoCommand : public Command {
       : Command(program, "info", "List a file's datasets, or describe some and how they are read") {
     add_dataset_arguments(application(), arguments_);
     add_view_options(application(), view_);
+    add_plan_options();
     add_common_options(application(), common_);
   }
 
   void run(const Session& session) override {
     const bool listing = arguments_.datasets.names.empty() && !arguments_.datasets.all;
+    check_axes();
     if (listing)
       require_no_view_options();
     else
@@ -72,8 +115,37 @@ class InfoCommand : public Command {
  private:
   using Descriptions = std::vector<DatasetOutcome<Description>>;
 
+  void add_plan_options() {
+    application()
+        .add_option_function<std::string>(
+            "--plan",
+            [this](const std::string& text) {
+              request_.command = parse_choice("--plan", text, planned_commands);
+              planned_ = text;
+            },
+            "Tell how this command would take a dataset apart: items, and what each rank has")
+        ->type_name("reduce|histogram|scan|compact");
+    application()
+        .add_option_function<std::string>(
+            "--axis",
+            [this](const std::string& text) { request_.axes = parse_axes("--axis", text); },
+            "With --plan reduce or scan: as theirs")
+        ->type_name("K,...");
+  }
+
+  void check_axes() const {
+    if (request_.axes.empty()) return;
+    const bool scans = request_.command == PlannedCommand::scan;
+    if (planned_.empty() || (!scans && request_.command != PlannedCommand::reduce))
+      throw usage_error("--axis goes with --plan reduce or --plan scan", "",
+                        "Leave out --axis, or plan one of these.");
+    if (scans && request_.axes.size() > 1)
+      throw usage_error("bad --axis", "a scan goes along one axis", "Try --axis 0.");
+  }
+
   void require_no_view_options() {
-    for (const std::string option : {"--select", "--where", "--fill-value", "--cf"})
+    for (const std::string option :
+         {"--select", "--where", "--fill-value", "--cf", "--plan", "--axis"})
       if (application().count(option) > 0)
         throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
   }
@@ -113,7 +185,10 @@ class InfoCommand : public Command {
   }
 
   Description with_plan(const Session& session, Description description) const {
-    description.plan = pipeline::plan_reduce(session.communicator, description.info, common_.run);
+    const ElementType stored = description.info.format.type;
+    description.plan =
+        pipeline::plan_command(session.communicator, description.info,
+                               description.decoding.value_type(stored), request_, common_.run);
     description.report = description.plan.run;
     return description;
   }
@@ -202,19 +277,30 @@ class InfoCommand : public Command {
     describe_view(document, view_, stored, decoding.value_type(stored));
     document["results"] = properties_json(info);
     add_view(document["results"], view_, decoding, stored);
-    document["results"]["plan"] = plan_json(plan, size_of(stored));
+    document["results"]["plan"] = planned_.empty()
+                                      ? plan_json(plan, size_of(stored))
+                                      : plan_json(planned_, request_.axes, plan, size_of(stored));
   }
 
   void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {
     const auto& device_memory = common_.run.device_memory_bytes;
+    if (!planned_.empty()) properties.push_back({"plan of", planned_});
     properties.push_back({"runs on", run_text(plan.run)});
     properties.push_back({"threads a rank", fmt::format("{}", plan.threads)});
-    properties.push_back({"slab", fmt::format("{} elements, {}", plan.slab_elements,
-                                              bytes_text(plan.slab_elements * element_bytes))});
-    properties.push_back({"slabs a rank", fmt::format("{}", plan.slabs_per_rank)});
-    properties.push_back(
-        {"host memory a rank",
-         fmt::format("{} for {} slabs at once", bytes_text(plan.host_memory_bytes), plan.slots)});
+    properties.push_back({plan.unit, fmt::format("{} elements, {}", plan.unit_elements,
+                                                 bytes_text(plan.unit_elements * element_bytes))});
+    if (planned_.empty()) {
+      properties.push_back({"slabs a rank", fmt::format("{}", plan.shares.front().items)});
+    } else {
+      properties.push_back({"items", fmt::format("{}", plan.items)});
+      properties.push_back({"items a rank", range_text(plan.shares, &pipeline::PlanShare::items)});
+      properties.push_back(
+          {"elements a rank", range_text(plan.shares, &pipeline::PlanShare::elements)});
+    }
+    if (plan.slots)
+      properties.push_back({"host memory a rank",
+                            fmt::format("{} for {} {} at once", bytes_text(plan.host_memory_bytes),
+                                        *plan.slots, plan.unit == "slab" ? "slabs" : "boxes")});
     if (plan.run.backend.find("cuda") != std::string::npos)
       properties.push_back({"device memory a rank", device_memory
                                                         ? "at most " + bytes_text(*device_memory)
@@ -225,6 +311,8 @@ class InfoCommand : public Command {
 
   DatasetArguments arguments_;
   ViewOptions view_;
+  std::string planned_;  ///< the command that --plan names
+  pipeline::PlanRequest request_;
   CommonOptions common_;
 };
 

@@ -3,26 +3,50 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "io/dataset/dataset.hpp"
+#include "warpfold/core/element_type.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
 
-/// What `reduce` would do with these ranks and options; known on every rank. Threads, slots and
-/// memory are those of the rank with the most.
-struct Plan {
-  RunReport run;  ///< without times
-  int threads = 1;
-  int slots = 1;                    ///< slabs that can be under way at once
-  std::uint64_t slab_elements = 0;  ///< the most
-  std::uint64_t slabs_per_rank = 0;
-  std::uint64_t host_memory_bytes = 0;  ///< for slabs
-  std::string bottleneck;  ///< what is expected to set the pace, and what would help; or empty
+enum class PlannedCommand { reduce, histogram, scan, compact };
+
+/// A command whose plan is asked for, with default options but for its axes.
+struct PlanRequest {
+  PlannedCommand command = PlannedCommand::reduce;
+  std::vector<std::int64_t> axes;  ///< of a reduction any, of a scan one or none
 };
 
-/// Collective; `info` counts on rank 0 alone. Throws the same Error on every rank.
-Plan plan_reduce(MPI_Comm communicator, const io::DatasetInfo& info, const RunOptions& options);
+/// What a rank has of a plan's items.
+struct PlanShare {
+  std::uint64_t items = 0;
+  std::uint64_t elements = 0;
+};
+
+/// How a command would take a dataset apart with these ranks and options. Items are slabs of
+/// reduce and histogram, blocks of scan and compact, and along axes groups of a tile's boxes.
+struct Plan {
+  RunReport run;                    ///< without times
+  int threads = 1;                  ///< of the rank with the most
+  std::optional<int> slots;         ///< what it can have under way at once; not told of blocks
+  std::string unit = "slab";        ///< that items are made of: slab, block, or box of a tile
+  std::uint64_t unit_elements = 0;  ///< the most
+  std::uint64_t items = 0;
+  std::vector<PlanShare> shares;        ///< of each rank; on rank 0
+  std::uint64_t host_memory_bytes = 0;  ///< for slots
+  std::string bottleneck;  ///< what is expected to set the pace of a reduction of slabs, and what
+                           ///< would help; or empty
+};
+
+/// Plans a command for a dataset whose decoded elements are of `value_type`, as the command itself
+/// does, except that a GPU's memory may hold smaller slabs and blocks. Collective; `info` and
+/// `value_type` count on rank 0 alone. Throws the same Error on every rank, a usage Error for axes
+/// that can't be.
+Plan plan_command(MPI_Comm communicator, const io::DatasetInfo& info, ElementType value_type,
+                  const PlanRequest& request, const RunOptions& options);
 
 }  // namespace warpfold::pipeline

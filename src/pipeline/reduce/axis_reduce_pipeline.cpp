@@ -19,16 +19,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// What is kept of an output while it is reduced, handed over, and combined.
-std::uint64_t output_bytes(const ReduceNeeds& needs) {
-  constexpr std::uint64_t copies = 3;
-  std::uint64_t bytes = sizeof(AxisCounts) + sizeof(std::uint64_t);
-  for (const bool sum : {needs.sum, needs.absolute, needs.squares})
-    if (sum) bytes += sizeof(Expansion);
-  if (needs.extrema) bytes += 2 * sizeof(Extremum);
-  return copies * bytes;
-}
-
 /// What a reduction of rows needs beside each other.
 struct RowJob {
   const AxisTiling& tiling;  ///< the same on every rank
@@ -148,16 +138,14 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const ReduceNeeds& needs, AxisWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t element_bytes = size_of(view.info().format.type);
-  const AxisResources resources =
-      agree_on_axis_resources(view.info(), element_bytes, output_bytes(needs), run);
+  const auto [tiling, threads] = plan_axis_reduce(view.info(), array, needs, run);
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, resources.threads);
+  const cpu::ThreadBinding binding(run.place.near_gpu, threads);
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
-  const AxisTiling tiling = tile_for_axis_reduce(array, source->granule(), resources);
   const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
   const auto lanes = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(resources.threads)));
+      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(threads)));
   RowJob job{tiling, element_bytes, std::move(source), nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_reduce_engine(

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/layout/partition.hpp"
+#include "core/results/axis_parts.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -136,6 +137,34 @@ void place(const Hyperslab& part, std::span<const int> dimensions, Hyperslab& bo
   }
 }
 
+/// Returns the bytes of what is needed of an output while it is reduced, handed over, and combined.
+std::uint64_t reduced_output_bytes(const ReduceNeeds& needs) {
+  constexpr std::uint64_t copies = 3;
+  std::uint64_t bytes = sizeof(AxisCounts) + sizeof(std::uint64_t);
+  for (const bool sum : {needs.sum, needs.absolute, needs.squares})
+    if (sum) bytes += sizeof(Expansion);
+  if (needs.extrema) bytes += 2 * sizeof(Extremum);
+  return copies * bytes;
+}
+
+/// What an engine's thread needs for a line: an exact sum, and what goes with it.
+constexpr std::uint64_t line_bytes = 96;
+
+/// Returns what all ranks have, at least. A slab's elements have `element_bytes` in memory.
+/// Collective.
+AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t element_bytes,
+                                      std::uint64_t output_bytes, const Run& run) {
+  const int ranks = run.communicator.size();
+  const SlabPlan plan =
+      plan_slabs(info, run.options, {run.place.threads, run.place.gpu.has_value()}, ranks);
+  const std::uint64_t slab_bytes = plan.slab_elements * size_of(info.format.type);
+  const std::vector<std::uint64_t> minimum =
+      mpi::minimum({std::max<std::uint64_t>(1, slab_bytes / element_bytes),
+                    static_cast<std::uint64_t>(plan.threads)},
+                   run.communicator);
+  return {minimum[0], output_bytes, static_cast<int>(minimum[1]), ranks};
+}
+
 }  // namespace
 
 std::vector<int> resolve_axes(std::span<const std::int64_t> axes,
@@ -162,6 +191,23 @@ AxisShape::AxisShape(std::vector<std::uint64_t> extents, std::span<const int> ax
 
 std::vector<std::uint64_t> AxisShape::row_shape() const { return extents_of(shape, along); }
 std::vector<std::uint64_t> AxisShape::output_shape() const { return extents_of(shape, across); }
+
+std::optional<AxisShape> lines_of(std::span<const std::uint64_t> shape,
+                                  std::optional<std::int64_t> axis) {
+  if (!axis) return std::nullopt;
+  AxisShape lines({shape.begin(), shape.end()}, resolve_axes({&*axis, 1}, shape));
+  if (lines.outputs() == 1) return std::nullopt;
+  return lines;
+}
+
+std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info) {
+  if (info.layout != io::Layout::chunked) return std::vector<std::uint64_t>(info.shape.size(), 1);
+  const Selection selection = io::selection_of(info);
+  std::vector<std::uint64_t> granule;
+  for (std::size_t d = 0; d < selection.size(); ++d)
+    if (!selection[d].dropped) granule.push_back(ceil_div(info.chunk_shape[d], selection[d].step));
+  return granule;
+}
 
 std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
                                               std::span<const std::uint64_t> granule,
@@ -223,19 +269,6 @@ BoxIndices AxisTiling::row_indices(const Hyperslab& box) const {
   return indices;
 }
 
-AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t element_bytes,
-                                      std::uint64_t output_bytes, const Run& run) {
-  const int ranks = run.communicator.size();
-  const SlabPlan plan =
-      plan_slabs(info, run.options, {run.place.threads, run.place.gpu.has_value()}, ranks);
-  const std::uint64_t slab_bytes = plan.slab_elements * size_of(info.format.type);
-  const std::vector<std::uint64_t> minimum =
-      mpi::minimum({std::max<std::uint64_t>(1, slab_bytes / element_bytes),
-                    static_cast<std::uint64_t>(plan.threads)},
-                   run.communicator);
-  return {minimum[0], output_bytes, static_cast<int>(minimum[1]), ranks};
-}
-
 AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
                                 const AxisResources& resources) {
   return {array, choose_box_extents(array, granule, limits_of(resources)), wanted_items(resources)};
@@ -247,6 +280,20 @@ AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint6
   const std::uint64_t fair = ceil_div(array.outputs(), wanted_items(resources));
   limits.outputs = std::min(limits.outputs, std::max(min_outputs, fair));
   return {array, choose_box_extents(array, granule, limits)};
+}
+
+AxisPlan plan_axis_reduce(const io::DatasetInfo& info, const AxisShape& array,
+                          const ReduceNeeds& needs, const Run& run) {
+  const AxisResources resources =
+      agree_on_axis_resources(info, size_of(info.format.type), reduced_output_bytes(needs), run);
+  return {tile_for_axis_reduce(array, granule_of(info), resources), resources.threads};
+}
+
+AxisPlan plan_axis_scan(const io::DatasetInfo& info, const AxisShape& lines, ElementType output,
+                        const Run& run) {
+  const std::size_t widest = std::max(size_of(info.format.type), size_of(output));
+  const AxisResources resources = agree_on_axis_resources(info, widest, line_bytes, run);
+  return {tile_for_axis_scan(lines, granule_of(info), resources), resources.threads};
 }
 
 }  // namespace warpfold::pipeline

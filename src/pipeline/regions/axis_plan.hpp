@@ -1,16 +1,18 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/layout/hyperslab.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "core/layout/tiling.hpp"
+#include "core/results/accumulator.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_range.hpp"
+#include "warpfold/core/element_type.hpp"
 
 namespace warpfold::pipeline {
 
@@ -34,6 +36,15 @@ struct AxisShape {
   std::uint64_t rows() const { return product(row_shape()); }
   std::uint64_t outputs() const { return product(output_shape()); }
 };
+
+/// Returns a dataset as lines along the axis of a scan; nothing where it is to be scanned as a
+/// whole, as one line is. Throws as resolve_axes().
+std::optional<AxisShape> lines_of(std::span<const std::uint64_t> shape,
+                                  std::optional<std::int64_t> axis);
+
+/// Returns extents for which boxes are read best: those whose counts and starts are multiples of
+/// them; the chunks' where the dataset is chunked, otherwise 1 along all dimensions.
+std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info);
 
 /// What a box of an AxisTiling is to hold.
 struct AxisBoxLimits {
@@ -93,11 +104,6 @@ struct AxisResources {
   int ranks = 1;
 };
 
-/// Returns what all ranks have, at least. A slab's elements have `element_bytes` in memory.
-/// Collective.
-AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t element_bytes,
-                                      std::uint64_t output_bytes, const Run& run);
-
 /// Returns a tiling for reducing: threads and ranks may share a tile.
 AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
                                 const AxisResources& resources);
@@ -105,5 +111,18 @@ AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uin
 /// Returns a tiling for scanning: a tile is one thread's, so that there are to be several for each.
 AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
                               const AxisResources& resources);
+
+/// How a dataset that has elements is worked through along axes, the same on every rank.
+struct AxisPlan {
+  AxisTiling tiling;
+  int threads = 1;  ///< of each rank, that it has at least
+};
+
+/// Return the plan that all ranks can follow, for reducing what is needed and for scanning lines.
+/// Collective.
+AxisPlan plan_axis_reduce(const io::DatasetInfo& info, const AxisShape& array,
+                          const ReduceNeeds& needs, const Run& run);
+AxisPlan plan_axis_scan(const io::DatasetInfo& info, const AxisShape& lines, ElementType output,
+                        const Run& run);
 
 }  // namespace warpfold::pipeline

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/layout/partition.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -74,19 +75,20 @@ BlockPlan BlockPlan::limited_to(std::uint64_t max_elements) const {
   return plan;
 }
 
-BlockPlan plan_blocks(const io::DatasetInfo& info, const ScanSpec& spec,
+BlockPlan plan_blocks(const io::DatasetInfo& info, std::size_t element_bytes,
                       const BlockResources& resources) {
-  const std::size_t widest = std::max(size_of(spec.input.type), size_of(spec.output));
   const std::uint64_t share = std::max<std::uint64_t>(
       1, ceil_div(info.elements, static_cast<std::uint64_t>(resources.ranks)));
   BlockPlan plan;
   plan.granule = tile;
-  plan.piece_elements = std::max<std::uint64_t>(1, piece_bytes(resources) / widest / tile) * tile;
+  plan.piece_elements =
+      std::max<std::uint64_t>(1, piece_bytes(resources) / element_bytes / tile) * tile;
   plan.block_elements = round_up(std::clamp(ceil_div(share, min_supersteps), plan.piece_elements,
                                             pieces_of_a_block * plan.piece_elements),
                                  tile);
   if (!info.chunk_shape.empty())
-    fit_to_chunks(plan, io::grid_of(info), max_block_bytes(resources) / widest / tile * tile);
+    fit_to_chunks(plan, io::grid_of(info),
+                  max_block_bytes(resources) / element_bytes / tile * tile);
   return plan.limited_to(round_up(share, tile));
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/layout/tiling.hpp"
-#include "core/scan/scan_spec.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/element_range.hpp"
@@ -32,7 +32,8 @@ struct BlockPlan {
 /// Returns a plan with blocks large enough to be read and written in many pieces, and small enough
 /// that each rank has several, of which some are read while others are written. Those of chunked
 /// datasets are whole rows of chunks or many of them, so that few chunks are read for two blocks.
-BlockPlan plan_blocks(const io::DatasetInfo& info, const ScanSpec& spec,
+/// An element has at most `element_bytes` as it is read and as it is written.
+BlockPlan plan_blocks(const io::DatasetInfo& info, std::size_t element_bytes,
                       const BlockResources& resources);
 
 /// Returns the plan that all ranks can follow: some engines hold less than is wanted, at most

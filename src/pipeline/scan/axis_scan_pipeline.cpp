@@ -24,9 +24,6 @@ namespace {
 /// In place of the last element's bits, where another rank has it.
 constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
 
-/// What an engine's thread keeps for a line: an exact sum, and what goes with it.
-constexpr std::uint64_t line_bytes = 96;
-
 /// What a scan along an axis needs beside each other.
 struct LineJob {
   const AxisTiling& tiling;  ///< the same on every rank
@@ -154,22 +151,18 @@ ScanOutcome carry_out(const LineJob& job, int threads, ProgressMonitor& monitor,
 ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape& lines,
                        io::ContiguousWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  const std::size_t widest = std::max(size_of(spec.input.type), size_of(spec.output));
-  const AxisResources resources = agree_on_axis_resources(view.info(), widest, line_bytes, run);
+  const auto [tiling, threads] = plan_axis_scan(view.info(), lines, spec.output, run);
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, resources.threads);
+  const cpu::ThreadBinding binding(run.place.near_gpu, threads);
   std::unique_ptr<BoxSource> source;
   run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
-  const AxisTiling tiling = tile_for_axis_scan(lines, source->granule(), resources);
   LineJob job{tiling, spec, writer, std::move(source), nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_scan_engine(
         {spec, view.decoding, tiling.outputs().max_places(), tiling.max_elements(),
-         job.source->staging_bytes(tiling.box_extents()), resources.threads,
-         &run.monitor.stages()});
+         job.source->staging_bytes(tiling.box_extents()), threads, &run.monitor.stages()});
   });
-  return carry_out(job, std::min(resources.threads, job.engine->lanes()), run.monitor,
-                   communicator);
+  return carry_out(job, std::min(threads, job.engine->lanes()), run.monitor, communicator);
 }
 
 }  // namespace warpfold::pipeline

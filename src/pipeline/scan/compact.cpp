@@ -1,5 +1,6 @@
 #include "warpfold/compact.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -130,11 +131,9 @@ class Compaction {
   }
 
   pipeline::BlockPlan wanted_blocks() const {
-    ScanSpec widths;
-    widths.input = view_.info().format;
-    widths.output = indices_ ? index_type : view_.value_type();
+    const std::size_t written = size_of(indices_ ? index_type : view_.value_type());
     return pipeline::plan_blocks(
-        view_.info(), widths,
+        view_.info(), std::max<std::size_t>(stored_bytes(), written),
         {run_.place.gpu.has_value(), run_.communicator.size(), run_.options.slab_bytes});
   }
 

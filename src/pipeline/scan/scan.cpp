@@ -1,5 +1,6 @@
 #include "warpfold/scan.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -44,25 +45,15 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
   return output;
 }
 
-/// The dataset as lines along an axis; nothing where it is to be scanned as a whole, as one line
-/// is.
-std::optional<pipeline::AxisShape> lines_of(const io::DatasetInfo& info,
-                                            const ScanOptions& options) {
-  if (!options.axis) return std::nullopt;
-  const std::int64_t axes[] = {*options.axis};
-  const pipeline::AxisShape lines(info.shape, pipeline::resolve_axes(axes, info.shape));
-  if (lines.outputs() == 1) return std::nullopt;
-  return lines;
-}
-
 /// Scans a dataset that has elements into its staged output. Collective.
 pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec,
                                  io::ContiguousWriter& writer, pipeline::Run& run) {
   const io::DatasetInfo& info = view.info();
   const pipeline::BackendPlacement& place = run.place;
   const mpi::Communicator& communicator = run.communicator;
-  const pipeline::BlockPlan wanted = pipeline::plan_blocks(
-      info, spec, {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
+  const pipeline::BlockPlan wanted =
+      pipeline::plan_blocks(info, std::max(size_of(spec.input.type), size_of(spec.output)),
+                            {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(place.near_gpu, place.threads);
   std::unique_ptr<pipeline::BlockSource> source;
@@ -100,7 +91,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   std::optional<pipeline::AxisShape> lines;
   pipeline::run_on_all(run.communicator, [&] {
     spec = spec_of(view, options);
-    lines = lines_of(info, options);
+    lines = pipeline::lines_of(info.shape, options.axis);
   });
   const io::OutputSpec output = output_of(view, spec, options);
   pipeline::ScanOutput staged(output, run.communicator);

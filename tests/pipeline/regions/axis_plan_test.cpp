@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "pipeline/datasets/described_dataset.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -180,6 +181,20 @@ TEST(ChooseBoxExtents, KeepsToTheMostOutputsWhateverTheGranule) {
   const AxisBoxLimits limits{1u << 20, 1000, 32};
   EXPECT_EQ(extents({50, 1'000'000}, 0, {1, 1'000'000}, limits), (Extents{50, 1000}));
   EXPECT_EQ(extents({50, 200, 300}, 0, {1, 200, 300}, limits), (Extents{50, 3, 300}));
+}
+
+TEST(GranuleOf, IsTheSelectedPartsOfChunks) {
+  io::DatasetInfo info = described_dataset({40, 30}, {10, 5}, ReadPath::direct);
+  EXPECT_EQ(granule_of(info), (Extents{10, 5}));
+  info.selection = {{0, 20, 2}, {3, 1, 1, true}};
+  EXPECT_EQ(granule_of(info), (Extents{5}));
+  EXPECT_EQ(granule_of(described_dataset({40, 30}, {}, ReadPath::direct)), (Extents{1, 1}));
+}
+
+TEST(LinesOf, AreNoneWhereAllElementsAreOne) {
+  EXPECT_FALSE(lines_of(Extents{4, 5}, std::nullopt));
+  EXPECT_FALSE(lines_of(Extents{1, 5}, -1));
+  EXPECT_EQ(lines_of(Extents{4, 5}, -1)->outputs(), 4u);
 }
 
 AxisTiling tiling_of(const Extents& shape, int axis, const AxisResources& resources) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "warpfold/core/scan_operation.hpp"
+
 namespace warpfold::pipeline {
 namespace {
 
@@ -20,10 +22,7 @@ BlockPlan plan_of(std::vector<std::uint64_t> shape, std::vector<std::uint64_t> c
   info.elements = 1;
   for (const std::uint64_t extent : info.shape) info.elements *= extent;
   info.chunk_shape = std::move(chunk_shape);
-  ScanSpec spec;
-  spec.input = info.format;
-  spec.output = ElementType::f64;
-  return plan_blocks(info, spec, resources);
+  return plan_blocks(info, sizeof(double), resources);
 }
 
 TEST(BlockPlan, BlocksHaveManyPieces) {
