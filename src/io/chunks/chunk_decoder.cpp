@@ -1,7 +1,6 @@
 #include "io/chunks/chunk_decoder.hpp"
 
 #include <cstring>
-#include <utility>
 
 #include "io/filters/fletcher32.hpp"
 #include "warpfold/core/error.hpp"

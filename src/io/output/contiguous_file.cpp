@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "io/files/memory_file.hpp"
 #include "io/files/posix_file.hpp"
