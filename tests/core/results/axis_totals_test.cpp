@@ -15,6 +15,7 @@
 
 #include "core/results/axis_reducing.hpp"
 #include "core/results/reducing.hpp"
+#include "core/results/summarize.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -43,7 +44,6 @@ struct AxisCase {
 
 const AxisCase axis_cases[] = {
 #include "core/results/axis_cases.inc"
-#include "core/results/summarize.hpp"
 };
 
 /// Reduces columns by some lanes in turn, as rows of the columns.
