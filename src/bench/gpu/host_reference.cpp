@@ -40,10 +40,10 @@ class PageLock {
 
 /// Returns the reduction of elements [first, first + count), by as many threads as there are slots:
 /// each copies slab after slab into its own.
-Accumulator reduce_part(Backend& host, const std::byte* array, const ReducePlan& plan,
-                        ElementRange range, cudaStream_t stream) {
+Accumulator reduce_part(Backend& host, const std::byte* array, const StagingPlan& plan,
+                        ReduceNeeds needs, ElementRange range, cudaStream_t stream) {
   const std::size_t element_bytes = size_of(plan.format.type);
-  const auto engine = host.make_reduce_engine(plan);
+  const auto engine = host.make_reduce_engine(plan, needs);
   std::vector<std::unique_ptr<PageLock>> locks;
   for (int slot = 0; slot < engine->slots(); ++slot)
     locks.push_back(std::make_unique<PageLock>(engine->buffer(slot)));
@@ -58,7 +58,7 @@ Accumulator reduce_part(Backend& host, const std::byte* array, const ReducePlan&
       cuda::copy_to_host(engine->buffer(slot).data(), array + first * element_bytes,
                          part.count * element_bytes, stream);
       cuda::synchronize(stream);
-      engine->submit(slot, 0, first, part.count);
+      engine->submit(slot, staged_run({}, {0, part.count}), {.first = first});
     }
   });
   while (!workers.wait_for(std::chrono::seconds(1))) continue;
@@ -69,13 +69,13 @@ Accumulator reduce_part(Backend& host, const std::byte* array, const ReducePlan&
 std::vector<std::byte> scan_part(Backend& host, const ScanSpec& spec, const std::byte* array,
                                  ElementRange range, const Accumulator& before,
                                  cudaStream_t stream) {
-  const auto engine = host.make_scan_engine(
-      {.spec = spec, .slab_elements = range.count, .partition_elements = range.count});
-  cuda::copy_to_host(engine->input(0, 0, 0, range.count).data(),
+  const auto engine =
+      host.make_scan_engine({{spec.input, {}, range.count, 0, Staging::packed}, range.count}, spec);
+  cuda::copy_to_host(engine->buffer(0, 0, {0, range.count}).data(),
                      array + range.first * size_of(spec.input.type),
                      range.count * size_of(spec.input.type), stream);
   cuda::synchronize(stream);
-  engine->load(0, 0, 0, range.count);
+  engine->load(0, 0, staged_run({}, {0, range.count}));
   engine->total(0, range.count);
   engine->scan(0, range.first, range.count, before);
   const std::span<const std::byte> output = engine->output(0, 0, 0, range.count);
@@ -95,13 +95,10 @@ std::vector<Accumulator> prefix_reduces(Backend& host, const void* array, Elemen
     const ElementRange rest{done, count - done};
     const std::uint64_t slab = std::min(slab_bytes / size_of(format.type), rest.count);
     if (rest.count != 0)
-      so_far.merge(reduce_part(host, static_cast<const std::byte*>(array),
-                               {.format = format,
-                                .needs = needs,
-                                .slab_elements = slab,
-                                .staging_bytes = slab * size_of(format.type),
-                                .slots = cpu::available_cores()},
-                               rest, stream));
+      so_far.merge(
+          reduce_part(host, static_cast<const std::byte*>(array),
+                      {.format = format, .slab_elements = slab, .slots = cpu::available_cores()},
+                      needs, rest, stream));
     so_far.normalize();
     reduces.push_back(so_far);
     done = count;

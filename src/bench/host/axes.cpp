@@ -7,7 +7,7 @@
 
 #include "bench/host/host_benchmark.hpp"
 #include "core/engine/backend.hpp"
-#include "cpu/engines/host_backend.hpp"
+#include "cpu/engines/backend.hpp"
 #include "cpu/machine/thread_pool.hpp"
 
 namespace warpfold::bench::host {
@@ -75,13 +75,12 @@ class HostAxes {
   template <class T>
   void run_type(ElementType type) {
     const std::uint64_t elements = slab_bytes / sizeof(T);
-    const int lanes = pool_.threads();
-    const auto flat = backend_->make_reduce_engine({{type}, sum_only, elements, 0, false, lanes});
-    const auto axes = backend_->make_axis_reduce_engine(
-        {{type}, {}, sum_only, elements, elements, slab_bytes, lanes});
-    for (int lane = 0; lane < lanes; ++lane) {
-      fill<T>(flat->buffer(lane), Data::uniform);
-      fill<T>(axes->buffer(lane), Data::uniform);
+    const StagingPlan plan{{type}, {}, elements, 0, Staging::run, pool_.threads()};
+    const auto flat = backend_->make_reduce_engine(plan, sum_only);
+    const auto axes = backend_->make_axis_reduce_engine(plan, {sum_only, elements});
+    for (int slot = 0; slot < plan.slots; ++slot) {
+      fill<T>(flat->buffer(slot), Data::uniform);
+      fill<T>(axes->buffer(slot), Data::uniform);
     }
     const std::string name(warpfold::name_of(type));
     std::vector<Candidate> candidates{
@@ -90,13 +89,14 @@ class HostAxes {
       candidates.push_back(
           candidate(name + ' ' + shape.label, [&] { reduce_axis(*axes, shape, elements); }));
     measure_and_print(std::move(candidates),
-                      slabs_ * slab_bytes * static_cast<std::uint64_t>(lanes), runs_);
+                      slabs_ * slab_bytes * static_cast<std::uint64_t>(plan.slots), runs_);
   }
 
   void reduce_flat(ReduceEngine& engine, std::uint64_t elements) {
     pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
       for (std::uint64_t i = 0; i < slabs_; ++i)
-        engine.submit(static_cast<int>(slot), 0, i * elements, elements);
+        engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}),
+                      {.first = i * elements});
     });
     sink_ = static_cast<std::uint64_t>(engine.finish().count);
   }
@@ -106,12 +106,12 @@ class HostAxes {
     const StagedChunks slab = slab_of(shape, elements, whole_);
     const std::uint64_t outputs = slab.target.elements / shape.along;
     const bool leading = shape.inner == 0;
-    pool_.parallel_for(static_cast<std::size_t>(engine.lanes()), [&](std::size_t place, int) {
-      const auto lane = static_cast<int>(place);
+    pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t place, int) {
+      const auto slot = static_cast<int>(place);
       for (std::uint64_t i = 0; i < slabs_; ++i) {
-        if (i == 0 || !leading) engine.begin(lane, outputs);
-        engine.submit(lane, slab, {.first = leading ? i * shape.along : 0});
-        if (i + 1 == slabs_ || !leading) sink_ = engine.finish(lane).counts.size();
+        if (i == 0 || !leading) engine.begin(slot, outputs);
+        engine.submit(slot, slab, {.first = leading ? i * shape.along : 0});
+        if (i + 1 == slabs_ || !leading) sink_ = engine.finish(slot).counts.size();
       }
     });
   }

@@ -8,7 +8,7 @@
 
 #include "bench/host/host_benchmark.hpp"
 #include "core/engine/backend.hpp"
-#include "cpu/engines/host_backend.hpp"
+#include "cpu/engines/backend.hpp"
 #include "cpu/machine/thread_pool.hpp"
 
 namespace warpfold::bench::host {
@@ -74,10 +74,9 @@ class HostSums {
     constexpr ReduceNeeds sum_only{true, false, false, false};
     constexpr ReduceNeeds everything{true, true, true, true};
     const std::uint64_t elements = bytes_a_thread_ / sizeof(T);
-    const auto engine =
-        backend_->make_reduce_engine({{type}, sum_only, elements, 0, false, pool_.threads()});
-    const auto all =
-        backend_->make_reduce_engine({{type}, everything, elements, 0, false, pool_.threads()});
+    const StagingPlan plan{{type}, {}, elements, 0, Staging::run, pool_.threads()};
+    const auto engine = backend_->make_reduce_engine(plan, sum_only);
+    const auto all = backend_->make_reduce_engine(plan, everything);
     for (int slot = 0; slot < pool_.threads(); ++slot) {
       fill<T>(engine->buffer(slot), data);
       fill<T>(all->buffer(slot), data);
@@ -95,7 +94,8 @@ class HostSums {
 
   void reduce(ReduceEngine& engine, std::uint64_t elements) {
     pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
-      engine.submit(static_cast<int>(slot), 0, slot * elements, elements);
+      engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}),
+                    {.first = slot * elements});
     });
     keep(engine.finish().sum.rounded());
   }

@@ -74,4 +74,28 @@ ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range) {
   return target;
 }
 
+StagedChunks staged_run(const StagedChunk& run, ElementRange places) {
+  StagedChunks chunks;
+  chunks.grid.dimensions = 1;
+  chunks.grid.extent[0] = places.count;
+  chunks.grid.chunk_extent[0] = std::max<std::uint64_t>(places.count, 1);
+  // Origins count modulo 2^64.
+  chunks.target = {{1}, std::uint64_t{0} - places.first, places.end()};
+  chunks.chunks = {&run, 1};
+  return chunks;
+}
+
+std::optional<StagedRun> run_of(const StagedChunks& chunks) {
+  const ChunkGrid& grid = chunks.grid;
+  const bool flat = grid.dimensions == 1 && !grid.selective && chunks.target.stride[0] == 1;
+  if (!flat || chunks.chunks.size() != 1) return std::nullopt;
+  const StagedChunk& chunk = chunks.chunks.front();
+  if (chunk.encoding != ChunkEncoding::plain) return std::nullopt;
+  const ElementRange held = grid.selected_of(0, chunk.number);
+  const StagedRun run{chunk.source, held.first - chunks.target.origin, held.count};
+  const bool within =
+      run.elements <= chunks.target.elements && run.place <= chunks.target.elements - run.elements;
+  return within ? std::optional(run) : std::nullopt;
+}
+
 }  // namespace warpfold

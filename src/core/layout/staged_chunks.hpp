@@ -3,22 +3,27 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/layout/chunk_grid.hpp"
 
 namespace warpfold {
 
+/// What a chunk's bytes in staging memory are.
+enum class ChunkEncoding : std::uint8_t {
+  unwritten,  ///< none: the chunk was never written, its elements are the fill value
+  plain,      ///< its elements one behind another
+  shuffled,   ///< as HDF5's shuffle filter leaves them: the first bytes of all elements, then the
+              ///< second bytes, ...
+};
+
 /// Where a chunk's elements lie in staging memory: all of them, also those beyond the dataset, in
 /// row-major order of the chunk.
 struct StagedChunk {
-  /// In place of a position: the chunk was never written, its elements are the fill value.
-  static constexpr std::uint64_t unwritten = ~std::uint64_t{0};
-
   std::uint64_t number = 0;  ///< in its grid
   std::uint64_t source = 0;  ///< first byte, from the start of the staging memory; any alignment
-  bool shuffled = false;     ///< as HDF5's shuffle filter leaves them: the first bytes of all
-                             ///< elements, then the second bytes, ...
+  ChunkEncoding encoding = ChunkEncoding::plain;
 };
 
 /// Where selected elements go: the one at coordinates x among them to place sum(x[d] * stride[d]) -
@@ -48,12 +53,14 @@ struct BoxIndices {
   }
 };
 
-/// Tell of the box that a run of chunks of tile_chunks() forms how its elements are packed, and
-/// their indices.
+/// Returns how the elements of the box that a run of chunks of tile_chunks() forms are
+/// packed.
 ChunkTarget box_target(const ChunkGrid& grid, ChunkRun run);
+
+/// Returns the flat indices of that box.
 BoxIndices box_indices(const ChunkGrid& grid, ChunkRun run);
 
-/// A flat range of the selection.
+/// Returns the target of a flat range of the selection.
 ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range);
 
 /// Chunks in staging memory, and where their elements go.
@@ -63,5 +70,18 @@ struct StagedChunks {
   std::span<const StagedChunk> chunks;
   std::array<std::byte, 8> fill = {};  ///< one element, as it would be stored
 };
+
+/// Returns a run of elements as the one chunk of an array of its own; it goes to `places`.
+StagedChunks staged_run(const StagedChunk& run, ElementRange places);
+
+/// Elements that lie one behind another in staging memory and at their target.
+struct StagedRun {
+  std::uint64_t source = 0;  ///< first byte, as a StagedChunk's
+  std::uint64_t place = 0;   ///< of the first
+  std::uint64_t elements = 0;
+};
+
+/// Returns the run that chunks are; nothing where they are anything else.
+std::optional<StagedRun> run_of(const StagedChunks& chunks);
 
 }  // namespace warpfold

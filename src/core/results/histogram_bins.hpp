@@ -8,20 +8,21 @@
 
 namespace warpfold {
 
-/// A histogram has no more.
+/// The most bins that a histogram has.
 inline constexpr std::uint64_t max_histogram_bins = std::uint64_t{1} << 22;
 
-/// The edges of `bins` (1 or more) bins of equal width from `least` to `greatest`, to the bit those
-/// of numpy.linspace(least, greatest, bins + 1); around a single number, as numpy.histogram() has
-/// them, from 0.5 below to 0.5 above (or the doubles next to it where these are the same). Throws a
-/// usage Error where `least` is the greater, and unless the width is finite.
+/// Returns the edges of `bins` (1 or more) bins of equal width from `minimum` to `maximum`, to the
+/// bit those of numpy.linspace(minimum, maximum, bins + 1); around a single number, as
+/// numpy.histogram() has them, from 0.5 below to 0.5 above (or the doubles next to it where these
+/// are the same). Throws a usage Error where `minimum` is the greater, and unless the width is
+/// finite.
 std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bins);
 
 /// Throws a usage Error unless there are two edges or more, at most max_histogram_bins + 1, and
 /// each is greater than the one before.
 void check_edges(std::span<const double> edges);
 
-/// What was counted of elements, by bins.
+/// What was counted by bins, and of what lies in none.
 struct HistogramCounts {
   std::vector<std::uint64_t> bins;
   std::uint64_t below = 0;
@@ -33,13 +34,13 @@ struct HistogramCounts {
 /// many values or none at all.
 class HistogramBins {
  public:
-  /// Of `edges` that do not fall, none of them NaN.
+  /// Takes `edges` that do not fall, none of them NaN.
   HistogramBins(std::span<const double> edges, ElementType type);
 
-  /// A HistogramPlan's: each greater than the one before, one or more.
+  /// Returns a HistogramEngine's: each greater than the one before, one or more.
   const std::vector<std::uint64_t>& keys() const { return keys_; }
 
-  /// By the edges' bins what was counted by the keys'.
+  /// Returns by the edges' bins what was counted by the keys'.
   HistogramCounts by_edges(const HistogramCounts& by_keys) const;
 
  private:

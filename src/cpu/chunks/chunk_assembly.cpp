@@ -11,14 +11,14 @@ ChunkElements::ChunkElements(const Kernels& kernels, std::size_t element_bytes,
                              const StagedChunks& chunks, const StagedChunk& chunk,
                              const std::byte* staging)
     : kernels_(kernels), chunks_(chunks), element_bytes_(element_bytes) {
-  if (chunk.source != StagedChunk::unwritten) data_ = staging + chunk.source;
+  if (chunk.encoding != ChunkEncoding::unwritten) data_ = staging + chunk.source;
   plane_bytes_ = chunks.grid.chunk_elements();
   state_ = state_of(chunk);
 }
 
 ChunkElements::State ChunkElements::state_of(const StagedChunk& chunk) const {
   if (data_ == nullptr) return State::unwritten;
-  if (chunk.shuffled && element_bytes_ > 1) return State::shuffled;
+  if (chunk.encoding == ChunkEncoding::shuffled && element_bytes_ > 1) return State::shuffled;
   return reinterpret_cast<std::uintptr_t>(data_) % element_bytes_ == 0 ? State::ready
                                                                        : State::misaligned;
 }

@@ -2,18 +2,24 @@
 
 #include <new>
 
-#include "cpu/engines/axis_reduce_engine.hpp"
-#include "cpu/engines/axis_scan_engine.hpp"
-#include "cpu/engines/compact_engine.hpp"
-#include "cpu/engines/histogram_engine.hpp"
-#include "cpu/engines/host_backend.hpp"
-#include "cpu/engines/reduce_engine.hpp"
-#include "cpu/engines/scan_engine.hpp"
+#include "cpu/engines/engines.hpp"
 #include "cpu/machine/thread_pool.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cpu {
 namespace {
+
+/// Returns what make() gives. Throws Error where memory is too little.
+template <class Make>
+auto made(const StagingPlan& plan, const Make& make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    throw Error("not enough memory for the host backend's buffers",
+                std::to_string(plan.slab_elements) + " elements a slab",
+                "Choose a smaller `slab_bytes`.");
+  }
+}
 
 class HostBackend final : public Backend {
  public:
@@ -27,42 +33,38 @@ class HostBackend final : public Backend {
     return std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + kernels_.name;
   }
 
-  std::unique_ptr<ReduceEngine> make_reduce_engine(const ReducePlan& plan) override {
-    return made<HostReduceEngine>(plan, kernels_, plan);
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
+                                                   ReduceNeeds needs) override {
+    return made(plan, [&] { return cpu::make_reduce_engine(kernels_, plan, needs); });
   }
 
-  std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
-    return made<HostScanEngine>(plan, pool_, kernels_, plan);
+  std::unique_ptr<HistogramEngine> make_histogram_engine(
+      const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) override {
+    return made(plan, [&] { return cpu::make_histogram_engine(kernels_, plan, bin_keys); });
   }
 
-  std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) override {
-    return made<HostHistogramEngine>(plan.slabs, kernels_, plan);
+  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
+                                                            const AxisReduceSpec& spec) override {
+    return made(plan, [&] { return cpu::make_axis_reduce_engine(kernels_, plan, spec); });
   }
 
-  std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) override {
-    return made<HostCompactEngine>(plan, pool_, kernels_, plan);
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
+                                                        const AxisScanSpec& spec) override {
+    return made(plan, [&] { return cpu::make_axis_scan_engine(kernels_, plan, spec); });
   }
 
-  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const AxisReducePlan& plan) override {
-    return made<HostAxisReduceEngine>(plan, kernels_, plan);
+  std::unique_ptr<ScanEngine> make_scan_engine(const BlockEnginePlan& plan,
+                                               const ScanSpec& spec) override {
+    return made(plan.pieces, [&] { return cpu::make_scan_engine(pool_, kernels_, plan, spec); });
   }
 
-  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
-    return made<HostAxisScanEngine>(plan, kernels_, plan);
+  std::unique_ptr<CompactEngine> make_compact_engine(const BlockEnginePlan& plan,
+                                                     bool indices) override {
+    return made(plan.pieces,
+                [&] { return cpu::make_compact_engine(pool_, kernels_, plan, indices); });
   }
 
  private:
-  template <class Engine, class Plan, class... Arguments>
-  static std::unique_ptr<Engine> made(const Plan& plan, const Arguments&... arguments) {
-    try {
-      return std::make_unique<Engine>(arguments...);
-    } catch (const std::bad_alloc&) {
-      throw Error("not enough memory for the host backend's buffers",
-                  std::to_string(plan.slab_elements) + " elements a slab",
-                  "Choose a smaller `slab_bytes`.");
-    }
-  }
-
   std::shared_ptr<ThreadPool> pool_;
   const Kernels& kernels_;
 };

@@ -8,54 +8,105 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine/backend.hpp"
+#include "core/engine/block_engines.hpp"
 #include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
-#include "cpu/engines/block_inputs.hpp"
+#include "cpu/chunks/chunk_assembly.hpp"
+#include "cpu/chunks/element_decoder.hpp"
+#include "cpu/machine/page_buffer.hpp"
 #include "cpu/machine/thread_pool.hpp"
 
 namespace warpfold::cpu {
+
+/// A block's elements in ranges of consecutive tiles that threads take: a few for each, so that
+/// threads slowed down by others leave some of theirs.
+class BlockRanges {
+ public:
+  BlockRanges(std::uint64_t elements, int threads)
+      : elements_(elements),
+        count_(std::min<std::size_t>(ceil_div(elements, scan_order::tile_elements),
+                                     static_cast<std::size_t>(threads) * ranges_per_thread)) {}
+
+  std::size_t count() const { return count_; }
+  ElementRange operator[](std::size_t range) const {
+    return partition(elements_, scan_order::tile_elements, count_, range);
+  }
+
+ private:
+  static constexpr std::size_t ranges_per_thread = 4;
+
+  std::uint64_t elements_;
+  std::size_t count_;
+};
+
+/// The memory of blocks, and the way into it. Blocks hold elements as they are stored or, where a
+/// decoder is given for each reader, all their values in native byte order.
+class BlockInputs {
+ public:
+  /// Makes room for blocks of at most `elements` elements, which are held as `held` says.
+  BlockInputs(const Kernels& kernels, const StagingPlan& plan, ElementFormat held,
+              std::vector<std::unique_ptr<ElementDecoder>> decoders, std::uint64_t elements);
+
+  /// Returns how the elements of blocks lie in memory.
+  ElementFormat format() const { return format_; }
+  const std::byte* elements(int block) const {
+    return blocks_[static_cast<std::size_t>(block)].span().data();
+  }
+  int blocks() const { return static_cast<int>(blocks_.size()); }
+
+  /// Do what a BlockEngine's do.
+  std::span<std::byte> buffer(int reader, int block, ElementRange places);
+  void load(int reader, int block, const StagedChunks& piece);
+
+ private:
+  /// What a reader brings pieces through.
+  struct Reader {
+    PageBuffer staging;
+    PageBuffer packed;  ///< where chunks are decoded
+    std::unique_ptr<ElementDecoder> decoder;
+  };
+
+  std::byte* at(int block, std::uint64_t place) const {
+    return blocks_[static_cast<std::size_t>(block)].span().data() + place * size_of(format_.type);
+  }
+  void decode(Reader& from, const std::byte* stored, const StagedRun& run, int block);
+
+  const Kernels& kernels_;
+  std::size_t stored_bytes_;
+  ElementFormat format_;
+  bool in_place_;  ///< readers put elements where they stay
+  std::vector<PageBuffer> blocks_;
+  std::vector<Reader> readers_;
+};
 
 /// Blocks of whole tiles that readers fill, for an Engine that computes in a pool's threads.
 template <class Engine>
 class HostBlockEngine : public Engine {
  public:
-  int blocks() const override { return inputs_.blocks(); }
-  std::uint64_t block_elements() const override { return block_elements_; }
-
-  std::span<std::byte> input(int reader, int block, std::uint64_t offset,
-                             std::uint64_t elements) override {
-    return inputs_.input(reader, block, offset, elements);
+  int blocks() const final { return inputs_.blocks(); }
+  std::uint64_t block_elements() const final { return block_elements_; }
+  std::span<std::byte> buffer(int reader, int block, ElementRange places) final {
+    return inputs_.buffer(reader, block, places);
   }
-  void load(int reader, int block, std::uint64_t offset, std::uint64_t elements) override {
-    inputs_.load(reader, block, offset, elements);
-  }
-  std::span<std::byte> staging(int reader) override { return inputs_.staging(reader); }
-  void load(int reader, int block, const StagedChunks& piece) override {
+  void load(int reader, int block, const StagedChunks& piece) final {
     inputs_.load(reader, block, piece);
   }
-
-  /// None: the threads that call know how long it took.
-  std::vector<EngineTiming> timings() const override { return {}; }
+  std::vector<StageTiming> timings() const final { return {}; }
 
  protected:
-  /// `make_inputs(plan)` gives the BlockInputs. Plan is a ScanPlan or CompactPlan, its elements
-  /// stored as `stored`.
-  template <class Plan, class MakeInputs>
-  HostBlockEngine(std::shared_ptr<ThreadPool> pool, const Plan& plan, ElementFormat stored,
-                  const MakeInputs& make_inputs)
+  /// Holds elements as `held` says, decoded where there are decoders, one for each reader.
+  HostBlockEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels,
+                  const BlockEnginePlan& plan, ElementFormat held,
+                  std::vector<std::unique_ptr<ElementDecoder>> decoders = {})
       : pool_(std::move(pool)),
-        block_elements_(round_up(std::max<std::uint64_t>(1, plan.partition_elements),
-                                 scan_order::tile_elements)),
-        inputs_(make_inputs(BlockInputPlan{stored, block_count, block_elements_, plan.slab_elements,
-                                           plan.staging_bytes, plan.readers})) {}
+        block_elements_(
+            round_up(std::max<std::uint64_t>(1, plan.block_elements), scan_order::tile_elements)),
+        inputs_(kernels, plan.pieces, held, std::move(decoders), block_elements_) {}
 
   ThreadPool& pool() const { return *pool_; }
   const BlockInputs& inputs() const { return inputs_; }
 
  private:
-  static constexpr int block_count = 3;  ///< one being read, one being computed, one being written
-
   std::shared_ptr<ThreadPool> pool_;
   std::uint64_t block_elements_;
   BlockInputs inputs_;

@@ -1,11 +1,15 @@
-#include "cpu/engines/scan_engine.hpp"
-
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "core/layout/partition.hpp"
+#include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
-#include "cpu/engines/block_ranges.hpp"
+#include "cpu/engines/engines.hpp"
+#include "cpu/engines/host_block_engine.hpp"
+#include "cpu/reduce/range_reducer.hpp"
+#include "cpu/scan/range_scanner.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -39,77 +43,106 @@ Accumulator carry_into(std::size_t range, const Accumulator& before,
   return carry;
 }
 
-BlockInputs make_inputs(const Kernels& kernels, const ScanPlan& plan,
-                        const BlockInputPlan& inputs) {
-  if (plan.decoding.trivial()) return {kernels, inputs};
-  const ElementType values = plan.decoding.value_type(plan.spec.input.type);
-  std::vector<std::unique_ptr<ElementDecoder>> decoders;
-  for (int reader = 0; reader < plan.readers; ++reader)
-    decoders.push_back(make_element_decoder(kernels, plan.spec.input, plan.decoding,
-                                            scan_identity_bits(plan.spec.operation, values)));
-  return {kernels, inputs, values, std::move(decoders)};
+/// What blocks hold: elements as they are stored, or their values.
+ElementFormat held_format(const StagingPlan& plan) {
+  if (plan.decoding.trivial()) return plan.format;
+  return {plan.decoding.value_type(plan.format.type), native_byte_order};
 }
+
+/// A decoder for each reader, which puts the identity in place of what is left out.
+std::vector<std::unique_ptr<ElementDecoder>> decoders_for(const Kernels& kernels,
+                                                          const StagingPlan& plan,
+                                                          ScanOperation operation) {
+  std::vector<std::unique_ptr<ElementDecoder>> decoders;
+  if (plan.decoding.trivial()) return decoders;
+  for (int reader = 0; reader < plan.slots; ++reader)
+    decoders.push_back(make_element_decoder(kernels, plan.format, plan.decoding,
+                                            scan_identity_bits(operation, held_format(plan).type)));
+  return decoders;
+}
+
+/// Takes a block as ranges of consecutive tiles: total() reduces them, and keeps their totals for
+/// scan(), which then scans them independently.
+class HostScanEngine final : public HostBlockEngine<ScanEngine> {
+ public:
+  HostScanEngine(std::shared_ptr<ThreadPool> threads, const Kernels& kernels,
+                 const BlockEnginePlan& plan, ScanSpec spec)
+      : HostBlockEngine(std::move(threads), kernels, plan, held_format(plan.pieces),
+                        decoders_for(kernels, plan.pieces, spec.operation)),
+        input_bytes_(size_of(inputs().format().type)),
+        output_bytes_(size_of(spec.output)) {
+    for (int block = 0; block < blocks(); ++block)
+      blocks_.push_back({PageBuffer(block_elements() * output_bytes_), {}});
+    spec.input = inputs().format();
+    for (int worker = 0; worker < pool().threads(); ++worker) {
+      reducers_.push_back(make_range_reducer(kernels, spec.input, needs_of(spec.operation)));
+      scanners_.push_back(make_range_scanner(kernels, spec));
+    }
+  }
+
+  Accumulator total(int block, std::uint64_t elements) override {
+    Block& here = block_at(block);
+    const BlockRanges ranges(elements, pool().threads());
+    here.range_totals.assign(ranges.count(), Accumulator::empty());
+    const std::byte* in = inputs().elements(block);
+    pool().parallel_for(here.range_totals.size(), [&](std::size_t range, int worker) {
+      const ElementRange part = ranges[range];
+      RangeReducer& reducer = *reducers_[static_cast<std::size_t>(worker)];
+      const BoxIndices indices{.first = part.first};
+      reducer.reduce(in + part.first * input_bytes_, part.count, {indices, 0});
+      here.range_totals[range] = reducer.take();
+    });
+    Accumulator total = Accumulator::empty();
+    for (const Accumulator& part : here.range_totals) total.merge(part);
+    total.normalize();
+    return total;
+  }
+
+  std::optional<std::uint64_t> scan(int block, std::uint64_t first_index, std::uint64_t elements,
+                                    const Accumulator& before) override {
+    Block& here = block_at(block);
+    const std::byte* in = inputs().elements(block);
+    std::byte* out = here.out.span().data();
+    const BlockRanges ranges(elements, pool().threads());
+    std::vector<std::optional<std::uint64_t>> unfit(ranges.count());
+    pool().parallel_for(unfit.size(), [&](std::size_t range, int worker) {
+      const ElementRange part = ranges[range];
+      RangeScanner& scanner = *scanners_[static_cast<std::size_t>(worker)];
+      unfit[range] = scanner.scan(in + part.first * input_bytes_, part.count,
+                                  carry_into(range, before, here.range_totals),
+                                  out + part.first * output_bytes_);
+    });
+    for (std::size_t range = 0; range < unfit.size(); ++range)
+      if (unfit[range]) return first_index + ranges[range].first + *unfit[range];
+    return std::nullopt;
+  }
+
+  std::span<const std::byte> output(int, int block, std::uint64_t offset,
+                                    std::uint64_t elements) override {
+    return block_at(block).out.span().subspan(offset * output_bytes_, elements * output_bytes_);
+  }
+
+ private:
+  struct Block {
+    PageBuffer out;
+    std::vector<Accumulator> range_totals;
+  };
+
+  Block& block_at(int block) { return blocks_[static_cast<std::size_t>(block)]; }
+
+  std::size_t input_bytes_;
+  std::size_t output_bytes_;
+  std::vector<Block> blocks_;
+  std::vector<std::unique_ptr<RangeReducer>> reducers_;  ///< one a worker
+  std::vector<std::unique_ptr<RangeScanner>> scanners_;  ///< one a worker
+};
 
 }  // namespace
 
-HostScanEngine::HostScanEngine(std::shared_ptr<ThreadPool> threads, const Kernels& kernels,
-                               const ScanPlan& plan)
-    : HostBlockEngine(
-          std::move(threads), plan, plan.spec.input,
-          [&](const BlockInputPlan& inputs) { return make_inputs(kernels, plan, inputs); }),
-      input_bytes_(size_of(inputs().format().type)),
-      output_bytes_(size_of(plan.spec.output)) {
-  for (int block = 0; block < blocks(); ++block)
-    blocks_.push_back({PageBuffer(block_elements() * output_bytes_), {}});
-  ScanSpec spec = plan.spec;
-  spec.input = inputs().format();
-  for (int worker = 0; worker < pool().threads(); ++worker) {
-    folders_.push_back(make_range_reducer(kernels, spec.input, needs_of(spec.operation)));
-    scanners_.push_back(make_range_scanner(kernels, spec));
-  }
-}
-
-Accumulator HostScanEngine::total(int block, std::uint64_t elements) {
-  Block& here = block_at(block);
-  const BlockRanges ranges(elements, pool().threads());
-  here.range_totals.assign(ranges.count(), Accumulator::empty());
-  const std::byte* in = inputs().elements(block);
-  pool().parallel_for(here.range_totals.size(), [&](std::size_t range, int worker) {
-    const ElementRange part = ranges[range];
-    RangeReducer& folder = *folders_[static_cast<std::size_t>(worker)];
-    const BoxIndices indices{.first = part.first};
-    folder.reduce(in + part.first * input_bytes_, part.count, {indices, 0});
-    here.range_totals[range] = folder.take();
-  });
-  Accumulator total = Accumulator::empty();
-  for (const Accumulator& part : here.range_totals) total.merge(part);
-  total.normalize();
-  return total;
-}
-
-std::optional<std::uint64_t> HostScanEngine::scan(int block, std::uint64_t first_index,
-                                                  std::uint64_t elements,
-                                                  const Accumulator& before) {
-  Block& here = block_at(block);
-  const std::byte* in = inputs().elements(block);
-  std::byte* out = here.out.span().data();
-  const BlockRanges ranges(elements, pool().threads());
-  std::vector<std::optional<std::uint64_t>> unfit(ranges.count());
-  pool().parallel_for(unfit.size(), [&](std::size_t range, int worker) {
-    const ElementRange part = ranges[range];
-    RangeScanner& scanner = *scanners_[static_cast<std::size_t>(worker)];
-    unfit[range] = scanner.scan(in + part.first * input_bytes_, part.count,
-                                carry_into(range, before, here.range_totals),
-                                out + part.first * output_bytes_);
-  });
-  for (std::size_t range = 0; range < unfit.size(); ++range)
-    if (unfit[range]) return first_index + ranges[range].first + *unfit[range];
-  return std::nullopt;
-}
-
-std::span<const std::byte> HostScanEngine::output(int, int block, std::uint64_t offset,
-                                                  std::uint64_t elements) {
-  return block_at(block).out.span().subspan(offset * output_bytes_, elements * output_bytes_);
+std::unique_ptr<ScanEngine> make_scan_engine(std::shared_ptr<ThreadPool> pool,
+                                             const Kernels& kernels, const BlockEnginePlan& plan,
+                                             const ScanSpec& spec) {
+  return std::make_unique<HostScanEngine>(std::move(pool), kernels, plan, spec);
 }
 
 }  // namespace warpfold::cpu

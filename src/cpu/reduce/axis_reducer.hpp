@@ -20,11 +20,11 @@ class AxisReducer {
   /// Forgets what was reduced.
   virtual void begin(std::uint64_t outputs) = 0;
 
-  /// As AxisReduceEngine::submit().
+  /// Does what AxisReduceEngine::submit() does.
   virtual void reduce(const StagedChunks& slab, const std::byte* staging,
                       const BoxIndices& rows) = 0;
 
-  /// Everything since begin().
+  /// Returns everything since begin().
   virtual AxisParts finish() = 0;
 };
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "core/engine/backend.hpp"
+#include "core/results/histogram_bins.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/reduce/range_reducer.hpp"
 
@@ -23,7 +23,8 @@ class BinCounterFactory {
   virtual std::unique_ptr<BinCounter> make() const = 0;
 };
 
-/// Of elements in `format`, to which `decoding` is applied; `bin_keys` as a HistogramPlan has them.
+/// Makes a factory for elements in `format`, to which `decoding` is applied; `bin_keys` as a
+/// HistogramEngine's are.
 std::unique_ptr<BinCounterFactory> make_bin_counter_factory(const Kernels& kernels,
                                                             ElementFormat format,
                                                             std::span<const std::uint64_t> bin_keys,

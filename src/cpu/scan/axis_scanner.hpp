@@ -5,7 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/engine/backend.hpp"
+#include "core/engine/stream_engines.hpp"
+#include "core/values/decoding.hpp"
 #include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu {

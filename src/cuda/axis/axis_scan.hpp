@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/engine/backend.hpp"
+#include "core/engine/stream_engines.hpp"
 #include "core/numeric/expansion.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"

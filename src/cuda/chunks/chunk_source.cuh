@@ -165,14 +165,14 @@ class UnwrittenChunk {
   std::uint64_t fill_;
 };
 
-/// Calls `visitor` with the elements of a chunk that has `count`, as it is staged.
+/// Calls `visitor` with the elements of a chunk that has `count`, as it is encoded.
 template <class Element, class Visitor>
 __device__ void visit_elements(const ChunkAssembly& assembly, const StagedChunk& chunk,
                                std::uint64_t count, Visitor&& visitor) {
   const std::byte* source = assembly.staged + chunk.source;
-  if (chunk.source == StagedChunk::unwritten)
+  if (chunk.encoding == ChunkEncoding::unwritten)
     visitor(UnwrittenChunk<Element>(assembly.fill));
-  else if (chunk.shuffled && sizeof(Element) > 1)
+  else if (chunk.encoding == ChunkEncoding::shuffled && sizeof(Element) > 1)
     visitor(ShuffledChunk<Element>(source, count));
   else
     visitor(PlainChunk<Element>(source));

@@ -1,5 +1,3 @@
-#include "cuda/engines/axis_reduce_engine.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -7,8 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/axis/axis_lanes.hpp"
 #include "cuda/axis/axis_reduce.hpp"
+#include "cuda/engines/engines.hpp"
+#include "cuda/engines/stream_engine.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
@@ -26,16 +25,16 @@ std::uint64_t columns_worth(std::uint64_t slab_elements) {
   return std::min(slab_elements / elements_of_thread, kernels::max_axis_threads);
 }
 
-/// A lane's arrays in device memory.
-struct LaneArrays {
+/// A slot's arrays in device memory.
+struct SlotArrays {
   kernels::AxisColumns columns;
   AxisSpill* spills;
   kernels::AxisReduceStatus* status;
 };
 
-LaneArrays take_arrays(Scratch& scratch, const AxisReducePlan& plan) {
-  const ReduceNeeds& needs = plan.needs;
-  const std::uint64_t columns = std::max(plan.outputs, columns_worth(plan.slab_elements));
+SlotArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisReduceSpec& spec) {
+  const ReduceNeeds& needs = spec.needs;
+  const std::uint64_t columns = std::max(spec.outputs, columns_worth(plan.slab_elements));
   const auto take_sum = [&](bool needed) {
     return needed ? scratch.take<Expansion>(columns) : nullptr;
   };
@@ -54,50 +53,46 @@ LaneArrays take_arrays(Scratch& scratch, const AxisReducePlan& plan) {
           .status = scratch.take<kernels::AxisReduceStatus>(1)};
 }
 
-std::uint64_t bytes_of_arrays(const AxisReducePlan& plan) {
+std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisReduceSpec& spec) {
   Scratch counter;
-  take_arrays(counter, plan);
+  take_arrays(counter, plan, spec);
   return counter.bytes();
 }
 
-PromotedLoaderPlan loader_plan(const AxisReducePlan& plan) {
-  return {.format = plan.format,
-          .decoding = plan.decoding,
-          .slab_elements = plan.slab_elements,
-          .staging_bytes = plan.staging_bytes,
-          .buffers = 2,
-          .marks_counting = true};
+PromotedLoaderPlan loader_plan(const StagingPlan& plan) {
+  return {.slabs = plan, .buffers = 2, .marks_counting = true};
 }
 
 /// A thread's slabs on their way through the GPU: one is copied while the host fills the buffer for
 /// the next.
-class AxisReduceLane {
+class AxisReduceSlot {
  public:
-  AxisReduceLane(const AxisReducePlan& plan, const TimedEvent& epoch)
+  AxisReduceSlot(const StagingPlan& plan, const AxisReduceSpec& spec, const TimedEvent& epoch)
       : plan_(plan),
+        spec_(spec),
         loader_(loader_plan(plan), epoch),
-        memory_(bytes_of_arrays(plan)),
+        memory_(bytes_of_arrays(plan, spec)),
         reduces_(epoch) {
     Scratch scratch(memory_.data());
-    arrays_ = take_arrays(scratch, plan);
+    arrays_ = take_arrays(scratch, plan, spec);
     fill_bytes(arrays_.status, 0, sizeof(*arrays_.status), stream_.get());
-    begin(plan.outputs);
+    begin(spec.outputs);
   }
 
-  static std::uint64_t device_bytes(const AxisReducePlan& plan) {
-    return PromotedLoader::device_bytes(loader_plan(plan)) + bytes_of_arrays(plan);
+  static std::uint64_t device_bytes(const StagingPlan& plan, const AxisReduceSpec& spec) {
+    return PromotedLoader::device_bytes(loader_plan(plan)) + bytes_of_arrays(plan, spec);
   }
 
   std::span<std::byte> buffer() { return loader_.buffer(); }
 
   void begin(std::uint64_t outputs) {
-    if (outputs > plan_.outputs)
-      throw Error("a lane can't fold " + std::to_string(outputs) + " outputs",
-                  std::to_string(plan_.outputs) + " were planned", "");
+    if (outputs > spec_.outputs)
+      throw Error("a slot can't fold " + std::to_string(outputs) + " outputs",
+                  std::to_string(spec_.outputs) + " were planned", "");
     complete();
     spills_ = {};
     reduce_ = {.wide = loader_.wide_type(),
-               .needs = plan_.needs,
+               .needs = spec_.needs,
                .outputs = outputs,
                .groups = std::max<std::uint64_t>(
                    columns_worth(plan_.slab_elements) / std::max<std::uint64_t>(outputs, 1), 1),
@@ -122,7 +117,7 @@ class AxisReduceLane {
 
   AxisParts finish() {
     complete();
-    AxisParts parts(plan_.needs, reduce_.outputs);
+    AxisParts parts(spec_.needs, reduce_.outputs);
     if (reduce_.outputs == 0) return parts;
     kernels::merge_columns(reduce_, stream_.get());
     copy_status();
@@ -189,10 +184,11 @@ class AxisReduceLane {
     stream_.synchronize();
   }
 
-  AxisReducePlan plan_;
+  StagingPlan plan_;
+  AxisReduceSpec spec_;
   PromotedLoader loader_;
   DeviceBuffer memory_;
-  LaneArrays arrays_{};
+  SlotArrays arrays_{};
   MappedValue<kernels::AxisReduceStatus> status_;
   kernels::AxisReduce reduce_{};
   bool under_way_ = false;
@@ -201,65 +197,37 @@ class AxisReduceLane {
   Stream stream_;
 };
 
-class CudaAxisReduceEngine final : public AxisReduceEngine {
+class CudaAxisReduceEngine final : public SlotEngineOf<AxisReduceEngine, AxisReduceSlot> {
  public:
-  CudaAxisReduceEngine(const Device& device, const AxisReducePlan& plan) : device_(device) {
-    const int lanes = lanes_that_fit(plan.lanes, AxisReduceLane::device_bytes(plan),
-                                     device.memory_limit(), "fold along axes in");
-    start_timing(epoch_);
-    for (int lane = 0; lane < lanes; ++lane)
-      lanes_.push_back(std::make_unique<AxisReduceLane>(plan, epoch_));
-    std::vector<SpanTimer*> copies;
-    std::vector<SpanTimer*> reduces;
-    for (const auto& lane : lanes_) {
-      lane->append_copies(copies);
-      reduces.push_back(&lane->reduces());
-    }
-    stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, plan.stages));
-    stages_.push_back(std::make_unique<TimedStage>(stage::reduce, reduces, plan.stages));
+  CudaAxisReduceEngine(const Device& device, const StagingPlan& plan, const AxisReduceSpec& spec)
+      : SlotEngineOf(device,
+                     slots_that_fit(plan.slots, AxisReduceSlot::device_bytes(plan, spec),
+                                    device.memory_limit(), "fold along axes in"),
+                     plan.stages,
+                     [&](const TimedEvent& epoch) {
+                       return std::make_unique<AxisReduceSlot>(plan, spec, epoch);
+                     }),
+        slab_elements_(plan.slab_elements) {
+    add_stage(stage::reduce, &AxisReduceSlot::reduces);
   }
 
-  int lanes() const override { return static_cast<int>(lanes_.size()); }
-
-  void begin(int lane, std::uint64_t outputs) override {
-    device_.activate();
-    at(lane).begin(outputs);
+  std::uint64_t slab_elements() const override { return slab_elements_; }
+  void begin(int slot, std::uint64_t outputs) override { at(slot).begin(outputs); }
+  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
+    at(slot).submit(slab, rows);
   }
-
-  std::span<std::byte> buffer(int lane) override {
-    device_.activate();
-    return at(lane).buffer();
-  }
-
-  void submit(int lane, const StagedChunks& slab, const BoxIndices& rows) override {
-    device_.activate();
-    at(lane).submit(slab, rows);
-  }
-
-  AxisParts finish(int lane) override {
-    device_.activate();
-    return at(lane).finish();
-  }
-
-  std::vector<EngineTiming> timings() const override {
-    device_.activate();
-    return timings_of(stages_);
-  }
+  AxisParts finish(int slot) override { return at(slot).finish(); }
 
  private:
-  AxisReduceLane& at(int lane) { return *lanes_.at(static_cast<std::size_t>(lane)); }
-
-  Device device_;
-  TimedEvent epoch_;
-  std::vector<std::unique_ptr<AxisReduceLane>> lanes_;
-  std::vector<std::unique_ptr<TimedStage>> stages_;
+  std::uint64_t slab_elements_;
 };
 
 }  // namespace
 
 std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
-                                                          const AxisReducePlan& plan) {
-  return std::make_unique<CudaAxisReduceEngine>(device, plan);
+                                                          const StagingPlan& plan,
+                                                          const AxisReduceSpec& spec) {
+  return std::make_unique<CudaAxisReduceEngine>(device, plan, spec);
 }
 
 }  // namespace warpfold::cuda

@@ -1,5 +1,3 @@
-#include "cuda/engines/axis_scan_engine.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -10,9 +8,10 @@
 
 #include "core/scan/line_sum.hpp"
 #include "core/scan/scan_spec.hpp"
-#include "cuda/axis/axis_lanes.hpp"
 #include "cuda/axis/axis_scan.hpp"
 #include "cuda/chunks/promoted_elements.hpp"
+#include "cuda/engines/engines.hpp"
+#include "cuda/engines/stream_engine.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
@@ -23,27 +22,23 @@
 namespace warpfold::cuda {
 namespace {
 
-ElementType value_type(const AxisScanPlan& plan) {
-  return plan.decoding.value_type(plan.spec.input.type);
+ElementType value_type(const StagingPlan& plan) {
+  return plan.decoding.value_type(plan.format.type);
 }
 
 /// Bits of a wide value.
-std::uint64_t identity_of(const AxisScanPlan& plan) {
+std::uint64_t identity_of(const StagingPlan& plan, ScanOperation operation) {
   return visit_element_type(value_type(plan), [&](auto element) {
-    return value_bits(scan_identity<decltype(element)>(plan.spec.operation));
+    return value_bits(scan_identity<decltype(element)>(operation));
   });
 }
 
-PromotedLoaderPlan loader_plan(const AxisScanPlan& plan) {
-  return {.format = plan.spec.input,
-          .decoding = plan.decoding,
-          .slab_elements = plan.slab_elements,
-          .staging_bytes = plan.staging_bytes,
-          .left_out = identity_of(plan)};
+PromotedLoaderPlan loader_plan(const StagingPlan& plan, const AxisScanSpec& spec) {
+  return {.slabs = plan, .left_out = identity_of(plan, spec.scan.operation)};
 }
 
-/// A lane's arrays in device memory.
-struct LaneArrays {
+/// A slot's arrays in device memory.
+struct SlotArrays {
   std::byte* before;
   std::byte* after;
   std::byte* segment_states;
@@ -52,20 +47,20 @@ struct LaneArrays {
   kernels::AxisScanStatus* status;
 };
 
-LaneArrays take_arrays(Scratch& scratch, const AxisScanPlan& plan) {
+SlotArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisScanSpec& spec) {
   const std::uint64_t state =
-      kernels::state_bytes(plan.spec.operation, kernels::wide_type(value_type(plan)));
-  return {.before = scratch.take<std::byte>(plan.lines * state),
-          .after = scratch.take<std::byte>(plan.lines * state),
+      kernels::state_bytes(spec.scan.operation, kernels::wide_type(value_type(plan)));
+  return {.before = scratch.take<std::byte>(spec.lines * state),
+          .after = scratch.take<std::byte>(spec.lines * state),
           .segment_states = scratch.take<std::byte>(kernels::max_segments() * state),
-          .prefixes = scratch.take<std::byte>(plan.slab_elements * size_of(plan.spec.output)),
-          .inexact = scratch.take<bool>(plan.lines),
+          .prefixes = scratch.take<std::byte>(plan.slab_elements * size_of(spec.scan.output)),
+          .inexact = scratch.take<bool>(spec.lines),
           .status = scratch.take<kernels::AxisScanStatus>(1)};
 }
 
-std::uint64_t bytes_of_arrays(const AxisScanPlan& plan) {
+std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisScanSpec& spec) {
   Scratch counter;
-  take_arrays(counter, plan);
+  take_arrays(counter, plan, spec);
   return counter.bytes();
 }
 
@@ -113,42 +108,44 @@ class ExactLines {
 };
 
 /// A thread's slabs on their way through the GPU and back.
-class AxisScanLane {
+class AxisScanSlot {
  public:
-  AxisScanLane(const AxisScanPlan& plan, const TimedEvent& epoch)
+  AxisScanSlot(const StagingPlan& plan, const AxisScanSpec& spec, const TimedEvent& epoch)
       : plan_(plan),
-        loader_(loader_plan(plan), epoch),
-        output_(plan.slab_elements * size_of(plan.spec.output), epoch),
-        memory_(bytes_of_arrays(plan)),
-        exact_lines_(plan.spec),
+        spec_(spec.scan),
+        lines_(spec.lines),
+        loader_(loader_plan(plan, spec), epoch),
+        output_(plan.slab_elements * size_of(spec.scan.output), epoch),
+        memory_(bytes_of_arrays(plan, spec)),
+        exact_lines_(spec.scan),
         scans_(epoch) {
     Scratch scratch(memory_.data());
-    arrays_ = take_arrays(scratch, plan);
-    begin(plan.lines);
+    arrays_ = take_arrays(scratch, plan, spec);
+    begin(spec.lines);
   }
 
-  static std::uint64_t device_bytes(const AxisScanPlan& plan) {
-    return PromotedLoader::device_bytes(loader_plan(plan)) + bytes_of_arrays(plan);
+  static std::uint64_t device_bytes(const StagingPlan& plan, const AxisScanSpec& spec) {
+    return PromotedLoader::device_bytes(loader_plan(plan, spec)) + bytes_of_arrays(plan, spec);
   }
 
   std::span<std::byte> buffer() { return loader_.buffer(); }
 
   void begin(std::uint64_t lines) {
-    if (lines > plan_.lines)
-      throw Error("a lane can't scan " + std::to_string(lines) + " lines",
-                  std::to_string(plan_.lines) + " were planned", "");
+    if (lines > lines_)
+      throw Error("a slot can't scan " + std::to_string(lines) + " lines",
+                  std::to_string(lines_) + " were planned", "");
     exact_lines_.clear();
     scan_ = {.wide = loader_.wide_type(),
              .lines = lines,
-             .operation = plan_.spec.operation,
-             .exclusive = plan_.spec.exclusive,
-             .checks_overflow = plan_.spec.overflow == OverflowPolicy::error &&
-                                is_integer(value_type(plan_)) && is_integer(plan_.spec.output),
-             .identity = identity_of(plan_),
+             .operation = spec_.operation,
+             .exclusive = spec_.exclusive,
+             .checks_overflow = spec_.overflow == OverflowPolicy::error &&
+                                is_integer(value_type(plan_)) && is_integer(spec_.output),
+             .identity = identity_of(plan_, spec_.operation),
              .before = arrays_.before,
              .after = arrays_.after,
              .segment_states = arrays_.segment_states,
-             .output = plan_.spec.output,
+             .output = spec_.output,
              .prefixes = arrays_.prefixes,
              .inexact = arrays_.inexact,
              .status = arrays_.status};
@@ -196,12 +193,12 @@ class AxisScanLane {
     copy_to_device(arrays_.status, &*status_, sizeof(*arrays_.status), stream_.get());
     kernels::scan_lines(scan_, stream_.get());
     copy_to_host(&*status_, arrays_.status, sizeof(*arrays_.status), stream_.get());
-    scans_.end(stream_.get(), elements * size_of(plan_.spec.input.type));
+    scans_.end(stream_.get(), elements * size_of(plan_.format.type));
   }
 
   /// The prefixes, and the status.
   std::span<std::byte> download(std::uint64_t elements) {
-    const std::uint64_t bytes = elements * size_of(plan_.spec.output);
+    const std::uint64_t bytes = elements * size_of(spec_.output);
     const std::span<std::byte> memory = output_.memory();
     output_.begin_copy(stream_.get());
     copy_to_host(memory.data(), arrays_.prefixes, bytes, stream_.get());
@@ -224,11 +221,13 @@ class AxisScanLane {
                       scan_.shape, prefixes.data());
   }
 
-  AxisScanPlan plan_;
+  StagingPlan plan_;
+  ScanSpec spec_;
+  std::uint64_t lines_;
   PromotedLoader loader_;
   StagingBuffer output_;
   DeviceBuffer memory_;
-  LaneArrays arrays_{};
+  SlotArrays arrays_{};
   MappedValue<kernels::AxisScanStatus> status_;
   kernels::AxisScan scan_{};
   ExactLines exact_lines_;
@@ -236,69 +235,32 @@ class AxisScanLane {
   Stream stream_;
 };
 
-class CudaAxisScanEngine final : public AxisScanEngine {
+class CudaAxisScanEngine final : public SlotEngineOf<AxisScanEngine, AxisScanSlot> {
  public:
-  CudaAxisScanEngine(const Device& device, const AxisScanPlan& plan) : device_(device) {
-    const int lanes = lanes_that_fit(plan.lanes, AxisScanLane::device_bytes(plan),
-                                     device.memory_limit(), "scan along an axis in");
-    start_timing(epoch_);
-    for (int lane = 0; lane < lanes; ++lane)
-      lanes_.push_back(std::make_unique<AxisScanLane>(plan, epoch_));
-    std::vector<SpanTimer*> copies;
-    std::vector<SpanTimer*> scans;
-    std::vector<SpanTimer*> outputs;
-    for (const auto& lane : lanes_) {
-      lane->append_copies(copies);
-      scans.push_back(&lane->scans());
-      outputs.push_back(&lane->outputs());
-    }
-    const auto add = [&](const char* name, const std::vector<SpanTimer*>& timers) {
-      stages_.push_back(std::make_unique<TimedStage>(name, timers, plan.stages));
-    };
-    add(stage::copy_to_gpu, copies);
-    add(stage::scan, scans);
-    add(stage::copy_from_gpu, outputs);
+  CudaAxisScanEngine(const Device& device, const StagingPlan& plan, const AxisScanSpec& spec)
+      : SlotEngineOf(device,
+                     slots_that_fit(plan.slots, AxisScanSlot::device_bytes(plan, spec),
+                                    device.memory_limit(), "scan along an axis in"),
+                     plan.stages, [&](const TimedEvent& epoch) {
+                       return std::make_unique<AxisScanSlot>(plan, spec, epoch);
+                     }) {
+    add_stage(stage::scan, &AxisScanSlot::scans);
+    add_stage(stage::copy_from_gpu, &AxisScanSlot::outputs);
   }
 
-  int lanes() const override { return static_cast<int>(lanes_.size()); }
-
-  void begin(int lane, std::uint64_t lines) override {
-    device_.activate();
-    at(lane).begin(lines);
-  }
-
-  std::span<std::byte> buffer(int lane) override {
-    device_.activate();
-    return at(lane).buffer();
-  }
-
-  std::span<const std::byte> scan(int lane, const StagedChunks& slab,
+  void begin(int slot, std::uint64_t lines) override { at(slot).begin(lines); }
+  std::span<const std::byte> scan(int slot, const StagedChunks& slab,
                                   const AxisSlab& shape) override {
-    device_.activate();
-    return at(lane).scan(slab, shape);
+    return at(slot).scan(slab, shape);
   }
-
-  std::optional<std::uint64_t> overflow(int lane) const override { return at(lane).overflow(); }
-
-  std::vector<EngineTiming> timings() const override {
-    device_.activate();
-    return timings_of(stages_);
-  }
-
- private:
-  AxisScanLane& at(int lane) const { return *lanes_.at(static_cast<std::size_t>(lane)); }
-
-  Device device_;
-  TimedEvent epoch_;
-  std::vector<std::unique_ptr<AxisScanLane>> lanes_;
-  std::vector<std::unique_ptr<TimedStage>> stages_;
+  std::optional<std::uint64_t> overflow(int slot) const override { return at(slot).overflow(); }
 };
 
 }  // namespace
 
-std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Device& device,
-                                                      const AxisScanPlan& plan) {
-  return std::make_unique<CudaAxisScanEngine>(device, plan);
+std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Device& device, const StagingPlan& plan,
+                                                      const AxisScanSpec& spec) {
+  return std::make_unique<CudaAxisScanEngine>(device, plan, spec);
 }
 
 }  // namespace warpfold::cuda

@@ -1,11 +1,6 @@
 #include "cuda/engines/backend.hpp"
 
-#include "cuda/engines/axis_reduce_engine.hpp"
-#include "cuda/engines/axis_scan_engine.hpp"
-#include "cuda/engines/compact_engine.hpp"
-#include "cuda/engines/histogram_engine.hpp"
-#include "cuda/engines/reduce_engine.hpp"
-#include "cuda/engines/scan_engine.hpp"
+#include "cuda/engines/engines.hpp"
 #include "cuda/reduce/reduce.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/visible_devices.hpp"
@@ -26,34 +21,40 @@ class CudaBackend final : public Backend {
   std::string name() const override { return "cuda"; }
   std::string device() const override { return description_; }
 
-  std::unique_ptr<ReduceEngine> make_reduce_engine(const ReducePlan& plan) override {
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
+                                                   ReduceNeeds needs) override {
     device_.activate();
-    return cuda::make_reduce_engine(device_, plan);
+    return cuda::make_reduce_engine(device_, plan, needs);
   }
 
-  std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
+  std::unique_ptr<HistogramEngine> make_histogram_engine(
+      const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) override {
     device_.activate();
-    return cuda::make_scan_engine(device_, plan);
+    return cuda::make_histogram_engine(device_, plan, bin_keys);
   }
 
-  std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) override {
+  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
+                                                            const AxisReduceSpec& spec) override {
     device_.activate();
-    return cuda::make_histogram_engine(device_, plan);
+    return cuda::make_axis_reduce_engine(device_, plan, spec);
   }
 
-  std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) override {
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
+                                                        const AxisScanSpec& spec) override {
     device_.activate();
-    return cuda::make_compact_engine(device_, plan);
+    return cuda::make_axis_scan_engine(device_, plan, spec);
   }
 
-  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const AxisReducePlan& plan) override {
+  std::unique_ptr<ScanEngine> make_scan_engine(const BlockEnginePlan& plan,
+                                               const ScanSpec& spec) override {
     device_.activate();
-    return cuda::make_axis_reduce_engine(device_, plan);
+    return cuda::make_scan_engine(device_, plan, spec);
   }
 
-  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
+  std::unique_ptr<CompactEngine> make_compact_engine(const BlockEnginePlan& plan,
+                                                     bool indices) override {
     device_.activate();
-    return cuda::make_axis_scan_engine(device_, plan);
+    return cuda::make_compact_engine(device_, plan, indices);
   }
 
  private:

@@ -6,10 +6,9 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "core/engine/backend.hpp"
+#include "core/engine/block_engines.hpp"
 #include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/runtime/device.hpp"
@@ -20,30 +19,18 @@
 
 namespace warpfold::cuda {
 
-/// A BlockLoader with writers. A Block has target(), its LoadTarget, and work(), the SpanTimer of
-/// what is done with it.
+/// A BlockEngine, also of writers. A Block has target(), its LoadTarget, and work(), the SpanTimer
+/// of what is done with it.
 template <class Engine, class Block>
 class BlockEngineOf : public Engine {
  public:
   int blocks() const final { return layout_.blocks; }
   std::uint64_t block_elements() const final { return layout_.block_elements(); }
 
-  std::span<std::byte> input(int reader, int block, std::uint64_t offset,
-                             std::uint64_t elements) final {
-    validate_piece(block, offset, elements);
+  std::span<std::byte> buffer(int reader, int block, ElementRange places) final {
+    if (plan_.pieces.staging != Staging::chunks) validate_piece(block, places.first, places.count);
     device_.activate();
-    return loads_.input(reader, elements);
-  }
-
-  void load(int reader, int block, std::uint64_t offset, std::uint64_t elements) final {
-    validate_piece(block, offset, elements);
-    device_.activate();
-    loads_.load(reader, at(blocks_, block).target(), offset, elements);
-  }
-
-  std::span<std::byte> staging(int reader) final {
-    device_.activate();
-    return loads_.staging(reader);
+    return loads_.buffer(reader, places.count);
   }
 
   void load(int reader, int block, const StagedChunks& piece) final {
@@ -54,21 +41,22 @@ class BlockEngineOf : public Engine {
     loads_.load(reader, at(blocks_, block).target(), piece);
   }
 
-  std::vector<EngineTiming> timings() const final {
+  std::vector<StageTiming> timings() const final {
     device_.activate();
     return timings_of(stages_);
   }
 
  protected:
-  /// Blocks are make_block(tiles, streams that load, epoch); writers take pieces of elements of
-  /// `output_bytes` at most.
+  /// `work` is the stage of what is done with blocks. These are make_block(tiles, streams that
+  /// load, epoch); writers take pieces of elements of `output_bytes` at most.
   template <class MakeBlock>
-  BlockEngineOf(const Device& device, BlockPlan plan, const BlockLayout& layout,
-                std::size_t output_bytes, MakeBlock&& make_block)
+  BlockEngineOf(const Device& device, const BlockEnginePlan& plan, const char* work,
+                const BlockLayout& layout, std::size_t output_bytes, MakeBlock&& make_block)
       : device_(device),
-        plan_(std::move(plan)),
+        plan_(plan),
         layout_(layout),
-        piece_elements_(std::clamp(round_up(plan_.slab_elements, tile), tile, block_elements())),
+        piece_elements_(
+            std::clamp(round_up(plan_.pieces.slab_elements, tile), tile, block_elements())),
         loads_(plan_, layout_, piece_elements_, epoch_) {
     start_timing(epoch_);
     const int loads = BlockLoads::streams(plan_, layout_);
@@ -76,15 +64,15 @@ class BlockEngineOf : public Engine {
       blocks_.push_back(make_block(layout_.tiles, loads, epoch_));
     for (int writer = 0; writer < std::max(plan_.writers, 1); ++writer)
       writers_.push_back(std::make_unique<BlockWriter>(piece_elements_ * output_bytes, epoch_));
-    std::vector<SpanTimer*> work;
+    std::vector<SpanTimer*> computing;
     std::vector<SpanTimer*> outputs;
-    for (const auto& block : blocks_) work.push_back(&block->work());
+    for (const auto& block : blocks_) computing.push_back(&block->work());
     for (const auto& writer : writers_) outputs.push_back(&writer->copies());
     const auto add = [&](const std::string& name, const std::vector<SpanTimer*>& timers) {
-      stages_.push_back(std::make_unique<TimedStage>(name, timers, plan_.stages));
+      stages_.push_back(std::make_unique<TimedStage>(name, timers, plan_.pieces.stages));
     };
     add(stage::copy_to_gpu, loads_.timers());
-    add(plan_.purpose, work);
+    add(work, computing);
     add(stage::copy_from_gpu, outputs);
   }
 
@@ -112,7 +100,7 @@ class BlockEngineOf : public Engine {
   }
 
   Device device_;
-  BlockPlan plan_;
+  BlockEnginePlan plan_;
   BlockLayout layout_;
   std::uint64_t piece_elements_;
   TimedEvent epoch_;

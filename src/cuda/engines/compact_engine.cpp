@@ -1,5 +1,3 @@
-#include "cuda/engines/compact_engine.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "cuda/engines/block_engine.hpp"
+#include "cuda/engines/engines.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/select/kept_elements.hpp"
@@ -16,8 +15,6 @@ namespace warpfold::cuda {
 namespace {
 
 constexpr std::uint64_t max_tiles = kernels::max_kept_elements / scan_order::tile_elements;
-
-KeepRule keep_rule(const CompactPlan& plan) { return {plan.format, plan.decoding, plan.indices}; }
 
 std::uint64_t stored_bytes(const KeepRule& rule, std::uint64_t elements) {
   return elements * size_of(rule.format.type);
@@ -62,37 +59,29 @@ class CompactBlock {
   Stream stream_;
 };
 
-BlockPlan block_plan(const CompactPlan& plan) {
-  return {"compact",          size_of(plan.format.type),
-          plan.slab_elements, plan.partition_elements,
-          plan.staging_bytes, plan.readers,
-          plan.writers,       plan.stages};
-}
-
-BlockLayout layout_of(const CompactPlan& plan, std::uint64_t limit) {
-  const KeepRule rule = keep_rule(plan);
-  return layout_of(block_plan(plan), max_tiles, limit, [&](std::uint64_t tiles) {
+BlockLayout block_layout(const BlockEnginePlan& plan, const KeepRule& rule, std::uint64_t limit) {
+  return layout_of(plan, "compact", max_tiles, limit, [&](std::uint64_t tiles) {
     const std::uint64_t elements = tiles * scan_order::tile_elements;
     return stored_bytes(rule, elements) + KeptElements::bytes(rule, elements);
   });
 }
 
-/// A value, or its place.
-std::size_t max_output_bytes(const CompactPlan& plan) {
-  const std::size_t value_bytes = size_of(keep_rule(plan).value_format().type);
-  return plan.indices ? std::max(value_bytes, sizeof(std::uint32_t)) : value_bytes;
+/// Returns the bytes of a value, or of its place.
+std::size_t max_output_bytes(const KeepRule& rule) {
+  const std::size_t value_bytes = size_of(rule.value_format().type);
+  return rule.places ? std::max(value_bytes, sizeof(std::uint32_t)) : value_bytes;
 }
 
 class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock> {
  public:
-  CudaCompactEngine(const Device& device, const CompactPlan& plan)
-      : BlockEngineOf(device, block_plan(plan), layout_of(plan, device.memory_limit()),
-                      max_output_bytes(plan),
+  CudaCompactEngine(const Device& device, const BlockEnginePlan& plan, const KeepRule& rule)
+      : BlockEngineOf(device, plan, stage::compact, block_layout(plan, rule, device.memory_limit()),
+                      max_output_bytes(rule),
                       [&](std::uint64_t tiles, int loads, const TimedEvent& epoch) {
                         return std::make_unique<CompactBlock>(
-                            keep_rule(plan), tiles * scan_order::tile_elements, loads, epoch);
+                            rule, tiles * scan_order::tile_elements, loads, epoch);
                       }),
-        value_bytes_(size_of(keep_rule(plan).value_format().type)),
+        value_bytes_(size_of(rule.value_format().type)),
         indices_(static_cast<std::size_t>(std::max(plan.writers, 1))) {}
 
   std::uint64_t keep(int block, std::uint64_t first_index, std::uint64_t elements) override {
@@ -141,8 +130,10 @@ class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock
 
 }  // namespace
 
-std::unique_ptr<CompactEngine> make_compact_engine(const Device& device, const CompactPlan& plan) {
-  return std::make_unique<CudaCompactEngine>(device, plan);
+std::unique_ptr<CompactEngine> make_compact_engine(const Device& device,
+                                                   const BlockEnginePlan& plan, bool indices) {
+  return std::make_unique<CudaCompactEngine>(
+      device, plan, KeepRule{plan.pieces.format, plan.pieces.decoding, indices});
 }
 
 }  // namespace warpfold::cuda

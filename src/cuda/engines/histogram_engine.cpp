@@ -1,12 +1,11 @@
-#include "cuda/engines/histogram_engine.hpp"
-
 #include <memory>
 #include <string>
 
+#include "cuda/engines/engines.hpp"
+#include "cuda/engines/stream_engine.hpp"
 #include "cuda/histogram/histogram.hpp"
 #include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
-#include "cuda/staging/slab_slots.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -89,17 +88,16 @@ class HistogramStage final : public SlabStage {
 
 const SlabPurpose counting{"count", false, [](std::uint64_t) { return std::uint64_t{0}; }};
 
-class CudaHistogramEngine final : public SlabEngineOf<HistogramEngine, HistogramStage> {
+class CudaHistogramEngine final : public ResultEngineOf<HistogramCounts, HistogramStage> {
  public:
-  CudaHistogramEngine(const Device& device, const HistogramPlan& plan, std::uint64_t limit,
+  CudaHistogramEngine(const Device& device, const StagingPlan& plan, std::uint64_t limit,
                       const std::shared_ptr<const DeviceBins>& bins)
-      : SlabEngineOf(device, plan.slabs, counting, limit,
-                     [&](const SlotLayout&) { return std::make_unique<HistogramStage>(bins); }),
+      : ResultEngineOf(device, plan, counting, SlotMemory(plan, counting).layout(limit),
+                       [&](const SlotLayout&) { return std::make_unique<HistogramStage>(bins); }),
         bins_(bins) {}
 
   HistogramCounts finish() override {
-    all_slots().activate();
-    for (int slot = 0; slot < slots(); ++slot) synchronize(all_slots().stream(slot));
+    for (int slot = 0; slot < slots(); ++slot) synchronize(at(slot).stream());
     return bins_->counts();
   }
 
@@ -107,27 +105,28 @@ class CudaHistogramEngine final : public SlabEngineOf<HistogramEngine, Histogram
   std::shared_ptr<const DeviceBins> bins_;
 };
 
-/// What is left for slots.
-std::uint64_t limit_beside_bins(const Device& device, const HistogramPlan& plan) {
+/// Returns what is left for slots.
+std::uint64_t limit_beside_bins(const Device& device, const std::vector<std::uint64_t>& keys) {
   const std::uint64_t limit = device.memory_limit();
-  const std::uint64_t bytes = DeviceBins::bytes(plan.bin_keys);
-  if (plan.bin_keys.size() - 1 > kernels::max_bins || bytes >= limit)
-    throw Error("the GPU memory allowed is too little for " +
-                    std::to_string(plan.bin_keys.size() - 1) + " bins",
-                std::to_string(limit) + " bytes, and the bins take " + std::to_string(bytes),
-                "Ask for fewer bins, raise `device_memory_bytes`, or use `backend` cpu.");
+  const std::uint64_t bytes = DeviceBins::bytes(keys);
+  if (keys.size() - 1 > kernels::max_bins || bytes >= limit)
+    throw Error(
+        "the GPU memory allowed is too little for " + std::to_string(keys.size() - 1) + " bins",
+        std::to_string(limit) + " bytes, and the bins take " + std::to_string(bytes),
+        "Ask for fewer bins, raise `device_memory_bytes`, or use `backend` cpu.");
   return limit - bytes;
 }
 
 }  // namespace
 
 std::unique_ptr<HistogramEngine> make_histogram_engine(const Device& device,
-                                                       const HistogramPlan& plan) {
-  if (plan.bin_keys.empty()) throw Error("a histogram needs edges", "its plan has none", "");
-  const std::uint64_t limit = limit_beside_bins(device, plan);
-  const ElementType type = plan.slabs.decoding.value_type(plan.slabs.format.type);
+                                                       const StagingPlan& plan,
+                                                       const std::vector<std::uint64_t>& bin_keys) {
+  if (bin_keys.empty()) throw Error("a histogram needs edges", "its plan has none", "");
+  const std::uint64_t limit = limit_beside_bins(device, bin_keys);
+  const ElementType type = plan.decoding.value_type(plan.format.type);
   return std::make_unique<CudaHistogramEngine>(device, plan, limit,
-                                               std::make_shared<DeviceBins>(type, plan.bin_keys));
+                                               std::make_shared<DeviceBins>(type, bin_keys));
 }
 
 }  // namespace warpfold::cuda

@@ -1,11 +1,10 @@
-#include "cuda/engines/reduce_engine.hpp"
-
 #include <memory>
 
+#include "cuda/engines/engines.hpp"
+#include "cuda/engines/stream_engine.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/reduce/reduce.hpp"
 #include "cuda/runtime/copy.hpp"
-#include "cuda/staging/slab_slots.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -45,10 +44,10 @@ class ReduceStage final : public SlabStage {
 /// How many thread blocks reduce slabs of so many bytes of values.
 class ReduceBlocks {
  public:
-  explicit ReduceBlocks(const ReducePlan& plan)
+  ReduceBlocks(const StagingPlan& plan, ReduceNeeds needs)
       : value_type_(plan.decoding.value_type(plan.format.type)),
         resident_(kernels::resident_reduce_blocks(
-                      value_type_, plan.decoding.trivial() ? plan.needs : kernels::needs_of_kept) *
+                      value_type_, plan.decoding.trivial() ? needs : kernels::needs_of_kept) *
                   multiprocessors()) {}
 
   int of_bytes(std::uint64_t value_bytes) const {
@@ -63,24 +62,19 @@ class ReduceBlocks {
   int resident_;
 };
 
-class CudaReduceEngine final : public SlabEngineOf<ReduceEngine, ReduceStage> {
+class CudaReduceEngine final : public ResultEngineOf<Accumulator, ReduceStage> {
  public:
-  CudaReduceEngine(const Device& device, const ReducePlan& plan, const ReduceBlocks& blocks)
-      : SlabEngineOf(device, plan,
-                     {"fold", true,
-                      [&](std::uint64_t value_bytes) {
-                        return ReduceState::bytes(blocks.of_bytes(value_bytes));
-                      }},
-                     device.memory_limit(), [&](const SlotLayout& slot) {
-                       return std::make_unique<ReduceStage>(plan.needs,
-                                                            blocks.of_elements(slot.elements));
-                     }) {}
+  CudaReduceEngine(const Device& device, const StagingPlan& plan, ReduceNeeds needs,
+                   const ReduceBlocks& blocks, const SlabPurpose& purpose)
+      : ResultEngineOf(
+            device, plan, purpose, SlotMemory(plan, purpose).layout(device.memory_limit()),
+            [&](const SlotLayout& slot) {
+              return std::make_unique<ReduceStage>(needs, blocks.of_elements(slot.elements));
+            }) {}
 
   Accumulator finish() override {
-    all_slots().activate();
     Accumulator total = Accumulator::empty();
-    for (int slot = 0; slot < slots(); ++slot)
-      total.merge(stage(slot).total(all_slots().stream(slot)));
+    for (int slot = 0; slot < slots(); ++slot) total.merge(stage(slot).total(at(slot).stream()));
     total.normalize();
     return total;
   }
@@ -88,8 +82,13 @@ class CudaReduceEngine final : public SlabEngineOf<ReduceEngine, ReduceStage> {
 
 }  // namespace
 
-std::unique_ptr<ReduceEngine> make_reduce_engine(const Device& device, const ReducePlan& plan) {
-  return std::make_unique<CudaReduceEngine>(device, plan, ReduceBlocks(plan));
+std::unique_ptr<ReduceEngine> make_reduce_engine(const Device& device, const StagingPlan& plan,
+                                                 ReduceNeeds needs) {
+  const ReduceBlocks blocks(plan, needs);
+  const SlabPurpose reducing{"fold", true, [&](std::uint64_t value_bytes) {
+                               return ReduceState::bytes(blocks.of_bytes(value_bytes));
+                             }};
+  return std::make_unique<CudaReduceEngine>(device, plan, needs, blocks, reducing);
 }
 
 }  // namespace warpfold::cuda

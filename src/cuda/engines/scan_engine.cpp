@@ -1,5 +1,3 @@
-#include "cuda/engines/scan_engine.hpp"
-
 #include <memory>
 #include <optional>
 #include <span>
@@ -8,6 +6,7 @@
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "cuda/engines/block_engine.hpp"
+#include "cuda/engines/engines.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -27,10 +26,10 @@ struct BlockScan {
   Decoding decoding;
   ScanSpec values;
 
-  static BlockScan of(const ScanPlan& plan) {
-    BlockScan scan{plan.spec.input, plan.decoding, plan.spec};
-    if (!plan.decoding.trivial()) scan.values.input = {plan.decoding.value_type(scan.stored.type)};
-    return scan;
+  BlockScan(const StagingPlan& plan, const ScanSpec& spec)
+      : stored(plan.format), decoding(plan.decoding), values(spec) {
+    values.input = stored;
+    if (!decoding.trivial()) values.input = {decoding.value_type(stored.type)};
   }
 };
 
@@ -128,34 +127,21 @@ class ScanBlock {
   Stream stream_;
 };
 
-BlockPlan block_plan(const ScanPlan& plan) {
-  return {"scan",
-          size_of(plan.spec.input.type),
-          plan.slab_elements,
-          plan.partition_elements,
-          plan.staging_bytes,
-          plan.readers,
-          plan.writers,
-          plan.stages};
-}
-
-BlockLayout layout_of(const ScanPlan& plan, std::uint64_t limit) {
-  const BlockScan scan = BlockScan::of(plan);
+BlockLayout block_layout(const BlockEnginePlan& plan, const BlockScan& scan, std::uint64_t limit) {
   const auto method = make_scan_method(scan.values);
-  return layout_of(block_plan(plan), kernels::max_tiles, limit,
+  return layout_of(plan, "scan", kernels::max_tiles, limit,
                    [&](std::uint64_t tiles) { return block_bytes(scan, *method, tiles); });
 }
 
 class CudaScanEngine final : public BlockEngineOf<ScanEngine, ScanBlock> {
  public:
-  CudaScanEngine(const Device& device, const ScanPlan& plan)
-      : BlockEngineOf(device, block_plan(plan), layout_of(plan, device.memory_limit()),
-                      size_of(plan.spec.output),
+  CudaScanEngine(const Device& device, const BlockEnginePlan& plan, const BlockScan& scan)
+      : BlockEngineOf(device, plan, stage::scan, block_layout(plan, scan, device.memory_limit()),
+                      size_of(scan.values.output),
                       [&](std::uint64_t tiles, int loads, const TimedEvent& epoch) {
-                        return std::make_unique<ScanBlock>(BlockScan::of(plan), tiles, loads,
-                                                           epoch);
+                        return std::make_unique<ScanBlock>(scan, tiles, loads, epoch);
                       }),
-        output_bytes_(size_of(plan.spec.output)) {}
+        output_bytes_(size_of(scan.values.output)) {}
 
   Accumulator total(int block, std::uint64_t elements) override {
     if (elements == 0) return Accumulator::empty();
@@ -188,8 +174,9 @@ class CudaScanEngine final : public BlockEngineOf<ScanEngine, ScanBlock> {
 
 }  // namespace
 
-std::unique_ptr<ScanEngine> make_scan_engine(const Device& device, const ScanPlan& plan) {
-  return std::make_unique<CudaScanEngine>(device, plan);
+std::unique_ptr<ScanEngine> make_scan_engine(const Device& device, const BlockEnginePlan& plan,
+                                             const ScanSpec& spec) {
+  return std::make_unique<CudaScanEngine>(device, plan, BlockScan(plan.pieces, spec));
 }
 
 }  // namespace warpfold::cuda

@@ -65,8 +65,8 @@ TimedStage::~TimedStage() {
   for (SpanTimer* timer : timers_) timer->tell(nullptr);
 }
 
-EngineTiming TimedStage::timing() const {
-  EngineTiming timing{name_};
+StageTiming TimedStage::timing() const {
+  StageTiming timing{.stage = name_};
   std::vector<Span> spans;
   for (SpanTimer* timer : timers_) {
     timing.bytes += timer->bytes();
@@ -96,8 +96,8 @@ void TimedStage::count_recent() const {
   recent_.clear();
 }
 
-std::vector<EngineTiming> timings_of(const std::vector<std::unique_ptr<TimedStage>>& stages) {
-  std::vector<EngineTiming> timings;
+std::vector<StageTiming> timings_of(const std::vector<std::unique_ptr<TimedStage>>& stages) {
+  std::vector<StageTiming> timings;
   for (const auto& stage : stages) timings.push_back(stage->timing());
   return timings;
 }

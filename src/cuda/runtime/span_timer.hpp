@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/backend.hpp"
 #include "core/engine/stage_registry.hpp"
 #include "cuda/runtime/stream.hpp"
 
@@ -68,10 +67,10 @@ class TimedStage final : public StageRegistry::Source {
   TimedStage(std::string name, std::vector<SpanTimer*> timers, StageRegistry* registry);
   ~TimedStage() override;
 
-  /// Once all threads are done: waits for the last spans.
-  EngineTiming timing() const;
+  /// Returns its time, once all threads are done: waits for the last spans.
+  StageTiming timing() const;
 
-  /// Of the spans that are over.
+  /// Returns what the spans that are over took.
   StageProgress progress() const override;
 
   void add(Span span, std::uint64_t bytes);
@@ -89,7 +88,7 @@ class TimedStage final : public StageRegistry::Source {
   StageRegistry::Entry entry_;
 };
 
-/// An engine's stages in order.
-std::vector<EngineTiming> timings_of(const std::vector<std::unique_ptr<TimedStage>>& stages);
+/// Returns the times of an engine's stages in order.
+std::vector<StageTiming> timings_of(const std::vector<std::unique_ptr<TimedStage>>& stages);
 
 }  // namespace warpfold::cuda

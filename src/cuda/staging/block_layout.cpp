@@ -28,25 +28,27 @@ std::uint64_t tiles_that_fit(const std::function<std::uint64_t(std::uint64_t)>& 
 
 /// How many chunk loaders, one for each reader at best, may share half the memory: at least one
 /// where pieces come as chunks.
-int loaders_that_fit(const BlockPlan& plan, std::uint64_t limit) {
-  if (plan.staging_bytes == 0) return 0;
-  const std::uint64_t fitting = limit / 2 / ChunkLoader::buffer_bytes(plan.staging_bytes);
+int loaders_that_fit(const BlockEnginePlan& plan, std::uint64_t limit) {
+  if (plan.pieces.staging != Staging::chunks) return 0;
+  const std::uint64_t fitting = limit / 2 / ChunkLoader::buffer_bytes(plan.pieces.slot_bytes());
   return static_cast<int>(
-      std::clamp<std::uint64_t>(fitting, 1, static_cast<unsigned>(std::max(plan.readers, 1))));
+      std::clamp<std::uint64_t>(fitting, 1, static_cast<unsigned>(std::max(plan.pieces.slots, 1))));
 }
 
 }  // namespace
 
 std::uint64_t BlockLayout::block_elements() const { return tiles * tile; }
 
-BlockLayout layout_of(const BlockPlan& plan, std::uint64_t max_tiles, std::uint64_t limit,
+BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
+                      std::uint64_t max_tiles, std::uint64_t limit,
                       const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
   const std::uint64_t wanted =
-      std::clamp<std::uint64_t>(ceil_div(plan.partition_elements, tile), 1, max_tiles);
+      std::clamp<std::uint64_t>(ceil_div(plan.block_elements, tile), 1, max_tiles);
   const int loaders = loaders_that_fit(plan, limit);
   const std::uint64_t loading =
-      loaders == 0 ? 0
-                   : static_cast<unsigned>(loaders) * ChunkLoader::buffer_bytes(plan.staging_bytes);
+      loaders == 0
+          ? 0
+          : static_cast<unsigned>(loaders) * ChunkLoader::buffer_bytes(plan.pieces.slot_bytes());
   const std::uint64_t for_blocks = limit - std::min(limit, loading);
   for (int blocks = max_blocks; blocks > 0; --blocks) {
     const std::uint64_t share = for_blocks / static_cast<unsigned>(blocks);
@@ -54,7 +56,7 @@ BlockLayout layout_of(const BlockPlan& plan, std::uint64_t max_tiles, std::uint6
     if (tiles > 0) return {blocks, tiles, loaders};
   }
   const std::string minimum = std::to_string(loading + block_bytes(1));
-  throw Error("the GPU memory allowed is too little to " + plan.purpose + " in",
+  throw Error("the GPU memory allowed is too little to " + purpose + " in",
               std::to_string(limit) + " bytes, and one tile takes " + minimum,
               "Raise `device_memory_bytes` to " + minimum + " or more.");
 }

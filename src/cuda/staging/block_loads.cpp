@@ -20,48 +20,49 @@ StagingBuffer& BlockLoads::Reader::take() {
   return buffers_[std::exchange(turn_, 1 - turn_)];
 }
 
-int BlockLoads::streams(const BlockPlan& plan, const BlockLayout& layout) {
-  return plan.staging_bytes == 0 ? std::max(plan.readers, 1) : layout.loaders;
+int BlockLoads::streams(const BlockEnginePlan& plan, const BlockLayout& layout) {
+  return plan.pieces.staging == Staging::chunks ? layout.loaders : std::max(plan.pieces.slots, 1);
 }
 
-BlockLoads::BlockLoads(const BlockPlan& plan, const BlockLayout& layout,
+BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
                        std::uint64_t piece_elements, const TimedEvent& epoch)
-    : element_bytes_(plan.element_bytes), staging_bytes_(plan.staging_bytes) {
+    : element_bytes_(size_of(plan.pieces.format.type)),
+      buffer_bytes_(plan.pieces.staging == Staging::packed ? 0 : plan.pieces.slot_bytes()) {
+  const bool chunks = plan.pieces.staging == Staging::chunks;
   for (int stream = 0; stream < streams(plan, layout); ++stream) {
     load_streams_.push_back(std::make_unique<LoadStream>());
-    if (staging_bytes_ != 0) load_streams_.back()->loader.emplace(staging_bytes_);
+    if (chunks) load_streams_.back()->loader.emplace(buffer_bytes_);
   }
-  const std::uint64_t staged_bytes = staging_bytes_ == 0
-                                         ? piece_elements * element_bytes_
-                                         : ChunkLoader::buffer_bytes(staging_bytes_);
-  for (int reader = 0; reader < std::max(plan.readers, 1); ++reader)
+  const std::uint64_t staged_bytes = chunks
+                                         ? ChunkLoader::buffer_bytes(buffer_bytes_)
+                                         : std::max(buffer_bytes_, piece_elements * element_bytes_);
+  for (int reader = 0; reader < std::max(plan.pieces.slots, 1); ++reader)
     readers_.push_back(std::make_unique<Reader>(staged_bytes, epoch));
 }
 
-std::span<std::byte> BlockLoads::input(int reader, std::uint64_t elements) {
-  return this->reader(reader).fill().first(elements * element_bytes_);
-}
-
-void BlockLoads::load(int reader, LoadTarget& block, std::uint64_t offset, std::uint64_t elements) {
-  StagingBuffer& staged = this->reader(reader).take();
-  with_load_stream(reader, block, [&](LoadStream& load, std::byte* to) {
-    staged.begin_copy(load.stream.get());
-    copy_to_device(to + offset * element_bytes_, staged.memory().data(), elements * element_bytes_,
-                   load.stream.get());
-    staged.end_copy(load.stream.get(), elements * element_bytes_);
-  });
-}
-
-std::span<std::byte> BlockLoads::staging(int reader) {
-  return this->reader(reader).fill().first(staging_bytes_);
+std::span<std::byte> BlockLoads::buffer(int reader, std::uint64_t elements) {
+  const std::uint64_t bytes = buffer_bytes_ == 0 ? elements * element_bytes_ : buffer_bytes_;
+  return this->reader(reader).fill().first(bytes);
 }
 
 void BlockLoads::load(int reader, LoadTarget& block, const StagedChunks& piece) {
   StagingBuffer& staged = this->reader(reader).take();
   with_load_stream(reader, block, [&](LoadStream& load, std::byte* to) {
-    load.loader.value().copy(staged, piece, {}, element_bytes_, load.stream.get());
+    if (!load.loader) return copy_run(staged, piece, element_bytes_, to, load.stream.get());
+    load.loader->copy(staged, piece, {}, element_bytes_, load.stream.get());
     load.loader->assemble(piece, element_bytes_, to, load.stream.get());
   });
+}
+
+void BlockLoads::copy_run(StagingBuffer& from, const StagedChunks& piece, std::size_t element_bytes,
+                          std::byte* to, cudaStream_t stream) {
+  const std::optional<StagedRun> run = run_of(piece);
+  if (!run) throw Error("a piece of a block is no run of elements", "", "");
+  const std::uint64_t bytes = run->elements * element_bytes;
+  from.begin_copy(stream);
+  copy_to_device(to + run->place * element_bytes, from.memory().subspan(run->source, bytes).data(),
+                 bytes, stream);
+  from.end_copy(stream, bytes);
 }
 
 std::vector<SpanTimer*> BlockLoads::timers() const {

@@ -46,16 +46,17 @@ class LoadTarget {
 /// The ways of pieces from readers to blocks.
 class BlockLoads {
  public:
-  BlockLoads(const BlockPlan& plan, const BlockLayout& layout, std::uint64_t piece_elements,
+  BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout, std::uint64_t piece_elements,
              const TimedEvent& epoch);
 
-  /// How many streams load, given a plan and its layout.
-  static int streams(const BlockPlan& plan, const BlockLayout& layout);
+  /// Returns how many streams load, given a plan and its layout.
+  static int streams(const BlockEnginePlan& plan, const BlockLayout& layout);
 
-  /// As a BlockLoader's.
-  std::span<std::byte> input(int reader, std::uint64_t elements);
-  void load(int reader, LoadTarget& block, std::uint64_t offset, std::uint64_t elements);
-  std::span<std::byte> staging(int reader);
+  /// Returns memory for a reader's next piece, of `elements` elements where pieces are packed. May
+  /// wait for its earlier loads.
+  std::span<std::byte> buffer(int reader, std::uint64_t elements);
+
+  /// Starts bringing what the reader's memory holds to the block.
   void load(int reader, LoadTarget& block, const StagedChunks& piece);
 
   std::vector<SpanTimer*> timers() const;
@@ -91,12 +92,15 @@ class BlockLoads {
 
   Reader& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
 
+  static void copy_run(StagingBuffer& from, const StagedChunks& piece, std::size_t element_bytes,
+                       std::byte* to, cudaStream_t stream);
+
   /// Runs body(load stream, the block's elements) for a reader.
   template <class Body>
   void with_load_stream(int reader, LoadTarget& block, Body&& body);
 
   std::size_t element_bytes_;
-  std::uint64_t staging_bytes_;
+  std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;
   std::vector<std::unique_ptr<Reader>> readers_;
 };

@@ -32,10 +32,10 @@ struct ByteRange {
 
 /// What the chunks span in staging memory, widened to whole vectors.
 ByteRange staged_range(const StagedChunks& slab, std::uint64_t chunk_bytes) {
-  std::uint64_t begin = StagedChunk::unwritten;
+  std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
   for (const StagedChunk& chunk : slab.chunks) {
-    if (chunk.source == StagedChunk::unwritten) continue;
+    if (chunk.encoding == ChunkEncoding::unwritten) continue;
     begin = std::min(begin, chunk.source);
     end = std::max(end, chunk.source + chunk_bytes);
   }

@@ -12,67 +12,67 @@ namespace {
 constexpr std::uint64_t vector_bytes = 16;
 
 bool widens(const PromotedLoaderPlan& plan) {
-  return !kernels::stored_wide(plan.format, plan.decoding);
+  return !kernels::stored_wide(plan.slabs.format, plan.slabs.decoding);
 }
 
 bool marks(const PromotedLoaderPlan& plan) {
-  return plan.marks_counting && !plan.decoding.keeps_all();
+  return plan.marks_counting && !plan.slabs.decoding.keeps_all();
 }
 
 std::uint64_t stored_bytes(const PromotedLoaderPlan& plan) {
-  return round_up(plan.slab_elements * size_of(plan.format.type), vector_bytes);
+  return round_up(plan.slabs.slab_elements * size_of(plan.slabs.format.type), vector_bytes);
 }
 
 std::uint64_t wide_bytes(const PromotedLoaderPlan& plan) {
-  return widens(plan) ? plan.slab_elements * kernels::wide_bytes : 0;
+  return widens(plan) ? plan.slabs.slab_elements * kernels::wide_bytes : 0;
 }
 
 std::uint64_t counting_bytes(const PromotedLoaderPlan& plan) {
-  return marks(plan) ? plan.slab_elements * sizeof(bool) : 0;
+  return marks(plan) ? plan.slabs.slab_elements * sizeof(bool) : 0;
 }
 
 }  // namespace
 
 PromotedLoader::PromotedLoader(const PromotedLoaderPlan& plan, const TimedEvent& epoch)
     : plan_(plan),
-      chunks_(plan.staging_bytes),
+      chunks_(plan.slabs.slot_bytes()),
       stored_(stored_bytes(plan)),
       wide_(wide_bytes(plan)),
       counting_(counting_bytes(plan)) {
   for (int i = 0; i < plan.buffers; ++i)
     buffers_.push_back(
-        std::make_unique<StagingBuffer>(ChunkLoader::buffer_bytes(plan.staging_bytes), epoch));
+        std::make_unique<StagingBuffer>(ChunkLoader::buffer_bytes(plan.slabs.slot_bytes()), epoch));
 }
 
 std::uint64_t PromotedLoader::device_bytes(const PromotedLoaderPlan& plan) {
-  return ChunkLoader::buffer_bytes(plan.staging_bytes) + stored_bytes(plan) + wide_bytes(plan) +
-         counting_bytes(plan);
+  return ChunkLoader::buffer_bytes(plan.slabs.slot_bytes()) + stored_bytes(plan) +
+         wide_bytes(plan) + counting_bytes(plan);
 }
 
 ElementType PromotedLoader::wide_type() const {
-  return kernels::wide_type(plan_.decoding.value_type(plan_.format.type));
+  return kernels::wide_type(plan_.slabs.decoding.value_type(plan_.slabs.format.type));
 }
 
 std::span<std::byte> PromotedLoader::buffer() {
   buffers_[turn_]->wait();
-  return buffers_[turn_]->memory().first(plan_.staging_bytes);
+  return buffers_[turn_]->memory().first(plan_.slabs.slot_bytes());
 }
 
 void PromotedLoader::load(const StagedChunks& slab, const BoxIndices& indices,
                           cudaStream_t stream) {
   const std::uint64_t elements = slab.target.elements;
-  if (elements > plan_.slab_elements)
+  if (elements > plan_.slabs.slab_elements)
     throw Error("a slab of " + std::to_string(elements) + " elements is too large",
-                "the lane holds " + std::to_string(plan_.slab_elements), "");
-  const std::size_t element_bytes = size_of(plan_.format.type);
+                "the slot holds " + std::to_string(plan_.slabs.slab_elements), "");
+  const std::size_t element_bytes = size_of(plan_.slabs.format.type);
   chunks_.copy(*buffers_[turn_], slab, indices, element_bytes, stream);
   turn_ = (turn_ + 1) % buffers_.size();
   chunks_.assemble(slab, element_bytes, stored_.data(), stream);
   if (!widens(plan_)) return;
   kernels::widen_elements({.stored = stored_.data(),
                            .count = elements,
-                           .format = plan_.format,
-                           .decoding = plan_.decoding,
+                           .format = plan_.slabs.format,
+                           .decoding = plan_.slabs.decoding,
                            .wide = wide_.data(),
                            .counting = marks(plan_) ? counting_data() : nullptr,
                            .left_out = plan_.left_out},

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "core/engine/staging_plan.hpp"
 #include "core/layout/staged_chunks.hpp"
-#include "core/values/decoding.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/staging/chunk_loader.hpp"
 #include "cuda/staging/staging_buffer.hpp"
@@ -18,17 +18,14 @@
 namespace warpfold::cuda {
 
 struct PromotedLoaderPlan {
-  ElementFormat format;  ///< as stored
-  Decoding decoding;
-  std::uint64_t slab_elements = 0;  ///< the most of a slab
-  std::uint64_t staging_bytes = 0;  ///< the most that a slab takes in a buffer
-  int buffers = 1;                  ///< 1, or 2: one is filled while the other is copied
-  bool marks_counting = false;      ///< counting() tells which elements count
-  std::uint64_t left_out = 0;       ///< otherwise: bits of a wide value in place of the others
+  StagingPlan slabs;
+  int buffers = 1;              ///< 1, or 2: one is filled while the other is copied
+  bool marks_counting = false;  ///< counting() tells which elements count
+  std::uint64_t left_out = 0;   ///< otherwise: bits of a wide value in place of the others
 };
 
 /// Brings one slab after the other to the device and makes its elements wide (see
-/// kernels/promoted_elements.hpp). One thread at a time.
+/// chunks/promoted_elements.hpp). One thread at a time.
 class PromotedLoader {
  public:
   /// `epoch` as a SpanTimer's.
@@ -36,11 +33,11 @@ class PromotedLoader {
 
   static std::uint64_t device_bytes(const PromotedLoaderPlan& plan);
 
-  /// Of decoded elements: f64, i64 or u64.
+  /// Returns the type of decoded elements: f64, i64 or u64.
   ElementType wide_type() const;
 
-  /// Page-locked memory to put the next slab's chunks into; may wait for the copy of an earlier
-  /// one.
+  /// Returns page-locked memory to put the next slab's chunks into; may wait for the copy of an
+  /// earlier one.
   std::span<std::byte> buffer();
 
   /// Starts loading what the buffer holds to places below `slab.target.elements`. Throws Error for

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "core/engine/backend.hpp"
+#include "core/engine/staging_plan.hpp"
 #include "cuda/select/kept_elements.hpp"
 
 namespace warpfold::cuda {
@@ -31,9 +31,10 @@ struct SlabLayout {
 /// What a plan's slots are made of.
 class SlotMemory {
  public:
-  SlotMemory(const ReducePlan& plan, const SlabPurpose& purpose) : plan_(plan), purpose_(purpose) {}
+  SlotMemory(const StagingPlan& plan, const SlabPurpose& purpose)
+      : plan_(plan), purpose_(purpose) {}
 
-  /// What so much device memory allows. Throws Error where it is too little for any.
+  /// Returns what so much device memory allows. Throws Error where it is too little for any.
   SlabLayout layout(std::uint64_t limit) const;
 
  private:
@@ -41,11 +42,11 @@ class SlotMemory {
   std::uint64_t device_bytes(const SlotLayout& slot) const;
   std::uint64_t planned_bytes() const;
 
-  const ReducePlan& plan_;
+  const StagingPlan& plan_;
   const SlabPurpose& purpose_;
 };
 
-/// Elements of a slab that the plan's decoding keeps.
-KeepRule keep_rule(const ReducePlan& plan, const SlabPurpose& purpose);
+/// Returns which elements of a slab the plan's decoding keeps.
+KeepRule keep_rule(const StagingPlan& plan, const SlabPurpose& purpose);
 
 }  // namespace warpfold::cuda

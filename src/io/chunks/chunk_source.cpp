@@ -147,7 +147,7 @@ class ChunkSource::Reader::Implementation {
       const std::uint64_t number = grid.number_at(position);
       const StoredChunk& chunk = source_.chunk(number);
       if (chunk.bytes > 0) wanted_.push_back({{chunk.address, chunk.bytes}, staged_.size()});
-      staged_.push_back({number, StagedChunk::unwritten, false});
+      staged_.push_back({number, 0, ChunkEncoding::unwritten});
     }
     const auto address = [](const Wanted& wanted) { return wanted.bytes.address; };
     if (!std::ranges::is_sorted(wanted_, {}, address)) std::ranges::sort(wanted_, {}, address);
@@ -176,7 +176,9 @@ class ChunkSource::Reader::Implementation {
     for (const CoalescedRead& each : reads_) {
       read(each, staging.subspan(begin, each.bytes.count));
       for (const Wanted& part : each.parts) {
-        staged_[part.owner].source = begin + part.bytes.address - each.bytes.address;
+        StagedChunk& chunk = staged_[part.owner];
+        chunk.source = begin + part.bytes.address - each.bytes.address;
+        chunk.encoding = ChunkEncoding::plain;
       }
       begin += aligned(each.bytes.count);
     }
@@ -199,7 +201,7 @@ class ChunkSource::Reader::Implementation {
     for (const Wanted& part : read.parts) {
       StagedChunk& chunk = staged_[part.owner];
       chunk.source = begin;
-      chunk.shuffled =
+      chunk.encoding =
           decode(stored.subspan(part.bytes.address - read.bytes.address, part.bytes.count),
                  chunk.number, staging.subspan(begin, source_.chunk_bytes()));
       begin += aligned(source_.chunk_bytes());
@@ -207,9 +209,12 @@ class ChunkSource::Reader::Implementation {
     return begin;
   }
 
-  bool decode(std::span<const std::byte> stored, std::uint64_t number, std::span<std::byte> out) {
+  ChunkEncoding decode(std::span<const std::byte> stored, std::uint64_t number,
+                       std::span<std::byte> out) {
     try {
-      return decoder_->decode(stored, source_.chunk(number).skipped_filters, out, "");
+      const std::uint32_t skipped = source_.chunk(number).skipped_filters;
+      const bool shuffled = decoder_->decode(stored, skipped, out, "");
+      return shuffled ? ChunkEncoding::shuffled : ChunkEncoding::plain;
     } catch (const Error& error) {
       source_.refuse(number, error.why(), error.suggestion());
     }

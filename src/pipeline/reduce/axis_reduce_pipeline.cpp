@@ -10,7 +10,7 @@
 #include "cpu/machine/machine.hpp"
 #include "pipeline/reduce/axis_tiles.hpp"
 #include "pipeline/regions/axis_plan.hpp"
-#include "pipeline/regions/box_source.hpp"
+#include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -23,11 +23,11 @@ namespace {
 struct RowJob {
   const AxisTiling& tiling;  ///< the same on every rank
   std::size_t element_bytes;
-  std::unique_ptr<BoxSource> source;
+  std::unique_ptr<RegionSource> source;
   std::unique_ptr<AxisReduceEngine> engine;
 };
 
-/// The work of one thread of those that share a rank's items, in the lane of its number.
+/// The work of one thread of those that share a rank's items, in the slot of its number.
 class RowWork {
  public:
   RowWork(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageRegistry& stages,
@@ -36,8 +36,8 @@ class RowWork {
         tiles_(tiles),
         writer_(writer),
         worker_(worker),
-        lane_(worker.number()),
-        reader_(job.source->make_reader()),
+        slot_(worker.number()),
+        reader_(*job.source),
         reducing_(reduce_registry, stage::reduce),
         combining_(stages, stage::combine),
         writing_(stages, stage::write) {}
@@ -51,7 +51,7 @@ class RowWork {
       if (!reduce(*item)) return {};
     }
     close_tile();
-    std::vector<StageTiming> stages = reader_->timings();
+    std::vector<StageTiming> stages = reader_.timings();
     append(stages, {reducing_.timing(), combining_.timing(), writing_.timing()});
     return stages;
   }
@@ -62,13 +62,13 @@ class RowWork {
     close_tile();
     tile_ = tile;
     items_ = 0;
-    job_.engine->begin(lane_, job_.tiling.outputs().region(tile).elements());
+    job_.engine->begin(slot_, job_.tiling.outputs().region(tile).elements());
   }
 
   void close_tile() {
     if (!tile_) return;
     const Hyperslab outputs = job_.tiling.outputs().region(*tile_);
-    const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(lane_); });
+    const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot_); });
     const std::optional<AxisTotals> complete =
         combining_.time(parts.counts.size() * sizeof(AxisCounts),
                         [&] { return tiles_.add(*tile_, outputs.elements(), items_, parts); });
@@ -83,9 +83,9 @@ class RowWork {
       const Hyperslab box = job_.tiling.box(*tile_, number);
       const std::uint64_t bytes = box.elements() * job_.element_bytes;
       const StagedChunks slab =
-          reader_->read(box, job_.tiling.matrix_strides(box), job_.engine->buffer(lane_));
+          reader_.read(box, job_.tiling.matrix_strides(box), job_.engine->buffer(slot_));
       reducing_.time(bytes,
-                     [&] { job_.engine->submit(lane_, slab, job_.tiling.row_indices(box)); });
+                     [&] { job_.engine->submit(slot_, slab, job_.tiling.row_indices(box)); });
       worker_.advance(bytes);
     }
     ++items_;
@@ -96,13 +96,13 @@ class RowWork {
   AxisTiles& tiles_;
   AxisWriter& writer_;
   WorkQueue::Worker& worker_;
-  int lane_;
-  std::unique_ptr<BoxReader> reader_;
+  int slot_;
+  RegionReader reader_;
   StageTimer reducing_;
   StageTimer combining_;
   StageTimer writing_;
-  std::optional<std::uint64_t> tile_;  ///< that the lane reduces
-  std::uint64_t items_ = 0;            ///< of it that the lane has
+  std::optional<std::uint64_t> tile_;  ///< that the slot reduces
+  std::uint64_t items_ = 0;            ///< of it that the slot has
 };
 
 /// Collective.
@@ -141,20 +141,22 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
   const auto [tiling, threads] = plan_axis_reduce(view.info(), array, needs, run);
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, threads);
-  std::unique_ptr<BoxSource> source;
-  run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
+  std::unique_ptr<RegionSource> source;
+  run_on_all(communicator,
+             [&] { source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages()); });
   const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
-  const auto lanes = static_cast<int>(
+  const auto slots = static_cast<int>(
       std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(threads)));
   RowJob job{tiling, element_bytes, std::move(source), nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_reduce_engine(
-        {view.info().format, view.decoding, needs, tiling.outputs().max_places(),
-         tiling.max_elements(), job.source->staging_bytes(tiling.box_extents()), lanes,
-         &run.monitor.stages()});
+        {view.info().format, view.decoding, tiling.max_elements(),
+         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
+         &run.monitor.stages()},
+        {needs, tiling.outputs().max_places()});
   });
   AxisTiles tiles(tiling, view.value_type(), needs);
-  return carry_out(job, mine, std::min(lanes, job.engine->lanes()), tiles, writer, run);
+  return carry_out(job, mine, std::min(slots, job.engine->slots()), tiles, writer, run);
 }
 
 void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, AxisWriter& writer,

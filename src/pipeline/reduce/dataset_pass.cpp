@@ -64,9 +64,8 @@ std::optional<ValueFilter> without_infinities(ValueFilter filter) {
 
 ReduceOutcome reduce_dataset(DatasetView& view, const ReduceNeeds& needs, Run& run) {
   ReduceOutcome outcome;
-  const auto make = [&](Backend& backend, ReducePlan plan) {
-    plan.needs = needs;
-    return backend.make_reduce_engine(plan);
+  const auto make = [&](Backend& backend, const StagingPlan& plan) {
+    return backend.make_reduce_engine(plan, needs);
   };
   const Accumulator share = pass_dataset(view, run, make, outcome.stages);
   StageTimer combine(run.monitor.stages(), stage::combine);

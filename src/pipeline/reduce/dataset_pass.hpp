@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "core/results/accumulator.hpp"
@@ -18,10 +17,10 @@ namespace warpfold::pipeline {
 /// same Error on every rank, also where the file changed meanwhile.
 template <class Make>
 auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages) {
-  using Engine = typename std::invoke_result_t<Make, Backend&, ReducePlan>::element_type;
+  using Engine = typename std::invoke_result_t<Make, Backend&, const StagingPlan&>::element_type;
   Engine* engine = nullptr;
-  const auto make_known = [&](Backend& backend, ReducePlan plan) {
-    auto made = make(backend, std::move(plan));
+  const auto make_known = [&](Backend& backend, const StagingPlan& plan) {
+    auto made = make(backend, plan);
     engine = made.get();
     return made;
   };

@@ -44,8 +44,8 @@ HistogramCounts whole_of(const HistogramCounts& share, const mpi::Communicator& 
 
 HistogramCounts count(pipeline::DatasetView& view, const HistogramBins& bins, pipeline::Run& run,
                       std::vector<StageTiming>& stages) {
-  const auto make = [&](Backend& backend, const ReducePlan& plan) {
-    return backend.make_histogram_engine({plan, bins.keys()});
+  const auto make = [&](Backend& backend, const StagingPlan& plan) {
+    return backend.make_histogram_engine(plan, bins.keys());
   };
   const HistogramCounts share = pipeline::pass_dataset(view, run, make, stages);
   StageTimer combine(run.monitor.stages(), stage::combine);

@@ -21,15 +21,17 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPla
   setup.threads = threads_for(plan, mine.count);
   setup.binding = std::make_unique<cpu::ThreadBinding>(place.near_gpu, std::max(1, setup.threads));
   run_on_all(communicator, [&] {
-    setup.source = make_slab_source(view.dataset, tiling, mine, stages);
-    ReducePlan engine;
-    engine.format = view.info().format;
-    engine.decoding = view.decoding;
-    engine.slab_elements = std::max<std::uint64_t>(1, tiling.max_elements);
-    engine.staging_bytes = setup.source->staging_bytes();
-    engine.chunked = tiling.in_chunks;
-    engine.slots = slots_for(plan, setup.threads);
-    engine.stages = &stages;
+    const ChunkRun chunks = tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{};
+    setup.source = std::make_unique<RegionSource>(view.dataset, chunks, stages);
+    const StagingPlan engine{view.info().format,
+                             view.decoding,
+                             std::max<std::uint64_t>(1, tiling.max_elements),
+                             tiling.in_chunks
+                                 ? setup.source->bytes_of_chunks(tiling.slabs.max_places())
+                                 : setup.source->bytes_of_range(tiling.max_elements),
+                             setup.source->staging(),
+                             slots_for(plan, setup.threads),
+                             &stages};
     setup.engine = make(backend.get(), engine);
   });
   setup.threads = std::min(setup.threads, setup.engine->slots());
@@ -47,36 +49,36 @@ void read_through_library(io::Dataset& dataset, const RunOptions& options,
   dataset.select(io::selection_of(info));
 }
 
-std::uint64_t elements_of(const StagedSlab& staged) {
-  const auto* raw = std::get_if<RawSlab>(&staged);
-  return raw != nullptr ? raw->range.count : std::get<ChunkSlab>(staged).chunks.target.elements;
-}
-
-void submit(SlabEngine& engine, int slot, const StagedSlab& staged) {
-  if (const auto* raw = std::get_if<RawSlab>(&staged)) {
-    engine.submit(slot, raw->skipped_bytes, raw->range.first, raw->range.count);
-  } else {
-    const auto& box = std::get<ChunkSlab>(staged);
-    engine.submit(slot, box.chunks, box.indices);
+/// Reads a slab into the slot's memory and hands it to the engine. Returns its bytes.
+std::uint64_t pass_slab(const SlabSetup& setup, std::uint64_t slab, int slot, RegionReader& reader,
+                        std::size_t element_bytes, StageTimer& reducing) {
+  const std::span<std::byte> memory = setup.engine->buffer(slot);
+  const auto submit = [&](const StagedChunks& staged, const BoxIndices& indices) {
+    const std::uint64_t bytes = staged.target.elements * element_bytes;
+    reducing.time(bytes, [&] { setup.engine->submit(slot, staged, indices); });
+    return bytes;
+  };
+  const SlabTiling& tiling = setup.tiling;
+  if (tiling.in_chunks) {
+    const ChunkGrid& grid = *setup.source->grid();
+    const ChunkRun run = chunks_of(tiling.slabs, {slab, 1});
+    return submit(reader.read(run, box_target(grid, run), memory), box_indices(grid, run));
   }
+  const ElementRange range = tiling.slabs.range(slab);
+  return submit(reader.read(range, 0, memory), {.first = range.first});
 }
 
 /// Passes slab after slab, in slots that no other worker uses.
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, std::size_t element_bytes,
                                     StageRegistry* registry, WorkQueue::Worker& worker) {
-  SlabEngine& engine = *setup.engine;
-  const std::unique_ptr<SlabReader> reader = setup.source->make_reader();
+  RegionReader reader(*setup.source);
   StageTimer reducing(registry, stage::reduce);
   int slot = worker.number();
   while (const auto slab = worker.next()) {
-    engine.wait(slot);
-    const StagedSlab staged = reader->read(*slab, engine.buffer(slot));
-    const std::uint64_t bytes = elements_of(staged) * element_bytes;
-    reducing.time(bytes, [&] { submit(engine, slot, staged); });
-    worker.advance(bytes);
-    slot = slot + setup.threads < engine.slots() ? slot + setup.threads : worker.number();
+    worker.advance(pass_slab(setup, *slab, slot, reader, element_bytes, reducing));
+    slot = slot + setup.threads < setup.engine->slots() ? slot + setup.threads : worker.number();
   }
-  std::vector<StageTiming> stages = reader->timings();
+  std::vector<StageTiming> stages = reader.timings();
   stages.push_back(reducing.timing());
   return stages;
 }

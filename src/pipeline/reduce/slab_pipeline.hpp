@@ -9,8 +9,8 @@
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/regions/region_reader.hpp"
 #include "pipeline/regions/slab_plan.hpp"
-#include "pipeline/regions/slab_source.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_range.hpp"
@@ -25,12 +25,13 @@ struct SlabSetup {
   ElementRange mine;  ///< slabs, by number
   int threads = 1;
   std::unique_ptr<cpu::ThreadBinding> binding;  ///< near the GPU
-  std::unique_ptr<SlabSource> source;
-  std::unique_ptr<SlabEngine> engine;
+  std::unique_ptr<RegionSource> source;
+  std::unique_ptr<StreamEngine> engine;
 };
 
-/// Makes the engine for slabs as planned, whose needs are left open. Throws Error.
-using EngineMaker = std::function<std::unique_ptr<SlabEngine>(Backend& backend, ReducePlan plan)>;
+/// Makes the engine for slabs as planned. Throws Error.
+using EngineMaker =
+    std::function<std::unique_ptr<StreamEngine>(Backend& backend, const StagingPlan& plan)>;
 
 /// Takes the dataset apart into slabs that every rank's engine can hold. Opens it anew where not
 /// even one of its chunks fits, to read it through the HDF5 library. Calls `make` once or more; the

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <vector>
 
-#include "core/engine/backend.hpp"
-#include "core/engine/stage_registry.hpp"
-#include "io/dataset/dataset.hpp"
+#include "core/engine/block_engines.hpp"
+#include "pipeline/regions/region_reader.hpp"
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
 
@@ -18,31 +16,37 @@ struct BlockTask {
   ElementRange range;
 };
 
-/// How blocks come from a dataset to a BlockLoader: in pieces that threads bring at once.
+/// How blocks come from a dataset to an engine: in pieces that threads bring at once, whole chunks
+/// where these are read one by one. A chunk that two blocks share is read for both.
 class BlockSource {
  public:
-  virtual ~BlockSource() = default;
+  /// In pieces of `piece_elements` elements, or of as many chunks as have about as many. Borrows
+  /// the dataset; what readers do is seen in the registry. Throws Error.
+  BlockSource(io::Dataset& dataset, std::uint64_t piece_elements, int readers,
+              StageRegistry& registry);
 
-  /// The most bytes of one piece in the engine's staging memory; 0 where pieces are raw elements.
-  virtual std::uint64_t staging_bytes() const = 0;
+  /// Returns the engine's plan for blocks of at most `block_elements` that as many threads write
+  /// as read.
+  BlockEnginePlan plan(const Decoding& decoding, std::uint64_t block_elements,
+                       StageRegistry& registry) const;
 
-  /// Threads that may load at once with a gain.
-  virtual int max_loading(int threads) const = 0;
+  /// Returns how many threads may load at once with a gain.
+  int max_loading() const;
 
-  virtual std::uint64_t pieces(ElementRange range) const = 0;
+  /// Returns the pieces of a block that holds `range`.
+  std::uint64_t pieces(ElementRange range) const;
 
   /// Thread `reader` brings one piece. Throws Error.
-  virtual void load(int reader, const BlockTask& task, std::uint64_t piece,
-                    BlockLoader& engine) = 0;
+  void load(int reader, const BlockTask& task, std::uint64_t piece, BlockEngine& engine);
 
-  /// What `readers` threads did; once they are done.
-  virtual std::vector<StageTiming> timings() const = 0;
+  /// Returns what the readers did; once they are done.
+  std::vector<StageTiming> timings() const;
+
+ private:
+  RegionSource source_;
+  std::uint64_t piece_elements_;
+  std::uint64_t piece_chunks_ = 0;
+  std::deque<RegionReader> readers_;
 };
-
-/// In pieces of `piece_elements` elements or, where the dataset's chunks are read without the HDF5
-/// library, as many whole chunks as have about as many elements. Its stages are seen on `board`.
-/// Throws Error.
-std::unique_ptr<BlockSource> make_block_source(io::Dataset& dataset, std::uint64_t piece_elements,
-                                               int readers, StageRegistry& registry);
 
 }  // namespace warpfold::pipeline

@@ -5,6 +5,7 @@
 
 #include "core/layout/partition.hpp"
 #include "io/dataset/dataset.hpp"
+#include "pipeline/regions/region_reader.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -91,12 +92,8 @@ std::uint64_t slot_bytes(const io::DatasetInfo& info, std::uint64_t slab_bytes) 
   return by_chunks ? std::max(slab_bytes, io::chunk_bytes_of(info)) : slab_bytes;
 }
 
-bool is_read_in_chunks(const io::DatasetInfo& info) {
-  return info.layout == io::Layout::chunked && info.path != ReadPath::library && info.elements > 0;
-}
-
 Tiling tile_slabs(const io::DatasetInfo& info, std::uint64_t slab_elements) {
-  if (!is_read_in_chunks(info)) return {info.elements, slab_elements};
+  if (!reads_chunks(info)) return {info.elements, slab_elements};
   const ChunkGrid grid = io::grid_of(info);
   return tile_chunks(grid, std::max<std::uint64_t>(1, slab_elements / grid.chunk_elements()));
 }
@@ -104,7 +101,7 @@ Tiling tile_slabs(const io::DatasetInfo& info, std::uint64_t slab_elements) {
 }  // namespace
 
 SlabTiling::SlabTiling(const io::DatasetInfo& info, std::uint64_t slab_elements)
-    : in_chunks(is_read_in_chunks(info)),
+    : in_chunks(reads_chunks(info)),
       slabs(tile_slabs(info, slab_elements)),
       max_elements(in_chunks ? max_elements_of(slabs, io::grid_of(info)) : slabs.max_places()) {}
 

@@ -39,14 +39,11 @@ double seconds_since(SteadyClock::time_point start) {
 }
 
 void put_engine_stages(std::vector<StageTiming>& stages, const std::string& callers,
-                       const std::vector<EngineTiming>& engine) {
+                       const std::vector<StageTiming>& engine) {
   if (engine.empty()) return;
   const auto place = find_stage(stages, callers) - stages.begin();
   std::erase_if(stages, [&](const StageTiming& each) { return each.stage == callers; });
-  std::vector<StageTiming> shown;
-  for (const EngineTiming& each : engine)
-    shown.push_back({each.stage, 1, each.seconds, 0, each.bytes});
-  stages.insert(stages.begin() + place, shown.begin(), shown.end());
+  stages.insert(stages.begin() + place, engine.begin(), engine.end());
 }
 
 StageTiming sync_on_all_ranks(const std::function<void()>& sync, StageRegistry& registry,

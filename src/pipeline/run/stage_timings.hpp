@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/backend.hpp"
 #include "core/engine/stage_timer.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/run_options.hpp"
@@ -20,7 +19,7 @@ double seconds_since(SteadyClock::time_point start);
 /// Puts an engine's stages in place of `callers`, which the threads that called it timed; leaves
 /// that where the engine says nothing, as it worked in those threads.
 void put_engine_stages(std::vector<StageTiming>& stages, const std::string& callers,
-                       const std::vector<EngineTiming>& engine);
+                       const std::vector<StageTiming>& engine);
 
 /// Returns where an engine's callers show their stage: nowhere if the engine shows its own. To be
 /// asked before they begin.

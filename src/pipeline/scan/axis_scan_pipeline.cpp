@@ -11,7 +11,7 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/regions/axis_plan.hpp"
-#include "pipeline/regions/box_source.hpp"
+#include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -29,7 +29,7 @@ struct LineJob {
   const AxisTiling& tiling;  ///< the same on every rank
   const ScanSpec& spec;
   io::ContiguousWriter& writer;
-  std::unique_ptr<BoxSource> source;
+  std::unique_ptr<RegionSource> source;
   std::unique_ptr<AxisScanEngine> engine;
 };
 
@@ -45,7 +45,7 @@ struct LineResults {
   }
 };
 
-/// The work of one of those threads, in the lane of its number.
+/// The work of one of those threads, in the slot of its number.
 class LineWork {
  public:
   LineWork(const LineJob& job, LineResults& results, StageRegistry& stages,
@@ -53,16 +53,16 @@ class LineWork {
       : job_(job),
         results_(results),
         worker_(worker),
-        lane_(worker.number()),
+        slot_(worker.number()),
         shape_(job.tiling.array().shape),
-        reader_(job.source->make_reader()),
+        reader_(*job.source),
         scanning_(scan_registry, stage::scan),
         writing_(stages, stage::write) {}
 
   /// Scans tile after tile.
   std::vector<StageTiming> run() {
     while (const auto tile = worker_.next()) {
-      job_.engine->begin(lane_, job_.tiling.outputs().region(*tile).elements());
+      job_.engine->begin(slot_, job_.tiling.outputs().region(*tile).elements());
       for (std::uint64_t number = 0; number < job_.tiling.rows().items(); ++number) {
         if (worker_.is_to_stop()) return {};
         const Hyperslab box = job_.tiling.box(*tile, number);
@@ -70,7 +70,7 @@ class LineWork {
         scan_box(box);
       }
     }
-    std::vector<StageTiming> stages = reader_->timings();
+    std::vector<StageTiming> stages = reader_.timings();
     append(stages, {scanning_.timing(), writing_.timing()});
     return stages;
   }
@@ -79,11 +79,10 @@ class LineWork {
   void scan_box(const Hyperslab& box) {
     AxisScanEngine& engine = *job_.engine;
     const std::uint64_t bytes = box.elements() * size_of(job_.spec.input.type);
-    const StagedChunks slab =
-        reader_->read(box, row_major_strides(box.count), engine.buffer(lane_));
+    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), engine.buffer(slot_));
     const std::span<const std::byte> prefixes =
-        scanning_.time(bytes, [&] { return engine.scan(lane_, slab, shape_of(box)); });
-    if (const auto place = engine.overflow(lane_)) results_.note_overflow(index_of(box, *place));
+        scanning_.time(bytes, [&] { return engine.scan(slot_, slab, shape_of(box)); });
+    if (const auto place = engine.overflow(slot_)) results_.note_overflow(index_of(box, *place));
     writing_.time(prefixes.size(), [&] { write(box, prefixes); });
     worker_.advance(prefixes.size());
   }
@@ -116,9 +115,9 @@ class LineWork {
   const LineJob& job_;
   LineResults& results_;
   WorkQueue::Worker& worker_;
-  int lane_;
+  int slot_;
   const std::vector<std::uint64_t>& shape_;
-  std::unique_ptr<BoxReader> reader_;
+  RegionReader reader_;
   StageTimer scanning_;
   StageTimer writing_;
 };
@@ -154,15 +153,18 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   const auto [tiling, threads] = plan_axis_scan(view.info(), lines, spec.output, run);
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, threads);
-  std::unique_ptr<BoxSource> source;
-  run_on_all(communicator, [&] { source = make_box_source(view.dataset, run.monitor.stages()); });
+  std::unique_ptr<RegionSource> source;
+  run_on_all(communicator,
+             [&] { source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages()); });
   LineJob job{tiling, spec, writer, std::move(source), nullptr};
   run_on_all(communicator, [&] {
     job.engine = run.backend.get().make_axis_scan_engine(
-        {spec, view.decoding, tiling.outputs().max_places(), tiling.max_elements(),
-         job.source->staging_bytes(tiling.box_extents()), threads, &run.monitor.stages()});
+        {view.info().format, view.decoding, tiling.max_elements(),
+         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, threads,
+         &run.monitor.stages()},
+        {spec, tiling.outputs().max_places()});
   });
-  return carry_out(job, std::min(threads, job.engine->lanes()), run.monitor, communicator);
+  return carry_out(job, std::min(threads, job.engine->slots()), run.monitor, communicator);
 }
 
 }  // namespace warpfold::pipeline

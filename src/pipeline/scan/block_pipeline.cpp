@@ -8,7 +8,7 @@ BlockPipeline::BlockPipeline(const BlockJob& job, const std::vector<PieceCounts>
                              Store store)
     : job_(job),
       store_(std::move(store)),
-      flow_(pieces, job.engine.blocks(), job.source.max_loading(job.threads)),
+      flow_(pieces, job.engine.blocks(), job.source.max_loading()),
       workers_(job.threads, [this](int worker, const std::stop_token& stop) {
         flow_.carry_out(stop, [&](const PieceTask& task) { carry_out(worker, task); });
       }) {}

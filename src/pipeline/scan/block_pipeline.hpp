@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/engine/backend.hpp"
+#include "core/engine/block_engines.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/regions/block_source.hpp"
 #include "pipeline/run/progress_monitor.hpp"
@@ -19,7 +19,7 @@ namespace warpfold::pipeline {
 /// A rank's blocks, which its engine holds a few at a time.
 struct BlockJob {
   BlockSource& source;
-  BlockLoader& engine;
+  BlockEngine& engine;
   std::vector<ElementRange> blocks;  ///< in order; there may be empty ones
   int threads = 1;
 

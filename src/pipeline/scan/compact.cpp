@@ -138,12 +138,10 @@ class Compaction {
   }
 
   void prepare(const pipeline::BlockPlan& wanted) {
-    const int threads = run_.place.threads;
     StageRegistry& stages = run_.monitor.stages();
-    source_ = pipeline::make_block_source(view_.dataset, wanted.piece_elements, threads, stages);
+    source_.emplace(view_.dataset, wanted.piece_elements, run_.place.threads, stages);
     engine_ = run_.backend.get().make_compact_engine(
-        {view_.info().format, view_.decoding, indices_, wanted.piece_elements,
-         wanted.block_elements, source_->staging_bytes(), threads, threads, &stages});
+        source_->plan(view_.decoding, wanted.block_elements, stages), indices_);
   }
 
   /// Whether the engine still holds all blocks after the first pass.
@@ -209,7 +207,7 @@ class Compaction {
   pipeline::Run& run_;
   /// Threads and the memory that they touch first stay near the GPU.
   cpu::ThreadBinding binding_;
-  std::unique_ptr<pipeline::BlockSource> source_;
+  std::optional<pipeline::BlockSource> source_;
   std::unique_ptr<CompactEngine> engine_;
   pipeline::BlockPlan plan_;
   std::optional<pipeline::BlockJob> job_;

@@ -56,14 +56,13 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
                             {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(place.near_gpu, place.threads);
-  std::unique_ptr<pipeline::BlockSource> source;
+  std::optional<pipeline::BlockSource> source;
   std::unique_ptr<ScanEngine> engine;
   pipeline::run_on_all(communicator, [&] {
-    source = pipeline::make_block_source(view.dataset, wanted.piece_elements, place.threads,
-                                         run.monitor.stages());
+    StageRegistry& stages = run.monitor.stages();
+    source.emplace(view.dataset, wanted.piece_elements, place.threads, stages);
     engine = run.backend.get().make_scan_engine(
-        {spec, wanted.piece_elements, wanted.block_elements, source->staging_bytes(), place.threads,
-         place.threads, view.decoding, &run.monitor.stages()});
+        source->plan(view.decoding, wanted.block_elements, stages), spec);
   });
   const pipeline::BlockPlan plan =
       pipeline::agree_on_blocks(wanted, engine->block_elements(), communicator);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/engine/backend.hpp"
+#include "core/engine/block_engines.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"

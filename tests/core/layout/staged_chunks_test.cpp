@@ -74,5 +74,43 @@ TEST(FlatTarget, KeepsFlatOrderAndLeavesOutTheRest) {
   }
 }
 
+TEST(StagedRun, IsFoundAgain) {
+  const StagedChunk chunk{0, 40};
+  for (const ElementRange places : {ElementRange{0, 7}, ElementRange{5, 12}, ElementRange{3, 1}}) {
+    const StagedChunks chunks = staged_run(chunk, places);
+    EXPECT_EQ(chunks.target.elements, places.end());
+    const std::optional<StagedRun> run = run_of(chunks);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->source, 40u);
+    EXPECT_EQ(run->place, places.first);
+    EXPECT_EQ(run->elements, places.count);
+    EXPECT_EQ(place_by(chunks.target, chunks.grid, 0), places.first);
+  }
+}
+
+TEST(StagedRun, IsAWholePlainChunkOfAFlatArray) {
+  const ChunkGrid grid = chunk_grid(Extents{25}, Extents{10});
+  const auto found = [&](const StagedChunk& chunk, ElementRange range) {
+    return run_of({grid, flat_target(grid, range), {&chunk, 1}});
+  };
+  const std::optional<StagedRun> last = found({2, 16}, {15, 10});
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->source, 16u);
+  EXPECT_EQ(last->place, 5u);
+  EXPECT_EQ(last->elements, 5u);
+  EXPECT_TRUE(found({1, 0}, {10, 10}));
+  EXPECT_FALSE(found({1, 0}, {11, 10}));
+  EXPECT_FALSE(found({1, 0}, {10, 9}));
+  EXPECT_FALSE(found({1, 0, ChunkEncoding::shuffled}, {10, 10}));
+  EXPECT_FALSE(found({1, 0, ChunkEncoding::unwritten}, {10, 10}));
+  const StagedChunk two[] = {{0, 0}, {1, 80}};
+  EXPECT_FALSE(run_of({grid, flat_target(grid, {0, 20}), two}));
+  const StagedChunk one;
+  const ChunkGrid rows = chunk_grid(Extents{4, 6}, Extents{2, 3});
+  EXPECT_FALSE(run_of({rows, box_target(rows, {0, 1}), {&one, 1}}));
+  const ChunkGrid steps = chunk_grid(Extents{10}, Extents{10}, {{0, 5, 2}});
+  EXPECT_FALSE(run_of({steps, flat_target(steps, {0, 5}), {&one, 1}}));
+}
+
 }  // namespace
 }  // namespace warpfold

@@ -10,8 +10,8 @@
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/staged.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cpu/engines/host_backend.hpp"
 #include "cpu/engines/scalar_reduce.hpp"
+#include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -43,16 +43,19 @@ Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, El
                           std::uint64_t max_chunks, std::uint64_t seed) {
   const ChunkGrid& grid = dataset.grid();
   const Tiling boxes = tile_chunks(grid, max_chunks);
-  const auto engine =
-      backend.make_reduce_engine({format, all_needs, max_elements_of(boxes, grid),
-                                  max_staging(grid, max_chunks, sizeof(T)), true, 2});
+  const auto engine = backend.make_reduce_engine({format,
+                                                  {},
+                                                  max_elements_of(boxes, grid),
+                                                  max_staging(grid, max_chunks, sizeof(T)),
+                                                  Staging::chunks,
+                                                  2},
+                                                 all_needs);
   const auto reduce_every_other_box = [&](int slot) {
     std::mt19937_64 random(seed + static_cast<std::uint64_t>(slot));
     std::vector<std::byte> bytes;
     for (auto box = static_cast<std::uint64_t>(slot); box < boxes.items(); box += 2) {
       const ChunkRun run = chunks_of(boxes, {box, 1});
       const std::vector<StagedChunk> chunks = dataset.stage(run, bytes, random);
-      engine->wait(slot);
       std::copy(bytes.begin(), bytes.end(), engine->buffer(slot).begin());
       engine->submit(slot, {grid, box_target(grid, run), chunks, dataset.fill()},
                      box_indices(grid, run));
@@ -133,7 +136,9 @@ TEST(ScanEngine, TakesChunksFromSeveralReaders) {
   constexpr int readers = 3;
   const std::uint64_t block_elements = 2 * scan_order::tile_elements;
   const auto engine = make_backend(1)->make_scan_engine(
-      {spec, block_elements, block_elements, max_staging(grid, 1, 2), readers, 1});
+      {{format, {}, block_elements, max_staging(grid, 1, 2), Staging::chunks, readers},
+       block_elements},
+      spec);
 
   std::int64_t sum = 0;
   Accumulator before = Accumulator::empty();
@@ -145,7 +150,7 @@ TEST(ScanEngine, TakesChunksFromSeveralReaders) {
       std::vector<std::byte> bytes;
       for (auto i = static_cast<std::uint64_t>(reader); i < run.count; i += readers) {
         const auto chunks = dataset.stage({run.first + i, 1}, bytes, own);
-        std::copy(bytes.begin(), bytes.end(), engine->staging(reader).begin());
+        std::copy(bytes.begin(), bytes.end(), engine->buffer(reader, 0, {0, range.count}).begin());
         engine->load(reader, 0, {grid, flat_target(grid, range), chunks, dataset.fill()});
       }
     };

@@ -52,8 +52,10 @@ class ChunkedDataset {
     staging.clear();
     for (std::uint64_t position = run.first; position < run.end(); ++position) {
       const std::uint64_t number = grid_.number_at(position);
-      StagedChunk chunk{number, StagedChunk::unwritten, random() % 2 == 0};
+      const bool shuffles = random() % 2 == 0;
+      StagedChunk chunk{number, 0, ChunkEncoding::unwritten};
       if (written_[number]) {
+        chunk.encoding = shuffles ? ChunkEncoding::shuffled : ChunkEncoding::plain;
         const std::vector<std::byte> bytes = bytes_of(chunk);
         staging.resize(staging.size() + random() % 10);
         chunk.source = staging.size();
@@ -74,7 +76,7 @@ class ChunkedDataset {
       if (places_[i].chunk == chunk.number) of_chunk[places_[i].place] = stored_[i];
     std::vector<std::byte> bytes(n * sizeof(T));
     put_elements(of_chunk, format_.order, bytes.data());
-    return chunk.shuffled ? shuffled(bytes) : bytes;
+    return chunk.encoding == ChunkEncoding::shuffled ? shuffled(bytes) : bytes;
   }
 
   static std::vector<std::byte> shuffled(const std::vector<std::byte>& bytes) {

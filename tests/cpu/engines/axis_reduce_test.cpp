@@ -11,7 +11,7 @@
 #include "core/results/reducing.hpp"
 #include "cpu/chunks/staged.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cpu/engines/host_backend.hpp"
+#include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -78,10 +78,10 @@ std::vector<std::vector<T>> columns_of(const std::vector<T>& elements, const Ext
 }
 
 template <class T>
-void expect_columns(AxisReduceEngine& engine, int lane, ReduceNeeds needs,
+void expect_columns(AxisReduceEngine& engine, int slot, ReduceNeeds needs,
                     const std::vector<std::vector<T>>& columns) {
   AxisTotals totals(element_type_of<T>(), needs, columns.size());
-  totals.merge(engine.finish(lane));
+  totals.merge(engine.finish(slot));
   for (std::uint64_t output = 0; output < columns.size(); ++output) {
     const Accumulator expected = reduced(columns[output]);
     const Accumulator actual = totals.accumulator(output);
@@ -90,20 +90,22 @@ void expect_columns(AxisReduceEngine& engine, int lane, ReduceNeeds needs,
 }
 
 template <class T>
-void reduce_whole(AxisReduceEngine& engine, int lane, const ChunkedShape& shape,
+void reduce_whole(AxisReduceEngine& engine, int slot, const ChunkedShape& shape,
                   const ChunkedDataset<T>& dataset, const AxisGeometry& geometry,
                   const BoxIndices& rows, std::mt19937_64& random) {
   StagedChunks slab = slab_of(shape, geometry);
   std::vector<std::byte> bytes;
   const auto chunks = dataset.stage({0, dataset.grid().chunks()}, bytes, random);
-  std::copy(bytes.begin(), bytes.end(), engine.buffer(lane).begin());
+  std::copy(bytes.begin(), bytes.end(), engine.buffer(slot).begin());
   slab.chunks = chunks;
   slab.fill = dataset.fill();
-  engine.submit(lane, slab, rows);
+  engine.submit(slot, slab, rows);
 }
 
-std::uint64_t staging_of(const ChunkGrid& grid, std::size_t element_bytes) {
-  return grid.chunks() * (grid.chunk_elements() * element_bytes + 16);
+StagingPlan plan_of(ElementFormat format, const ChunkedShape& shape, const ChunkGrid& grid,
+                    const Decoding& decoding = {}, int slots = 1) {
+  const std::uint64_t bytes = grid.chunks() * (grid.chunk_elements() * size_of(format.type) + 16);
+  return {format, decoding, shape.elements(), bytes, Staging::chunks, slots};
 }
 
 constexpr Kind kinds[] = {Kind::uniform,   Kind::wide,      Kind::cancelling,
@@ -151,13 +153,8 @@ TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
       SCOPED_TRACE("dataset " + std::to_string(i));
       const ElementFormat format{type, i % 3 == 1 ? ByteOrder::big : ByteOrder::little};
       const ChunkedDataset<T> dataset(shape, kind, format, random);
-      const auto engine = backend->make_axis_reduce_engine({format,
-                                                            {},
-                                                            all_needs,
-                                                            geometry.outputs,
-                                                            shape.elements(),
-                                                            staging_of(dataset.grid(), sizeof(T)),
-                                                            1});
+      const auto engine = backend->make_axis_reduce_engine(plan_of(format, shape, dataset.grid()),
+                                                           {all_needs, geometry.outputs});
       engine->begin(0, geometry.outputs);
       reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
       expect_columns(*engine, 0, all_needs, columns_of(dataset.elements(), shape.shape, geometry));
@@ -184,18 +181,18 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
   const ChunkedDataset<double> upper(shape, Kind::wide, format, random);
   const ChunkedDataset<double> lower(shape, Kind::sprinkled, format, random);
   const auto engine = make_backend(1)->make_axis_reduce_engine(
-      {format, {}, all_needs, geometry.outputs, shape.elements(), staging_of(upper.grid(), 8), 2});
-  ASSERT_EQ(engine->lanes(), 2);
+      plan_of(format, shape, upper.grid(), {}, 2), {all_needs, geometry.outputs});
+  ASSERT_EQ(engine->slots(), 2);
   auto columns = columns_of(upper.elements(), shape.shape, geometry);
   const auto more = columns_of(lower.elements(), shape.shape, geometry);
   for (std::size_t i = 0; i < columns.size(); ++i)
     columns[i].insert(columns[i].end(), more[i].begin(), more[i].end());
-  const auto reduce_twice = [&](int lane) {
-    std::mt19937_64 own(static_cast<std::uint64_t>(lane));
-    engine->begin(lane, 5);
-    engine->begin(lane, geometry.outputs);
-    reduce_whole(*engine, lane, shape, lower, geometry, {.first = 64}, own);
-    reduce_whole(*engine, lane, shape, upper, geometry, {}, own);
+  const auto reduce_twice = [&](int slot) {
+    std::mt19937_64 own(static_cast<std::uint64_t>(slot));
+    engine->begin(slot, 5);
+    engine->begin(slot, geometry.outputs);
+    reduce_whole(*engine, slot, shape, lower, geometry, {.first = 64}, own);
+    reduce_whole(*engine, slot, shape, upper, geometry, {}, own);
   };
   {
     const std::jthread other([&] { reduce_twice(1); });
@@ -221,8 +218,7 @@ TEST(AxisReduce, LeavesOutAndUnpacks) {
       const Decoding& decoding = leaves_out ? filtering : unpacking;
       const ChunkedDataset<std::int16_t> dataset(shape, kind, format, random);
       const auto engine = make_backend(1)->make_axis_reduce_engine(
-          {format, decoding, all_needs, geometry.outputs, shape.elements(),
-           staging_of(dataset.grid(), 2), 1});
+          plan_of(format, shape, dataset.grid(), decoding), {all_needs, geometry.outputs});
       engine->begin(0, geometry.outputs);
       reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
       AxisTotals totals(ElementType::f32, all_needs, geometry.outputs);
@@ -253,7 +249,7 @@ TEST(AxisReduce, FillsWhatIsNeededAlone) {
   for (const ReduceNeeds needs :
        {ReduceNeeds{}, ReduceNeeds{.sum = true}, ReduceNeeds{.extrema = true}}) {
     const auto engine = make_backend(1)->make_axis_reduce_engine(
-        {format, {}, needs, geometry.outputs, shape.elements(), staging_of(dataset.grid(), 4), 1});
+        plan_of(format, shape, dataset.grid()), {needs, geometry.outputs});
     engine->begin(0, geometry.outputs);
     reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
     const AxisParts parts = engine->finish(0);

@@ -33,13 +33,8 @@ std::vector<Out> scanned_piece(AxisScanEngine& engine, const std::vector<T>& ele
     piece.insert(piece.end(), begin, begin + static_cast<std::ptrdiff_t>(along * whole.inner));
   }
   put_elements(piece, order, engine.buffer(0).data());
-  StagedChunks slab;
-  slab.grid.dimensions = 1;
-  slab.grid.extent[0] = slab.grid.chunk_extent[0] = slab.target.elements = piece.size();
-  slab.target.stride[0] = 1;
-  const StagedChunk chunk;
-  slab.chunks = {&chunk, 1};
-  const auto bytes = engine.scan(0, slab, {whole.outer, along, whole.inner});
+  const auto bytes =
+      engine.scan(0, staged_run({}, {0, piece.size()}), {whole.outer, along, whole.inner});
   std::vector<Out> prefixes(piece.size());
   std::memcpy(prefixes.data(), bytes.data(), bytes.size());
   return prefixes;
@@ -51,7 +46,7 @@ std::vector<Out> scanned(const std::vector<T>& elements, const ScanSpec& spec,
                          const AxisSlab& whole, const Decoding& decoding = {}) {
   constexpr std::uint64_t step = 37;
   const auto engine = make_backend(1)->make_axis_scan_engine(
-      {spec, decoding, whole.lines(), whole.lines() * step, whole.lines() * step * sizeof(T), 1});
+      {spec.input, decoding, whole.lines() * step}, {spec, whole.lines()});
   engine->begin(0, whole.lines());
   std::vector<Out> prefixes(elements.size());
   for (std::uint64_t first = 0; first < whole.along; first += step) {
@@ -163,7 +158,7 @@ TEST(AxisScan, NamesTheLeastPlaceThatOverflows) {
   for (const OverflowPolicy policy : {OverflowPolicy::error, OverflowPolicy::wrap}) {
     spec.overflow = policy;
     const auto engine =
-        make_backend(1)->make_axis_scan_engine({spec, {}, 2, elements.size(), 48, 1});
+        make_backend(1)->make_axis_scan_engine({spec.input, {}, elements.size()}, {spec, 2});
     engine->begin(0, 2);
     const auto prefixes =
         scanned_piece<std::int64_t>(*engine, elements, native_byte_order, shape, 0, 3);

@@ -12,7 +12,6 @@
 #include "core/values/value_filters.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
-#include "cpu/engines/host_backend.hpp"
 #include "cpu/engines/scalar_reduce.hpp"
 
 namespace warpfold::cpu {
@@ -61,15 +60,13 @@ Decoding any_decoding(const std::vector<Stored>& elements, bool unpacks,
 template <class Stored, class Value>
 void expect_reduce(Backend& backend, const std::vector<Stored>& elements, ByteOrder order,
                    const Decoding& decoding) {
-  ReducePlan plan;
+  StagingPlan plan;
   plan.format = {element_type_of<Stored>(), order};
-  plan.needs = {true, true, true, true};
   plan.slab_elements = std::max<std::size_t>(1, elements.size());
-  plan.slots = 1;
   plan.decoding = decoding;
-  const auto engine = backend.make_reduce_engine(plan);
+  const auto engine = backend.make_reduce_engine(plan, {true, true, true, true});
   put_elements(elements, order, engine->buffer(0).data());
-  engine->submit(0, 0, 0, elements.size());
+  engine->submit(0, staged_run({}, {0, elements.size()}), {});
   const Kept<Value> kept = kept_of<Value>(elements, decoding);
   Accumulator expected = Accumulator::empty();
   for (std::size_t i = 0; i < kept.values.size(); ++i)
@@ -82,20 +79,16 @@ template <class Stored, class Value>
 void expect_compact(Backend& backend, const std::vector<Stored>& elements, ByteOrder order,
                     const Decoding& decoding) {
   constexpr std::uint64_t piece = 1000;
-  CompactPlan plan;
-  plan.format = {element_type_of<Stored>(), order};
-  plan.decoding = decoding;
-  plan.indices = true;
-  plan.slab_elements = piece;
-  plan.partition_elements = 30'000;
-  const auto engine = backend.make_compact_engine(plan);
+  const ElementFormat format{element_type_of<Stored>(), order};
+  const BlockEnginePlan plan{{format, decoding, piece, 0, Staging::packed}, 30'000};
+  const auto engine = backend.make_compact_engine(plan, true);
   Kept<Value> kept;
   for (std::uint64_t first = 0; first < elements.size(); first += engine->block_elements()) {
     const auto n = std::min<std::uint64_t>(engine->block_elements(), elements.size() - first);
     const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(first);
     put_elements(std::vector<Stored>(begin, begin + static_cast<std::ptrdiff_t>(n)), order,
-                 engine->input(0, 1, 0, n).data());
-    engine->load(0, 1, 0, n);
+                 engine->buffer(0, 1, {0, n}).data());
+    engine->load(0, 1, staged_run({}, {0, n}));
     const std::uint64_t count = engine->keep(1, first, n);
     for (std::uint64_t at = 0; at < count; at += piece) {
       const std::uint64_t size = std::min(piece, count - at);
@@ -111,7 +104,7 @@ void expect_compact(Backend& backend, const std::vector<Stored>& elements, ByteO
   ASSERT_EQ(kept.values.size(), expected.values.size());
   EXPECT_TRUE(kept.values.empty() || std::memcmp(kept.values.data(), expected.values.data(),
                                                  kept.values.size() * sizeof(Value)) == 0)
-      << name_of(plan.format.type);
+      << name_of(format.type);
 }
 
 /// Calls check(elements, their byte order, a decoding, a value of its type) for all of these.

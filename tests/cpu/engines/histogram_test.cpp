@@ -9,8 +9,9 @@
 
 #include "core/results/histogram_bins.hpp"
 #include "core/values/ordered_key.hpp"
+#include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
-#include "cpu/engines/host_backend.hpp"
+#include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu::testing {
 namespace {
@@ -62,17 +63,15 @@ class Histogram : public ::testing::Test {
   static HistogramCounts counted(const Kernels& kernels, const std::vector<std::uint64_t>& keys,
                                  const std::vector<T>& elements, ByteOrder order) {
     constexpr std::uint64_t slab = 1000;
-    ReducePlan plan;
-    plan.format = {type, order};
-    plan.slab_elements = slab;
-    const auto engine = make_backend(2, kernels)->make_histogram_engine({plan, keys});
+    const StagingPlan plan{{type, order}, {}, slab, 0, Staging::run, 3};
+    const auto engine = make_backend(2, kernels)->make_histogram_engine(plan, keys);
     std::vector<std::byte> bytes(elements.size() * sizeof(T));
     put_elements(elements, order, bytes.data());
     int slot = 0;
     for (std::uint64_t first = 0; first < elements.size(); first += slab) {
       const std::uint64_t count = std::min<std::uint64_t>(slab, elements.size() - first);
       std::memcpy(engine->buffer(slot).data(), bytes.data() + first * sizeof(T), count * sizeof(T));
-      engine->submit(slot, 0, first, count);
+      engine->submit(slot, staged_run({}, {0, count}), {.first = first});
       slot = (slot + 1) % engine->slots();
     }
     return engine->finish();

@@ -7,8 +7,8 @@
 #include "core/engine/backend.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
-#include "cpu/engines/host_backend.hpp"
 #include "cpu/engines/scalar_reduce.hpp"
+#include "cpu/kernels/kernels.hpp"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cpu {
@@ -22,15 +22,14 @@ constexpr ReduceNeeds all_needs{true, true, true, true};
 template <class T>
 Accumulator engine_reduce(Backend& backend, const std::vector<T>& elements, ElementFormat format,
                           ReduceNeeds needs, std::size_t slab, std::uint64_t first_index) {
-  const auto engine = backend.make_reduce_engine({format, needs, slab});
+  const auto engine = backend.make_reduce_engine({format, {}, slab, 0, Staging::run, 3}, needs);
   std::size_t end = elements.size();
   for (int slot = 0; end > 0; slot = (slot + 1) % engine->slots()) {
     const std::size_t first = (end - 1) / slab * slab;
     const std::vector<T> part(elements.begin() + static_cast<std::ptrdiff_t>(first),
                               elements.begin() + static_cast<std::ptrdiff_t>(end));
-    engine->wait(slot);
     put_elements(part, format.order, engine->buffer(slot).data());
-    engine->submit(slot, 0, first_index + first, part.size());
+    engine->submit(slot, staged_run({}, {0, part.size()}), {.first = first_index + first});
     end = first;
   }
   return engine->finish();
@@ -179,11 +178,11 @@ INSTANTIATE_TEST_SUITE_P(Cpu, EveryInstructionSet, ::testing::ValuesIn(available
 
 TEST(ReduceEngine, StartsAgainAfterFinish) {
   const auto backend = make_backend(2);
-  const auto engine = backend->make_reduce_engine({{ElementType::i32}, all_needs, 10});
+  const auto engine = backend->make_reduce_engine({{ElementType::i32}, {}, 10}, all_needs);
   EXPECT_EQ(engine->finish().count, 0);
   const std::vector<std::int32_t> elements{1, 2, 3};
   put_elements(elements, native_byte_order, engine->buffer(0).data());
-  engine->submit(0, 0, 0, 3);
+  engine->submit(0, staged_run({}, {0, 3}), {});
   EXPECT_EQ(engine->finish().sum.rounded(), 6.0);
   EXPECT_EQ(engine->finish().count, 0);
 }

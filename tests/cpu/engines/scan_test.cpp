@@ -13,7 +13,7 @@
 #include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
-#include "cpu/engines/host_backend.hpp"
+#include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -34,12 +34,21 @@ struct Scanned {
   }
 };
 
+/// Plans blocks, whose pieces are as large.
+BlockEnginePlan plan_of(const ScanSpec& spec, std::uint64_t elements, std::uint64_t block_elements,
+                        Staging staging = Staging::packed) {
+  return {{spec.input, {}, elements, 0, staging}, block_elements};
+}
+
 /// Scans the elements block by block, each read and written in pieces of `piece` tiles.
 template <class T, class Out>
 Scanned<Out> engine_scan(Backend& backend, const std::vector<T>& elements, const ScanSpec& spec,
                          std::uint64_t slab, std::uint64_t piece) {
+  const Staging staging = piece % 2 == 0 ? Staging::packed : Staging::run;
   const auto engine =
-      backend.make_scan_engine({spec, slab, std::min<std::uint64_t>(slab, elements.size())});
+      backend.make_scan_engine(plan_of(spec, std::max(slab, piece * tile),
+                                       std::min<std::uint64_t>(slab, elements.size()), staging),
+                               spec);
   Scanned<Out> result{std::vector<Out>(elements.size()), std::nullopt};
   Accumulator carry = Accumulator::empty();
   for (std::uint64_t first = 0, turn = 0; first < elements.size(); ++turn) {
@@ -49,8 +58,8 @@ Scanned<Out> engine_scan(Backend& backend, const std::vector<T>& elements, const
       const std::uint64_t size = std::min(piece * tile, n - at);
       const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(first + at);
       put_elements(std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(size)),
-                   spec.input.order, engine->input(0, block, at, size).data());
-      engine->load(0, block, at, size);
+                   spec.input.order, engine->buffer(0, block, {at, size}).data());
+      engine->load(0, block, staged_run({}, {at, size}));
     }
     Accumulator total = engine->total(block, n);
     const auto unfit = engine->scan(block, first, n, carry);
@@ -328,11 +337,11 @@ TEST(ScanEngine, ScansBlocksFromSeveralThreadsAtOnce) {
   const ScanSpec spec{{ElementType::f32}, ScanOperation::sum, false, ElementType::f32};
   const auto elements = make_elements<float>(Kind::wide, 30000);
   const auto expected = engine_scan<float, float>(*backend, elements, spec, 30000, 1);
-  const auto engine = backend->make_scan_engine({spec, 30000, 30000});
+  const auto engine = backend->make_scan_engine(plan_of(spec, 30000, 30000), spec);
   std::vector<std::jthread> callers;
   for (int block = 0; block < engine->blocks(); ++block)
     callers.emplace_back([&, block] {
-      put_elements(elements, native_byte_order, engine->input(0, block, 0, 30000).data());
+      put_elements(elements, native_byte_order, engine->buffer(0, block, {0, 30000}).data());
       engine->total(block, 30000);
       engine->scan(block, 0, 30000, Accumulator::empty());
     });
@@ -346,9 +355,9 @@ TEST(ScanEngine, ScansBlocksFromSeveralThreadsAtOnce) {
 TEST(ScanEngine, CarriesExtremaIn) {
   const auto backend = make_backend(2);
   const ScanSpec spec{{ElementType::f64}, ScanOperation::min, true, ElementType::f64};
-  const auto engine = backend->make_scan_engine({spec, 3, 3});
+  const auto engine = backend->make_scan_engine(plan_of(spec, 3, 3), spec);
   const std::vector<double> elements{0.0, -1.0, 5.0};
-  put_elements(elements, native_byte_order, engine->input(0, 0, 0, 3).data());
+  put_elements(elements, native_byte_order, engine->buffer(0, 0, {0, 3}).data());
   engine->total(0, 3);
   Accumulator before = Accumulator::empty();
   before.minimum = {ordered_key(-0.0), 7, value_bits(-0.0)};

@@ -40,9 +40,8 @@ struct MatrixLayout {
   }
 };
 
-AxisReducePlan plan_for(ElementFormat format, ReduceNeeds needs, std::uint64_t outputs,
-                        int lanes = 1) {
-  return {format, {}, needs, outputs, slab_elements, 2 * slab_elements * 8, lanes};
+StagingPlan plan_for(ElementFormat format, int slots = 1) {
+  return {format, {}, slab_elements, 2 * slab_elements * 8, Staging::chunks, slots};
 }
 
 template <class T>
@@ -95,7 +94,8 @@ class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
   template <class T>
   void expect_reduces(MatrixLayout layout, Sample kind, ReduceNeeds needs, ByteOrder order) {
     const ElementFormat format{element_type_of<T>(), order};
-    const auto engine = gpu_->make_axis_reduce_engine(plan_for(format, needs, layout.columns + 3));
+    const auto engine =
+        gpu_->make_axis_reduce_engine(plan_for(format), {needs, layout.columns + 3});
     engine->begin(0, layout.columns);
     std::vector<Accumulator> expected(layout.columns, Accumulator::empty());
     std::uint64_t first_row = 0;
@@ -155,7 +155,7 @@ TEST_P(CudaAxisReduce, ManyColumnsOrRows) {
       const auto elements = sample<T>(Sample::wide, layout.elements(), 5);
       const ReduceNeeds needs{true, false, false, true};
       const auto engine =
-          gpu_->make_axis_reduce_engine(plan_for({GetParam()}, needs, layout.columns));
+          gpu_->make_axis_reduce_engine(plan_for({GetParam()}), {needs, layout.columns});
       engine->begin(0, layout.columns);
       engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
       AxisTotals totals(GetParam(), needs, layout.columns);
@@ -170,7 +170,7 @@ TEST_P(CudaAxisReduce, RowsOfABox) {
     using T = decltype(element);
     const MatrixLayout layout{12, 5};
     const auto elements = sample<T>(Sample::equal, layout.elements(), 1);
-    const auto engine = gpu_->make_axis_reduce_engine(plan_for({GetParam()}, everything, 5));
+    const auto engine = gpu_->make_axis_reduce_engine(plan_for({GetParam()}), {everything, 5});
     engine->begin(0, layout.columns);
     BoxIndices rows{.first = 100, .dimensions = 2};
     rows.extent[0] = 3;
@@ -188,23 +188,23 @@ TEST_P(CudaAxisReduce, RowsOfABox) {
   });
 }
 
-TEST_P(CudaAxisReduce, LanesShareNothing) {
-  constexpr int lanes = 4;
+TEST_P(CudaAxisReduce, SlotsShareNothing) {
+  constexpr int slots = 4;
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
     const auto engine =
-        gpu_->make_axis_reduce_engine(plan_for({GetParam()}, everything, 100, lanes));
-    ASSERT_EQ(engine->lanes(), lanes);
+        gpu_->make_axis_reduce_engine(plan_for({GetParam()}, slots), {everything, 100});
+    ASSERT_EQ(engine->slots(), slots);
     std::vector<std::thread> threads;
-    for (int lane = 0; lane < lanes; ++lane) {
-      threads.emplace_back([&, lane] {
+    for (int slot = 0; slot < slots; ++slot) {
+      threads.emplace_back([&, slot] {
         for (std::uint64_t turn = 0; turn < 3; ++turn) {
-          const MatrixLayout layout{40 + turn, 10 + static_cast<std::uint64_t>(lane)};
+          const MatrixLayout layout{40 + turn, 10 + static_cast<std::uint64_t>(slot)};
           const auto elements = sample<T>(Sample::uniform, layout.elements(), turn);
-          engine->begin(lane, layout.columns);
-          engine->submit(lane, whole_slab(layout.slab(), elements).stage(engine->buffer(lane)), {});
+          engine->begin(slot, layout.columns);
+          engine->submit(slot, whole_slab(layout.slab(), elements).stage(engine->buffer(slot)), {});
           AxisTotals totals(GetParam(), everything, layout.columns);
-          totals.merge(engine->finish(lane));
+          totals.merge(engine->finish(slot));
           expect_columns(totals, reduced_columns(elements, layout), everything, name_of(layout));
         }
       });
@@ -225,10 +225,10 @@ class CudaAxisReducePlans : public GpuTest {};
 TEST_F(CudaAxisReducePlans, WhatIsLeftOutDoesNotCount) {
   const MatrixLayout layout{301, 20, true};
   const auto elements = sample<float>(Sample::non_finite, layout.elements(), 3);
-  AxisReducePlan plan = plan_for({ElementType::f32}, everything, layout.columns);
+  StagingPlan plan = plan_for({ElementType::f32});
   plan.decoding.values.minimum = ordered_key(0.0f) + 1;
   plan.decoding.values.nan = false;
-  const auto engine = make_backend({})->make_axis_reduce_engine(plan);
+  const auto engine = make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
   engine->begin(0, layout.columns);
   engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
   AxisTotals totals(ElementType::f32, everything, layout.columns);
@@ -246,9 +246,10 @@ TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
   const MatrixLayout layout{100, 33};
   const auto stored = sample<std::int16_t>(Sample::uniform, layout.elements(), 3);
   for (const ElementType type : {ElementType::f32, ElementType::f64}) {
-    AxisReducePlan plan = plan_for({ElementType::i16}, everything, layout.columns);
+    StagingPlan plan = plan_for({ElementType::i16});
     plan.decoding.unpacking = {true, type, static_cast<double>(0.1f), 273.5};
-    const auto engine = make_backend({})->make_axis_reduce_engine(plan);
+    const auto engine =
+        make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
     engine->begin(0, layout.columns);
     engine->submit(0, whole_slab(layout.slab(), stored).stage(engine->buffer(0)), {});
     AxisTotals totals(type, everything, layout.columns);
@@ -264,17 +265,18 @@ TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
   }
 }
 
-TEST_F(CudaAxisReducePlans, LanesFitTheMemory) {
-  const AxisReducePlan plan = plan_for({ElementType::f32}, {true}, 1000, 64);
-  const auto engine = make_backend_with(256 << 20)->make_axis_reduce_engine(plan);
-  EXPECT_GE(engine->lanes(), 1);
-  EXPECT_LT(engine->lanes(), 64);
-  EXPECT_THROW(make_backend_with(1 << 20)->make_axis_reduce_engine(plan), Error);
+TEST_F(CudaAxisReducePlans, SlotsFitTheMemory) {
+  const StagingPlan plan = plan_for({ElementType::f32}, 64);
+  const AxisReduceSpec spec{{true}, 1000};
+  const auto engine = make_backend_with(256 << 20)->make_axis_reduce_engine(plan, spec);
+  EXPECT_GE(engine->slots(), 1);
+  EXPECT_LT(engine->slots(), 64);
+  EXPECT_THROW(make_backend_with(1 << 20)->make_axis_reduce_engine(plan, spec), Error);
 }
 
 TEST_F(CudaAxisReducePlans, TooLargeSlabsAreRefused) {
   const auto engine =
-      make_backend({})->make_axis_reduce_engine(plan_for({ElementType::f32}, {true}, 10));
+      make_backend({})->make_axis_reduce_engine(plan_for({ElementType::f32}), {{true}, 10});
   EXPECT_THROW(engine->begin(0, 11), Error);
   StagedChunks slab;
   slab.grid.dimensions = 1;

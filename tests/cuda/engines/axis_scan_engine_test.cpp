@@ -128,8 +128,8 @@ std::vector<T> elements_in(std::span<const std::byte> bytes) {
   return elements;
 }
 
-AxisScanPlan plan_for(const ScanSpec& spec, std::uint64_t lines, int lanes = 1) {
-  return {spec, {}, lines, slab_elements, 2 * slab_elements * 8, lanes};
+StagingPlan plan_for(const ScanSpec& spec, int slots = 1) {
+  return {spec.input, {}, slab_elements, 2 * slab_elements * 8, Staging::chunks, slots};
 }
 
 std::string name_of(const AxisSlab& shape) {
@@ -156,7 +156,7 @@ class CudaAxisScan : public testing::TestWithParam<ElementType> {
   template <class T, class Out, class Reference, class Prefix>
   void expect_scans(const ScanSpec& spec, const AxisSlab& shape, Sample kind,
                     std::vector<Reference> references, Prefix&& prefix_of, int slabs = 3) {
-    const auto engine = gpu_->make_axis_scan_engine(plan_for(spec, shape.lines() + 2));
+    const auto engine = gpu_->make_axis_scan_engine(plan_for(spec), {spec, shape.lines() + 2});
     engine->begin(0, shape.lines());
     for (int slab = 0; slab < slabs; ++slab) {
       auto elements = sample<T>(kind, shape.lines() * shape.along, random_());
@@ -303,23 +303,24 @@ ScanSpec sum_of_floats() {
   return {{ElementType::f32}, ScanOperation::sum, false, ElementType::f32, OverflowPolicy::error};
 }
 
-TEST_F(CudaAxisScanPlans, LanesShareNothingAndBeginAnew) {
-  constexpr int lanes = 4;
-  const auto engine = make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats(), 10, lanes));
-  ASSERT_EQ(engine->lanes(), lanes);
+TEST_F(CudaAxisScanPlans, SlotsShareNothingAndBeginAnew) {
+  constexpr int slots = 4;
+  const auto engine = make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats(), slots),
+                                                              {sum_of_floats(), 10});
+  ASSERT_EQ(engine->slots(), slots);
   std::vector<std::thread> threads;
-  for (int lane = 0; lane < lanes; ++lane) {
-    threads.emplace_back([&, lane] {
-      const auto lines = static_cast<std::uint64_t>(3 + lane);
+  for (int slot = 0; slot < slots; ++slot) {
+    threads.emplace_back([&, slot] {
+      const auto lines = static_cast<std::uint64_t>(3 + slot);
       const AxisSlab shape{1, 200, lines};
-      const std::vector<float> ones(200 * lines, static_cast<float>(1 + lane));
+      const std::vector<float> ones(200 * lines, static_cast<float>(1 + slot));
       for (int turn = 0; turn < 3; ++turn) {
-        engine->begin(lane, lines);
+        engine->begin(slot, lines);
         for (int slab = 0; slab < 2; ++slab) {
           const auto staged = whole_slab(row_major({200, lines}), ones);
           const auto prefixes =
-              elements_in<float>(engine->scan(lane, staged.stage(engine->buffer(lane)), shape));
-          EXPECT_EQ(prefixes.back(), static_cast<float>((slab + 1) * 200 * (1 + lane)));
+              elements_in<float>(engine->scan(slot, staged.stage(engine->buffer(slot)), shape));
+          EXPECT_EQ(prefixes.back(), static_cast<float>((slab + 1) * 200 * (1 + slot)));
         }
       }
     });
@@ -331,10 +332,11 @@ TEST_F(CudaAxisScanPlans, LanesShareNothingAndBeginAnew) {
 TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
   const std::vector<float> elements = {5, -1, 3, -7, 4, 6};
   const auto scanned = [&](ScanOperation operation) {
-    AxisScanPlan plan = plan_for(sum_of_floats(), 2);
-    plan.spec.operation = operation;
+    ScanSpec spec = sum_of_floats();
+    spec.operation = operation;
+    StagingPlan plan = plan_for(spec);
     plan.decoding.values.minimum = ordered_key(0.0f);
-    const auto engine = make_backend({})->make_axis_scan_engine(plan);
+    const auto engine = make_backend({})->make_axis_scan_engine(plan, {spec, 2});
     engine->begin(0, 2);
     const auto staged = whole_slab(row_major({2, 3}), elements);
     return elements_in<float>(engine->scan(0, staged.stage(engine->buffer(0)), {2, 3, 1}));
@@ -346,10 +348,11 @@ TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
 }
 
 TEST_F(CudaAxisScanPlans, PackedElementsAreUnpacked) {
-  AxisScanPlan plan = plan_for(sum_of_floats(), 1);
-  plan.spec.input.type = ElementType::i16;
+  ScanSpec spec = sum_of_floats();
+  spec.input.type = ElementType::i16;
+  StagingPlan plan = plan_for(spec);
   plan.decoding.unpacking = {true, ElementType::f32, 0.5, 100.0};
-  const auto engine = make_backend({})->make_axis_scan_engine(plan);
+  const auto engine = make_backend({})->make_axis_scan_engine(plan, {spec, 1});
   engine->begin(0, 1);
   const auto staged = whole_slab(row_major({3}), std::vector<std::int16_t>{1, -2, 300});
   const auto prefixes =
@@ -357,16 +360,18 @@ TEST_F(CudaAxisScanPlans, PackedElementsAreUnpacked) {
   EXPECT_EQ(prefixes, (std::vector<float>{100.5f, 199.5f, 449.5f}));
 }
 
-TEST_F(CudaAxisScanPlans, LanesFitTheMemory) {
-  const AxisScanPlan plan = plan_for(sum_of_floats(), 1000, 64);
-  const auto engine = make_backend_with(256 << 20)->make_axis_scan_engine(plan);
-  EXPECT_GE(engine->lanes(), 1);
-  EXPECT_LT(engine->lanes(), 64);
-  EXPECT_THROW(make_backend_with(1 << 20)->make_axis_scan_engine(plan), Error);
+TEST_F(CudaAxisScanPlans, SlotsFitTheMemory) {
+  const StagingPlan plan = plan_for(sum_of_floats(), 64);
+  const AxisScanSpec spec{sum_of_floats(), 1000};
+  const auto engine = make_backend_with(256 << 20)->make_axis_scan_engine(plan, spec);
+  EXPECT_GE(engine->slots(), 1);
+  EXPECT_LT(engine->slots(), 64);
+  EXPECT_THROW(make_backend_with(1 << 20)->make_axis_scan_engine(plan, spec), Error);
 }
 
 TEST_F(CudaAxisScanPlans, SlabsThatDoNotFitTheirLinesAreRefused) {
-  const auto engine = make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats(), 10));
+  const auto engine =
+      make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats()), {sum_of_floats(), 10});
   EXPECT_THROW(engine->begin(0, 11), Error);
   engine->begin(0, 10);
   const auto staged = whole_slab(row_major({10, 2}), std::vector<float>(20));

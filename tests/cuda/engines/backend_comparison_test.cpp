@@ -34,13 +34,15 @@ std::string description(const std::string& what, Sample kind, std::size_t size, 
 
 TEST_P(CudaBesideCpu, ReducesEqualMemberByMember) {
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-    const ReducePlan plan{{GetParam(), order}, {true, true, true, true}, reduce_slab};
+    const StagingPlan plan{{GetParam(), order}, {}, reduce_slab};
+    const ReduceNeeds needs{true, true, true, true};
     for (const Sample kind : all_samples) {
       for (const std::size_t size : reduce_sizes) {
         const auto bytes = visit_element_type(GetParam(), [&](auto element) {
           return bytes_of(sample<decltype(element)>(kind, size, size + 7), order);
         });
-        expect_equal(reduce_all(*gpu_, plan, bytes, 1000), reduce_all(*cpu_, plan, bytes, 1000),
+        expect_equal(reduce_all(*gpu_, plan, needs, bytes, 1000),
+                     reduce_all(*cpu_, plan, needs, bytes, 1000),
                      description("fold", kind, size, order));
       }
     }
@@ -53,9 +55,9 @@ TEST_P(CudaBesideCpu, ReducesFillWhatIsNeeded) {
   });
   for (unsigned mask = 0; mask < 16; ++mask) {
     const ReduceNeeds needs{(mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, (mask & 8) != 0};
-    const ReducePlan plan{{GetParam(), native_byte_order}, needs, 4096};
-    const Accumulator gpu = reduce_all(*gpu_, plan, bytes);
-    const Accumulator cpu = reduce_all(*cpu_, plan, bytes);
+    const StagingPlan plan{{GetParam(), native_byte_order}, {}, 4096};
+    const Accumulator gpu = reduce_all(*gpu_, plan, needs, bytes);
+    const Accumulator cpu = reduce_all(*cpu_, plan, needs, bytes);
     EXPECT_EQ(gpu.count, cpu.count);
     EXPECT_EQ(gpu.nan_count, cpu.nan_count);
     EXPECT_EQ(gpu.first_nan, cpu.first_nan);
@@ -91,14 +93,14 @@ Accumulator carry_of(Backend& cpu, const ElementFormat& format, Sample kind) {
   const auto bytes = visit_element_type(format.type, [&](auto element) {
     return bytes_of(sample<decltype(element)>(earlier, tile, 99), format.order);
   });
-  return reduce_all(cpu, {format, {true, false, false, true}, tile}, bytes);
+  return reduce_all(cpu, {format, {}, tile}, {true, false, false, true}, bytes);
 }
 
 /// One scan of every sample and size on both backends.
 void compare_scans(Backend& gpu, Backend& cpu, const ScanSpec& spec, const std::string& what) {
-  const ScanPlan plan{spec, scan_slab, scan_partition};
-  const auto gpu_engine = gpu.make_scan_engine(plan);
-  const auto cpu_engine = cpu.make_scan_engine(plan);
+  const BlockEnginePlan plan = packed_plan(spec.input, scan_slab, scan_partition);
+  const auto gpu_engine = gpu.make_scan_engine(plan, spec);
+  const auto cpu_engine = cpu.make_scan_engine(plan, spec);
   for (const Sample kind : all_samples) {
     bool carried = kind != Sample::uniform;
     for (const std::size_t size : scan_sizes) {
@@ -140,9 +142,9 @@ TEST_P(CudaBesideCpu, TotalsOfBlocksEqual) {
                         false,
                         default_scan_output(GetParam(), operation),
                         OverflowPolicy::wrap};
-    const ScanPlan plan{spec, scan_slab, scan_slab};
-    const auto gpu_engine = gpu_->make_scan_engine(plan);
-    const auto cpu_engine = cpu_->make_scan_engine(plan);
+    const BlockEnginePlan plan = packed_plan(spec.input, scan_slab, scan_slab);
+    const auto gpu_engine = gpu_->make_scan_engine(plan, spec);
+    const auto cpu_engine = cpu_->make_scan_engine(plan, spec);
     for (const Sample kind : all_samples) {
       const auto bytes = visit_element_type(GetParam(), [&](auto element) {
         return bytes_of(sample<decltype(element)>(kind, tile + 13, 5));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/layout/chunk_grid.hpp"
+#include "core/layout/tiling.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/both_backends.hpp"
@@ -80,15 +81,15 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
   const Tiling boxes = tile_chunks(dataset.grid, max_chunks);
   std::mt19937_64 random(max_chunks);
   std::vector<SampleChunks> samples;
-  ReducePlan plan{format,      everything, max_elements_of(boxes, dataset.grid), 0, true,
-                  2 * threads, decoding};
+  StagingPlan plan{format, decoding,        max_elements_of(boxes, dataset.grid),
+                   0,      Staging::chunks, 2 * threads};
   for (std::uint64_t box = 0; box < boxes.items(); ++box) {
     const ChunkRun run = chunks_of(boxes, {box, 1});
     samples.push_back(sample_chunks(dataset.grid, run.first, run.count, dataset.bytes,
                                     dataset.element_bytes, dataset.fill, random));
     plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
   }
-  const auto engine = backend.make_reduce_engine(plan);
+  const auto engine = backend.make_reduce_engine(plan, everything);
   EXPECT_EQ(engine->slots(), 2 * threads);
   std::atomic<std::uint64_t> next = 0;
   std::vector<std::thread> workers;
@@ -99,7 +100,6 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
         if (box >= boxes.items()) return;
         const int slot = 2 * thread + turn;
         const ChunkRun run = chunks_of(boxes, {box, 1});
-        engine->wait(slot);
         engine->submit(
             slot, stage(dataset, samples[box], box_target(dataset.grid, run), engine->buffer(slot)),
             box_indices(dataset.grid, run));
@@ -118,7 +118,7 @@ TEST_P(CudaChunks, BoxesReduceToWhatTheFlatDatasetDoes) {
         return chunked_dataset<decltype(element)>(shape[0], shape[1], max_chunks);
       });
       const Accumulator boxes = reduce_boxes(*gpu_, format, dataset, max_chunks);
-      const Accumulator flat = reduce_all(*cpu_, {format, everything, 4096}, dataset.bytes);
+      const Accumulator flat = reduce_all(*cpu_, {format, {}, 4096}, everything, dataset.bytes);
       expect_equal(boxes, flat,
                    std::to_string(shape[0].size()) + "-D, " + std::to_string(max_chunks));
     }
@@ -126,7 +126,7 @@ TEST_P(CudaChunks, BoxesReduceToWhatTheFlatDatasetDoes) {
 }
 
 TEST_P(CudaChunks, DecodedBoxesReduceToWhatTheFlatDatasetDoes) {
-  ReducePlan plan{{GetParam(), native_byte_order}, everything, 4096};
+  StagingPlan plan{{GetParam(), native_byte_order}, {}, 4096};
   visit_element_type(GetParam(), [&](auto element) {
     plan.decoding = filters<decltype(element)>().front().decoding;
   });
@@ -135,7 +135,8 @@ TEST_P(CudaChunks, DecodedBoxesReduceToWhatTheFlatDatasetDoes) {
       return chunked_dataset<decltype(element)>(shape[0], shape[1], 3);
     });
     const Accumulator boxes = reduce_boxes(*gpu_, plan.format, dataset, 3, plan.decoding);
-    expect_equal(boxes, reduce_all(*gpu_, plan, dataset.bytes), std::to_string(shape[0].size()));
+    expect_equal(boxes, reduce_all(*gpu_, plan, everything, dataset.bytes),
+                 std::to_string(shape[0].size()));
   }
 }
 
@@ -155,14 +156,14 @@ TEST_P(CudaChunks, BlocksLoadedAsChunksScanAsTheFlatDataset) {
     const std::uint64_t piece = 5;
     std::mt19937_64 random(9);
     std::vector<SampleChunks> samples;
-    ScanPlan plan{spec, tile, 2 * tile, 0, readers, 1};
+    BlockEnginePlan plan{{spec.input, {}, tile, 0, Staging::chunks, readers}, 2 * tile};
     for (std::uint64_t first = 0; first < chunks; first += piece) {
       samples.push_back(sample_chunks(dataset.grid, first, std::min(piece, chunks - first),
                                       dataset.bytes, dataset.element_bytes, dataset.fill, random));
-      plan.staging_bytes =
-          std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
+      plan.pieces.staging_bytes =
+          std::max<std::uint64_t>(plan.pieces.staging_bytes, samples.back().staging.size());
     }
-    const auto engine = gpu_->make_scan_engine(plan);
+    const auto engine = gpu_->make_scan_engine(plan, spec);
     ScanResult result;
     Accumulator before = Accumulator::empty();
     int block = 0;
@@ -173,8 +174,9 @@ TEST_P(CudaChunks, BlocksLoadedAsChunksScanAsTheFlatDataset) {
       for (int reader = 0; reader < readers; ++reader) {
         workers.emplace_back([&, reader] {
           for (auto i = static_cast<std::size_t>(reader); i < samples.size(); i += readers)
-            engine->load(reader, block,
-                         stage(dataset, samples[i], target, engine->staging(reader)));
+            engine->load(
+                reader, block,
+                stage(dataset, samples[i], target, engine->buffer(reader, block, {0, count})));
         });
       }
       for (std::thread& worker : workers) worker.join();
@@ -184,7 +186,7 @@ TEST_P(CudaChunks, BlocksLoadedAsChunksScanAsTheFlatDataset) {
       append_output(*engine, block, count, tile, result.bytes);
       block = (block + 1) % engine->blocks();
     }
-    const auto flat = cpu_->make_scan_engine({spec, tile, 2 * tile});
+    const auto flat = cpu_->make_scan_engine(packed_plan(spec.input, tile, 2 * tile), spec);
     EXPECT_TRUE(result.bytes == scan_all(*flat, dataset.bytes, spec, tile).bytes)
         << shape[0].size() << "-D";
   }
@@ -196,13 +198,13 @@ TEST_P(CudaChunks, LittleMemoryIsShared) {
   });
   const ScanSpec spec{
       {GetParam(), native_byte_order}, ScanOperation::min, true, GetParam(), OverflowPolicy::error};
-  ScanPlan plan{spec, tile, 1 << 20, 1 << 20, 16, 16};
+  const BlockEnginePlan plan{{spec.input, {}, tile, 1 << 20, Staging::chunks, 16}, 1 << 20, 16};
   for (const std::uint64_t memory : {24u << 20, 4u << 20, 3u << 19}) {
-    const auto engine = make_backend_with(memory)->make_scan_engine(plan);
+    const auto engine = make_backend_with(memory)->make_scan_engine(plan, spec);
     EXPECT_GE(engine->block_elements(), tile);
     EXPECT_LE(engine->block_elements() * dataset.element_bytes, memory);
   }
-  EXPECT_THROW(make_backend_with(1 << 20)->make_scan_engine(plan), Error);
+  EXPECT_THROW(make_backend_with(1 << 20)->make_scan_engine(plan, spec), Error);
 }
 
 std::string type_name(const testing::TestParamInfo<ElementType>& info) {

@@ -58,8 +58,8 @@ void expect_compacts(Backend& gpu, const SampleDecoding<T, Value>& sample,
                      const std::vector<T>& elements) {
   constexpr std::uint64_t first_index = std::uint64_t{1} << 40;
   const ByteOrder order = elements.size() % 2 == 0 ? ByteOrder::little : ByteOrder::big;
-  const CompactPlan plan{{element_type_of<T>(), order}, sample.decoding, true, piece, 20 * tile};
-  const auto engine = gpu.make_compact_engine(plan);
+  const auto engine = gpu.make_compact_engine(
+      packed_plan({element_type_of<T>(), order}, piece, 20 * tile, 1, sample.decoding), true);
   const Compacted compacted =
       compact_all(*engine, bytes_of(elements, order), sizeof(T), first_index);
   const Kept<Value> expected = kept_of(sample, elements, first_index);
@@ -98,14 +98,14 @@ TEST_P(CudaCompact, LittleMemoryCutsBlocks) {
     const auto gpu = make_backend_with(std::uint64_t{1} << 20);
     expect_compacts(*gpu, filters<T>().front(), sample<T>(Sample::uniform, 200003, 5));
   });
-  EXPECT_THROW(make_backend_with(1000)->make_compact_engine({{GetParam()}}), Error);
+  EXPECT_THROW(make_backend_with(1000)->make_compact_engine({{{GetParam()}}}, false), Error);
 }
 
 TEST_P(CudaCompact, MoreThanWasKeptIsRefused) {
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
-    const auto engine =
-        gpu_->make_compact_engine({{GetParam()}, filters<T>().front().decoding, true, tile, tile});
+    const auto engine = gpu_->make_compact_engine(
+        packed_plan({GetParam()}, tile, tile, 1, filters<T>().front().decoding), true);
     load_block(*engine, 0, bytes_of(std::vector<T>{element_of<T>(1), element_of<T>(0)}), sizeof(T),
                tile);
     EXPECT_EQ(engine->keep(0, 0, 2), 1u);
@@ -136,10 +136,11 @@ TEST(CudaCompactChunks, ComeToTheirPlaces) {
   std::vector<float> dataset(elements.size());
   std::memcpy(dataset.data(), bytes.data(), bytes.size());
   const auto positive = filters<float>().front();
-  CompactPlan plan{{ElementType::f32}, positive.decoding, true, piece, 4 * tile};
-  plan.staging_bytes = chunks.staging.size();
-  const auto engine = make_backend({})->make_compact_engine(plan);
-  std::ranges::copy(chunks.staging, engine->staging(0).begin());
+  const BlockEnginePlan plan{
+      {{ElementType::f32}, positive.decoding, piece, chunks.staging.size(), Staging::chunks},
+      4 * tile};
+  const auto engine = make_backend({})->make_compact_engine(plan, true);
+  std::ranges::copy(chunks.staging, engine->buffer(0, 0, {0, dataset.size()}).begin());
   engine->load(0, 0, {grid, flat_target(grid, {0, dataset.size()}), chunks.chunks});
   Compacted compacted;
   append_block(*engine, 0, engine->keep(0, 0, dataset.size()), compacted);

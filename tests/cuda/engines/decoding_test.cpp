@@ -49,12 +49,12 @@ template <class T, class Value>
 void expect_reduces(Backend& gpu, Backend& cpu, const SampleDecoding<T, Value>& sample,
                     const std::vector<T>& elements, ByteOrder order) {
   constexpr std::uint64_t first_index = std::uint64_t{1} << 40;
-  ReducePlan plan{{element_type_of<T>(), order}, everything, 70001};
-  plan.decoding = sample.decoding;
-  const Accumulator reduced = reduce_all(gpu, plan, bytes_of(elements, order), first_index);
+  const StagingPlan plan{{element_type_of<T>(), order}, sample.decoding, 70001};
+  const Accumulator reduced =
+      reduce_all(gpu, plan, everything, bytes_of(elements, order), first_index);
   const auto kept = kept_of(sample, elements, first_index);
   Accumulator expected =
-      reduce_all(cpu, {{element_type_of<Value>()}, everything, 70001}, bytes_of(kept.values));
+      reduce_all(cpu, {{element_type_of<Value>()}, {}, 70001}, everything, bytes_of(kept.values));
   give_indices(expected, kept.indices);
   expect_equal(reduced, expected, sample.name + ", size " + std::to_string(elements.size()));
 }
@@ -94,22 +94,20 @@ void expect_scans(Backend& gpu, Backend& cpu, const SampleDecoding<T, Value>& sa
                   const std::vector<T>& elements, ScanOperation operation) {
   const ByteOrder order = elements.size() % 2 == 0 ? ByteOrder::little : ByteOrder::big;
   const ElementType value_type = element_type_of<Value>();
-  ScanPlan plan{{{element_type_of<T>(), order},
-                 operation,
-                 elements.size() % 3 == 0,
-                 default_scan_output(value_type, operation),
-                 OverflowPolicy::wrap},
-                2 * tile,
-                5 * tile};
-  ScanPlan plain_plan = plan;
-  plain_plan.spec.input = {value_type};
-  plan.decoding = sample.decoding;
-  const auto engine = gpu.make_scan_engine(plan);
-  const auto plain_engine = cpu.make_scan_engine(plain_plan);
-  const auto scanned = scan_all(*engine, bytes_of(elements, order), plan.spec, 2 * tile);
-  const auto expected =
-      scan_all(*plain_engine, bytes_of(with_identities(sample, elements, operation)),
-               plain_plan.spec, 2 * tile);
+  const ScanSpec spec{{element_type_of<T>(), order},
+                      operation,
+                      elements.size() % 3 == 0,
+                      default_scan_output(value_type, operation),
+                      OverflowPolicy::wrap};
+  ScanSpec plain_spec = spec;
+  plain_spec.input = {value_type};
+  const auto engine =
+      gpu.make_scan_engine(packed_plan(spec.input, 2 * tile, 5 * tile, 1, sample.decoding), spec);
+  const auto plain_engine =
+      cpu.make_scan_engine(packed_plan(plain_spec.input, 2 * tile, 5 * tile), plain_spec);
+  const auto scanned = scan_all(*engine, bytes_of(elements, order), spec, 2 * tile);
+  const auto expected = scan_all(
+      *plain_engine, bytes_of(with_identities(sample, elements, operation)), plain_spec, 2 * tile);
   EXPECT_TRUE(scanned.bytes == expected.bytes)
       << sample.name << ", size " << elements.size() << ", " << name_of(operation);
 }

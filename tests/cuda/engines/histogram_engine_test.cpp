@@ -16,11 +16,12 @@ namespace warpfold::cuda {
 namespace {
 
 template <class T>
-HistogramPlan plan_of(const std::vector<T>& edges, ElementFormat format,
-                      std::uint64_t slab_elements) {
-  HistogramPlan plan{{format, {}, slab_elements, slab_elements * size_of(format.type)}, {}};
-  for (const T edge : edges) plan.bin_keys.push_back(ordered_key(edge));
-  return plan;
+std::unique_ptr<HistogramEngine> engine_of(Backend& gpu, const std::vector<T>& edges,
+                                           ElementFormat format, std::uint64_t slab_elements,
+                                           const Decoding& decoding = {}) {
+  std::vector<std::uint64_t> keys;
+  for (const T edge : edges) keys.push_back(ordered_key(edge));
+  return gpu.make_histogram_engine({format, decoding, slab_elements, 0, Staging::run, 3}, keys);
 }
 
 template <class T>
@@ -84,8 +85,7 @@ std::vector<T> uneven_edges(std::size_t bins, std::uint64_t seed) {
 template <class T>
 HistogramCounts histogram_of(Backend& gpu, const std::vector<T>& edges,
                              const std::vector<T>& elements, ByteOrder order) {
-  const auto engine =
-      gpu.make_histogram_engine(plan_of(edges, {element_type_of<T>(), order}, 70001));
+  const auto engine = engine_of(gpu, edges, {element_type_of<T>(), order}, 70001);
   reduce_into(*engine, bytes_of(elements, order), sizeof(T));
   return engine->finish();
 }
@@ -133,9 +133,7 @@ TEST_P(CudaHistogram, CountsDecodedValues) {
     const auto decoding = unpacking<T, float>();
     const auto elements = sample<T>(Sample::non_finite, 200003, 5);
     const std::vector<float> edges{3, 3.05f, 3.1f, 10, 1e3f, 1e6f};
-    HistogramPlan plan = plan_of(edges, {GetParam()}, 50000);
-    plan.slabs.decoding = decoding.decoding;
-    const auto engine = gpu_->make_histogram_engine(plan);
+    const auto engine = engine_of(*gpu_, edges, {GetParam()}, 50000, decoding.decoding);
     reduce_into(*engine, bytes_of(elements), sizeof(T));
     expect_equal(engine->finish(), counted(edges, kept_of(decoding, elements).values), "decoded");
   });
@@ -152,7 +150,7 @@ using CudaHistogramEngine = GpuTest;
 TEST_F(CudaHistogramEngine, CountsOnAfterAResult) {
   const std::vector<double> edges{0, 1, 2};
   const auto gpu = make_backend({});
-  const auto engine = gpu->make_histogram_engine(plan_of(edges, {ElementType::f64}, 100));
+  const auto engine = engine_of(*gpu, edges, {ElementType::f64}, 100);
   for (const std::uint64_t times : {1u, 2u}) {
     reduce_into(*engine, bytes_of(std::vector<double>{-1, 0, -0.0, 1, 2, std::nan("")}), 8);
     const HistogramCounts counts = engine->finish();
@@ -165,8 +163,7 @@ TEST_F(CudaHistogramEngine, CountsOnAfterAResult) {
 
 TEST_F(CudaHistogramEngine, NeedsNoBin) {
   const auto gpu = make_backend({});
-  const auto engine =
-      gpu->make_histogram_engine(plan_of(std::vector<int>{2}, {ElementType::i32}, 100));
+  const auto engine = engine_of(*gpu, std::vector<int>{2}, {ElementType::i32}, 100);
   reduce_into(*engine, bytes_of(std::vector<int>{1, 2, 3}), 4);
   const HistogramCounts counts = engine->finish();
   EXPECT_TRUE(counts.bins.empty());
@@ -176,11 +173,8 @@ TEST_F(CudaHistogramEngine, NeedsNoBin) {
 
 TEST_F(CudaHistogramEngine, BinsBeyondTheMemoryAreRefused) {
   const auto gpu = make_backend_with(std::uint64_t{1} << 20);
-  EXPECT_NO_THROW(
-      gpu->make_histogram_engine(plan_of(even_edges<double>(1000), {ElementType::f64}, 1000)));
-  EXPECT_THROW(
-      gpu->make_histogram_engine(plan_of(even_edges<double>(100000), {ElementType::f64}, 1000)),
-      Error);
+  EXPECT_NO_THROW(engine_of(*gpu, even_edges<double>(1000), {ElementType::f64}, 1000));
+  EXPECT_THROW(engine_of(*gpu, even_edges<double>(100000), {ElementType::f64}, 1000), Error);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Accumulator reduced(const std::vector<T>& elements, std::uint64_t slab_elements 
                     ReduceNeeds needs = everything, ByteOrder order = native_byte_order,
                     std::uint64_t first_index = 0) {
   const auto backend = make_backend({});
-  return reduce_all(*backend, {{type_of<T>(), order}, needs, slab_elements},
+  return reduce_all(*backend, {{type_of<T>(), order}, {}, slab_elements}, needs,
                     bytes_of(elements, order), first_index);
 }
 
@@ -89,10 +89,10 @@ TYPED_TEST(CudaReduceOf, TheExtremesOfTheTypeAddUpExactly) {
 
 TYPED_TEST(CudaReduceOf, EveryLengthUpToSomeVectorsIsCountedWhole) {
   const auto backend = make_backend({});
-  const ReducePlan plan{{type_of<TypeParam>(), native_byte_order}, everything, 256};
+  const StagingPlan plan{{type_of<TypeParam>(), native_byte_order}, {}, 256};
   for (std::uint64_t length = 0; length < 70; ++length) {
     const auto bytes = bytes_of(std::vector<TypeParam>(length, 1));
-    const Accumulator result = reduce_all(*backend, plan, bytes);
+    const Accumulator result = reduce_all(*backend, plan, everything, bytes);
     EXPECT_EQ(result.count, static_cast<std::int64_t>(length));
     EXPECT_TRUE(result.sum == number_of<ExactSum>(length, 0)) << length;
   }
@@ -226,7 +226,7 @@ TEST_F(CudaReduce, WhatIsNotNeededStaysEmpty) {
 TEST_F(CudaReduce, FinishCanBeFollowedByMore) {
   const auto backend = make_backend({});
   const auto engine =
-      backend->make_reduce_engine({{ElementType::u32, native_byte_order}, everything, 1000});
+      backend->make_reduce_engine({{ElementType::u32}, {}, 1000, 0, Staging::run, 3}, everything);
   const auto bytes = bytes_of(std::vector<std::uint32_t>(2500, 2));
   EXPECT_EQ(engine->finish().count, 0);
   reduce_into(*engine, bytes, 4);
@@ -237,13 +237,13 @@ TEST_F(CudaReduce, FinishCanBeFollowedByMore) {
 
 TEST_F(CudaReduce, LittleMemoryTakesSlotsThenShrinksSlabsThenIsRefused) {
   constexpr std::uint64_t slab = 1 << 20;
-  ReducePlan plan{{ElementType::f64, native_byte_order}, everything, slab, slab * 8 + 8192};
+  StagingPlan plan{{ElementType::f64, native_byte_order}, {}, slab, slab * 8 + 8192};
   plan.slots = 7;
   const auto elements = std::vector<double>(slab + 5, 1.0);
   int slots = 8;
   for (const std::uint64_t memory : {64u << 20, 24u << 20, 12u << 20, 3u << 20, 128u << 10}) {
     const auto backend = make_backend_with(memory);
-    const auto engine = backend->make_reduce_engine(plan);
+    const auto engine = backend->make_reduce_engine(plan, everything);
     EXPECT_LT(engine->slots(), slots);
     slots = std::max(engine->slots(), 2);
     EXPECT_LE(static_cast<unsigned>(engine->slots()) * engine->slab_elements() * 8, memory);
@@ -255,37 +255,36 @@ TEST_F(CudaReduce, LittleMemoryTakesSlotsThenShrinksSlabsThenIsRefused) {
     reduce_into(*engine, bytes_of(elements), 8);
     EXPECT_TRUE(engine->finish().sum == number_of<ExactSum>(slab + 5, 0));
   }
-  EXPECT_THROW(make_backend_with(1000)->make_reduce_engine(plan), Error);
+  EXPECT_THROW(make_backend_with(1000)->make_reduce_engine(plan, everything), Error);
 }
 
 TEST_F(CudaReduce, ASlabBeyondTheSlotIsRefused) {
   const auto backend = make_backend({});
   const auto engine =
-      backend->make_reduce_engine({{ElementType::u8, native_byte_order}, everything, 100, 120});
-  EXPECT_THROW(engine->submit(0, 0, 0, 101), Error);
-  EXPECT_THROW(engine->submit(0, 21, 0, 100), Error);
+      backend->make_reduce_engine({{ElementType::u8, native_byte_order}, {}, 100, 120}, everything);
+  EXPECT_THROW(engine->submit(0, staged_run({}, {0, 101}), {}), Error);
+  EXPECT_THROW(engine->submit(0, staged_run({0, 21}, {0, 100}), {}), Error);
 }
 
 TEST_F(CudaReduce, BytesBeforeTheElementsAreSkipped) {
   const auto backend = make_backend({});
-  const auto engine =
-      backend->make_reduce_engine({{ElementType::u16, native_byte_order}, everything, 1000, 2200});
+  const auto engine = backend->make_reduce_engine(
+      {{ElementType::u16, native_byte_order}, {}, 1000, 2200}, everything);
   for (const std::uint64_t skipped : {0u, 2u, 14u, 198u}) {
     const std::vector<std::uint16_t> ones(1000, 1);
     const std::vector<std::uint16_t> noise(1100, 0xbeef);
-    engine->wait(0);
     std::memcpy(engine->buffer(0).data(), noise.data(), 2200);
     std::memcpy(engine->buffer(0).data() + skipped, ones.data(), 2000);
-    engine->submit(0, skipped, 0, 1000);
+    engine->submit(0, staged_run({0, skipped}, {0, 1000}), {});
   }
   EXPECT_TRUE(engine->finish().sum == number_of<ExactSum>(4000, 0));
 }
 
 TEST_F(CudaReduce, BuffersBeginAtPages) {
   const auto backend = make_backend({});
-  ReducePlan plan{{ElementType::f32, native_byte_order}, everything, 1 << 20, (4 << 20) + 4096};
+  StagingPlan plan{{ElementType::f32, native_byte_order}, {}, 1 << 20, (4 << 20) + 4096};
   plan.slots = 4;
-  const auto engine = backend->make_reduce_engine(plan);
+  const auto engine = backend->make_reduce_engine(plan, everything);
   ASSERT_EQ(engine->slots(), 4);
   for (int slot = 0; slot < 4; ++slot)
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(engine->buffer(slot).data()) % 4096, 0u);
@@ -296,11 +295,11 @@ TEST_F(CudaReduce, ThreadsFillTheirSlotsAtOnce) {
   constexpr std::uint64_t slab = 10007;
   constexpr std::uint64_t slabs = 50;
   const auto backend = make_backend({});
-  ReducePlan plan{{ElementType::i64, native_byte_order}, everything, slab, slab * 8};
+  StagingPlan plan{{ElementType::i64, native_byte_order}, {}, slab};
   StageRegistry registry;
   plan.stages = &registry;
   plan.slots = 2 * threads;
-  const auto engine = backend->make_reduce_engine(plan);
+  const auto engine = backend->make_reduce_engine(plan, everything);
   ASSERT_EQ(engine->slots(), 2 * threads);
   std::vector<std::thread> workers;
   for (int thread = 0; thread < threads; ++thread) {
@@ -308,10 +307,9 @@ TEST_F(CudaReduce, ThreadsFillTheirSlotsAtOnce) {
       for (std::uint64_t round = 0; round < slabs; ++round) {
         const int slot = 2 * thread + static_cast<int>(round % 2);
         const std::uint64_t number = round * threads + static_cast<unsigned>(thread);
-        engine->wait(slot);
         auto* elements = reinterpret_cast<std::int64_t*>(engine->buffer(slot).data());
         std::iota(elements, elements + slab, static_cast<std::int64_t>(number * slab));
-        engine->submit(slot, 0, number * slab, slab);
+        engine->submit(slot, staged_run({}, {0, slab}), {.first = number * slab});
       }
     });
   }
@@ -324,7 +322,7 @@ TEST_F(CudaReduce, ThreadsFillTheirSlotsAtOnce) {
   EXPECT_EQ(result.maximum.index, count - 1);
   const auto timings = engine->timings();
   ASSERT_EQ(timings.size(), 2u);
-  for (const EngineTiming& timing : timings) {
+  for (const StageTiming& timing : timings) {
     EXPECT_EQ(timing.bytes, count * 8);
     EXPECT_GT(timing.seconds, 0);
     EXPECT_LT(timing.seconds, 60);

@@ -35,7 +35,7 @@ ScanResult scanned(const std::vector<T>& elements, const ScanSpec& spec,
                    const Accumulator& before = Accumulator::empty(),
                    std::uint64_t first_index = 0) {
   const auto backend = make_backend({});
-  const auto engine = backend->make_scan_engine({spec, tile, 3 * tile});
+  const auto engine = backend->make_scan_engine(packed_plan(spec.input, tile, 3 * tile), spec);
   return scan_all(*engine, bytes_of(elements, spec.input.order), spec, tile, before, first_index);
 }
 
@@ -289,7 +289,8 @@ TEST_F(CudaScan, ReadersAndWritersWorkOnBlocksAtOnce) {
   constexpr std::uint64_t piece = 2 * tile;
   const auto backend = make_backend({});
   const auto spec = spec_of(ElementType::u16, ElementType::u64, ScanOperation::sum);
-  const auto engine = backend->make_scan_engine({spec, piece, block_elements, 0, threads, threads});
+  const auto engine =
+      backend->make_scan_engine(packed_plan(spec.input, piece, block_elements, threads), spec);
   ASSERT_GE(engine->blocks(), 3);
   ASSERT_EQ(engine->block_elements(), block_elements);
   const auto elements = sample<std::uint16_t>(Sample::uniform, 3 * block_elements, 5);
@@ -307,9 +308,9 @@ TEST_F(CudaScan, ReadersAndWritersWorkOnBlocksAtOnce) {
   };
   for (int round = 0; round < 5; ++round) {
     by_all([&](int thread, int block, std::uint64_t offset, std::uint64_t first) {
-      const auto input = engine->input(thread, block, offset, piece);
+      const auto input = engine->buffer(thread, block, {offset, piece});
       std::memcpy(input.data(), elements.data() + first, input.size());
-      engine->load(thread, block, offset, piece);
+      engine->load(thread, block, staged_run({}, {offset, piece}));
     });
     Accumulator before = Accumulator::empty();
     for (int block = 0; block < 3; ++block) {
@@ -326,19 +327,19 @@ TEST_F(CudaScan, ReadersAndWritersWorkOnBlocksAtOnce) {
                         std::uint64_t{0});
     EXPECT_TRUE(prefixes == expected) << round;
   }
-  for (const EngineTiming& timing : engine->timings()) EXPECT_GT(timing.seconds, 0) << timing.stage;
+  for (const StageTiming& timing : engine->timings()) EXPECT_GT(timing.seconds, 0) << timing.stage;
 }
 
 TEST_F(CudaScan, LittleMemoryMakesSmallBlocksAndTooLittleIsRefused) {
   const auto spec = spec_of(ElementType::f32, ElementType::f64, ScanOperation::sum);
-  const ScanPlan plan{spec, 1 << 20, 1 << 20};
+  const BlockEnginePlan plan = packed_plan(spec.input, 1 << 20, 1 << 20);
   const std::vector<float> ones(200000, 1.0f);
   std::vector<double> expected;
   for (std::size_t i = 0; i < ones.size(); ++i) expected.push_back(static_cast<double>(i + 1));
-  std::uint64_t elements = plan.partition_elements;
+  std::uint64_t elements = plan.block_elements;
   for (const std::uint64_t memory : {64u << 20, 14u << 20, 2u << 20, 60u << 10}) {
     const auto backend = make_backend_with(memory);
-    const auto engine = backend->make_scan_engine(plan);
+    const auto engine = backend->make_scan_engine(plan, spec);
     EXPECT_LE(static_cast<unsigned>(engine->blocks()) * engine->block_elements() * 12, memory);
     EXPECT_LE(engine->block_elements(), elements);
     EXPECT_EQ(engine->block_elements() % tile, 0u);
@@ -346,16 +347,16 @@ TEST_F(CudaScan, LittleMemoryMakesSmallBlocksAndTooLittleIsRefused) {
     EXPECT_EQ(scan_all(*engine, bytes_of(ones), spec, 16 * tile).as<double>(), expected);
   }
   EXPECT_EQ(elements, tile);
-  EXPECT_THROW(make_backend_with(40u << 10)->make_scan_engine(plan), Error);
+  EXPECT_THROW(make_backend_with(40u << 10)->make_scan_engine(plan, spec), Error);
 }
 
 TEST_F(CudaScan, PiecesOutsideTheBlockAreRefused) {
   const auto backend = make_backend({});
   const auto spec = spec_of(ElementType::f32, ElementType::f32, ScanOperation::sum);
-  const auto engine = backend->make_scan_engine({spec, tile, 2 * tile});
-  EXPECT_THROW(engine->input(0, 0, 2 * tile, 1), Error);
-  EXPECT_THROW(engine->input(0, engine->blocks(), 0, 1), Error);
-  EXPECT_THROW(engine->load(0, 0, 0, 1), Error);
+  const auto engine = backend->make_scan_engine(packed_plan(spec.input, tile, 2 * tile), spec);
+  EXPECT_THROW(engine->buffer(0, 0, {2 * tile, 1}), Error);
+  EXPECT_THROW(engine->buffer(0, engine->blocks(), {0, 1}), Error);
+  EXPECT_THROW(engine->load(0, 0, staged_run({}, {0, 1})), Error);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class CudaDeviceReduce : public testing::TestWithParam<ElementType> {
 
   Accumulator reference(const std::vector<std::byte>& bytes, ElementFormat format,
                         ReduceNeeds needs, std::uint64_t first_index) {
-    return needed_parts(reduce_all(*cpu_, {format, needs, 1 << 20}, bytes, first_index), needs);
+    return needed_parts(reduce_all(*cpu_, {format, {}, 1 << 20}, needs, bytes, first_index), needs);
   }
 
   std::vector<std::byte> bytes(Sample kind, std::size_t count,

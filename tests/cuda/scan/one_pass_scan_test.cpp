@@ -122,7 +122,7 @@ Expectation expected(Backend& cpu, const ScanTypes& types, const std::vector<std
     });
   }
   const std::uint64_t slab = std::uint64_t{1} << 22;
-  const auto engine = cpu.make_scan_engine({spec, slab, slab});
+  const auto engine = cpu.make_scan_engine(packed_plan(spec.input, slab, slab), spec);
   expectation.prefixes = scan_all(*engine, elements, spec, slab, before).bytes;
   return expectation;
 }

@@ -152,12 +152,12 @@ class CudaFloatScan : public testing::TestWithParam<ElementType> {
   std::vector<std::byte> expected(const std::vector<std::byte>& bytes, const ScanSpec& spec,
                                   const Accumulator& before) {
     const std::uint64_t elements = bytes.size() / size_of(spec.input.type);
-    const auto engine = cpu_->make_scan_engine({spec, 64 * tile, elements});
+    const auto engine = cpu_->make_scan_engine(packed_plan(spec.input, 64 * tile, elements), spec);
     return scan_all(*engine, bytes, spec, 64 * tile, before).bytes;
   }
 
   Accumulator total_of(const std::vector<std::byte>& bytes, const ElementFormat& format) {
-    return reduce_all(*cpu_, {format, {true, false, false, false}, 64 * tile}, bytes);
+    return reduce_all(*cpu_, {format, {}, 64 * tile}, {true, false, false, false}, bytes);
   }
 
   std::unique_ptr<Backend> cpu_;

@@ -60,7 +60,7 @@ inline SampleSlab empty_slab(const SlabLayout& layout) {
 template <class T>
 SampleSlab whole_slab(const SlabLayout& layout, const std::vector<T>& elements) {
   SampleSlab slab = empty_slab(layout);
-  slab.sample.chunks = {{0, 0, false}};
+  slab.sample.chunks = {{}};
   slab.sample.staging = bytes_of(elements);
   return slab;
 }

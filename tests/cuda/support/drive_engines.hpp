@@ -27,25 +27,33 @@ std::vector<std::byte> bytes_of(const std::vector<T>& elements,
 }
 
 /// Submits the bytes in slabs as large as the engine takes, all its slots in turn.
-inline void reduce_into(SlabEngine& engine, const std::vector<std::byte>& bytes,
+inline void reduce_into(StreamEngine& engine, const std::vector<std::byte>& bytes,
                         std::size_t element_bytes, std::uint64_t first_index = 0) {
   const std::size_t slab = engine.slab_elements() * element_bytes;
   int slot = 0;
   for (std::size_t first = 0; first < bytes.size(); first += slab) {
     const std::size_t size = std::min(slab, bytes.size() - first);
-    engine.wait(slot);
     std::memcpy(engine.buffer(slot).data(), bytes.data() + first, size);
-    engine.submit(slot, 0, first_index + first / element_bytes, size / element_bytes);
+    engine.submit(slot, staged_run({}, {0, size / element_bytes}),
+                  {.first = first_index + first / element_bytes});
     slot = (slot + 1) % engine.slots();
   }
 }
 
-inline Accumulator reduce_all(Backend& backend, ReducePlan plan,
+/// Reduces them through three slots at least.
+inline Accumulator reduce_all(Backend& backend, StagingPlan plan, ReduceNeeds needs,
                               const std::vector<std::byte>& bytes, std::uint64_t first_index = 0) {
-  plan.staging_bytes = plan.slab_elements * size_of(plan.format.type);
-  const auto engine = backend.make_reduce_engine(plan);
+  plan.slots = std::max(plan.slots, 3);
+  const auto engine = backend.make_reduce_engine(plan, needs);
   reduce_into(*engine, bytes, size_of(plan.format.type), first_index);
   return engine->finish();
+}
+
+/// A plan of blocks whose pieces are packed, for `threads` readers and writers.
+inline BlockEnginePlan packed_plan(ElementFormat format, std::uint64_t piece_elements,
+                                   std::uint64_t block_elements, int threads = 1,
+                                   const Decoding& decoding = {}) {
+  return {{format, decoding, piece_elements, 0, Staging::packed, threads}, block_elements, threads};
 }
 
 struct ScanResult {
@@ -77,14 +85,14 @@ inline void append(Accumulator& before, const Accumulator& total, std::uint64_t 
 }
 
 /// Loads the bytes into the block in pieces.
-inline void load_block(BlockLoader& engine, int block, std::span<const std::byte> bytes,
+inline void load_block(BlockEngine& engine, int block, std::span<const std::byte> bytes,
                        std::size_t element_bytes, std::uint64_t piece_elements) {
   const std::uint64_t elements = bytes.size() / element_bytes;
   for (std::uint64_t offset = 0; offset < elements; offset += piece_elements) {
     const std::uint64_t count = std::min(piece_elements, elements - offset);
-    const auto input = engine.input(0, block, offset, count);
+    const auto input = engine.buffer(0, block, {offset, count});
     std::memcpy(input.data(), bytes.data() + offset * element_bytes, count * element_bytes);
-    engine.load(0, block, offset, count);
+    engine.load(0, block, staged_run({}, {offset, count}));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -16,9 +17,6 @@ struct SampleChunks {
   std::vector<StagedChunk> chunks;
   std::vector<std::byte> staging;
 };
-
-/// How a chunk comes.
-enum class Staged { plain, shuffled, unwritten };
 
 /// Visits the elements of chunk `number`: visit(place in the chunk, flat index), the index no_place
 /// for those beyond the dataset.
@@ -52,10 +50,10 @@ void visit_chunk(const ChunkGrid& grid, std::uint64_t number, Visitor&& visit) {
 
 /// Appends chunk `number` to the sample, `gap` bytes behind the last one.
 inline void append_chunk(SampleChunks& sample, const ChunkGrid& grid, std::uint64_t number,
-                         std::span<const std::byte> dataset, std::size_t element_bytes, Staged how,
-                         std::size_t gap) {
-  if (how == Staged::unwritten) {
-    sample.chunks.push_back({number, StagedChunk::unwritten, false});
+                         std::span<const std::byte> dataset, std::size_t element_bytes,
+                         ChunkEncoding encoding, std::size_t gap) {
+  if (encoding == ChunkEncoding::unwritten) {
+    sample.chunks.push_back({number, 0, encoding});
     return;
   }
   std::vector<std::byte> bytes;
@@ -64,12 +62,12 @@ inline void append_chunk(SampleChunks& sample, const ChunkGrid& grid, std::uint6
       bytes.push_back(index == no_place ? std::byte{0xee} : dataset[index * element_bytes + i]);
   });
   const std::size_t source = sample.staging.size() + gap;
-  sample.chunks.push_back({number, source, how == Staged::shuffled});
+  sample.chunks.push_back({number, source, encoding});
   sample.staging.resize(source + bytes.size(), std::byte{0xdd});
   const std::size_t elements = bytes.size() / element_bytes;
   for (std::size_t k = 0; k < bytes.size(); ++k) {
     const std::size_t at =
-        how == Staged::shuffled ? k % element_bytes * elements + k / element_bytes : k;
+        encoding == ChunkEncoding::shuffled ? k % element_bytes * elements + k / element_bytes : k;
     sample.staging[source + at] = bytes[k];
   }
 }
@@ -82,15 +80,16 @@ inline SampleChunks sample_chunks(const ChunkGrid& grid, std::uint64_t first, st
   SampleChunks sample;
   for (std::uint64_t position = first; position < first + count; ++position) {
     const std::uint64_t number = grid.number_at(position);
-    const auto how = static_cast<Staged>(std::min<std::uint64_t>(random() % 5 / 2, 2));
-    if (how == Staged::unwritten) {
+    const ChunkEncoding encoding = std::array{ChunkEncoding::plain, ChunkEncoding::shuffled,
+                                              ChunkEncoding::unwritten}[random() % 5 / 2];
+    if (encoding == ChunkEncoding::unwritten) {
       visit_chunk(grid, number, [&](std::uint64_t, std::uint64_t index) {
         if (index != no_place)
           std::copy_n(fill.begin(), element_bytes,
                       dataset.begin() + static_cast<std::ptrdiff_t>(index * element_bytes));
       });
     }
-    append_chunk(sample, grid, number, dataset, element_bytes, how, random() % 20);
+    append_chunk(sample, grid, number, dataset, element_bytes, encoding, random() % 20);
   }
   std::ranges::shuffle(sample.chunks, random);
   return sample;

@@ -21,10 +21,11 @@ inline std::vector<std::byte> chunk_elements(const StagedChunk& chunk,
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const std::size_t element = i / size;
     const std::size_t byte = i % size;
-    if (chunk.source == StagedChunk::unwritten) {
+    const bool shuffled = chunk.encoding == ChunkEncoding::shuffled;
+    if (chunk.encoding == ChunkEncoding::unwritten) {
       bytes[i] = info.fill[byte];
     } else {
-      bytes[i] = staging[chunk.source + (chunk.shuffled ? byte * elements + element : i)];
+      bytes[i] = staging[chunk.source + (shuffled ? byte * elements + element : i)];
     }
   }
   return bytes;

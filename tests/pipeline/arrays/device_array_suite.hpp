@@ -71,10 +71,10 @@ Summary reduced_at_once(const std::vector<T>& elements, const DeviceReduceOption
   const ElementFormat format{element_type_of<T>(), native_byte_order};
   const auto backend = cpu::make_backend(1);
   const auto engine =
-      backend->make_reduce_engine({format, needs_of(options.statistics, format.type),
-                                   std::max<std::size_t>(elements.size(), 1)});
+      backend->make_reduce_engine({format, {}, std::max<std::size_t>(elements.size(), 1)},
+                                  needs_of(options.statistics, format.type));
   std::ranges::copy(std::as_bytes(std::span(elements)), engine->buffer(0).begin());
-  engine->submit(0, 0, 0, elements.size());
+  engine->submit(0, staged_run({}, {0, elements.size()}), {});
   return summarize(engine->finish(), format.type, options.statistics, options.summary);
 }
 
@@ -87,10 +87,11 @@ std::vector<Out> scanned_at_once(const std::vector<T>& elements, const DeviceSca
                 options.overflow};
   const std::uint64_t block = round_up(elements.size(), scan_tile_elements);
   const auto backend = cpu::make_backend(1);
-  const auto engine = backend->make_scan_engine({spec, block, block});
+  const auto engine =
+      backend->make_scan_engine({{spec.input, {}, block, 0, Staging::packed}, block}, spec);
   std::ranges::copy(std::as_bytes(std::span(elements)),
-                    engine->input(0, 0, 0, elements.size()).begin());
-  engine->load(0, 0, 0, elements.size());
+                    engine->buffer(0, 0, {0, elements.size()}).begin());
+  engine->load(0, 0, staged_run({}, {0, elements.size()}));
   engine->total(0, elements.size());
   engine->scan(0, 0, elements.size(), Accumulator::empty());
   const auto bytes = engine->output(0, 0, 0, elements.size());

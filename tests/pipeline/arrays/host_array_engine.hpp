@@ -22,9 +22,9 @@ class HostArrayEngine final : public cuda::ArrayEngine {
   void start_reduce(const void* elements, std::uint64_t count, ElementType type, ReduceNeeds needs,
                     cuda::StreamHandle) override {
     if (reducing_) throw Error("a fold was started before the last one's result was taken", "", "");
-    reducing_ = backend_->make_reduce_engine({{type, native_byte_order}, needs, count});
+    reducing_ = backend_->make_reduce_engine({{type, native_byte_order}, {}, count}, needs);
     std::memcpy(reducing_->buffer(0).data(), elements, count * size_of(type));
-    reducing_->submit(0, 0, 0, count);
+    reducing_->submit(0, staged_run({}, {0, count}), {});
   }
 
   Accumulator reduce_result() override {
@@ -39,10 +39,11 @@ class HostArrayEngine final : public cuda::ArrayEngine {
 
   Accumulator total(const void* input, std::uint64_t elements, cuda::StreamHandle) override {
     const std::uint64_t whole_tiles = round_up(elements, scan_tile_elements);
-    scan_ = backend_->make_scan_engine({spec_, whole_tiles, whole_tiles});
-    const std::span<std::byte> memory = scan_->input(0, 0, 0, elements);
+    scan_ = backend_->make_scan_engine(
+        {{spec_.input, {}, whole_tiles, 0, Staging::packed}, whole_tiles}, spec_);
+    const std::span<std::byte> memory = scan_->buffer(0, 0, {0, elements});
     std::memcpy(memory.data(), input, elements * size_of(spec_.input.type));
-    scan_->load(0, 0, 0, elements);
+    scan_->load(0, 0, staged_run({}, {0, elements}));
     return scan_->total(0, elements);
   }
 

@@ -25,30 +25,36 @@ class SmallBackend final : public Backend {
   std::string name() const override { return host_->name(); }
   std::string device() const override { return host_->device(); }
 
-  std::unique_ptr<ReduceEngine> make_reduce_engine(const ReducePlan& plan) override {
-    ReducePlan small = plan;
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
+                                                   ReduceNeeds needs) override {
+    StagingPlan small = plan;
     small.slab_elements = std::min(plan.slab_elements, max_elements_);
-    return host_->make_reduce_engine(small);
+    return host_->make_reduce_engine(small, needs);
   }
 
-  std::unique_ptr<ScanEngine> make_scan_engine(const ScanPlan& plan) override {
-    return host_->make_scan_engine(plan);
+  std::unique_ptr<HistogramEngine> make_histogram_engine(
+      const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) override {
+    return host_->make_histogram_engine(plan, bin_keys);
   }
 
-  std::unique_ptr<HistogramEngine> make_histogram_engine(const HistogramPlan& plan) override {
-    return host_->make_histogram_engine(plan);
+  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
+                                                            const AxisReduceSpec& spec) override {
+    return host_->make_axis_reduce_engine(plan, spec);
   }
 
-  std::unique_ptr<CompactEngine> make_compact_engine(const CompactPlan& plan) override {
-    return host_->make_compact_engine(plan);
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
+                                                        const AxisScanSpec& spec) override {
+    return host_->make_axis_scan_engine(plan, spec);
   }
 
-  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const AxisReducePlan& plan) override {
-    return host_->make_axis_reduce_engine(plan);
+  std::unique_ptr<ScanEngine> make_scan_engine(const BlockEnginePlan& plan,
+                                               const ScanSpec& spec) override {
+    return host_->make_scan_engine(plan, spec);
   }
 
-  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const AxisScanPlan& plan) override {
-    return host_->make_axis_scan_engine(plan);
+  std::unique_ptr<CompactEngine> make_compact_engine(const BlockEnginePlan& plan,
+                                                     bool indices) override {
+    return host_->make_compact_engine(plan, indices);
   }
 
  private:
@@ -80,9 +86,9 @@ class SlabPipeline : public testing::Test {
     backend_.emplace([this, max_elements] {
       return std::make_unique<SmallBackend>(world_.is_last() ? max_elements : plenty);
     });
-    const auto make = [this](Backend& backend, ReducePlan plan) {
-      plan.needs = needs_of({Statistic::sum}, ElementType::i64);
-      std::unique_ptr<ReduceEngine> engine = backend.make_reduce_engine(plan);
+    const auto make = [this](Backend& backend, const StagingPlan& plan) {
+      std::unique_ptr<ReduceEngine> engine =
+          backend.make_reduce_engine(plan, needs_of({Statistic::sum}, ElementType::i64));
       engine_ = engine.get();
       return engine;
     };

@@ -1,4 +1,4 @@
-#include "cpu/chunks/chunk_reducer.hpp"
+#include "cpu/reduce/chunk_reducer.hpp"
 
 #include <algorithm>
 
@@ -13,12 +13,13 @@ namespace {
 class ChunkReduce {
  public:
   ChunkReduce(const ChunkElements& elements, const BoxIndices& indices, std::size_t element_bytes,
-              std::byte* block, RangeSink& into)
+              std::byte* block, RangeSink& into, std::uint64_t first_place = 0)
       : elements_(elements),
         indices_(indices),
         element_bytes_(element_bytes),
         block_(block),
-        into_(into) {}
+        into_(into),
+        place_(first_place) {}
 
   void add(const ChunkRow& row) {
     if (row.elements >= long_row) {
@@ -46,8 +47,8 @@ class ChunkReduce {
   static constexpr std::uint64_t long_row = block_elements / 4;
 
   void reduce(const std::byte* elements, std::uint64_t n) {
-    into_.reduce(elements, n, {indices_, reduced_});
-    reduced_ += n;
+    into_.reduce(elements, n, {indices_, place_});
+    place_ += n;
   }
 
   const ChunkElements& elements_;
@@ -56,7 +57,7 @@ class ChunkReduce {
   std::byte* block_;
   RangeSink& into_;
   std::uint64_t packed_ = 0;
-  std::uint64_t reduced_ = 0;
+  std::uint64_t place_;  ///< of the next element to be reduced
 };
 
 }  // namespace
@@ -64,12 +65,20 @@ class ChunkReduce {
 ChunkReducer::ChunkReducer(const Kernels& kernels, std::size_t element_bytes)
     : kernels_(kernels), element_bytes_(element_bytes), block_(block_elements * element_bytes) {}
 
-void ChunkReducer::reduce(const StagedChunks& chunks, const std::byte* staging, RangeSink& into) {
+void ChunkReducer::reduce(const StagedChunks& chunks, const std::byte* staging,
+                          const BoxIndices& indices, RangeSink& into) {
+  std::byte* block = block_.span().data();
+  if (const std::optional<StagedRun> run = run_of(chunks)) {
+    const ChunkElements elements(kernels_, element_bytes_, chunks, chunks.chunks.front(), staging);
+    ChunkReduce reduce(elements, indices, element_bytes_, block, into, run->place);
+    reduce.add({.elements = run->elements});
+    return reduce.flush();
+  }
   for (const StagedChunk& chunk : chunks.chunks) {
     const ChunkRun alone{chunks.grid.position_of(chunk.number).value(), 1};
     const ChunkElements elements(kernels_, element_bytes_, chunks, chunk, staging);
-    const BoxIndices indices = box_indices(chunks.grid, alone);
-    ChunkReduce reduce(elements, indices, element_bytes_, block_.span().data(), into);
+    const BoxIndices of_chunk = box_indices(chunks.grid, alone);
+    ChunkReduce reduce(elements, of_chunk, element_bytes_, block, into);
     ChunkRows(chunks.grid, box_target(chunks.grid, alone), chunk.number)
         .for_each([&](const ChunkRow& row) { reduce.add(row); });
     reduce.flush();

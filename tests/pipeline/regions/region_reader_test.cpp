@@ -1,7 +1,8 @@
-#include "pipeline/regions/box_source.hpp"
+#include "pipeline/regions/region_reader.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "core/layout/random_grids.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using testing::Extents;
 
-class BoxSourceTest : public io::Hdf5Test {
+class RegionReaderTest : public io::Hdf5Test {
  protected:
   /// Dataset "x" of numbered elements: contiguous, in chunks, or in deflated chunks.
   std::vector<std::int32_t> write(const testing::ChunkedShape& made, std::uint64_t storage) {
@@ -69,7 +70,7 @@ Extents random_strides(const Hyperslab& box, std::mt19937_64& random) {
   return stride;
 }
 
-TEST_F(BoxSourceTest, BoxesGoWhereTheirStridesSay) {
+TEST_F(RegionReaderTest, BoxesGoWhereTheirStridesSay) {
   std::mt19937_64 random(12);
   for (std::uint64_t i = 0; i < 45; ++i) {
     const testing::ChunkedShape made = testing::random_shape(random);
@@ -80,15 +81,14 @@ TEST_F(BoxSourceTest, BoxesGoWhereTheirStridesSay) {
     io::Dataset dataset(path("x.h5"), "x", i % 5 == 0 ? ReadPath::library : ReadPath::automatic);
     dataset.select(selection);
     const Extents& shape = dataset.info().shape;
-    const auto source = make_box_source(dataset, registry_);
-    EXPECT_EQ(source->granule().size(), shape.size());
-    const auto reader = source->make_reader();
+    RegionSource source(dataset, registry_);
+    RegionReader reader(source);
     for (int each = 0; each < 5; ++each) {
       const Extents extents = random_extents(shape, random);
       const Hyperslab box = random_box(shape, extents, random);
       const Extents stride = random_strides(box, random);
-      cpu::PageBuffer staging(source->staging_bytes(extents));
-      const StagedChunks staged = reader->read(box, stride, staging.span());
+      cpu::PageBuffer staging(source.bytes_of_box(extents));
+      const StagedChunks staged = reader.read(box, stride, staging.span());
       ASSERT_EQ(staged.target.elements, box.elements());
       std::vector<std::int32_t> placed(box.elements(), -1);
       cpu::assemble(*cpu::available_kernels().front(), sizeof(std::int32_t), staged,
@@ -107,17 +107,47 @@ TEST_F(BoxSourceTest, BoxesGoWhereTheirStridesSay) {
   }
 }
 
-TEST_F(BoxSourceTest, GranulesAreTheSelectedPartsOfChunks) {
-  write({{40, 30}, {10, 5}}, 1);
-  {
+TEST_F(RegionReaderTest, FlatRangesComeAsRuns) {
+  const std::vector<std::int32_t> values = write({{30, 20}, {30, 20}}, 0);
+  for (const FileCache cache : {FileCache::through, FileCache::past}) {
     io::Dataset dataset(path("x.h5"), "x");
-    EXPECT_EQ(make_box_source(dataset, registry_)->granule(), (Extents{10, 5}));
-    dataset.select({{0, 20, 2}, {3, 1, 1, true}});
-    EXPECT_EQ(make_box_source(dataset, registry_)->granule(), (Extents{5}));
+    dataset.choose_cache(cache);
+    RegionSource source(dataset, registry_);
+    EXPECT_EQ(source.grid(), nullptr);
+    EXPECT_EQ(source.staging(), dataset.may_read_past_cache() ? Staging::run : Staging::packed);
+    RegionReader reader(source);
+    for (const ElementRange range : {ElementRange{0, 600}, ElementRange{37, 100}}) {
+      cpu::PageBuffer staging(source.bytes_of_range(range.count));
+      const std::optional<StagedRun> run = run_of(reader.read(range, 11, staging.span()));
+      ASSERT_TRUE(run);
+      EXPECT_EQ(run->place, 11u);
+      ASSERT_EQ(run->elements, range.count);
+      if (source.staging() == Staging::packed) {
+        EXPECT_EQ(run->source, 0u);
+      }
+      const auto* read = reinterpret_cast<const std::int32_t*>(staging.span().data() + run->source);
+      for (std::uint64_t i = 0; i < range.count; ++i) ASSERT_EQ(read[i], values[range.first + i]);
+    }
   }
-  write({{40, 30}, {10, 5}}, 0);
-  io::Dataset contiguous(path("x.h5"), "x");
-  EXPECT_EQ(make_box_source(contiguous, registry_)->granule(), (Extents{1, 1}));
+}
+
+TEST_F(RegionReaderTest, RunsOfChunksComeForTheirTarget) {
+  const std::vector<std::int32_t> values = write({{40, 30}, {10, 5}}, 2);
+  io::Dataset dataset(path("x.h5"), "x");
+  RegionSource source(dataset, {4, 7}, registry_);
+  ASSERT_NE(source.grid(), nullptr);
+  EXPECT_EQ(source.staging(), Staging::chunks);
+  RegionReader reader(source);
+  const ChunkRun run{6, 3};
+  cpu::PageBuffer staging(source.bytes_of_chunks(run.count));
+  const StagedChunks staged = reader.read(run, box_target(*source.grid(), run), staging.span());
+  const BoxIndices indices = box_indices(*source.grid(), run);
+  std::vector<std::int32_t> placed(staged.target.elements, -1);
+  cpu::assemble(*cpu::available_kernels().front(), sizeof(std::int32_t), staged,
+                staging.span().data(), reinterpret_cast<std::byte*>(placed.data()));
+  ASSERT_EQ(placed.size(), 150u);
+  for (std::uint64_t place = 0; place < placed.size(); ++place)
+    EXPECT_EQ(placed[place], values[indices(place)]);
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/engine/stage_registry.hpp"
+#include "core/values/decoding.hpp"
+#include "warpfold/core/element_type.hpp"
+
+namespace warpfold {
+
+/// How a slab's bytes lie in the memory that an engine lends for it.
+enum class Staging : std::uint8_t {
+  packed,  ///< as one run of elements, from the first byte on
+  run,     ///< as one run of elements, anywhere at a multiple of their size
+  chunks,  ///< as chunks, to be put together
+};
+
+/// What an engine makes ready for the slabs that threads bring it. A slab never exceeds 2^30
+/// elements or 1 GiB.
+struct StagingPlan {
+  ElementFormat format;             ///< as stored
+  Decoding decoding = {};           ///< elements that it leaves out don't count
+  std::uint64_t slab_elements = 0;  ///< the most that a slab brings
+  std::uint64_t staging_bytes = 0;  ///< the most of a slab in memory, if more than its elements
+  Staging staging = Staging::run;
+  int slots = 1;                    ///< wanted, of memory for slabs
+  StageRegistry* stages = nullptr;  ///< that shows the engine's, if any
+
+  /// Returns the bytes of memory for a slab.
+  std::uint64_t slot_bytes() const {
+    return std::max(staging_bytes, slab_elements * size_of(format.type));
+  }
+};
+
+}  // namespace warpfold

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/layout/staged_chunks.hpp"
+#include "core/results/accumulator.hpp"
+#include "core/results/axis_parts.hpp"
+#include "core/results/histogram_bins.hpp"
+#include "core/scan/scan_spec.hpp"
+#include "warpfold/core/stage_timing.hpp"
+
+namespace warpfold {
+
+/// Takes slabs through slots of host memory. Threads may work on different slots at once; a slot
+/// serves one thread at a time.
+class SlotEngine {
+ public:
+  virtual ~SlotEngine() = default;
+
+  /// Returns how many slots there are: as many as planned, or fewer where the device's memory is
+  /// short; at least 1.
+  virtual int slots() const = 0;
+
+  /// Returns the slot's memory for its next slab, aligned to 4096 bytes and suited to the device's
+  /// transfers. May wait until an earlier slab has left it.
+  virtual std::span<std::byte> buffer(int slot) = 0;
+
+  /// Returns the times of the engine's own stages; none where it works in the threads that call it.
+  /// Once all of them are done.
+  virtual std::vector<StageTiming> timings() const = 0;
+};
+
+/// Takes slabs in any order.
+class StreamEngine : public SlotEngine {
+ public:
+  /// Returns the most elements of a slab: as planned, or less where the device's memory is short;
+  /// a slot's memory is then less by the same share.
+  virtual std::uint64_t slab_elements() const = 0;
+
+  /// Starts reducing the elements that the chunks in the slot's memory bring to places below
+  /// `slab.target.elements`, all of them once; the one at place p has index indices(p).
+  virtual void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) = 0;
+};
+
+/// Makes one Result of all slabs.
+template <class Result>
+class ResultEngine : public StreamEngine {
+ public:
+  /// Returns what comes of everything submitted so far. Once all threads are done.
+  virtual Result finish() = 0;
+};
+
+/// Reduces slabs into one Accumulator, normalized.
+using ReduceEngine = ResultEngine<Accumulator>;
+
+/// Counts the elements of slabs by bins.
+using HistogramEngine = ResultEngine<HistogramCounts>;
+
+/// What a reduction along axes is to give.
+struct AxisReduceSpec {
+  ReduceNeeds needs;
+  std::uint64_t outputs = 0;  ///< the most that a slot reduces at a time
+};
+
+/// Reduces the columns of matrices, in slots that share nothing: slabs are rows of a matrix of as
+/// many columns as outputs. Place p is row p / outputs, output p % outputs; a slab's indices are
+/// those that an extremum in its rows has.
+class AxisReduceEngine : public StreamEngine {
+ public:
+  /// Forgets what the slot has reduced.
+  virtual void begin(int slot, std::uint64_t outputs) = 0;
+
+  /// Returns what comes of everything submitted since begin().
+  virtual AxisParts finish(int slot) = 0;
+};
+
+/// What a scan along an axis is to give.
+struct AxisScanSpec {
+  ScanSpec scan;            ///< its input is as stored
+  std::uint64_t lines = 0;  ///< the most that a slot scans at a time
+};
+
+/// A slab seen as [outer][along][inner], row-major: the element at (o, a, i) is one of line
+/// o * inner + i.
+struct AxisSlab {
+  std::uint64_t outer = 1;
+  std::uint64_t along = 0;
+  std::uint64_t inner = 1;
+
+  std::uint64_t lines() const { return outer * inner; }
+};
+
+/// Scans lines: sums of floats are the true prefix, rounded once. Slots share nothing; the slabs of
+/// one follow one another along the axis. Elements that are left out count as the operation's
+/// identity.
+class AxisScanEngine : public SlotEngine {
+ public:
+  /// The slot's next slab is the first of `lines` lines.
+  virtual void begin(int slot, std::uint64_t lines) = 0;
+
+  /// Scans what the chunks in the slot's memory bring to places below `slab.target.elements`, all
+  /// of them once, in the shape of `shape`. Returns the prefixes in the output type and native byte
+  /// order, valid until the slot's next call.
+  virtual std::span<const std::byte> scan(int slot, const StagedChunks& slab,
+                                          const AxisSlab& shape) = 0;
+
+  /// Returns the least place in the slab last scanned whose prefix the output type can't hold, if
+  /// any, unless overflow wraps.
+  virtual std::optional<std::uint64_t> overflow(int slot) const = 0;
+};
+
+}  // namespace warpfold

@@ -1,0 +1,55 @@
+#include "cpu/engines/host_block_engine.hpp"
+
+#include <cstring>
+
+namespace warpfold::cpu {
+namespace {
+
+constexpr int block_count = 3;  ///< one being read, one being computed, one being written
+
+}  // namespace
+
+BlockInputs::BlockInputs(const Kernels& kernels, const StagingPlan& plan, ElementFormat held,
+                         std::vector<std::unique_ptr<ElementDecoder>> decoders,
+                         std::uint64_t elements)
+    : kernels_(kernels),
+      stored_bytes_(size_of(plan.format.type)),
+      format_(held),
+      in_place_(plan.staging == Staging::packed && decoders.empty()) {
+  for (int block = 0; block < block_count; ++block)
+    blocks_.emplace_back(elements * size_of(held.type));
+  decoders.resize(static_cast<std::size_t>(plan.slots));
+  for (auto& decoder : decoders) {
+    const std::size_t packed = decoder ? block_elements * stored_bytes_ : 0;
+    readers_.push_back(
+        {PageBuffer(in_place_ ? 0 : plan.slot_bytes()), PageBuffer(packed), std::move(decoder)});
+  }
+}
+
+std::span<std::byte> BlockInputs::buffer(int reader, int block, ElementRange places) {
+  if (in_place_) return {at(block, places.first), places.count * stored_bytes_};
+  return readers_[static_cast<std::size_t>(reader)].staging.span();
+}
+
+void BlockInputs::load(int reader, int block, const StagedChunks& piece) {
+  if (in_place_) return;
+  Reader& from = readers_[static_cast<std::size_t>(reader)];
+  const std::byte* staged = from.staging.span().data();
+  if (!from.decoder) return assemble(kernels_, stored_bytes_, piece, staged, at(block, 0));
+  const std::optional<StagedRun> run = run_of(piece);
+  if (run && run->source % stored_bytes_ == 0)
+    return decode(from, staged + run->source, *run, block);
+  std::byte* packed = from.packed.span().data();
+  assemble(kernels_, stored_bytes_, piece, staged, packed, [&](std::uint64_t place, std::size_t n) {
+    from.decoder->fill(packed, n, at(block, place));
+  });
+}
+
+void BlockInputs::decode(Reader& from, const std::byte* stored, const StagedRun& run, int block) {
+  for (std::uint64_t first = 0; first < run.elements; first += block_elements) {
+    const std::uint64_t n = std::min<std::uint64_t>(block_elements, run.elements - first);
+    from.decoder->fill(stored + first * stored_bytes_, n, at(block, run.place + first));
+  }
+}
+
+}  // namespace warpfold::cpu

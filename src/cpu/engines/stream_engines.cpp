@@ -1,0 +1,199 @@
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cpu/chunks/chunk_assembly.hpp"
+#include "cpu/engines/engines.hpp"
+#include "cpu/machine/page_buffer.hpp"
+#include "cpu/reduce/axis_reducer.hpp"
+#include "cpu/reduce/bin_counter.hpp"
+#include "cpu/reduce/chunk_reducer.hpp"
+#include "cpu/scan/axis_scanner.hpp"
+
+namespace warpfold::cpu {
+namespace {
+
+/// Takes each slab in the thread that brings it, with a Worker for each slot.
+template <class Engine, class Worker>
+class HostStreamEngine : public Engine {
+ public:
+  int slots() const final { return static_cast<int>(slots_.size()); }
+  std::span<std::byte> buffer(int slot) final { return at(slot).buffer.span(); }
+  std::vector<StageTiming> timings() const final { return {}; }
+
+ protected:
+  /// Calls make(), which gives a Worker, for each slot.
+  template <class Make>
+  HostStreamEngine(const StagingPlan& plan, const Make& make) {
+    for (int slot = 0; slot < plan.slots; ++slot)
+      slots_.push_back({PageBuffer(plan.slot_bytes()), make()});
+  }
+
+  Worker& worker(int slot) { return at(slot).worker; }
+  const Worker& worker(int slot) const { return slots_[static_cast<std::size_t>(slot)].worker; }
+  const std::byte* staged(int slot) { return buffer(slot).data(); }
+
+ private:
+  struct Slot {
+    PageBuffer buffer;
+    Worker worker;
+  };
+
+  Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
+
+  std::vector<Slot> slots_;
+};
+
+/// What a slot does with a slab: takes its chunks apart for a Sink.
+template <class Sink>
+struct SlabWorker {
+  std::unique_ptr<Sink> sink;
+  ChunkReducer chunks;
+};
+
+template <class Result, class Sink>
+class HostResultEngine final : public HostStreamEngine<ResultEngine<Result>, SlabWorker<Sink>> {
+  using Base = HostStreamEngine<ResultEngine<Result>, SlabWorker<Sink>>;
+
+ public:
+  /// Calls make_sink() for each slot, and add(result, sink) for each in the end.
+  template <class MakeSink>
+  HostResultEngine(const Kernels& kernels, const StagingPlan& plan, const MakeSink& make_sink,
+                   void (*add)(Result&, Sink&), Result nothing)
+      : Base(plan,
+             [&] {
+               return SlabWorker<Sink>{make_sink(),
+                                       ChunkReducer(kernels, size_of(plan.format.type))};
+             }),
+        slab_elements_(plan.slab_elements),
+        add_(add),
+        nothing_(std::move(nothing)) {}
+
+  std::uint64_t slab_elements() const override { return slab_elements_; }
+
+  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+    auto& [sink, chunks] = this->worker(slot);
+    chunks.reduce(slab, this->staged(slot), indices, *sink);
+  }
+
+  Result finish() override {
+    Result result = nothing_;
+    for (int slot = 0; slot < this->slots(); ++slot) add_(result, *this->worker(slot).sink);
+    return result;
+  }
+
+ private:
+  std::uint64_t slab_elements_;
+  void (*add_)(Result&, Sink&);
+  Result nothing_;
+};
+
+void add_total(Accumulator& total, RangeReducer& reducer) {
+  total.merge(reducer.take());
+  total.normalize();
+}
+
+void add_counts(HistogramCounts& total, BinCounter& counter) {
+  const HistogramCounts counts = counter.counts();
+  for (std::size_t bin = 0; bin < total.bins.size(); ++bin) total.bins[bin] += counts.bins[bin];
+  total.below += counts.below;
+  total.above += counts.above;
+  total.nan += counts.nan;
+}
+
+class HostAxisReduceEngine final
+    : public HostStreamEngine<AxisReduceEngine, std::unique_ptr<AxisReducer>> {
+ public:
+  HostAxisReduceEngine(const Kernels& kernels, const StagingPlan& plan, ReduceNeeds needs)
+      : HostStreamEngine(
+            plan, [&] { return make_axis_reducer(kernels, plan.format, plan.decoding, needs); }),
+        slab_elements_(plan.slab_elements) {}
+
+  std::uint64_t slab_elements() const override { return slab_elements_; }
+  void begin(int slot, std::uint64_t outputs) override { worker(slot)->begin(outputs); }
+  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
+    worker(slot)->reduce(slab, staged(slot), rows);
+  }
+  AxisParts finish(int slot) override { return worker(slot)->finish(); }
+
+ private:
+  std::uint64_t slab_elements_;
+};
+
+/// What a slot scans with.
+struct LineWorker {
+  PageBuffer in;
+  PageBuffer out;
+  std::unique_ptr<AxisScanner> scanner;
+  std::optional<std::uint64_t> unfit = std::nullopt;
+};
+
+class HostAxisScanEngine final : public HostStreamEngine<AxisScanEngine, LineWorker> {
+ public:
+  HostAxisScanEngine(const Kernels& kernels, const StagingPlan& plan, const ScanSpec& spec)
+      : HostStreamEngine(plan,
+                         [&] {
+                           return LineWorker{
+                               PageBuffer(plan.slab_elements * size_of(plan.format.type)),
+                               PageBuffer(plan.slab_elements * size_of(spec.output)),
+                               make_axis_scanner(kernels, spec, plan.decoding)};
+                         }),
+        kernels_(kernels),
+        wraps_(spec.overflow == OverflowPolicy::wrap),
+        input_bytes_(size_of(plan.format.type)),
+        output_bytes_(size_of(spec.output)) {}
+
+  void begin(int slot, std::uint64_t lines) override { worker(slot).scanner->begin(lines); }
+
+  std::span<const std::byte> scan(int slot, const StagedChunks& slab,
+                                  const AxisSlab& shape) override {
+    LineWorker& here = worker(slot);
+    std::byte* in = here.in.span().data();
+    assemble(kernels_, input_bytes_, slab, staged(slot), in);
+    const auto unfit = here.scanner->scan(in, shape, here.out.span().data());
+    here.unfit = wraps_ ? std::nullopt : unfit;
+    return here.out.span().first(slab.target.elements * output_bytes_);
+  }
+
+  std::optional<std::uint64_t> overflow(int slot) const override { return worker(slot).unfit; }
+
+ private:
+  const Kernels& kernels_;
+  bool wraps_;
+  std::size_t input_bytes_;
+  std::size_t output_bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<ReduceEngine> make_reduce_engine(const Kernels& kernels, const StagingPlan& plan,
+                                                 ReduceNeeds needs) {
+  return std::make_unique<HostResultEngine<Accumulator, RangeReducer>>(
+      kernels, plan, [&] { return make_range_reducer(kernels, plan.format, needs, plan.decoding); },
+      add_total, Accumulator::empty());
+}
+
+std::unique_ptr<HistogramEngine> make_histogram_engine(const Kernels& kernels,
+                                                       const StagingPlan& plan,
+                                                       const std::vector<std::uint64_t>& bin_keys) {
+  const auto counters = make_bin_counter_factory(kernels, plan.format, bin_keys, plan.decoding);
+  return std::make_unique<HostResultEngine<HistogramCounts, BinCounter>>(
+      kernels, plan, [&] { return counters->make(); }, add_counts,
+      HistogramCounts{std::vector<std::uint64_t>(bin_keys.size() - 1)});
+}
+
+std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Kernels& kernels,
+                                                          const StagingPlan& plan,
+                                                          const AxisReduceSpec& spec) {
+  return std::make_unique<HostAxisReduceEngine>(kernels, plan, spec.needs);
+}
+
+std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Kernels& kernels,
+                                                      const StagingPlan& plan,
+                                                      const AxisScanSpec& spec) {
+  return std::make_unique<HostAxisScanEngine>(kernels, plan, spec.scan);
+}
+
+}  // namespace warpfold::cpu

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/engine/stage_timer.hpp"
+#include "core/engine/staging_plan.hpp"
+#include "core/layout/staged_chunks.hpp"
+#include "io/chunks/chunk_source.hpp"
+#include "io/dataset/dataset.hpp"
+
+namespace warpfold::pipeline {
+
+/// Whether a dataset's chunks are read one by one.
+bool reads_chunks(const io::DatasetInfo& info);
+
+/// Where regions of a dataset come from: its chunks where these are read one by one, otherwise
+/// whatever elements are asked for.
+class RegionSource {
+ public:
+  /// Borrows the dataset; what readers do is seen in the registry. Throws Error.
+  RegionSource(io::Dataset& dataset, StageRegistry& registry);
+
+  /// The same, of the chunks `mine` alone, given by position, where chunks are read.
+  RegionSource(io::Dataset& dataset, ChunkRun mine, StageRegistry& registry);
+
+  const io::DatasetInfo& info() const { return dataset_.info(); }
+
+  /// Returns the grid of the dataset's chunks, where these are read.
+  const ChunkGrid* grid() const { return chunks_ ? &chunks_->grid() : nullptr; }
+
+  /// Returns how flat ranges of elements, or runs of chunks, come.
+  Staging staging() const;
+
+  /// Returns the staging memory, in bytes, for a flat range of so many elements, for so many
+  /// chunks, and for boxes that start at multiples of `count[d]` along each dimension and have at
+  /// most as many indices.
+  std::uint64_t bytes_of_range(std::uint64_t elements) const;
+  std::uint64_t bytes_of_chunks(std::uint64_t chunks) const;
+  std::uint64_t bytes_of_box(std::span<const std::uint64_t> count) const;
+
+ private:
+  friend class RegionReader;
+
+  io::Dataset& dataset_;
+  StageRegistry& registry_;
+  std::optional<io::ChunkSource> chunks_;
+};
+
+/// One thread's way to regions of a dataset. What it returns is valid until the next call. Reading
+/// throws Error.
+class RegionReader {
+ public:
+  explicit RegionReader(RegionSource& source);
+
+  /// Reads a flat range, where no chunks are read; it goes to places from `first_place` on.
+  StagedChunks read(ElementRange range, std::uint64_t first_place, std::span<std::byte> staging);
+
+  /// Reads chunks, for a target of theirs.
+  StagedChunks read(ChunkRun run, const ChunkTarget& target, std::span<std::byte> staging);
+
+  /// Reads a box, in whatever way. The element at coordinates x of the box (from 0) goes to place
+  /// sum(x[d] * stride[d]); the places of all are 0 to box.elements() - 1.
+  StagedChunks read(const Hyperslab& box, std::span<const std::uint64_t> stride,
+                    std::span<std::byte> staging);
+
+  /// Returns what its stages took so far.
+  std::vector<StageTiming> timings() const;
+
+ private:
+  RegionSource& source_;
+  std::optional<io::ChunkSource::Reader> chunks_;
+  std::optional<StageTimer> timer_;  ///< where no chunks are read
+  StagedChunk run_;
+};
+
+}  // namespace warpfold::pipeline
