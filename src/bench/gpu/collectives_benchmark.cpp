@@ -7,8 +7,8 @@
 #include "bench/kernels/kernels.hpp"
 #include "core/results/summarize.hpp"
 #include "cuda/arrays/device_scan.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/device_collectives.hpp"
 
 namespace warpfold::bench {

@@ -10,7 +10,6 @@
 #include "bench/kernels/kernels.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/reduce/device_reduce.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "pipeline/run/collective.hpp"

@@ -8,7 +8,6 @@
 #include "bench/cub/cub_peers.hpp"
 #include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"

@@ -10,7 +10,6 @@
 #include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/machine/machine.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "pipeline/run/worker_threads.hpp"

@@ -8,8 +8,8 @@
 #include "bench/kernels/kernels.hpp"
 #include "core/results/summarize.hpp"
 #include "cuda/reduce/device_reduce.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
 

@@ -6,7 +6,6 @@
 #include "bench/harness/across_ranks.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/engines/backend.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/runtime/visible_devices.hpp"
 #include "mpi/communicator.hpp"

@@ -3,9 +3,9 @@
 
 #include "bench/kernels/kernels.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench::kernels {

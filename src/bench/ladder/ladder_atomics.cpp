@@ -6,8 +6,8 @@
 #include "bench/kernels/kernels.hpp"
 #include "bench/ladder/ladder.hpp"
 #include "bench/ladder/ladder_kernels.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench::ladder {

@@ -12,8 +12,8 @@
 #include "core/results/summarize.hpp"
 #include "core/values/generator.hpp"
 #include "cuda/reduce/device_reduce.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::bench::ladder {

@@ -6,8 +6,8 @@
 #include "bench/ladder/ladder.hpp"
 #include "bench/ladder/ladder_kernels.hpp"
 #include "core/layout/partition.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_scan.hpp"
 
 namespace warpfold::bench::ladder {

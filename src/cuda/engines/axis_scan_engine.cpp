@@ -12,7 +12,6 @@
 #include "cuda/chunks/promoted_elements.hpp"
 #include "cuda/engines/engines.hpp"
 #include "cuda/engines/stream_engine.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"

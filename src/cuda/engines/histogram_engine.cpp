@@ -4,8 +4,8 @@
 #include "cuda/engines/engines.hpp"
 #include "cuda/engines/stream_engine.hpp"
 #include "cuda/histogram/histogram.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -38,7 +38,7 @@ class DeviceBins {
   }
 
   void count(const SlabValues& slab, cudaStream_t stream) const {
-    kernels::histogram({slab.elements, slab.count, slab.format, slab.kept, bins_}, stream);
+    kernels::histogram({slab.elements, slab.count, slab.format, slab.selected, bins_}, stream);
   }
 
   /// Once all streams that count are done.

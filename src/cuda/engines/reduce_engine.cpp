@@ -4,7 +4,7 @@
 #include "cuda/engines/stream_engine.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/reduce/reduce.hpp"
-#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/stream.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -25,7 +25,7 @@ class ReduceStage final : public SlabStage {
          .block_extrema = state_.block_extrema(),
          .blocks = kernels::reduce_blocks(slab.count * size_of(slab.format.type), state_.blocks()),
          .indices = slab.indices,
-         .kept = slab.kept,
+         .selected = slab.selected,
          .places = slab.places},
         stream);
   }
@@ -47,7 +47,7 @@ class ReduceBlocks {
   ReduceBlocks(const StagingPlan& plan, ReduceNeeds needs)
       : value_type_(plan.decoding.value_type(plan.format.type)),
         resident_(kernels::resident_reduce_blocks(
-                      value_type_, plan.decoding.trivial() ? needs : kernels::needs_of_kept) *
+                      value_type_, plan.decoding.trivial() ? needs : kernels::needs_of_selected) *
                   multiprocessors()) {}
 
   int of_bytes(std::uint64_t value_bytes) const {

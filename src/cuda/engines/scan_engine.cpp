@@ -11,7 +11,7 @@
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/scan_method.hpp"
-#include "cuda/select/keep_elements.hpp"
+#include "cuda/select/select_elements.hpp"
 #include "cuda/tiles/block_view.hpp"
 #include "cuda/tiles/tile_scans.hpp"
 

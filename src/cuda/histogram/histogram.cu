@@ -105,7 +105,7 @@ template <class T, class Counters>
 __device__ void count_elements(const HistogramArguments& arguments, const Counters& counters) {
   const BinSearch<T> search(arguments.bins);
   const auto* words = reinterpret_cast<const Word<T>*>(arguments.elements);
-  const std::uint64_t count = arguments.kept == nullptr ? arguments.count : *arguments.kept;
+  const std::uint64_t count = arguments.selected == nullptr ? arguments.count : *arguments.selected;
   const bool swapped = arguments.format.order != native_byte_order;
   const std::uint64_t warp_number =
       (std::uint64_t{blockIdx.x} * histogram_threads + threadIdx.x) / warp::lanes;

@@ -64,9 +64,9 @@ struct HistogramBins {
 
 struct HistogramArguments {
   const std::byte* elements;  ///< in device memory, aligned to their size
-  std::uint64_t count;        ///< the most there may be where `kept` says how many there are
+  std::uint64_t count;        ///< the most there may be where `selected` says how many there are
   ElementFormat format;
-  const std::uint64_t* kept;  ///< in device memory, or null
+  const std::uint64_t* selected;  ///< in device memory, or null
   HistogramBins bins;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/stream.hpp"

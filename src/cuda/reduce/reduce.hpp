@@ -48,10 +48,10 @@ struct ReduceArguments {
   PublishedReduce* published = nullptr;
   std::uint64_t epoch = 0;
   const BoxIndices* indices = nullptr;  ///< in device memory; null: they are consecutive
-  /// In device memory: how many there are, of elements that were kept of `count` at most; null:
+  /// In device memory: how many there are, of elements that were selected of `count` at most; null:
   /// `count`. Such a reduction publishes nothing.
-  const std::uint64_t* kept = nullptr;
-  const std::uint32_t* places = nullptr;  ///< theirs among the elements they were kept of
+  const std::uint64_t* selected = nullptr;
+  const std::uint32_t* places = nullptr;  ///< theirs among the elements they were selected of
 };
 
 /// Says how many blocks of reduce() one multiprocessor of the current device holds at once: at most
@@ -62,9 +62,9 @@ int resident_reduce_blocks(ElementType type, ReduceNeeds needs = {});
 /// device holds at once.
 int reduce_blocks(std::uint64_t bytes, int resident_blocks);
 
-/// What a reduction of kept elements fills, whatever is needed: one kernel a type will do for
+/// What a reduction of selected elements fills, whatever is needed: one kernel a type will do for
 /// elements that take longer to keep than to reduce.
-inline constexpr ReduceNeeds needs_of_kept{true, true, true, true};
+inline constexpr ReduceNeeds needs_of_selected{true, true, true, true};
 
 /// Adds the elements to the totals. More than is needed may be filled.
 void reduce(const ReduceArguments& arguments, cudaStream_t stream);

@@ -56,7 +56,7 @@ struct ReduceShare {
   PublishedReduce* published;
   std::uint64_t epoch;
   const BoxIndices* indices;
-  const std::uint32_t* places;  ///< of kept elements: first_place + places[i]
+  const std::uint32_t* places;  ///< of selected elements: first_place + places[i]
   std::uint64_t first_place;
 
   /// Blocks count places from first_index on; what leaves the launch are indices, which rise with

@@ -26,8 +26,8 @@ struct MomentsReduce {
 struct WholeReduce {
   static constexpr ReduceNeeds needs{true, true, true, true};
 };
-struct KeptReduce {
-  static constexpr ReduceNeeds needs = needs_of_kept;
+struct SelectedReduce {
+  static constexpr ReduceNeeds needs = needs_of_selected;
 };
 
 template <class Visitor>
@@ -160,26 +160,26 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
 /// Reduces selected elements from the `first` on, at most `maximum`.
 template <class T>
 __global__ void __launch_bounds__(reduce_threads,
-                                  (blocks_per_multiprocessor<T, KeptReduce::needs>()))
-    reduce_kept_kernel(const ReduceArguments arguments, std::uint64_t first,
-                       std::uint64_t maximum) {
+                                  (blocks_per_multiprocessor<T, SelectedReduce::needs>()))
+    reduce_selected_kernel(const ReduceArguments arguments, std::uint64_t first,
+                           std::uint64_t maximum) {
   __shared__ ReduceShare share;
   if (threadIdx.x == 0) {
-    const std::uint64_t kept = *arguments.kept;
-    share = share_of<T>(arguments, std::min(first, kept),
-                        std::min(maximum, kept - std::min(first, kept)));
+    const std::uint64_t selected = *arguments.selected;
+    share = share_of<T>(arguments, std::min(first, selected),
+                        std::min(maximum, selected - std::min(first, selected)));
   }
   __syncthreads();
-  reduce_share<T, KeptReduce::needs>(share);
+  reduce_share<T, SelectedReduce::needs>(share);
 }
 
 template <class T>
 void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(arguments.blocks);
   const std::uint64_t maximum = max_block_elements * blocks;
-  if (arguments.kept != nullptr) {
+  if (arguments.selected != nullptr) {
     for (std::uint64_t first = 0; first < arguments.count; first += maximum)
-      reduce_kept_kernel<T><<<blocks, reduce_threads, 0, stream>>>(arguments, first, maximum);
+      reduce_selected_kernel<T><<<blocks, reduce_threads, 0, stream>>>(arguments, first, maximum);
   } else {
     visit_reduce(arguments.needs, [&](auto kind) {
       for (std::uint64_t first = 0; first < arguments.count; first += maximum)

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/scan/scan_spec.hpp"
-#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
 #include "warpfold/core/error.hpp"
 

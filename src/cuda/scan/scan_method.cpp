@@ -7,7 +7,6 @@
 #include "core/numeric/rounding.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cuda/reduce/device_reduce.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_scan.hpp"

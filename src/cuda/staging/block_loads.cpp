@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/staging/staging_buffer.hpp"
 

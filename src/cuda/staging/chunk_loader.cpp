@@ -7,7 +7,7 @@
 #include "core/layout/partition.hpp"
 #include "cuda/chunks/chunk_assembly.hpp"
 #include "cuda/chunks/chunk_scatter.hpp"
-#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/stream.hpp"
 
 namespace warpfold::cuda {
 namespace {

@@ -14,7 +14,7 @@ constexpr std::uint64_t min_slab_bytes = std::uint64_t{64} << 10;
 
 }  // namespace
 
-KeepRule keep_rule(const StagingPlan& plan, const SlabPurpose& purpose) {
+SelectRule select_rule(const StagingPlan& plan, const SlabPurpose& purpose) {
   return {plan.format, plan.decoding, purpose.places};
 }
 
@@ -35,13 +35,13 @@ SlotLayout SlotMemory::slot_for(std::uint64_t slab_bytes) const {
 }
 
 std::uint64_t SlotMemory::device_bytes(const SlotLayout& slot) const {
-  const KeepRule rule = keep_rule(plan_, purpose_);
+  const SelectRule rule = select_rule(plan_, purpose_);
   const std::uint64_t stored = slot.elements * size_of(plan_.format.type);
   const std::uint64_t loader =
       plan_.staging == Staging::chunks ? ChunkLoader::buffer_bytes(slot.staging_bytes) : 0;
-  const std::uint64_t kept =
-      plan_.decoding.trivial() ? 0 : KeptElements::bytes(rule, slot.elements);
-  return stored + loader + kept +
+  const std::uint64_t selected =
+      plan_.decoding.trivial() ? 0 : SelectedElements::bytes(rule, slot.elements);
+  return stored + loader + selected +
          purpose_.slot_bytes(slot.elements * size_of(rule.value_format().type));
 }
 

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "core/engine/staging_plan.hpp"
-#include "cuda/select/kept_elements.hpp"
+#include "cuda/select/select_elements.hpp"
 
 namespace warpfold::cuda {
 
 /// What is done with slabs, as far as their memory goes.
 struct SlabPurpose {
   std::string verb;     ///< "fold", for errors
-  bool places = false;  ///< of kept elements are needed
+  bool places = false;  ///< of selected elements are needed
   /// Device memory of a slot beside its elements, for slabs of so many bytes of values.
   std::function<std::uint64_t(std::uint64_t value_bytes)> slot_bytes;
 };
@@ -47,6 +47,6 @@ class SlotMemory {
 };
 
 /// Returns which elements of a slab the plan's decoding keeps.
-KeepRule keep_rule(const StagingPlan& plan, const SlabPurpose& purpose);
+SelectRule select_rule(const StagingPlan& plan, const SlabPurpose& purpose);
 
 }  // namespace warpfold::cuda

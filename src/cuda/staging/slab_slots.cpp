@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "cuda/runtime/copy.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -19,7 +19,7 @@ SlabSlot::SlabSlot(const StagingPlan& plan, const SlabPurpose& purpose, const Sl
       slab_(layout.elements * size_of(plan.format.type)),
       work_(epoch) {
   if (plan.staging == Staging::chunks) loader_.emplace(layout.staging_bytes);
-  if (!plan.decoding.trivial()) kept_.emplace(keep_rule(plan, purpose), layout.elements);
+  if (!plan.decoding.trivial()) selected_.emplace(select_rule(plan, purpose), layout.elements);
 }
 
 std::span<std::byte> SlabSlot::buffer() {
@@ -58,12 +58,12 @@ void SlabSlot::copy_run(const StagedChunks& slab) {
 
 void SlabSlot::take(std::uint64_t elements, std::uint64_t first_index, const BoxIndices* indices) {
   SlabValues values{slab_.data(), elements, format_, first_index, indices, nullptr, nullptr};
-  if (kept_) {
-    kept_->keep(slab_.data(), elements, stream());
-    values.elements = kept_->values();
-    values.format = kept_->format();
-    values.kept = kept_->count();
-    values.places = kept_->places();
+  if (selected_) {
+    selected_->select(slab_.data(), elements, stream());
+    values.elements = selected_->values();
+    values.format = selected_->format();
+    values.selected = selected_->count();
+    values.places = selected_->places();
   }
   stage_->take(values, stream());
   work_.end(stream(), elements * size_of(format_.type));

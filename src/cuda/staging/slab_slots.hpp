@@ -14,7 +14,7 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/select/kept_elements.hpp"
+#include "cuda/select/select_elements.hpp"
 #include "cuda/staging/chunk_loader.hpp"
 #include "cuda/staging/slab_layout.hpp"
 #include "cuda/staging/staging_buffer.hpp"
@@ -24,12 +24,12 @@ namespace warpfold::cuda {
 /// A slab's values in device memory.
 struct SlabValues {
   const std::byte* elements;
-  std::uint64_t count;  ///< the most there may be where not all were kept
+  std::uint64_t count;  ///< the most there may be where not all were selected
   ElementFormat format;
-  std::uint64_t first_index;    ///< of the slab, where `indices` is null
-  const BoxIndices* indices;    ///< in device memory
-  const std::uint64_t* kept;    ///< their number, in device memory; null: `count`
-  const std::uint32_t* places;  ///< of kept ones in the slab, where wanted
+  std::uint64_t first_index;      ///< of the slab, where `indices` is null
+  const BoxIndices* indices;      ///< in device memory
+  const std::uint64_t* selected;  ///< their number, in device memory; null: `count`
+  const std::uint32_t* places;    ///< of selected ones in the slab, where wanted
 };
 
 /// What is done with the slabs of one slot.
@@ -65,8 +65,8 @@ class SlabSlot {
   std::unique_ptr<SlabStage> stage_;
   StagingBuffer staging_;
   DeviceBuffer slab_;
-  std::optional<ChunkLoader> loader_;  ///< of a plan of chunks
-  std::optional<KeptElements> kept_;   ///< where the plan decodes
+  std::optional<ChunkLoader> loader_;         ///< of a plan of chunks
+  std::optional<SelectedElements> selected_;  ///< where the plan decodes
   SpanTimer work_;
   Stream stream_;
 };

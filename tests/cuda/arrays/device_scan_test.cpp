@@ -9,7 +9,6 @@
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/accumulator_equality.hpp"

@@ -1,7 +1,6 @@
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/primitives/warp_kernels.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 

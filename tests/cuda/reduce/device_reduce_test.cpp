@@ -12,7 +12,6 @@
 
 #include "core/engine/backend.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/accumulator_equality.hpp"

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"

@@ -12,7 +12,6 @@
 
 #include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"

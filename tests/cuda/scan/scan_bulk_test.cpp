@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cuda/chunks/chunk_assembly.hpp"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/sample_chunks.hpp"

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"

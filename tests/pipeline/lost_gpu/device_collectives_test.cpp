@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"

@@ -1,4 +1,4 @@
-#include "cuda/select/keep_elements.hpp"
+#include "cuda/select/select_elements.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,24 +7,24 @@
 #include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/copy.hpp"
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "cuda/scan/scan_lookback.cuh"
 
-// Kept elements are written in one pass: a block counts those of its tile and learns where they go
-// from the tiles before it (D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with
+// Selected elements are written in one pass: a block counts those of its tile and learns where they
+// go from the tiles before it (D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with
 // Decoupled Lookback", 2016). Blocks number their tiles as they start, so that a tile waits for
 // none that has not begun.
 
 namespace warpfold::cuda::kernels {
 namespace {
 
-constexpr int keep_threads = 256;
-constexpr int keep_blocks = 2;  ///< at least, of a multiprocessor: leaves registers enough
-constexpr int keep_warps = keep_threads / warp::lanes;
+constexpr int select_threads = 256;
+constexpr int select_blocks = 2;  ///< at least, of a multiprocessor: leaves registers enough
+constexpr int select_warps = select_threads / warp::lanes;
 constexpr int warp_rows = 16;
 constexpr std::uint64_t warp_elements = warp_rows * warp::lanes;
-constexpr std::uint64_t tile_elements = keep_warps * warp_elements;
+constexpr std::uint64_t tile_elements = select_warps * warp_elements;
 
 using TileCount = PublishedAggregate<std::uint32_t>;
 
@@ -33,22 +33,22 @@ constexpr std::uint32_t tile_alone = 1;
 constexpr std::uint32_t all_up_to_tile = 2;
 
 /// Zeros before a launch.
-struct KeepScratch {
+struct SelectScratch {
   std::uint64_t tiles_begun;
   TileCount counts[1];  ///< one for each tile
 };
 
 template <class T>
-struct KeepLaunch {
+struct SelectLaunch {
   const T* elements;
   std::uint64_t count;
   bool swapped_bytes;
   Decoding decoding;
-  KeptTarget target;
+  SelectTarget target;
   std::uint32_t tiles;
 
-  __device__ KeepScratch& scratch() const {
-    return *reinterpret_cast<KeepScratch*>(target.scratch);
+  __device__ SelectScratch& scratch() const {
+    return *reinterpret_cast<SelectScratch*>(target.scratch);
   }
   __device__ T load(std::uint64_t i) const {
     return std::bit_cast<T>(__ldcs(reinterpret_cast<const Word<T>*>(elements) + i));
@@ -59,12 +59,12 @@ struct KeepLaunch {
 /// In shared memory: where the warps of a block write.
 struct TilePlaces {
   std::uint32_t tile;
-  std::uint32_t before;  ///< kept by the tiles before
-  std::uint32_t of_warp[keep_warps];
+  std::uint32_t before;  ///< selected by the tiles before
+  std::uint32_t of_warp[select_warps];
 };
 
-/// How many elements the tiles before `tile` keep. By a whole warp.
-__device__ std::uint32_t kept_before(const TileCount* counts, std::uint32_t tile) {
+/// Counts the elements that the tiles before `tile` select. By a whole warp.
+__device__ std::uint32_t selected_before(const TileCount* counts, std::uint32_t tile) {
   const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
   std::uint32_t before = 0;
   for (std::int64_t nearest = std::int64_t{tile} - 1;; nearest -= warp::lanes) {
@@ -81,29 +81,29 @@ __device__ std::uint32_t kept_before(const TileCount* counts, std::uint32_t tile
   }
 }
 
-/// Publishes what the tile keeps and finds where it writes. By the first warp.
+/// Publishes what the tile selects and finds where it writes. By the first warp.
 template <class T>
-__device__ void place_tile(const KeepLaunch<T>& keep, TilePlaces& places) {
+__device__ void place_tile(const SelectLaunch<T>& select, TilePlaces& places) {
   const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
-  TileCount* const counts = keep.scratch().counts;
-  const bool is_warp = warp::lane() < keep_warps;
+  TileCount* const counts = select.scratch().counts;
+  const bool is_warp = warp::lane() < select_warps;
   const std::uint32_t all = warp::reduce_xor(is_warp ? places.of_warp[warp::lane()] : 0u, plus);
   if (warp::lane() == 0 && places.tile != 0)
     store_relaxed(counts + places.tile, TileCount::of(all, tile_alone));
-  const std::uint32_t before = kept_before(counts, places.tile);
+  const std::uint32_t before = selected_before(counts, places.tile);
   if (warp::lane() != 0) return;
   store_relaxed(counts + places.tile, TileCount::of(before + all, all_up_to_tile));
   places.before = before;
-  if (places.tile == keep.tiles - 1) *keep.target.count = std::uint64_t{before} + all;
+  if (places.tile == select.tiles - 1) *select.target.count = std::uint64_t{before} + all;
 }
 
-/// Where the warp's first kept element goes. By all threads of the block.
+/// Returns where the warp's first selected element goes. By all threads of the block.
 template <class T>
-__device__ std::uint32_t first_target(const KeepLaunch<T>& keep, std::uint32_t warp_keeps,
+__device__ std::uint32_t first_target(const SelectLaunch<T>& select, std::uint32_t warp_selects,
                                       TilePlaces& places) {
-  if (warp::lane() == 0) places.of_warp[warp::index()] = warp_keeps;
+  if (warp::lane() == 0) places.of_warp[warp::index()] = warp_selects;
   __syncthreads();
-  if (warp::index() == 0) place_tile(keep, places);
+  if (warp::index() == 0) place_tile(select, places);
   __syncthreads();
   std::uint32_t first = places.before;
   for (int other = 0; other < warp::index(); ++other) first += places.of_warp[other];
@@ -114,39 +114,39 @@ __device__ std::uint32_t first_target(const KeepLaunch<T>& keep, std::uint32_t w
 template <class T, class Value>
 class WarpRows {
  public:
-  __device__ WarpRows(const KeepLaunch<T>& keep, std::uint32_t tile)
-      : keep_(keep),
+  __device__ WarpRows(const SelectLaunch<T>& select, std::uint32_t tile)
+      : select_(select),
         first_(tile * tile_elements + static_cast<unsigned>(warp::index()) * warp_elements +
                static_cast<unsigned>(warp::lane())) {}
 
-  /// Returns how many are kept. No load waits for what is done with another's element.
+  /// Returns how many are selected. No load waits for what is done with another's element.
   __device__ std::uint32_t decode_all() {
     T stored[warp_rows];
 #pragma unroll
     for (int row = 0; row < warp_rows; ++row)
-      stored[row] = place(row) < keep_.count ? keep_.load(place(row)) : T{};
-    std::uint32_t keeps = 0;
+      stored[row] = place(row) < select_.count ? select_.load(place(row)) : T{};
+    std::uint32_t selects = 0;
 #pragma unroll
     for (int row = 0; row < warp_rows; ++row) {
-      const bool counts = decode<Value>(keep_.decoding, keep_.native(stored[row]), value_[row]);
-      kept_[row] = warp::ballot(counts && place(row) < keep_.count);
-      keeps += static_cast<unsigned>(__popc(kept_[row]));
+      const bool counts = decode<Value>(select_.decoding, select_.native(stored[row]), value_[row]);
+      selected_[row] = warp::ballot(counts && place(row) < select_.count);
+      selects += static_cast<unsigned>(__popc(selected_[row]));
     }
-    return keeps;
+    return selects;
   }
 
-  /// The kept ones, to `next` and on.
+  /// Writes the selected ones to `next` and on.
   __device__ void write(std::uint32_t next) const {
-    auto* const values = reinterpret_cast<Value*>(keep_.target.values);
+    auto* const values = reinterpret_cast<Value*>(select_.target.values);
 #pragma unroll
     for (int row = 0; row < warp_rows; ++row) {
-      if ((kept_[row] >> warp::lane() & 1) != 0) {
-        const std::uint32_t to = next + warp::rank_among(kept_[row]);
+      if ((selected_[row] >> warp::lane() & 1) != 0) {
+        const std::uint32_t to = next + warp::rank_among(selected_[row]);
         values[to] = value_[row];
-        if (keep_.target.places != nullptr)
-          keep_.target.places[to] = static_cast<std::uint32_t>(place(row));
+        if (select_.target.places != nullptr)
+          select_.target.places[to] = static_cast<std::uint32_t>(place(row));
       }
-      next += static_cast<unsigned>(__popc(kept_[row]));
+      next += static_cast<unsigned>(__popc(selected_[row]));
     }
   }
 
@@ -155,29 +155,30 @@ class WarpRows {
     return first_ + static_cast<unsigned>(row * warp::lanes);
   }
 
-  const KeepLaunch<T>& keep_;
+  const SelectLaunch<T>& select_;
   std::uint64_t first_;
   Value value_[warp_rows];
-  unsigned kept_[warp_rows];  ///< lanes
+  unsigned selected_[warp_rows];  ///< lanes
 };
 
 template <class T, class Value>
-__global__ void __launch_bounds__(keep_threads, keep_blocks) keep_kernel(const KeepLaunch<T> keep) {
+__global__ void __launch_bounds__(select_threads, select_blocks)
+    select_kernel(const SelectLaunch<T> select) {
   __shared__ TilePlaces places;
   if (threadIdx.x == 0)
     places.tile = static_cast<std::uint32_t>(
-        atomicAdd(reinterpret_cast<unsigned long long*>(&keep.scratch().tiles_begun), 1ull));
+        atomicAdd(reinterpret_cast<unsigned long long*>(&select.scratch().tiles_begun), 1ull));
   __syncthreads();
-  WarpRows<T, Value> rows(keep, places.tile);
-  rows.write(first_target(keep, rows.decode_all(), places));
+  WarpRows<T, Value> rows(select, places.tile);
+  rows.write(first_target(select, rows.decode_all(), places));
 }
 
 template <class T, class Value>
-__global__ void __launch_bounds__(keep_threads)
-    decode_kernel(const KeepLaunch<T> decoding, Value substitute) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * keep_threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * keep_threads + threadIdx.x; i < decoding.count;
-       i += stride) {
+__global__ void __launch_bounds__(select_threads)
+    decode_kernel(const SelectLaunch<T> decoding, Value substitute) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * select_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * select_threads + threadIdx.x;
+       i < decoding.count; i += stride) {
     Value value;
     if (!decode<Value>(decoding.decoding, decoding.native(decoding.elements[i]), value))
       value = substitute;
@@ -199,7 +200,7 @@ void visit_decoding(const StoredElements& stored, Visitor&& visitor) {
 }
 
 template <class T>
-KeepLaunch<T> launch_of(const StoredElements& stored, const KeptTarget& target) {
+SelectLaunch<T> launch_of(const StoredElements& stored, const SelectTarget& target) {
   return {.elements = reinterpret_cast<const T*>(stored.elements),
           .count = stored.count,
           .swapped_bytes = stored.format.order != native_byte_order,
@@ -208,27 +209,29 @@ KeepLaunch<T> launch_of(const StoredElements& stored, const KeptTarget& target) 
           .tiles = static_cast<std::uint32_t>(ceil_div(stored.count, tile_elements))};
 }
 
-/// Of threads that take four elements each at least; as many as fill any GPU several times.
+/// Returns how many blocks decode: of threads that take four elements each at least; as many as
+/// fill any GPU several times.
 unsigned decoding_blocks(std::uint64_t elements) {
   constexpr std::uint64_t max_blocks = 1 << 14;
-  return static_cast<unsigned>(std::min(ceil_div(elements, 4 * keep_threads), max_blocks));
+  return static_cast<unsigned>(std::min(ceil_div(elements, 4 * select_threads), max_blocks));
 }
 
 }  // namespace
 
-std::uint64_t keep_scratch_bytes(std::uint64_t elements) {
-  return offsetof(KeepScratch, counts) + ceil_div(elements, tile_elements) * sizeof(TileCount);
+std::uint64_t select_scratch_bytes(std::uint64_t elements) {
+  return offsetof(SelectScratch, counts) + ceil_div(elements, tile_elements) * sizeof(TileCount);
 }
 
-void keep_elements(const StoredElements& stored, const KeptTarget& target, cudaStream_t stream) {
+void select_elements(const StoredElements& stored, const SelectTarget& target,
+                     cudaStream_t stream) {
   if (stored.count == 0) return fill_bytes(target.count, 0, sizeof(*target.count), stream);
-  fill_bytes(target.scratch, 0, keep_scratch_bytes(stored.count), stream);
+  fill_bytes(target.scratch, 0, select_scratch_bytes(stored.count), stream);
   visit_decoding(stored, [&](auto element, auto value) {
     const auto launch = launch_of<decltype(element)>(stored, target);
-    keep_kernel<decltype(element), decltype(value)>
-        <<<launch.tiles, keep_threads, 0, stream>>>(launch);
+    select_kernel<decltype(element), decltype(value)>
+        <<<launch.tiles, select_threads, 0, stream>>>(launch);
   });
-  check_launch("starting to keep elements on the GPU");
+  check_launch("starting to select elements on the GPU");
 }
 
 void decode_elements(const StoredElements& stored, std::uint64_t substitute, std::byte* values,
@@ -238,10 +241,43 @@ void decode_elements(const StoredElements& stored, std::uint64_t substitute, std
     using Value = decltype(value);
     const auto bits = static_cast<Word<Value>>(substitute);
     decode_kernel<decltype(element), Value>
-        <<<decoding_blocks(stored.count), keep_threads, 0, stream>>>(
+        <<<decoding_blocks(stored.count), select_threads, 0, stream>>>(
             launch_of<decltype(element)>(stored, {.values = values}), std::bit_cast<Value>(bits));
   });
   check_launch("starting to decode on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels
+
+namespace warpfold::cuda {
+namespace {
+
+kernels::SelectTarget target_in(Scratch& memory, const SelectRule& rule, std::uint64_t elements) {
+  kernels::SelectTarget target;
+  target.values = memory.take<std::byte>(elements * size_of(rule.value_format().type));
+  if (rule.places) target.places = memory.take<std::uint32_t>(elements);
+  target.count = memory.take<std::uint64_t>(1);
+  target.scratch = memory.take<std::byte>(kernels::select_scratch_bytes(elements));
+  return target;
+}
+
+}  // namespace
+
+SelectedElements::SelectedElements(const SelectRule& rule, std::uint64_t elements)
+    : rule_(rule), memory_(bytes(rule, elements)) {
+  Scratch memory(memory_.data());
+  target_ = target_in(memory, rule, elements);
+}
+
+std::uint64_t SelectedElements::bytes(const SelectRule& rule, std::uint64_t elements) {
+  Scratch memory;
+  target_in(memory, rule, elements);
+  return memory.bytes();
+}
+
+void SelectedElements::select(const std::byte* elements, std::uint64_t count,
+                              cudaStream_t stream) const {
+  kernels::select_elements({elements, count, rule_.format, rule_.decoding}, target_, stream);
+}
+
+}  // namespace warpfold::cuda
