@@ -23,7 +23,8 @@ class BlockDecoder {
   BlockDecoder(const Kernels& kernels, ByteOrder order)
       : kernels_(kernels), swaps_(order != native_byte_order && sizeof(Stored) > 1) {}
 
-  /// The `n` <= block_elements elements at `raw`, aligned to their size; valid until the next call.
+  /// Returns the `n` <= block_elements elements at `raw`, aligned to their size; valid until the
+  /// next call.
   const Decoded<Stored>* decode(const std::byte* raw, std::size_t n) {
     const Word<Stored>* words = native_words(raw, n);
     if constexpr (std::is_same_v<Stored, Float16>) {
@@ -37,7 +38,7 @@ class BlockDecoder {
     }
   }
 
-  /// Likewise, not widened.
+  /// Returns elements as decode() does, not widened.
   const Stored* native(const std::byte* raw, std::size_t n) {
     return reinterpret_cast<const Stored*>(native_words(raw, n));
   }

@@ -12,14 +12,15 @@ namespace warpfold::cpu {
 /// The elements of one chunk in staging memory.
 class ChunkElements {
  public:
-  /// Of `chunk`, one of `chunks`, whose staging memory begins at `staging`.
+  /// Takes `chunk`, one of `chunks`, whose staging memory begins at `staging`.
   ChunkElements(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& chunks,
                 const StagedChunk& chunk, const std::byte* staging);
 
   /// Brings elements [first, first + n) to `to`, aligned to their size.
   void copy(std::uint64_t first, std::uint64_t n, std::byte* to) const;
 
-  /// Where elements from `first` on lie ready, aligned to their size; null where they don't.
+  /// Returns where elements from `first` on lie ready, aligned to their size; null where they
+  /// don't.
   const std::byte* in_place(std::uint64_t first) const;
 
  private:

@@ -25,12 +25,12 @@ class ChunkAxes {
   int size() const { return size_; }
   const ChunkAxis& operator[](int i) const { return axes_[i]; }
 
-  /// Of the first element that the chunk brings: its place in the chunk, and at the target, which
-  /// counts modulo 2^64.
+  /// Returns the place of the first element that the chunk brings: in the chunk, and at the target,
+  /// which counts modulo 2^64.
   std::uint64_t first_source() const { return first_source_; }
   std::uint64_t first_target() const { return first_target_; }
 
-  /// Whether all of it goes to places below `elements`.
+  /// Tells whether all of it goes to places below `elements`.
   bool within(std::uint64_t elements) const;
 
   /// Calls body(source, target) with the first element's place in the chunk and at the target, for

@@ -23,7 +23,8 @@ class ChunkValues {
         as_stored_(std::is_same_v<Stored, Value> && !decoding.unpacking.active &&
                    (order == native_byte_order || sizeof(Stored) == 1)) {}
 
-  /// Of the `n` elements from `first` on, whether they count or not; valid until the next call.
+  /// Returns the values of the `n` elements from `first` on, whether they count or not; valid until
+  /// the next call.
   const Value* values(const ChunkElements& elements, std::uint64_t first, std::uint64_t n) {
     if (as_stored_)
       if (const std::byte* ready = elements.in_place(first))

@@ -16,8 +16,8 @@ class ElementDecoder {
  public:
   virtual ~ElementDecoder() = default;
 
-  /// The values that count among `n` elements, packed, and their places; returns how many. Both
-  /// outputs have room for n.
+  /// Writes the values that count among `n` elements, packed, and their places; returns how many.
+  /// Both outputs have room for n.
   virtual std::size_t keep(const std::byte* stored, std::size_t n, std::byte* values,
                            std::uint16_t* places) = 0;
 

@@ -11,7 +11,7 @@ namespace warpfold::cpu {
 /// a place on, or of those at some places of it.
 class ElementIndices {
  public:
-  /// Of the box's elements `step` places apart.
+  /// Takes the box's elements `step` places apart.
   ElementIndices(const BoxIndices& indices, std::uint64_t first_place, std::uint64_t step = 1)
       : ElementIndices(indices, first_place, step, nullptr) {}
 
@@ -21,13 +21,13 @@ class ElementIndices {
     return (*indices_)(first_place_ + (places_ == nullptr ? element * step_ : places_[element]));
   }
 
-  /// Without the first `elements`.
+  /// Returns the indices without the first `elements`.
   ElementIndices from(std::uint64_t elements) const {
     if (places_ == nullptr) return {*indices_, first_place_ + elements * step_, step_};
     return {*indices_, first_place_, step_, places_ + elements};
   }
 
-  /// Of elements picked out of all elements, by their places among them.
+  /// Returns the indices of elements picked out of all elements, by their places among them.
   ElementIndices at(const std::uint16_t* places) const {
     return {*indices_, first_place_, step_, places};
   }

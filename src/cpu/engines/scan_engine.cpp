@@ -43,13 +43,13 @@ Accumulator carry_into(std::size_t range, const Accumulator& before,
   return carry;
 }
 
-/// What blocks hold: elements as they are stored, or their values.
+/// Returns what blocks hold: elements as they are stored, or their values.
 ElementFormat held_format(const StagingPlan& plan) {
   if (plan.decoding.trivial()) return plan.format;
   return {plan.decoding.value_type(plan.format.type), native_byte_order};
 }
 
-/// A decoder for each reader, which puts the identity in place of what is left out.
+/// Returns a decoder for each reader, which puts the identity in place of what is left out.
 std::vector<std::unique_ptr<ElementDecoder>> decoders_for(const Kernels& kernels,
                                                           const StagingPlan& plan,
                                                           ScanOperation operation) {

@@ -63,7 +63,7 @@ class ChunkedAxisReducer final : public AxisReducer {
     });
   }
 
-  /// Of chunks that bring only some of their elements.
+  /// Reduces chunks that bring only some of their elements.
   void reduce_rows(const ChunkElements& elements, const ChunkRows& chunk_rows) {
     chunk_rows.for_each([&](const ChunkRow& row) {
       for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
@@ -74,7 +74,7 @@ class ChunkedAxisReducer final : public AxisReducer {
     });
   }
 
-  /// A whole chunk, by the dimension in which its elements lie side by side.
+  /// Reduces a whole chunk, by the dimension in which its elements lie side by side.
   void reduce_axes(const Value* x, const ChunkAxes& axes) {
     const int inner = axes.size() - 1;
     if (inner < 0)
@@ -93,14 +93,14 @@ class ChunkedAxisReducer final : public AxisReducer {
     });
   }
 
-  /// The axis of kept dimensions whose outputs are `target` apart; -1 where there is none.
+  /// Returns the axis of kept dimensions whose outputs are `target` apart; -1 where there is none.
   int axis_of_target(const ChunkAxes& axes, std::uint64_t target) const {
     for (int i = axes.size() - 1; i >= 0; --i)
       if (axes[i].target == target && target < outputs_.outputs()) return i;
     return -1;
   }
 
-  /// The longest axis of those that are reduced; -1 where there is none.
+  /// Returns the longest axis of those that are reduced; -1 where there is none.
   int row_axis(const ChunkAxes& axes) const {
     int longest = -1;
     for (int i = 0; i < axes.size(); ++i)
@@ -122,7 +122,7 @@ class ChunkedAxisReducer final : public AxisReducer {
     });
   }
 
-  /// Whether rows of `n` are short, without gaps, and enough to make columns in groups.
+  /// Tells whether rows of `n` are short, without gaps, and enough to make columns in groups.
   static bool follow_one_another(const ChunkAxis& row, std::uint64_t n) {
     return row.source == n && n <= short_row &&
            row.count * n >= 4 * columns_of_groups(n, row.count * n);
@@ -146,7 +146,8 @@ class ChunkedAxisReducer final : public AxisReducer {
     });
   }
 
-  /// As before, but few: several times as many are brought side by side.
+  /// Reduces short rows that are too few for groups: several times as many are brought side by
+  /// side.
   void reduce_packed(const Value* x, const ChunkAxes& axes, int row, int group) {
     const int inner = axes.size() - 1;
     const std::uint64_t n = axes[inner].count;

@@ -47,8 +47,9 @@ class Spiller {
     unsure_ = true;
   }
 
-  /// Whether there may be no room for what the next element leaves. Looks only where this thread
-  /// has spilled since it last did: hence each leaves at most one element's spills in a full list.
+  /// Tells whether there may be no room for what the next element leaves. Looks only where this
+  /// thread has spilled since it last did: hence each leaves at most one element's spills in a full
+  /// list.
   __device__ bool full() {
     if (!unsure_) return false;
     unsure_ = *static_cast<volatile unsigned long long*>(spilled_) > full_at_;
@@ -317,7 +318,7 @@ __device__ void merge_column(const AxisReduce& reduce, Spiller& spiller, std::ui
   sums.store(into);
 }
 
-/// Of `groups` groups of columns those that are left are the first ones.
+/// Merges `groups` groups of columns into the first ones, which are `left`.
 __global__ void __launch_bounds__(axis_threads, 2)
     merge_columns_kernel(const __grid_constant__ AxisReduce reduce, const std::uint64_t groups,
                          const std::uint64_t left) {

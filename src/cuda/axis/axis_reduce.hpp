@@ -35,7 +35,7 @@ struct AxisReduceStatus {
   unsigned long long stopped;  ///< threads, as there was no more room for spills
 };
 
-/// How many spills one thread leaves at a time: of an element that it reduces, or (more) of a
+/// Says how many spills one thread leaves at a time: of an element that it reduces, or (more) of a
 /// column that it merges.
 WARPFOLD_HD constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs) {
   return (needs.sum ? 2u : 0u) + (needs.absolute ? 2u : 0u) + (needs.squares ? 3u : 0u);
@@ -44,7 +44,7 @@ WARPFOLD_HD constexpr std::uint64_t spills_of_column(const ReduceNeeds& needs) {
   return (needs.sum ? 4u : 0u) + (needs.absolute ? 4u : 0u) + (needs.squares ? 4u : 0u);
 }
 
-/// Where there are more spills, threads stop before their next element.
+/// Returns a number of spills: where there are more, threads stop before their next element.
 WARPFOLD_HD constexpr std::uint64_t axis_spill_limit(const ReduceNeeds& needs) {
   return max_axis_threads * spills_of_column(needs);
 }

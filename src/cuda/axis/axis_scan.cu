@@ -79,7 +79,7 @@ struct FloatSum {
   }
 
  private:
-  /// What an element is that is no addend.
+  /// Returns what an element is that is no addend.
   __device__ static std::uint64_t met(double element) {
     if (element != element) return State::nan;
     if (fabs(element) < std::numeric_limits<double>::infinity()) return State::inexact;
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(scan_threads, 2)
   reinterpret_cast<typename Operator::State*>(scan.segment_states)[number] = total;
 }
 
-/// What the block's threads before this one have, after what was before all of them.
+/// Returns what the block's threads before this one have, after what was before all of them.
 template <class Operator>
 __device__ typename Operator::State before_thread(const Operator& operation,
                                                   typename Operator::State before,

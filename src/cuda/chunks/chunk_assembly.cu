@@ -73,7 +73,7 @@ class ChunkPlace {
     first_ = warp::reduce_xor(offset, plus) - target.origin;
   }
 
-  /// The elements of a row that have a place. By all lanes.
+  /// Returns the elements of a row that have a place. By all lanes.
   __device__ Run run(std::uint32_t row) const {
     const ChunkAssembly& assembly = share_.assembly;
     const int last = assembly.grid.dimensions - 1;

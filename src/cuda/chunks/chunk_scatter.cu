@@ -34,14 +34,14 @@ struct ScatterShare {
   __host__ __device__ std::uint32_t inner_tile() const { return inner_lanes() * steps_of_tile; }
 };
 
-/// The innermost dimension along which a chunk brings more than one element.
+/// Returns the innermost dimension along which a chunk brings more than one element.
 int inner_dimension(const ChunkGrid& grid) {
   int inner = grid.dimensions - 1;
   while (inner > 0 && grid.max_selected_of(inner) == 1) --inner;
   return inner;
 }
 
-/// Of such dimensions that along which elements come closest in the target.
+/// Returns the one of such dimensions along which elements come closest in the target.
 int lead_dimension(const ChunkAssembly& assembly, int inner) {
   int lead = inner;
   for (int d = 0; d < inner; ++d)
@@ -87,7 +87,7 @@ class Position {
   __device__ Position(const ScatterShare& share, std::uint64_t chunk)
       : place(std::uint64_t{0} - share.assembly.target.origin), share_(share), chunk_(chunk) {}
 
-  /// How many selected elements the chunk has along a dimension.
+  /// Says how many selected elements the chunk has along a dimension.
   __device__ std::uint64_t present(int d) const { return selected(d).count; }
 
   /// To the `number`-th of them.

@@ -6,8 +6,8 @@
 
 namespace warpfold::cuda::kernels {
 
-/// As assemble_chunks(), whatever is selected and whatever the strides: what lies together in
-/// chunks may go far apart.
+/// Does what assemble_chunks() does, whatever is selected and whatever the strides: what lies
+/// together in chunks may go far apart.
 void scatter_chunks(const ChunkAssembly& assembly, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

@@ -19,7 +19,7 @@ using Wide =
 
 inline constexpr std::uint64_t wide_bytes = 8;
 
-/// As an element type: f64, i64 or u64.
+/// Returns the wide type of a type's elements: f64, i64 or u64.
 constexpr ElementType wide_type(ElementType type) {
   return visit_element_type(
       type, [](auto element) { return element_type_of<Wide<decltype(element)>>(); });
@@ -33,7 +33,7 @@ decltype(auto) visit_wide_type(ElementType wide, Visitor&& visitor) {
   return visitor(double{});
 }
 
-/// Whether stored elements are wide as they are.
+/// Tells whether stored elements are wide as they are.
 inline bool stored_wide(const ElementFormat& format, const Decoding& decoding) {
   return decoding.trivial() && format.order == native_byte_order &&
          wide_type(format.type) == format.type;

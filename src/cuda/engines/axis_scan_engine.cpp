@@ -195,7 +195,7 @@ class AxisScanSlot {
     scans_.end(stream_.get(), elements * size_of(plan_.format.type));
   }
 
-  /// The prefixes, and the status.
+  /// Brings the prefixes to the host, and the status.
   std::span<std::byte> download(std::uint64_t elements) {
     const std::uint64_t bytes = elements * size_of(spec_.output);
     const std::span<std::byte> memory = output_.memory();

@@ -16,7 +16,8 @@ struct DeviceOptions {
   int sharing_processes = 1;
 };
 
-/// The GPU backend. Throws Error, also where `memory_bytes` is too little for the smallest slab.
+/// Makes the GPU backend. Throws Error, also where `memory_bytes` is too little for the smallest
+/// slab.
 std::unique_ptr<Backend> make_backend(const DeviceOptions& options);
 
 }  // namespace warpfold::cuda

@@ -44,7 +44,7 @@ class CompactBlock {
     return count_;
   }
 
-  /// Of the last keep().
+  /// Tells of the last keep().
   std::uint64_t count() const { return count_; }
   std::uint64_t first_index() const { return first_index_; }
 
@@ -113,7 +113,8 @@ class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock
   }
 
  private:
-  /// Which holds so many selected elements behind the offset; its device current.
+  /// Returns the block, which holds so many selected elements behind the offset; its device
+  /// current.
   const CompactBlock& selected_block(int block, std::uint64_t offset, std::uint64_t count) const {
     validate_piece(block, offset, count);
     const CompactBlock& from = this->block(block);

@@ -30,7 +30,7 @@ class ReduceStage final : public SlabStage {
         stream);
   }
 
-  /// What the slot has reduced so far, once its stream is done.
+  /// Returns what the slot has reduced so far, once its stream is done.
   Accumulator total(cudaStream_t stream) const {
     const auto totals = downloaded_value<kernels::ReduceTotals>(state_.totals(), stream);
     return needed_parts(totals.total, needs_);

@@ -14,7 +14,7 @@ namespace {
 constexpr int max_blocks = 4;
 constexpr std::uint64_t tile = scan_order::tile_elements;
 
-/// The most tiles, up to `wanted`, of a block of at most `bytes`.
+/// Returns the most tiles, up to `wanted`, of a block of at most `bytes`.
 std::uint64_t tiles_that_fit(const std::function<std::uint64_t(std::uint64_t)>& block_bytes,
                              std::uint64_t wanted, std::uint64_t bytes) {
   std::uint64_t fitting = 0;
@@ -26,8 +26,8 @@ std::uint64_t tiles_that_fit(const std::function<std::uint64_t(std::uint64_t)>& 
   return fitting;
 }
 
-/// How many chunk loaders, one for each reader at best, may share half the memory: at least one
-/// where pieces come as chunks.
+/// Says how many chunk loaders, one for each reader at best, may share half the memory: at least
+/// one where pieces come as chunks.
 int loaders_that_fit(const BlockEnginePlan& plan, std::uint64_t limit) {
   if (plan.pieces.staging != Staging::chunks) return 0;
   const std::uint64_t fitting = limit / 2 / ChunkLoader::buffer_bytes(plan.pieces.slot_bytes());

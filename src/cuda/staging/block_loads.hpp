@@ -79,7 +79,7 @@ class BlockLoads {
     /// Free to be filled.
     std::span<std::byte> fill();
 
-    /// What was filled last, to be copied.
+    /// Returns what was filled last, to be copied.
     StagingBuffer& take();
 
     std::array<StagingBuffer, 2>& buffers() { return buffers_; }

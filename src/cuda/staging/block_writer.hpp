@@ -14,7 +14,7 @@ namespace warpfold::cuda {
 /// The way of pieces from blocks to one of the threads that write them.
 class BlockWriter {
  public:
-  /// Of pieces of at most so many bytes.
+  /// Takes pieces of at most so many bytes.
   BlockWriter(std::uint64_t bytes, const TimedEvent& epoch) : buffer_(bytes, epoch) {}
 
   /// Host memory that holds the bytes, once what the stream held before is done; until the next

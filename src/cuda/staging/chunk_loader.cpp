@@ -30,7 +30,7 @@ struct ByteRange {
   std::uint64_t size() const { return end - begin; }
 };
 
-/// What the chunks span in staging memory, widened to whole vectors.
+/// Returns what the chunks span in staging memory, widened to whole vectors.
 ByteRange staged_range(const StagedChunks& slab, std::uint64_t chunk_bytes) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;

@@ -18,8 +18,8 @@ class ChunkLoader {
   /// For slabs of at most `staging_bytes` in staging memory.
   explicit ChunkLoader(std::uint64_t staging_bytes);
 
-  /// What a staging buffer must hold for slabs of at most so many bytes, and the device memory that
-  /// a loader takes, but for a little where a slab has very many chunks.
+  /// Returns what a staging buffer must hold for slabs of at most so many bytes, and the device
+  /// memory that a loader takes, but for a little where a slab has very many chunks.
   static std::uint64_t buffer_bytes(std::uint64_t staging_bytes);
 
   /// Starts copying the chunks in the buffer, of elements of `element_bytes`, and what describes
@@ -31,7 +31,7 @@ class ChunkLoader {
   void assemble(const StagedChunks& slab, std::size_t element_bytes, std::byte* elements,
                 cudaStream_t stream) const;
 
-  /// The indices last copied, in device memory.
+  /// Returns the indices last copied, in device memory.
   const BoxIndices* indices() const { return reinterpret_cast<const BoxIndices*>(table_); }
 
  private:
