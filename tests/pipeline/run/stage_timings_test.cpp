@@ -24,7 +24,7 @@ TEST(PutEngineStages, AnEnginesStagesReplaceThoseOfItsCallers) {
   const std::vector<StageTiming> threads{
       {"read", 1, 2, 0, 10}, {"fold", 1, 1, 0, 30}, {"write", 1, 1, 0, 5}, {"fold", 1, 1, 0, 30}};
   auto stages = threads;
-  put_engine_stages(stages, "fold", {{"copy to GPU", 3, 60}, {"fold", 4, 60}});
+  put_engine_stages(stages, "fold", {{"copy to GPU", 1, 3, 0, 60}, {"fold", 1, 4, 0, 60}});
   ASSERT_EQ(stages.size(), 4u);
   EXPECT_EQ(stages[0].stage, "read");
   EXPECT_EQ(stages[1].stage, "copy to GPU");
