@@ -119,7 +119,7 @@ TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 900, {});
   EXPECT_TRUE(setup.tiling.in_chunks);
-  EXPECT_EQ(setup.tiling.slabs.max_places(), 4u);
+  EXPECT_EQ(setup.tiling.slabs.max_places(), 3u);
   expect_right_sum(setup, view);
 }
 
