@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <memory>
-#include <string_view>
 
 #include "bench/cub/cub_peers.hpp"
 #include "bench/gpu/host_reference.hpp"

@@ -1,6 +1,5 @@
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "bench/gpu/rig.hpp"
 #include "bench/kernels/kernels.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "cli/report/json_writer.hpp"
 #include "cli/report/text.hpp"

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <exception>
-#include <optional>
 
 #include "cli/options/common_options.hpp"
 #include "cli/run/progress_bar.hpp"

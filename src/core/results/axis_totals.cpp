@@ -1,7 +1,6 @@
 #include "core/results/axis_totals.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <memory>
-#include <type_traits>
 
 #include "core/numeric/expansion.hpp"
 #include "core/numeric/fixed_point.hpp"

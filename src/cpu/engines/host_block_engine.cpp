@@ -1,7 +1,5 @@
 #include "cpu/engines/host_block_engine.hpp"
 
-#include <cstring>
-
 namespace warpfold::cpu {
 namespace {
 

@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
 
-#include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "cpu/engines/engines.hpp"

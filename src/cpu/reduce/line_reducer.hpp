@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "core/layout/staged_chunks.hpp"
 #include "cpu/kernels/kernels.hpp"

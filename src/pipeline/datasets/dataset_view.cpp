@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <type_traits>
 
 #include "core/values/value_filters.hpp"

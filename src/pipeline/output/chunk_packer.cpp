@@ -4,7 +4,6 @@
 #include <exception>
 #include <limits>
 #include <optional>
-#include <span>
 
 #include "core/layout/partition.hpp"
 #include "io/output/output.hpp"

@@ -7,7 +7,6 @@
 
 #include "core/values/generator.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/int128.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/output_options.hpp"

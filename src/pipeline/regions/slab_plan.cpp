@@ -1,9 +1,7 @@
 #include "pipeline/regions/slab_plan.hpp"
 
 #include <algorithm>
-#include <string>
 
-#include "core/layout/partition.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/regions/region_reader.hpp"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/engine/backend.hpp"
-#include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 
-#include "core/layout/partition.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
