@@ -35,14 +35,12 @@ std::vector<Exchange> mpi_exchanges(int rank) {
   const Accumulator sample = sample_of(rank);
   std::vector<Exchange> exchanges;
   const auto add = [&](const char* operation, Combination combination) {
-    exchanges.push_back({{.group = "combine, between hosts",
-                          .operation = operation,
-                          .kernel = "MPI",
-                          .clock = Clock::host,
-                          .bytes = sizeof(Accumulator)},
-                         combination,
-                         sample,
-                         [sample] { return sample; }});
+    const Row row{.group = "combine, between hosts",
+                  .operation = operation,
+                  .kernel = "MPI",
+                  .clock = Clock::host,
+                  .bytes = sizeof(Accumulator)};
+    exchanges.push_back({row, combination, sample, [sample] { return sample; }});
   };
   add("MPI_Reduce", Combination::reduce);
   add("MPI_Exscan", Combination::exclusive_scan);

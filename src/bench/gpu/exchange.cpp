@@ -116,16 +116,14 @@ void add_reduces(std::vector<Exchange>& exchanges, const SizePlan& plan, Backend
       return array->reduce.result();
     };
     const auto add = [&](const char* operation, Combination combination) {
-      exchanges.push_back({{.group = "combine, from an array on the GPU",
-                            .operation = operation,
-                            .kernel = "fold",
-                            .clock = Clock::host,
-                            .elements = counts[i],
-                            .bytes = plan.fitting[i],
-                            .useful_bytes = counts[i] * sizeof(double)},
-                           combination,
-                           reduces[i],
-                           take});
+      const Row row{.group = "combine, from an array on the GPU",
+                    .operation = operation,
+                    .kernel = "fold",
+                    .clock = Clock::host,
+                    .elements = counts[i],
+                    .bytes = plan.fitting[i],
+                    .useful_bytes = counts[i] * sizeof(double)};
+      exchanges.push_back({row, combination, reduces[i], take});
     };
     add("fold", Combination::none);
     add("fold, MPI_Reduce", Combination::reduce);
