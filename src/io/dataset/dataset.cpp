@@ -81,6 +81,17 @@ class Dataset::Implementation {
     return buffer.first(bytes);
   }
 
+  std::span<std::byte> fetch(const Hyperslab& box, std::span<std::byte> buffer) {
+    const std::uint64_t bytes = box.elements() * element_bytes();
+    if (bytes_ && bytes > 0 && buffer.size() >= bytes + fetch_slack) {
+      require_inside(box);
+      const PartLayout layout = layout_of(part_of_box(info_, box));
+      if (layout.run_bytes() == bytes) return bytes_->fetch(layout.span().address, bytes, buffer);
+    }
+    read(box, buffer.first(bytes));
+    return buffer.first(bytes);
+  }
+
   void require_unchanged() const {
     for (const auto& [path, version] : versions_) {
       if (version_of(path) == version) continue;
@@ -165,7 +176,7 @@ class Dataset::Implementation {
     }
   }
 
-  void read_bytes(const Selection& part, std::span<std::byte> out) const {
+  void read_bytes(const Selection& part, std::span<std::byte> out) {
     read_part(*bytes_, layout_of(part), out);
   }
 
@@ -238,6 +249,10 @@ bool Dataset::may_read_past_cache() const { return implementation_->may_read_pas
 
 std::span<std::byte> Dataset::fetch(ElementRange range, std::span<std::byte> buffer) {
   return implementation_->fetch(range, buffer);
+}
+
+std::span<std::byte> Dataset::fetch(const Hyperslab& box, std::span<std::byte> buffer) {
+  return implementation_->fetch(box, buffer);
 }
 
 void Dataset::require_unchanged() const { implementation_->require_unchanged(); }

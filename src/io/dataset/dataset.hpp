@@ -13,6 +13,7 @@
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/hyperslab.hpp"
 #include "core/layout/selection.hpp"
+#include "io/files/byte_reader.hpp"
 #include "io/filters/filter.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -70,9 +71,6 @@ ChunkGrid grid_of(const DatasetInfo& info);
 /// large.
 std::uint64_t bytes_to_read(const DatasetInfo& info);
 
-/// What a buffer for Dataset::fetch() holds beyond the elements, in bytes.
-inline constexpr std::size_t fetch_slack = 8192;
-
 /// A dataset open for reading. Elements arrive in the file's own type and byte order, packed, in
 /// row-major order. Threads may read at once, though only one is in the HDF5 library at a time:
 /// where `file_offset` is known and the path is direct, read() does without it. Chunks are read
@@ -115,6 +113,7 @@ class Dataset {
   /// bytes more: returns where in it the elements lie, aligned to their size. The rest of the
   /// buffer may be overwritten.
   std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer);
+  std::span<std::byte> fetch(const Hyperslab& box, std::span<std::byte> buffer);
 
   /// Throws an Error if the file was written to or replaced since it was opened.
   void require_unchanged() const;

@@ -13,6 +13,9 @@
 
 namespace warpfold::io {
 
+/// A buffer for fetch() holds so many bytes beyond those that are fetched.
+inline constexpr std::size_t fetch_slack = 8192;
+
 /// Reads a file's bytes without the HDF5 library; threads may read at once.
 class ByteReader {
  public:

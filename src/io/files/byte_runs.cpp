@@ -28,6 +28,22 @@ void gather_short(const ByteRuns& runs, const std::byte* from, std::byte* to) {
 /// Stays in a core's own cache between being read and being gathered from.
 constexpr std::uint64_t window_bytes = 256 << 10;
 
+/// The memory of a window is aligned as reads past the cache want it, and taken at the first use.
+class WindowMemory {
+ public:
+  std::span<std::byte> get() {
+    constexpr std::size_t page = 4096;
+    std::size_t room = window_bytes + fetch_slack + page;
+    if (!memory_) memory_ = std::make_unique_for_overwrite<std::byte[]>(room);
+    void* begin = memory_.get();
+    std::align(page, window_bytes + fetch_slack, begin, room);
+    return {static_cast<std::byte*>(begin), room};
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+};
+
 }  // namespace
 
 PartLayout::PartLayout(std::uint64_t address, std::span<const std::uint64_t> shape,
@@ -95,19 +111,29 @@ void gather(const ByteRuns& runs, const std::byte* from, std::byte* to) {
   }
 }
 
-void read_part(const ByteReader& file, const PartLayout& layout, std::span<std::byte> out) {
-  std::unique_ptr<std::byte[]> scratch;
+void read_part(ByteReader& file, const PartLayout& layout, std::span<std::byte> out) {
+  WindowMemory memory;
   std::byte* to = out.data();
+  const auto fetch = [&](FileBytes window) {
+    return file.fetch(window.address, window.count, memory.get()).data();
+  };
+  const auto read_run = [&](FileBytes run) {
+    for (std::uint64_t done = 0; done < run.count; done += window_bytes) {
+      const FileBytes part{run.address + done, std::min(window_bytes, run.count - done)};
+      to = std::copy_n(fetch(part), part.count, to);
+    }
+  };
   const auto read = [&](FileBytes window, std::span<const ByteRuns> runs) {
-    if (runs.size() == 1 && runs.front().count == 1) {
+    const bool one_run = runs.size() == 1 && runs.front().count == 1;
+    if (one_run && file.may_go_past()) return read_run(window);
+    if (one_run) {
       file.read(window.address, {to, window.count});
       to += window.count;
       return;
     }
-    if (!scratch) scratch = std::make_unique_for_overwrite<std::byte[]>(window_bytes);
-    file.read(window.address, {scratch.get(), window.count});
+    const std::byte* const from = fetch(window);
     for (const ByteRuns& each : runs) {
-      gather(each, scratch.get() + (each.address - window.address), to);
+      gather(each, from + (each.address - window.address), to);
       to += each.bytes();
     }
   };

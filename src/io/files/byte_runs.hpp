@@ -109,7 +109,8 @@ class RunWindows {
 /// Copies runs that lie from `from` on, `from` being where the first one begins, to `to`, packed.
 void gather(const ByteRuns& runs, const std::byte* from, std::byte* to);
 
-/// Fills `out` with the elements of `layout`, packed. Threads may read at once. Throws Error.
-void read_part(const ByteReader& file, const PartLayout& layout, std::span<std::byte> out);
+/// Fills `out` with the elements of `layout`, packed, through the cache or past it as `file` does.
+/// Threads may read at once. Throws Error.
+void read_part(ByteReader& file, const PartLayout& layout, std::span<std::byte> out);
 
 }  // namespace warpfold::io

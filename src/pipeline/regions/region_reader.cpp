@@ -71,7 +71,7 @@ std::uint64_t RegionSource::bytes_of_chunks(std::uint64_t chunks) const {
 }
 
 std::uint64_t RegionSource::bytes_of_box(std::span<const std::uint64_t> count) const {
-  if (!chunks_) return product(count) * size_of(info().format.type);
+  if (!chunks_) return bytes_of_range(product(count));
   std::size_t kept = 0;
   const auto chunks =
       for_kept_dimensions(info(), [&](const Slice& slice, std::uint64_t chunk_extent) {
@@ -110,10 +110,11 @@ StagedChunks RegionReader::read(const Hyperslab& box, std::span<const std::uint6
     return {grid, target_of(part, stride), chunks_->read_part(grid, staging), info.fill};
   }
   const std::uint64_t bytes = box.elements() * size_of(info.format.type);
-  timer_->time(bytes, [&] { source_.dataset_.read(box, staging.first(bytes)); });
+  const std::span<std::byte> there =
+      timer_->time(bytes, [&] { return source_.dataset_.fetch(box, staging); });
   Selection everything;
   for (const std::uint64_t count : box.count) everything.push_back({0, count});
-  run_ = {};
+  run_ = {0, static_cast<std::uint64_t>(there.data() - staging.data())};
   return {
       unmerged_grid(box.count, box.count, everything), target_of(everything, stride), {&run_, 1}};
 }

@@ -1,7 +1,10 @@
 """Reductions and scans along axes, beside NumPy."""
 
+import ctypes
 import fractions
 import itertools
+import mmap
+import os
 
 import h5py
 import numpy as np
@@ -348,3 +351,47 @@ def test_an_overflow_names_the_least_index(folder, ranks, axis):
         ranks=ranks,
     )  # fmt: skip
     assert not (folder / "out.h5").exists()
+
+
+def cached_share(path):
+    """The share of a file's pages that the system's cache holds; asking reads none."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) as memory:
+        pages = (ctypes.c_ubyte * -(-len(memory) // mmap.PAGESIZE))()
+        start = ctypes.c_char.from_buffer(memory)
+        failed = ctypes.CDLL(None).mincore(ctypes.byref(start), ctypes.c_size_t(len(memory)), pages)
+        del start
+    assert not failed
+    return sum(page & 1 for page in pages) / len(pages)
+
+
+def leave_cache(path):
+    """Takes a file out of the system's cache, or skips the test where that can't be seen."""
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_DIRECT))
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        if cached_share(path) < 0.1:
+            return
+    except OSError:
+        pass
+    pytest.skip("this file system keeps its files in memory")
+
+
+@pytest.mark.parametrize("cache", ["past", "through"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_reads_past_the_file_cache_or_through_it(folder, axis, cache):
+    values = np.random.default_rng(11).integers(-99, 99, (40, 70, 1100)).astype("i4")
+    path = make(folder, values, "i32", "contiguous")
+    out = folder / "out.h5"
+    arguments = ("--file-cache", cache, "--slab", "256K", "--threads", 2)
+    for command in ("reduce", "scan"):
+        leave_cache(path)
+        if command == "reduce":
+            results, _ = reduce_axis(path, out, [axis], "sum", *arguments, ranks=2)
+            assert same(results["sum"], values.sum(axis, dtype="i8"))
+        else:
+            scanned = scan_axis(path, out, axis, *arguments, ranks=2)
+            assert same(scanned, np.cumsum(values, axis, dtype="i8"))
+        share = cached_share(path)
+        assert share < 0.1 if cache == "past" else share > 0.9, share
