@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/commands/application.hpp"
-#include "cli/report/standard_output.hpp"
+#include "cli/report/report_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "mpi/environment.hpp"
 

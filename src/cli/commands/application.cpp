@@ -9,10 +9,10 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/option_errors.hpp"
 #include "cli/report/build_report.hpp"
-#include "cli/report/standard_output.hpp"
+#include "cli/report/report_file.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
-#include "cli/run/session.hpp"
+#include "cli/run/watched_run.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
 

@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <utility>
 
-#include "cli/run/session.hpp"
+#include "cli/options/common_options.hpp"
+#include "cli/run/watched_run.hpp"
 
 namespace warpfold::cli {
 
-/// One of the program's commands: its options, and what it does with them.
+/// A command of the program has its options, and does something with them.
 class Command {
  public:
   virtual ~Command() = default;
@@ -23,6 +25,12 @@ class Command {
       : application_(program.add_subcommand(name, description)->group("Commands")) {}
 
   CLI::App& application() { return *application_; }
+
+  /// Adds an option whose value `take` reads.
+  template <class Take>
+  CLI::Option* add(const char* name, const char* type, const char* help, Take&& take) {
+    return add_text_option(*application_, name, type, help, std::forward<Take>(take));
+  }
 
  private:
   CLI::App* application_;

@@ -35,11 +35,6 @@ class MeasuringCommand : public Command {
     application().add_option("WHAT", what_, choices)->required()->type_name("");
   }
 
-  template <class Take>
-  void add(const char* name, const char* type, const char* help, Take take) {
-    application().add_option_function<std::string>(name, take, help)->type_name(type);
-  }
-
   void add_types(const char* help) {
     add("--types", "NAME,...", help,
         [this](const std::string& text) { settings_.types = parse_names("--types", text); });
@@ -65,14 +60,15 @@ class MeasuringCommand : public Command {
 
   /// Measures and tells the results. No report may replace one of `files`.
   void run_measure(const Session& session, Measure measure, const std::vector<std::string>& files) {
-    ReportOutputs outputs(session, common_, files);
-    const RunSubject subject{name_.c_str(), settings_.file, settings_.dataset};
-    const bench::Result result =
-        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
-          settings_.run = run;
-          return measure(session.communicator, settings_);
-        });
-    outputs.publish([&] { return bench_report(name_, what_, result); });
+    const auto compute = [&](const RunOptions& run) {
+      settings_.run = run;
+      return measure(session.communicator, settings_);
+    };
+    const auto report = [&](const bench::Result& result) {
+      return bench_report(name_, what_, result);
+    };
+    const bench::Result result = run_and_report({name_, settings_.file, settings_.dataset}, session,
+                                                common_, files, compute, report);
     refuse_wrong_results(result);
   }
 

@@ -4,9 +4,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
-#include "cli/options/dataset_arguments.hpp"
-#include "cli/options/output_options.hpp"
-#include "cli/options/view_options.hpp"
+#include "cli/options/dataset_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
@@ -33,58 +31,41 @@ class CompactCommand : public Command {
     if (options_.view.where.empty() && options_.view.fill_value == "none")
       throw usage_error("the condition is missing", "every element would be kept",
                         "Give --where CONDITION, such as --where '>0', or --fill-value.");
-    ReportOutputs outputs(session, common_, {file_, options_.output.path});
     options_.output.command = shell_quoted(session.words);
-    const RunSubject subject{"compact", file_, dataset_};
-    const CompactResult result =
-        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
-          options_.run = run;
-          return compact(session.communicator, file_, dataset_, options_);
-        });
-    outputs.publish([&] { return make_report(result); });
+    const auto compute = [&](const RunOptions& run) {
+      options_.run = run;
+      return compact(session.communicator, file_, dataset_, options_);
+    };
+    run_and_report({"compact", file_, dataset_}, session, common_, {file_, options_.output.path},
+                   compute, [&](const CompactResult& result) { return make_report(result); });
   }
 
  private:
   Report make_report(const CompactResult& result) const {
-    Report report;
-    report.note = run_note(result.report);
-    report.text = text(result);
-    report.json = json(result);
-    report.csv = {csv_columns()};
-    const auto add_row = [&](std::string_view statistic, std::uint64_t value) {
-      report.csv.push_back(csv_row("compact", file_, dataset_, result.input.type, result.report,
-                                   statistic, int128{value}));
-    };
-    add_row("count", result.count);
-    add_row("kept", result.kept);
-    return report;
-  }
-
-  std::string text(const CompactResult& result) const {
-    Table table{{"output", fmt::format("{} {}: {}", options_.output.path, result.output_dataset,
+    const DatasetRun run{"compact",          file_,        dataset_, result.shape, result.input,
+                         result.output_type, result.report};
+    const std::string count = fmt::format("{}", result.count);
+    const std::string kept = fmt::format("{}", result.kept);
+    Table lines{{"output", fmt::format("{} {}: {}", options_.output.path, result.output_dataset,
                                        name_of(result.output_type))}};
-    if (!result.indices_dataset.empty())
-      table.push_back(
+    Json members;
+    members["output_dtype"] = name_of(result.output_type);
+    Json& results = members["results"] = {{"output", options_.output.path},
+                                          {"output_dataset", result.output_dataset},
+                                          {"count", json_integer(result.count)},
+                                          {"kept", json_integer(result.kept)}};
+    if (!result.indices_dataset.empty()) {
+      lines.push_back(
           {"indices", fmt::format("{} {}: u64", options_.output.path, result.indices_dataset)});
-    table.push_back({"count", fmt::format("{}", result.count)});
-    table.push_back({"kept", fmt::format("{}", result.kept)});
-    return fmt::format("{} {}: {}, {}, {}\n", file_, dataset_, format_text(result.input),
-                       extent_text(result.shape), run_text(result.report)) +
-           aligned_text(table) + timings_text(result.report, common_.timings);
-  }
-
-  Json json(const CompactResult& result) const {
-    Json document =
-        json_head("compact", result.report, file_, dataset_, result.shape, result.input);
-    describe_view(document, options_.view, result.input.type, result.output_type);
-    document["output_dtype"] = name_of(result.output_type);
-    Json& results = document["results"] = {{"output", options_.output.path},
-                                           {"output_dataset", result.output_dataset},
-                                           {"count", json_integer(result.count)},
-                                           {"kept", json_integer(result.kept)}};
-    if (!result.indices_dataset.empty()) results["indices_dataset"] = result.indices_dataset;
-    document["timings"] = timings_json(result.report);
-    return document;
+      results["indices_dataset"] = result.indices_dataset;
+    }
+    lines.push_back({"count", count});
+    lines.push_back({"kept", kept});
+    Report report =
+        dataset_report(run, options_.view, aligned_text(lines), members, common_.timings);
+    report.csv = {csv_columns()};
+    add_rows(report.csv, run, {{"count", count}, {"kept", kept}});
+    return report;
   }
 
   std::string file_;

@@ -5,8 +5,8 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
+#include "cli/options/dataset_options.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/options/output_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
@@ -43,23 +43,17 @@ class GenerateCommand : public Command {
   void run(const Session& session) override {
     options_.kind = parse_generator_kind(kind_);
     check_options();
-    ReportOutputs outputs(session, common_, {options_.output.path});
     options_.output.command = shell_quoted(session.words);
-    const RunSubject subject{"generate", options_.output.path, options_.output.dataset};
-    const pipeline::GenerateResult result =
-        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
-          options_.run = run;
-          return pipeline::generate(session.communicator, options_);
-        });
-    outputs.publish([&] { return make_report(result); });
+    const auto compute = [&](const RunOptions& run) {
+      options_.run = run;
+      return pipeline::generate(session.communicator, options_);
+    };
+    run_and_report({"generate", options_.output.path, options_.output.dataset}, session, common_,
+                   {options_.output.path}, compute,
+                   [&](const pipeline::GenerateResult& result) { return make_report(result); });
   }
 
  private:
-  template <class Take>
-  CLI::Option* add(const char* name, const char* type, const char* help, Take&& take) {
-    return application().add_option_function<std::string>(name, take, help)->type_name(type);
-  }
-
   void add_value_options() {
     add("--shape", "N,...", "Extents, slowest first, such as 1000,1000",
         [this](const std::string& text) {
@@ -93,18 +87,24 @@ class GenerateCommand : public Command {
   }
 
   Report make_report(const pipeline::GenerateResult& result) const {
+    const DatasetRun run{"generate",     options_.output.path, options_.output.dataset,
+                         options_.shape, options_.format,      options_.format.type,
+                         result.report};
     Report report;
     report.note = run_note(result.report);
     report.text = text(result);
-    report.json = json(result);
+    report.json = json_head(run);
+    report.json["kind"] = kind_;
+    report.json["seed"] = json_integer(options_.seed);
+    report.json["results"] = {{"count", json_integer(result.elements)},
+                              {"bytes", json_integer(result.bytes)},
+                              {"known_sum", json_value(result.known_sum)}};
+    report.json["timings"] = timings_json(result.report);
     report.csv = {csv_columns()};
-    const auto add_row = [&](std::string_view statistic, const Value& value) {
-      report.csv.push_back(csv_row("generate", options_.output.path, options_.output.dataset,
-                                   options_.format.type, result.report, statistic, value));
-    };
-    add_row("count", int128{result.elements});
-    add_row("bytes", int128{result.bytes});
-    add_row("known_sum", result.known_sum);
+    add_rows(report.csv, run,
+             {{"count", fmt::format("{}", result.elements)},
+              {"bytes", fmt::format("{}", result.bytes)},
+              {"known_sum", to_text(result.known_sum, "")}});
     return report;
   }
 
@@ -115,18 +115,6 @@ class GenerateCommand : public Command {
                        bytes_text(result.bytes),
                        known ? ", sum " + to_text(result.known_sum) : "") +
            timings_text(result.report, common_.timings);
-  }
-
-  Json json(const pipeline::GenerateResult& result) const {
-    Json document = json_head("generate", result.report, options_.output.path,
-                              options_.output.dataset, options_.shape, options_.format);
-    document["kind"] = kind_;
-    document["seed"] = json_integer(options_.seed);
-    document["results"] = {{"count", json_integer(result.elements)},
-                           {"bytes", json_integer(result.bytes)},
-                           {"known_sum", json_value(result.known_sum)}};
-    document["timings"] = timings_json(result.report);
-    return document;
   }
 
   std::string kind_;

@@ -7,11 +7,9 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
-#include "cli/options/dataset_arguments.hpp"
+#include "cli/options/dataset_options.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
-#include "cli/report/several_report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
 #include "core/results/histogram_bins.hpp"
@@ -73,9 +71,6 @@ class HistogramCommand : public Command {
   explicit HistogramCommand(CLI::App& program)
       : Command(program, "histogram", "Count a dataset's values by bins") {
     add_dataset_arguments(application(), arguments_);
-    const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
-      return application().add_option_function<std::string>(name, take, help)->type_name(type);
-    };
     add("--bins", "N|EDGE,...",
         "The number of bins of equal width, or the edges of bins: two or more rising numbers; 10 "
         "if not given",
@@ -92,26 +87,25 @@ class HistogramCommand : public Command {
     if (options_.range && !options_.edges.empty())
       throw usage_error("both --range and the edges of bins are given", "",
                         "Leave out --range, or give --bins a number.");
-    ReportOutputs outputs(session, common_, {arguments_.file});
-    const std::string& file = arguments_.file;
-    const auto watched = [&](const std::string& dataset, const auto& datasets) {
-      return progress_monitored({"histogram", file, dataset}, session, common_, outputs,
-                                [&](const RunOptions& run) {
-                                  options_.run = run;
-                                  return histogram(session.communicator, file, datasets, options_);
-                                });
-    };
-    if (arguments_.several()) {
-      const Outcomes outcomes = watched("", arguments_.datasets);
-      outputs.publish([&] { return make_report(outcomes); });
-    } else {
-      const HistogramResult result = watched(arguments_.dataset(), arguments_.dataset());
-      outputs.publish([&] { return make_report(result); });
-    }
+    if (arguments_.several())
+      count_all(session, "", arguments_.datasets);
+    else
+      count_all(session, arguments_.dataset(), arguments_.dataset());
   }
 
  private:
   using Outcomes = std::vector<DatasetOutcome<HistogramResult>>;
+
+  /// Counts one dataset, `name`, or a choice of several.
+  template <class Datasets>
+  void count_all(const Session& session, const std::string& name, const Datasets& datasets) {
+    const auto compute = [&](const RunOptions& run) {
+      options_.run = run;
+      return histogram(session.communicator, arguments_.file, datasets, options_);
+    };
+    run_and_report({"histogram", arguments_.file, name}, session, common_, {arguments_.file},
+                   compute, [&](const auto& result) { return make_report(result); });
+  }
 
   void take_bins(const std::string& text) {
     if (text.find(',') != std::string::npos)
@@ -129,17 +123,10 @@ class HistogramCommand : public Command {
   }
 
   Report make_report(const HistogramResult& result) const {
-    Report report;
-    report.note = run_note(result.report);
-    report.text = fmt::format("{} {}: {}, {}, {}\n", arguments_.file, arguments_.dataset(),
-                              format_text(result.format), extent_text(result.shape),
-                              run_text(result.report)) +
-                  bins_text(result) + timings_text(result.report, common_.timings);
-    report.json = json_head("histogram", result.report, arguments_.file, arguments_.dataset(),
-                            result.shape, result.format);
-    describe_view(report.json, options_.view, result.format.type, result.value_type);
-    report.json["results"] = results_json(result);
-    report.json["timings"] = timings_json(result.report);
+    const DatasetRun run{"histogram",   arguments_.file,   arguments_.dataset(), result.shape,
+                         result.format, result.value_type, result.report};
+    Report report = dataset_report(run, options_.view, bins_text(result),
+                                   {{"results", results_json(result)}}, common_.timings);
     report.csv = {csv_header()};
     add_rows(report.csv, {arguments_.dataset(), "", result}, result.report);
     return report;

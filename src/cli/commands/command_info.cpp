@@ -11,13 +11,11 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/dataset_description.hpp"
 #include "cli/options/common_options.hpp"
-#include "cli/options/dataset_arguments.hpp"
+#include "cli/options/dataset_options.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
-#include "cli/report/several_report.hpp"
 #include "cli/report/text.hpp"
-#include "cli/run/report_outputs.hpp"
+#include "cli/run/watched_run.hpp"
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
@@ -222,8 +220,9 @@ class InfoCommand : public Command {
     report.text = text(arguments_.dataset(), description);
     report.csv = csv_header();
     add_rows(report.csv, arguments_.dataset(), description);
-    report.json = json_head("info", description.report, arguments_.file, arguments_.dataset(),
-                            description.info.shape, description.info.format);
+    const ElementFormat format = description.info.format;
+    report.json = json_head({"info", arguments_.file, arguments_.dataset(), description.info.shape,
+                             format, format.type, description.report});
     add_results(report.json, description);
     return report;
   }

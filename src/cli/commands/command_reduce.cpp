@@ -7,12 +7,9 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
-#include "cli/options/dataset_arguments.hpp"
+#include "cli/options/dataset_options.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/options/output_options.hpp"
-#include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
-#include "cli/report/several_report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
 #include "warpfold/core/error.hpp"
@@ -47,11 +44,10 @@ class ReduceCommand : public Command {
       options_.output.command = shell_quoted(session.words);
       if (application().count("--ops") == 0) options_.statistics = {Statistic::sum};
     }
-    ReportOutputs outputs(session, common_, files);
     if (arguments_.several())
-      run_several(session, outputs);
+      reduce_all(session, files, "", arguments_.datasets);
     else
-      run_one(session, outputs);
+      reduce_all(session, files, arguments_.dataset(), arguments_.dataset());
   }
 
  private:
@@ -73,30 +69,19 @@ class ReduceCommand : public Command {
                         "Name the axes with --axis, or write a report with --json or --csv.");
   }
 
-  void run_one(const Session& session, ReportOutputs& outputs) {
-    const RunSubject subject{"reduce", arguments_.file, arguments_.dataset()};
-    const ReduceResult result =
-        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
-          options_.run = run;
-          return reduce(session.communicator, arguments_.file, arguments_.dataset(), options_);
-        });
-    outputs.publish([&] { return make_report(result); });
-  }
-
-  void run_several(const Session& session, ReportOutputs& outputs) {
-    const RunSubject subject{"reduce", arguments_.file, ""};
-    const Outcomes outcomes =
-        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
-          options_.run = run;
-          return reduce(session.communicator, arguments_.file, arguments_.datasets, options_);
-        });
-    outputs.publish([&] { return make_report(outcomes); });
+  /// Reduces one dataset, `name`, or a choice of several.
+  template <class Datasets>
+  void reduce_all(const Session& session, const std::vector<std::string>& files,
+                  const std::string& name, const Datasets& datasets) {
+    const auto compute = [&](const RunOptions& run) {
+      options_.run = run;
+      return reduce(session.communicator, arguments_.file, datasets, options_);
+    };
+    run_and_report({"reduce", arguments_.file, name}, session, common_, files, compute,
+                   [&](const auto& result) { return make_report(result); });
   }
 
   void add_statistics_options() {
-    const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
-      application().add_option_function<std::string>(name, take, help)->type_name(type);
-    };
     add("--ops", "NAME,...",
         "count, sum, mean, var, std, min, max, argmin, argmax, l1, l2, linf, nan_count, inf_count, "
         "or all; count,sum,min,max,mean,std if not given",
@@ -117,16 +102,11 @@ class ReduceCommand : public Command {
   }
 
   void add_axes_options() {
-    const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
-      application()
-          .add_option_function<std::string>(name, take, help)
-          ->type_name(type)
-          ->group(axes_group);
-    };
     add("--axis", "K,...",
         "Reduce along these dimensions alone, as NumPy's axis, into a dataset of OUT; negative "
         "ones count from the last; --ops is sum if not given",
-        [this](const std::string& text) { options_.axes = parse_axes("--axis", text); });
+        [this](const std::string& text) { options_.axes = parse_axes("--axis", text); })
+        ->group(axes_group);
     application()
         .add_flag("--keepdims", options_.keep_dimensions,
                   "Leave these dimensions in the output, with extent 1, as NumPy's keepdims")
@@ -136,19 +116,21 @@ class ReduceCommand : public Command {
     add("--output-type", "TYPE",
         "Of sums, means and the like; if not given, floats keep their type, sums of integers get "
         "64 bits and everything else of them f64",
-        [this](const std::string& text) { options_.output_type = parse_element_type(text); });
+        [this](const std::string& text) { options_.output_type = parse_element_type(text); })
+        ->group(axes_group);
   }
 
   Report make_report(const ReduceResult& result) const {
-    Report report;
-    report.note = run_note(result.report);
-    report.text = text(result);
-    report.json = json(result);
+    const DatasetRun run = run_on(arguments_.dataset(), result);
+    Json members;
+    if (along_axes()) {
+      members["schema"] = axes_schema;
+      members["axis"] = result.axes;
+    }
+    members["results"] = along_axes() ? outputs_json(result) : results_json(result);
+    Report report = dataset_report(run, options_.view, lines(result), members, common_.timings);
     report.csv = {csv_columns()};
-    if (along_axes())
-      add_output_rows(report.csv, result);
-    else
-      add_rows(report.csv, {arguments_.dataset(), "", result});
+    add_rows(report.csv, run, rows(result));
     return report;
   }
 
@@ -156,17 +138,23 @@ class ReduceCommand : public Command {
     Report report =
         several_report("reduce", arguments_.file, outcomes, options_.view, results_json);
     report.csv = {csv_columns()};
-    for (const auto& outcome : outcomes)
-      if (outcome.skipped.empty())
-        add_rows(report.csv, outcome);
+    for (const auto& [dataset, skipped, result] : outcomes)
+      if (skipped.empty())
+        add_rows(report.csv, run_on(dataset, result), rows(result));
       else
-        report.csv.push_back(skipped_row("reduce", arguments_.file, outcome.dataset,
-                                         run_of(outcomes), outcome.skipped));
+        report.csv.push_back(
+            skipped_row("reduce", arguments_.file, dataset, run_of(outcomes), skipped));
     report.text = text(outcomes);
     return report;
   }
 
-  std::string text(const ReduceResult& result) const {
+  DatasetRun run_on(const std::string& dataset, const ReduceResult& result) const {
+    return {"reduce",      arguments_.file,   dataset,      result.shape,
+            result.format, result.value_type, result.report};
+  }
+
+  /// Tells each statistic's value, or the dataset that holds it.
+  std::string lines(const ReduceResult& result) const {
     Table table;
     for (const auto& [statistic, value] : result.summary)
       table.push_back({std::string(name_of(statistic)), to_text(value)});
@@ -174,13 +162,20 @@ class ReduceCommand : public Command {
       table.push_back({std::string(name_of(each.statistic)),
                        fmt::format("{} {}: {}, {}", options_.output.path, each.dataset,
                                    name_of(each.type), extent_text(result.output_shape))});
-    return fmt::format("{} {}: {}, {}, {}\n", arguments_.file, arguments_.dataset(),
-                       format_text(result.format), extent_text(result.shape),
-                       run_text(result.report)) +
-           aligned_text(table) + timings_text(result.report, common_.timings);
+    return aligned_text(table);
   }
 
-  /// One row for each dataset.
+  /// Does the same for a CSV.
+  std::vector<std::pair<std::string, std::string>> rows(const ReduceResult& result) const {
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const auto& [statistic, value] : result.summary)
+      rows.emplace_back(name_of(statistic), to_text(value, ""));
+    for (const AxisOutput& each : result.outputs)
+      rows.emplace_back(name_of(each.statistic), options_.output.path + ":" + each.dataset);
+    return rows;
+  }
+
+  /// Makes a row for each dataset.
   std::string text(const Outcomes& outcomes) const {
     Table table{{"dataset", "type", "shape"}};
     for (const Statistic statistic : options_.statistics)
@@ -195,19 +190,6 @@ class ReduceCommand : public Command {
     }
     return several_head(arguments_.file, outcomes) + aligned_text(table) + skipped_text(outcomes) +
            timings;
-  }
-
-  Json json(const ReduceResult& result) const {
-    Json document = json_head("reduce", result.report, arguments_.file, arguments_.dataset(),
-                              result.shape, result.format);
-    describe_view(document, options_.view, result.format.type, result.value_type);
-    if (along_axes()) {
-      document["schema"] = axes_schema;
-      document["axis"] = result.axes;
-    }
-    document["results"] = along_axes() ? outputs_json(result) : results_json(result);
-    document["timings"] = timings_json(result.report);
-    return document;
   }
 
   Json outputs_json(const ReduceResult& result) const {
@@ -225,22 +207,6 @@ class ReduceCommand : public Command {
     for (const auto& [statistic, value] : result.summary)
       results[std::string(name_of(statistic))] = json_value(value);
     return results;
-  }
-
-  void add_rows(Table& csv, const DatasetOutcome<ReduceResult>& outcome) const {
-    for (const auto& [statistic, value] : outcome.result.summary)
-      csv.push_back(csv_row("reduce", arguments_.file, outcome.dataset, outcome.result.format.type,
-                            outcome.result.report, name_of(statistic), value));
-  }
-
-  /// Adds a row for each statistic, its value being the dataset that holds it.
-  void add_output_rows(Table& csv, const ReduceResult& result) const {
-    for (const AxisOutput& each : result.outputs) {
-      auto& row = csv.emplace_back(csv_row("reduce", arguments_.file, arguments_.dataset(),
-                                           result.format.type, result.report,
-                                           name_of(each.statistic), Value{}));
-      row[row.size() - 2] = options_.output.path + ":" + each.dataset;
-    }
   }
 
   DatasetArguments arguments_;

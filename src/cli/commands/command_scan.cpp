@@ -6,10 +6,8 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
-#include "cli/options/dataset_arguments.hpp"
+#include "cli/options/dataset_options.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/options/output_options.hpp"
-#include "cli/options/view_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
@@ -38,22 +36,17 @@ class ScanCommand : public Command {
   void run(const Session& session) override {
     require_output(options_.output);
     check_storage_options(options_.storage);
-    ReportOutputs outputs(session, common_, {file_, options_.output.path});
     options_.output.command = shell_quoted(session.words);
-    const RunSubject subject{"scan", file_, dataset_};
-    const ScanResult result =
-        progress_monitored(subject, session, common_, outputs, [&](const RunOptions& run) {
-          options_.run = run;
-          return scan(session.communicator, file_, dataset_, options_);
-        });
-    outputs.publish([&] { return make_report(result); });
+    const auto compute = [&](const RunOptions& run) {
+      options_.run = run;
+      return scan(session.communicator, file_, dataset_, options_);
+    };
+    run_and_report({"scan", file_, dataset_}, session, common_, {file_, options_.output.path},
+                   compute, [&](const ScanResult& result) { return make_report(result); });
   }
 
  private:
   void add_scan_options() {
-    const auto add = [this](const char* name, const char* type, const char* help, auto&& take) {
-      application().add_option_function<std::string>(name, take, help)->type_name(type);
-    };
     add_output_options(application(), options_.output);
     add("--op", "sum|min|max", "What to scan with; sum if not given",
         [this](const std::string& text) { options_.operation = parse_scan_operation(text); });
@@ -72,42 +65,25 @@ class ScanCommand : public Command {
   }
 
   Report make_report(const ScanResult& result) const {
-    Report report;
-    report.note = run_note(result.report);
-    report.text = text(result);
-    report.json = json(result);
+    const DatasetRun run{
+        "scan", file_, dataset_, result.shape, result.input, result.value_type, result.report};
+    const Table lines{{"output", fmt::format("{} {}: {}", options_.output.path,
+                                             result.output_dataset, name_of(result.output_type))},
+                      {"count", fmt::format("{}", result.count)},
+                      {"last", to_text(result.last)}};
+    Json members;
+    if (options_.axis) members["axis"] = *options_.axis;
+    members["output_dtype"] = name_of(result.output_type);
+    members["results"] = {{"output", options_.output.path},
+                          {"output_dataset", result.output_dataset},
+                          {"count", json_integer(result.count)},
+                          {"last", json_value(result.last)}};
+    Report report =
+        dataset_report(run, options_.view, aligned_text(lines), members, common_.timings);
     report.csv = {csv_columns()};
-    const auto add_row = [&](std::string_view statistic, const Value& value) {
-      report.csv.push_back(
-          csv_row("scan", file_, dataset_, result.input.type, result.report, statistic, value));
-    };
-    add_row("count", int128{result.count});
-    add_row("last", result.last);
+    add_rows(report.csv, run,
+             {{"count", fmt::format("{}", result.count)}, {"last", to_text(result.last, "")}});
     return report;
-  }
-
-  std::string text(const ScanResult& result) const {
-    return fmt::format("{} {}: {}, {}, {}\n", file_, dataset_, format_text(result.input),
-                       extent_text(result.shape), run_text(result.report)) +
-           aligned_text(
-               {{"output", fmt::format("{} {}: {}", options_.output.path, result.output_dataset,
-                                       name_of(result.output_type))},
-                {"count", fmt::format("{}", result.count)},
-                {"last", to_text(result.last)}}) +
-           timings_text(result.report, common_.timings);
-  }
-
-  Json json(const ScanResult& result) const {
-    Json document = json_head("scan", result.report, file_, dataset_, result.shape, result.input);
-    describe_view(document, options_.view, result.input.type, result.value_type);
-    if (options_.axis) document["axis"] = *options_.axis;
-    document["output_dtype"] = name_of(result.output_type);
-    document["results"] = {{"output", options_.output.path},
-                           {"output_dataset", result.output_dataset},
-                           {"count", json_integer(result.count)},
-                           {"last", json_value(result.last)}};
-    document["timings"] = timings_json(result.report);
-    return document;
   }
 
   std::string file_;

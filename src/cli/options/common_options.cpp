@@ -29,11 +29,9 @@ std::string report_target(const std::string& option, const std::string& text) {
   throw usage_error("bad " + option + " ''", "", "Name a file, or - for standard output.");
 }
 
-void add_run_options(CLI::App& application, CommonOptions& options) {
+void add_run_options(CLI::App& command, CommonOptions& options) {
   const auto add = [&](const char* name, const char* type, const char* help, auto&& take) {
-    application.add_option_function<std::string>(name, take, help)
-        ->type_name(type)
-        ->group("Running");
+    add_text_option(command, name, type, help, take)->group("Running");
   };
   RunOptions& run = options.run;
   add("--backend", "auto|cuda|cpu", "Where to compute; auto takes the GPU where there is one",
@@ -61,49 +59,41 @@ void add_run_options(CLI::App& application, CommonOptions& options) {
       [&run](const std::string& text) {
         run.device_memory_bytes = parse_size("--device-memory", text);
       });
-  application.add_flag("--share-gpu", run.share_gpu, "Allow several ranks on one GPU")
+  command.add_flag("--share-gpu", run.share_gpu, "Allow several ranks on one GPU")
       ->group("Running");
 }
 
-void add_target(CLI::App& application, const std::string& name, const char* help,
-                std::string& target) {
-  application
-      .add_option_function<std::string>(
-          name, [name, &target](const std::string& text) { target = report_target(name, text); },
-          help)
-      ->type_name("FILE")
-      ->group("Reporting");
+void add_target(CLI::App& command, const std::string& name, const char* help, std::string& target) {
+  add_text_option(command, name, "FILE", help, [name, &target](const std::string& text) {
+    target = report_target(name, text);
+  })->group("Reporting");
 }
 
-void add_report_options(CLI::App& application, CommonOptions& options) {
-  add_target(application, "--json", "Write a JSON report; - is standard output", options.json);
-  add_target(application, "--csv", "Write a CSV report; - is standard output", options.csv);
-  application.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
-  application.add_flag("--timings", options.timings, "Show each stage's time and rate")
+void add_report_options(CLI::App& command, CommonOptions& options) {
+  add_target(command, "--json", "Write a JSON report; - is standard output", options.json);
+  add_target(command, "--csv", "Write a CSV report; - is standard output", options.csv);
+  command.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
+  command.add_flag("--timings", options.timings, "Show each stage's time and rate")
       ->group("Reporting");
-  application
-      .add_option_function<std::string>(
-          "--progress",
-          [&options](const std::string& text) {
-            options.progress = parse_choice("--progress", text, progress_choices);
-          },
-          "A progress bar on standard error, with the stages' rates; auto: on a terminal, after "
-          "two "
-          "seconds")
-      ->type_name("auto|always|never")
+  add_text_option(command, "--progress", "auto|always|never",
+                  "A progress bar on standard error, with the stages' rates; auto: on a terminal, "
+                  "after two seconds",
+                  [&options](const std::string& text) {
+                    options.progress = parse_choice("--progress", text, progress_choices);
+                  })
       ->group("Reporting");
 }
 
 }  // namespace
 
-void add_common_options(CLI::App& application, CommonOptions& options) {
-  add_run_options(application, options);
-  add_report_options(application, options);
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  add_run_options(command, options);
+  add_report_options(command, options);
 }
 
-void add_data_options(CLI::App& application, CommonOptions& options) {
-  add_common_options(application, options);
-  add_target(application, "--metrics",
+void add_data_options(CLI::App& command, CommonOptions& options) {
+  add_common_options(command, options);
+  add_target(command, "--metrics",
              "Write a JSON line a second while it runs: how far, how fast, how long yet; - is "
              "standard output",
              options.metrics);

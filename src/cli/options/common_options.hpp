@@ -3,10 +3,19 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::cli {
+
+/// Adds an option of a command, "--name" or "-n,--name", whose value `take` reads.
+template <class Take>
+CLI::Option* add_text_option(CLI::App& command, const std::string& name, const std::string& type,
+                             const std::string& help, Take&& take) {
+  return command.add_option_function<std::string>(name, std::forward<Take>(take), help)
+      ->type_name(type);
+}
 
 /// When a run shows its progress; `automatic`: where standard error is a terminal.
 enum class ProgressWhen : std::uint8_t { automatic, always, never };
@@ -22,10 +31,10 @@ struct CommonOptions {
   ProgressWhen progress = ProgressWhen::automatic;
 };
 
-/// Lets `application` fill `options`, which must outlive its parsing.
-void add_common_options(CLI::App& application, CommonOptions& options);
+/// Lets a command fill `options`, which must outlive the parsing.
+void add_common_options(CLI::App& command, CommonOptions& options);
 
-/// add_common_options() of a command that passes over data.
-void add_data_options(CLI::App& application, CommonOptions& options);
+/// Does what add_common_options() does, for a command that passes over data.
+void add_data_options(CLI::App& command, CommonOptions& options);
 
 }  // namespace warpfold::cli

@@ -47,12 +47,10 @@ void add_shape(Json& document, const std::vector<std::uint64_t>& shape, ElementF
   document["byte_order"] = byte_order_text(format.order);
 }
 
-Json json_head(const std::string& command, const RunReport& run, const std::string& file,
-               const std::string& dataset, const std::vector<std::uint64_t>& shape,
-               ElementFormat format) {
-  Json document = json_head(command, run, file);
-  document["dataset"] = dataset;
-  add_shape(document, shape, format);
+Json json_head(const DatasetRun& run) {
+  Json document = json_head(run.command, run.run, run.file);
+  document["dataset"] = run.dataset;
+  add_shape(document, run.shape, run.format);
   return document;
 }
 
@@ -107,24 +105,31 @@ std::string run_note(const RunReport& run) {
   return note;
 }
 
+Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std::string& lines,
+                      const Json& members, bool timings) {
+  Report report;
+  report.note = run_note(run.run);
+  report.text = fmt::format("{} {}: {}, {}, {}\n", run.file, run.dataset, format_text(run.format),
+                            extent_text(run.shape), run_text(run.run)) +
+                lines + timings_text(run.run, timings);
+  report.json = json_head(run);
+  describe_view(report.json, view, run.format.type, run.value_type);
+  report.json.update(members);
+  report.json["timings"] = timings_json(run.run);
+  return report;
+}
+
 std::vector<std::string> csv_columns() {
   return {"command", "file",      "dataset", "dtype",  "ranks",
           "backend", "statistic", "value",   "seconds"};
 }
 
-std::vector<std::string> csv_row(std::string_view command, const std::string& file,
-                                 const std::string& dataset, ElementType type, const RunReport& run,
-                                 std::string_view statistic, const Value& value) {
-  const bool known = !std::holds_alternative<std::monostate>(value);
-  return {std::string(command),
-          file,
-          dataset,
-          std::string(name_of(type)),
-          fmt::format("{}", run.ranks),
-          run.backend,
-          std::string(statistic),
-          known ? to_text(value) : "",
-          to_text(run.seconds)};
+void add_rows(Table& csv, const DatasetRun& run,
+              const std::vector<std::pair<std::string, std::string>>& results) {
+  for (const auto& [statistic, value] : results)
+    csv.push_back({run.command, run.file, run.dataset, std::string(name_of(run.format.type)),
+                   fmt::format("{}", run.run.ranks), run.run.backend, statistic, value,
+                   to_text(run.run.seconds)});
 }
 
 std::vector<std::string> skipped_row(std::string_view command, const std::string& file,

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/report/json_writer.hpp"
 #include "cli/report/text.hpp"
 #include "warpfold/core/element_type.hpp"
-#include "warpfold/core/summary.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/dataset_choice.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
 
@@ -22,47 +27,122 @@ struct Report {
   std::string note;  ///< one line for standard error, or empty
 };
 
-/// The first members of every report's JSON, up to the build.
+/// Makes the first members of every report's JSON, up to the build.
 Json json_head(const std::string& command);
 
-/// json_head() with the run's ranks, hosts, devices and backend, and the file that it read.
+/// Makes json_head() with the run's ranks, hosts, devices and backend, and the file that it read.
 Json json_head(const std::string& command, const RunReport& run, const std::string& file);
 
 /// Adds what a dataset is.
 void add_shape(Json& document, const std::vector<std::uint64_t>& shape, ElementFormat format);
 
-/// json_head() of a run on one dataset.
-Json json_head(const std::string& command, const RunReport& run, const std::string& file,
-               const std::string& dataset, const std::vector<std::uint64_t>& shape,
-               ElementFormat format);
+/// A run on one dataset, as reports tell it whatever the command.
+struct DatasetRun {
+  std::string command;
+  std::string file;
+  std::string dataset;
+  const std::vector<std::uint64_t>& shape;  ///< as selected
+  ElementFormat format;                     ///< as stored
+  ElementType value_type;                   ///< once unpacked
+  const RunReport& run;
+};
+
+/// Makes json_head() of a run on one dataset.
+Json json_head(const DatasetRun& run);
 
 /// Adds what a view asks for, and the type of its unpacked values.
 void describe_view(Json& document, const ViewOptions& options, ElementType stored,
                    ElementType values);
 
-/// Each stage's threads, seconds, bytes and GB/s, and the bottleneck.
+/// Tells each stage's threads, seconds, bytes and GB/s, and the bottleneck.
 Json timings_json(const RunReport& run);
 
-/// The same as lines; nothing unless `wanted`.
+/// Tells what timings_json() tells in lines; nothing unless `wanted`.
 std::string timings_text(const RunReport& run, bool wanted);
 
-/// "4 ranks on 1 host, cuda: 4 x NVIDIA H200".
+/// Tells what ran: "4 ranks on 1 host, cuda: 4 x NVIDIA H200".
 std::string run_text(const RunReport& run);
 
-/// The note on a backend that was not the first choice, and on a binding that slows the run.
+/// Notes a backend that was not the first choice, and a binding that slows the run.
 std::string run_note(const RunReport& run);
 
-/// The columns of a run's CSV.
+/// Makes the report of a run on one dataset but for its CSV: the `lines` of its text and the
+/// `members` of its JSON, "results" among them, are the command's own.
+Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std::string& lines,
+                      const Json& members, bool timings);
+
+/// Names the columns of a run's CSV.
 std::vector<std::string> csv_columns();
 
-/// One result of a run.
-std::vector<std::string> csv_row(std::string_view command, const std::string& file,
-                                 const std::string& dataset, ElementType type, const RunReport& run,
-                                 std::string_view statistic, const Value& value);
+/// Adds a row to a CSV for each result of a run: a statistic and its value.
+void add_rows(Table& csv, const DatasetRun& run,
+              const std::vector<std::pair<std::string, std::string>>& results);
 
-/// A dataset that a run skipped, and why.
+/// Makes the CSV's row of a dataset that a run skipped, and why.
 std::vector<std::string> skipped_row(std::string_view command, const std::string& file,
                                      const std::string& dataset, const RunReport& run,
                                      const std::string& reason);
+
+/// Finds the report of the run that all outcomes share. Throws Error where all were skipped.
+template <class Result>
+const RunReport& run_of(const std::vector<DatasetOutcome<Result>>& outcomes) {
+  for (const auto& outcome : outcomes)
+    if (outcome.skipped.empty()) return outcome.result.report;
+  throw Error("nothing to report", "all datasets were skipped", "");
+}
+
+/// Says which datasets were skipped, a line for each: "skipped a: its type is a string".
+template <class Result>
+std::string skipped_text(const std::vector<DatasetOutcome<Result>>& outcomes) {
+  std::string text;
+  for (const auto& outcome : outcomes)
+    if (!outcome.skipped.empty())
+      text += "skipped " + outcome.dataset + ": " + outcome.skipped + "\n";
+  return text;
+}
+
+/// Makes the first line of several datasets: "FILE: 3 of 4 datasets, 1 rank on 1 host, cpu: 2
+/// threads".
+template <class Result>
+std::string several_head(const std::string& file,
+                         const std::vector<DatasetOutcome<Result>>& outcomes) {
+  const auto read = std::count_if(outcomes.begin(), outcomes.end(),
+                                  [](const auto& outcome) { return outcome.skipped.empty(); });
+  return fmt::format("{}: {} of {} datasets, {}\n", file, read, outcomes.size(),
+                     run_text(run_of(outcomes)));
+}
+
+/// Puts a dataset's timings_text() under its name.
+inline std::string named_timings_text(const std::string& dataset, const RunReport& run,
+                                      bool wanted) {
+  return wanted ? "\n" + dataset + timings_text(run, wanted) : "";
+}
+
+/// Makes a report on several datasets of a file, seen as `view` says, but for its text and CSV;
+/// `results_json(result)` are one's results.
+template <class Result, class ResultsJson>
+Report several_report(const std::string& command, const std::string& file,
+                      const std::vector<DatasetOutcome<Result>>& outcomes, const ViewOptions& view,
+                      const ResultsJson& results_json) {
+  Report report;
+  const RunReport& run = run_of(outcomes);
+  report.note = run_note(run);
+  report.json = json_head(command, run, file);
+  Json& datasets = report.json["datasets"] = Json::array();
+  for (const auto& outcome : outcomes) {
+    Json member;
+    member["dataset"] = outcome.dataset;
+    if (outcome.skipped.empty()) {
+      add_shape(member, outcome.result.shape, outcome.result.format);
+      describe_view(member, view, outcome.result.format.type, outcome.result.value_type);
+      member["results"] = results_json(outcome.result);
+      member["timings"] = timings_json(outcome.result.report);
+    } else {
+      member["skipped"] = outcome.skipped;
+    }
+    datasets.push_back(std::move(member));
+  }
+  return report;
+}
 
 }  // namespace warpfold::cli

@@ -14,7 +14,6 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/report/standard_output.hpp"
 #include "io/output/temporary_file.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -106,6 +105,18 @@ std::size_t write_all(int file, std::string_view text) {
 std::string reason() { return errno == EAGAIN ? "its reader is too slow" : std::strerror(errno); }
 
 }  // namespace
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return;
+  throw Error("can't write to standard output", std::strerror(errno),
+              "Check where it is redirected to.");
+}
+
+void print_remark(std::string_view text) {
+  const std::string line = fmt::format("warpfold: {}\n", text);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 ReportFile::ReportFile(std::string target) : target_(std::move(target)) {
   if (target_ == standard_output) return;

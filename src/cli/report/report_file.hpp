@@ -9,11 +9,17 @@
 /// user's own or root's, as whoever may write to a folder could have its links point anywhere.
 namespace warpfold::cli {
 
+/// Writes `text` to standard output, all of it. Throws Error.
+void print(std::string_view text);
+
+/// Writes one line that starts with "warpfold: " to standard error.
+void print_remark(std::string_view text);
+
 /// The target that stands for standard output.
 inline constexpr std::string_view standard_output = "-";
 
-/// Standard output, or a file that gets its name once it is complete. A file that can't be written
-/// is found out at construction, before a long run.
+/// A report goes to standard output, or to a file that gets its name once it is complete. A file
+/// that can't be written is found out at construction, before a long run.
 class ReportFile {
  public:
   /// Throws Error.
@@ -31,8 +37,8 @@ class ReportFile {
   io::FileDescriptor file_;
 };
 
-/// Standard output, or a file, device or pipe that grows by lines while others read it. What a file
-/// held before is gone.
+/// A log goes to standard output, or to a file, device or pipe, line by line while others read it.
+/// What a file held before is gone.
 class LineLog {
  public:
   /// Throws Error where it can't be written.

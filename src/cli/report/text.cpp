@@ -94,10 +94,10 @@ std::string to_text(double value) {
   return fmt::format("{}", value);
 }
 
-std::string to_text(const Value& value) {
+std::string to_text(const Value& value, const std::string& none) {
   if (const auto* number = std::get_if<double>(&value)) return to_text(*number);
   if (const auto* integer = std::get_if<int128>(&value)) return to_string(*integer);
-  return "none";
+  return none;
 }
 
 std::string bytes_text(std::uint64_t bytes) {

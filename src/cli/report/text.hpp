@@ -10,37 +10,37 @@
 /// Values and tables as readers see them.
 namespace warpfold::cli {
 
-/// The shortest decimal that rounds to `value`; "-0.0", "nan", "inf", "-inf".
+/// Writes the shortest decimal that rounds to `value`; "-0.0", "nan", "inf", "-inf".
 std::string to_text(double value);
 
-/// Integers in full; "none" for no value.
-std::string to_text(const Value& value);
+/// Writes integers in full; `none` for no value.
+std::string to_text(const Value& value, const std::string& none = "none");
 
-/// "512 bytes", "1.50 GiB".
+/// Writes a number of bytes: "512 bytes", "1.50 GiB".
 std::string bytes_text(std::uint64_t bytes);
 
-/// "1000 x 2000"; "scalar" for no dimensions.
+/// Writes extents: "1000 x 2000"; "scalar" for no dimensions.
 std::string shape_text(const std::vector<std::uint64_t>& shape);
 
-/// "1000 x 2000 elements"; "scalar" for no dimensions.
+/// Writes extents as a size: "1000 x 2000 elements"; "scalar" for no dimensions.
 std::string extent_text(const std::vector<std::uint64_t>& shape);
 
-/// "little" or "big".
+/// Names a byte order: "little" or "big".
 std::string byte_order_text(ByteOrder order);
 
-/// "f32 big-endian"; one byte has no order.
+/// Names a format: "f32 big-endian"; one byte has no order.
 std::string format_text(ElementFormat format);
 
-/// "4 ranks on 2 hosts".
+/// Counts ranks and hosts: "4 ranks on 2 hosts".
 std::string ranks_text(int ranks, int hosts);
 
-/// "NVIDIA H200", "4 x NVIDIA H200".
+/// Counts devices by name: "NVIDIA H200", "4 x NVIDIA H200".
 std::string devices_text(const std::vector<std::string>& devices);
 
-/// `items` with `separator` between them.
+/// Puts `separator` between `items`.
 std::string joined(const std::vector<std::string>& items, const std::string& separator);
 
-/// The words as a POSIX shell would have to be given them.
+/// Quotes words as a POSIX shell would have to be given them.
 std::string shell_quoted(const std::vector<std::string>& words);
 
 /// Words a message of the library as the command line has it: members of the options, which stand
@@ -50,10 +50,10 @@ std::string with_flags(std::string message);
 /// Cells in rows; the first row names the columns.
 using Table = std::vector<std::vector<std::string>>;
 
-/// Rows as lines, columns aligned by spaces.
+/// Writes rows as lines, columns aligned by spaces.
 std::string aligned_text(const Table& table);
 
-/// Rows as RFC 4180 has them, with plain line feeds.
+/// Writes rows as RFC 4180 has them, with plain line feeds.
 std::string csv_text(const Table& table);
 
 }  // namespace warpfold::cli

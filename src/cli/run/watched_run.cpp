@@ -1,9 +1,45 @@
 #include "cli/run/watched_run.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 namespace {
+
+std::filesystem::path absolute_path(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::path absolute =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path), failure);
+  return failure ? std::filesystem::path(path) : absolute;
+}
+
+/// Also where they are two names of one file.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code missing;
+  return a == b || std::filesystem::equivalent(a, b, missing);
+}
+
+/// The options whose reports go to standard output.
+std::vector<std::string> targets_on_output(const CommonOptions& options) {
+  std::vector<std::string> names;
+  if (options.json == standard_output) names.emplace_back("--json");
+  if (options.csv == standard_output) names.emplace_back("--csv");
+  if (options.metrics == standard_output) names.emplace_back("--metrics");
+  return names;
+}
+
+void require_one_on_output(const CommonOptions& options) {
+  const std::vector<std::string> names = targets_on_output(options);
+  if (names.size() > 1)
+    throw usage_error(names[0] + " and " + names[1] + " can't both go to standard output", "",
+                      "Give one of them a file name.");
+}
 
 using namespace std::chrono_literals;
 
@@ -16,6 +52,55 @@ ProgressWhen progress_of(const Session& session, const CommonOptions& common) {
 }
 
 }  // namespace
+
+ReportOutputs::ReportOutputs(const Session& session, const CommonOptions& options,
+                             std::vector<std::string> used_files)
+    : session_(session), options_(options), used_files_(std::move(used_files)) {
+  require_one_on_output(options);
+  pipeline::run_on_root(mpi::Communicator(session.communicator), [this] { open(); });
+}
+
+void ReportOutputs::open() {
+  std::vector<std::filesystem::path> taken;
+  for (const std::string& file : used_files_) taken.push_back(absolute_path(file));
+  const auto open_one = [&taken](const std::string& target, auto&& make) {
+    if (target.empty()) return;
+    const std::filesystem::path path = absolute_path(target);
+    const auto is_same = [&path](const auto& other) { return same_file(path, other); };
+    if (target != standard_output && std::any_of(taken.begin(), taken.end(), is_same))
+      throw usage_error("the report would replace " + target, "this run has another use for it",
+                        "Give the report a name of its own.");
+    taken.push_back(path);
+    make();
+  };
+  open_one(options_.json, [this] { json_.emplace(options_.json); });
+  open_one(options_.csv, [this] { csv_.emplace(options_.csv); });
+  open_one(options_.metrics, [this] { metrics_.emplace(options_.metrics, session_.ranks); });
+}
+
+void ReportOutputs::publish(const std::function<Report()>& make) {
+  try {
+    pipeline::run_on_root(mpi::Communicator(session_.communicator), [&] { write(make()); });
+  } catch (const std::exception& failure) {
+    fail(failure);
+    throw;
+  }
+  if (metrics_) metrics_->end(RunState::done, "");
+}
+
+void ReportOutputs::fail(const std::exception& failure) {
+  if (!metrics_) return;
+  metrics_->end(interruption_requested() ? RunState::interrupted : RunState::failed,
+                with_flags(failure.what()));
+}
+
+void ReportOutputs::write(const Report& report) {
+  if (!report.note.empty() && !options_.quiet) print_remark("note: " + report.note);
+  const bool report_on_output = !targets_on_output(options_).empty();
+  if (json_) json_->write(json_text(report.json));
+  if (csv_) csv_->write(csv_text(report.csv));
+  if (!options_.quiet && !report_on_output) print(report.text);
+}
 
 WatchedRun::WatchedRun(const RunSubject& subject, const Session& session,
                        const CommonOptions& common, ReportOutputs& outputs)

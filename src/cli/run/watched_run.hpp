@@ -1,16 +1,63 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <chrono>
 #include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/options/common_options.hpp"
+#include "cli/report/report.hpp"
+#include "cli/report/report_file.hpp"
 #include "cli/run/progress_bar.hpp"
-#include "cli/run/report_outputs.hpp"
 #include "cli/run/run_metrics.hpp"
-#include "cli/run/session.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::cli {
+
+/// What a command is told of the process it runs in.
+struct Session {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  int rank = 0;
+  int ranks = 1;
+  std::vector<std::string> words;  ///< of the command line, "warpfold" the first
+
+  bool is_root() const { return rank == 0; }
+};
+
+/// The outputs that a command's report goes to.
+class ReportOutputs {
+ public:
+  /// Opens the files that `options` names, that of metrics too; `used_files` are those the command
+  /// reads and writes, which no report may replace. Collective. Throws a usage Error for outputs
+  /// that collide, an Error for one that can't be written.
+  ReportOutputs(const Session& session, const CommonOptions& options,
+                std::vector<std::string> used_files);
+
+  /// Writes the report that `make` gives; it is called on rank 0 alone. Collective. Throws Error.
+  void publish(const std::function<Report()>& make);
+
+  /// Returns where the run's metrics go; null where none are asked for, and on other ranks than 0.
+  RunMetrics* metrics() { return metrics_ ? &*metrics_ : nullptr; }
+
+  /// Notes that the command will publish nothing, as it failed.
+  void fail(const std::exception& failure);
+
+ private:
+  void open();
+  void write(const Report& report);
+
+  const Session& session_;
+  const CommonOptions& options_;
+  std::vector<std::string> used_files_;
+  std::optional<ReportFile> json_;
+  std::optional<ReportFile> csv_;
+  std::optional<RunMetrics> metrics_;
+};
 
 /// A run under the user's eyes: it shows its progress, tells its metrics, and can be interrupted.
 class WatchedRun {
@@ -20,7 +67,7 @@ class WatchedRun {
   WatchedRun(const WatchedRun&) = delete;
   WatchedRun& operator=(const WatchedRun&) = delete;
 
-  /// What body(the options to run with) returns. Throws what it throws.
+  /// Returns what body(the options to run with) does. Throws what it throws.
   template <class Body>
   auto operator()(Body&& body) {
     try {
@@ -44,11 +91,16 @@ class WatchedRun {
   RunRates lately_;
 };
 
-/// What body(options) returns under the user's eyes. Throws what it throws.
-template <class Body>
-auto progress_monitored(const RunSubject& subject, const Session& session,
-                        const CommonOptions& common, ReportOutputs& outputs, Body&& body) {
-  return WatchedRun(subject, session, common, outputs)(body);
+/// Returns what compute(the options to run with) does under the user's eyes, its report published:
+/// report(result) is called on rank 0 alone. No report may replace one of `used_files`.
+/// Collective. Throws what they throw.
+template <class Compute, class MakeReport>
+auto run_and_report(const RunSubject& subject, const Session& session, const CommonOptions& common,
+                    std::vector<std::string> used_files, Compute&& compute, MakeReport&& report) {
+  ReportOutputs outputs(session, common, std::move(used_files));
+  auto result = WatchedRun(subject, session, common, outputs)(compute);
+  outputs.publish([&] { return report(result); });
+  return result;
 }
 
 }  // namespace warpfold::cli

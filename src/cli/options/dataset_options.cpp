@@ -1,0 +1,134 @@
+#include "cli/options/dataset_options.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "cli/options/common_options.hpp"
+#include "cli/options/option_values.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+constexpr const char* default_deflate_level = "6";
+
+/// An option's name is no condition: CLI11 takes what follows, whatever it is.
+void require_conditions(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts)
+    if (text.starts_with("--")) throw CLI::ArgumentMismatch::AtLeast("--where", 1, 0);
+}
+
+}  // namespace
+
+bool DatasetArguments::several() const {
+  return datasets.all || datasets.names.size() != 1 ||
+         dataset().find_first_of("*?[") != std::string::npos;
+}
+
+void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
+  command.add_option("FILE", arguments.file, "An HDF5 file")->required()->type_name("");
+  command
+      .add_option("DATASET", arguments.datasets.names,
+                  "Paths of datasets in it, or patterns of them, as 'run*/temp'")
+      ->type_name("...");
+  command.add_flag("--all", arguments.datasets.all,
+                   "All datasets of the file; those that can't be read are skipped");
+}
+
+void add_dataset_arguments(CLI::App& command, std::string& file, std::string& dataset) {
+  command.add_option("FILE", file, "An HDF5 file")->required()->type_name("");
+  command.add_option("DATASET", dataset, "The path of a dataset in it")->required()->type_name("");
+}
+
+void check(const DatasetArguments& arguments) {
+  const bool named = !arguments.datasets.names.empty();
+  if (named && arguments.datasets.all)
+    throw usage_error("both DATASET and --all are given", "", "Leave out one of them.");
+  if (!named && !arguments.datasets.all)
+    throw usage_error("DATASET is required", "",
+                      "Name datasets, a pattern of them, or --all; 'warpfold info " +
+                          arguments.file + "' lists what there is.");
+}
+
+void add_view_options(CLI::App& command, ViewOptions& options) {
+  const auto add_text = [&](const char* name, const char* type, const char* help,
+                            std::string& text) {
+    command.add_option(name, text, help)->type_name(type)->group("Elements");
+  };
+  add_text(
+      "--select", "SLICE,...",
+      "A part of the dataset in NumPy's notation, as '10:20, ::2, -1'; everything if not given",
+      options.select);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--where",
+          [&options](const std::vector<std::string>& texts) {
+            require_conditions(texts);
+            options.where = texts;
+          },
+          "Leave out elements whose value does not meet a condition, as '>0', '!=nan' or 'finite'; "
+          "several conditions must all be met")
+      ->type_name("CONDITION")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group("Elements");
+  add_text("--fill-value", "auto|VALUE|none",
+           "Leave out elements equal to VALUE, or to the dataset's _FillValue and missing_value; "
+           "none if not given",
+           options.fill_value);
+  command
+      .add_flag("--cf", options.cf,
+                "Unpack values by the dataset's scale_factor and add_offset (CF conventions)")
+      ->group("Elements");
+}
+
+void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more,
+                        const std::string& group) {
+  CLI::Option* name =
+      add_text_option(command, "-o,--output", "OUT[:DATASET]",
+                      "The file to make, and the dataset in it (the last colon separates)" + more +
+                          "; the input's name if not given",
+                      [&output](const std::string& text) {
+                        OutputName named = parse_output_name("-o", text);
+                        output.path = std::move(named.file);
+                        output.dataset = std::move(named.dataset);
+                      });
+  CLI::Option* force = command.add_flag("--force", output.force, "Replace an existing output file");
+  if (group.empty()) return;
+  name->group(group);
+  force->group(group);
+}
+
+void require_output(const OutputOptions& output, const std::string& why) {
+  if (output.path.empty())
+    throw usage_error("the output is missing", why, "Name it with -o OUT or -o OUT:DATASET.");
+}
+
+void add_storage_options(CLI::App& command, StorageOptions& storage) {
+  add_text_option(command, "--chunks", "N,...|auto",
+                  "Chunk extents, or chunks of about 4 MiB; contiguous if not given",
+                  [&storage](const std::string& text) {
+                    storage.choose_chunk_shape = text == "auto";
+                    storage.chunk_shape.clear();
+                    if (!storage.choose_chunk_shape)
+                      storage.chunk_shape = parse_shape("--chunks", text);
+                  });
+  add_text_option(
+      command, "--deflate", "[LEVEL]", "Compress chunks as gzip does, 0 to 9; level 6 if not given",
+      [&storage](const std::string& text) {
+        const std::string level = text.empty() ? default_deflate_level : text;
+        storage.deflate_level = static_cast<int>(parse_integer("--deflate", level, 0, 9));
+      })
+      ->expected(0, 1);
+  command.add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
+  command.add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
+}
+
+void check_storage_options(const StorageOptions& storage) {
+  if (storage.filtered() && !storage.chunked())
+    throw usage_error("--deflate, --shuffle and --fletcher32 need chunks",
+                      "HDF5 filters chunks, not contiguous datasets",
+                      "Give their extents with --chunks, or --chunks auto.");
+}
+
+}  // namespace warpfold::cli

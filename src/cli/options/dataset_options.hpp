@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "warpfold/core/storage_options.hpp"
+#include "warpfold/dataset_choice.hpp"
+#include "warpfold/output_options.hpp"
+#include "warpfold/view_options.hpp"
+
+/// The options of datasets: which are read, what of them counts, and what is written. Each function
+/// lets a command fill what it is given, which must outlive the parsing.
+namespace warpfold::cli {
+
+/// The FILE DATASET... of a command.
+struct DatasetArguments {
+  std::string file;
+  DatasetChoice datasets;
+
+  /// Tells whether they may stand for other than the one dataset that has their name: their report
+  /// is one of several datasets then.
+  bool several() const;
+
+  const std::string& dataset() const { return datasets.names.front(); }
+};
+
+/// Adds FILE DATASET... and --all.
+void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments);
+
+/// Adds the FILE DATASET of a command that takes one dataset.
+void add_dataset_arguments(CLI::App& command, std::string& file, std::string& dataset);
+
+/// Throws a usage Error where no dataset is named, or some are and all are asked for, too.
+void check(const DatasetArguments& arguments);
+
+/// Adds --select, --where, --fill-value and --cf.
+void add_view_options(CLI::App& command, ViewOptions& options);
+
+/// Adds -o and --force. `more` explains the dataset further; a `group` heads them in the help.
+void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more = {},
+                        const std::string& group = {});
+
+/// Throws a usage Error where no output is named; `why` says why one is needed, or nothing.
+void require_output(const OutputOptions& output, const std::string& why = {});
+
+/// Adds --chunks, --deflate, --shuffle and --fletcher32.
+void add_storage_options(CLI::App& command, StorageOptions& storage);
+
+/// Throws a usage Error for filters without chunks.
+void check_storage_options(const StorageOptions& storage);
+
+}  // namespace warpfold::cli
