@@ -20,7 +20,7 @@ struct CompactOptions {
   RunOptions run;
 };
 
-/// Filled on rank 0 alone.
+/// A compaction's result is filled on rank 0 alone.
 struct CompactResult {
   ElementFormat input;                         ///< as stored
   ElementType output_type = ElementType::f64;  ///< of the values
@@ -32,10 +32,11 @@ struct CompactResult {
   RunReport report;
 };
 
-/// Writes the elements that meet all conditions to a new one-dimensional dataset, in row-major
-/// order. Collective over `communicator`; MPI must be initialised. The output is the same bits for
-/// any number of ranks, any backend, slab size and storage layout. Throws the same Error on every
-/// rank.
+/// Writes the elements of dataset `dataset` of HDF5 file `file` that meet all conditions, as many
+/// as there are, to a new one-dimensional dataset, in row-major order. Collective over
+/// `communicator`; MPI must be initialised. The output is the same bits for any number of ranks,
+/// any backend, slab size and storage layout. Throws the same Error on every rank: a usage Error
+/// for options that make no sense, any other where a file can't be read or written.
 CompactResult compact(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                       const CompactOptions& options);
 

@@ -13,7 +13,7 @@ struct DatasetChoice {
   bool all = false;  ///< all there are, whatever the names
 };
 
-/// What came of one of several datasets.
+/// An outcome is what came of one of several datasets.
 template <class Result>
 struct DatasetOutcome {
   std::string dataset;

@@ -8,11 +8,12 @@ struct CUstream_st;
 
 namespace warpfold {
 
-/// A CUDA stream: cudaStream_t, without CUDA's headers. Null is the default stream.
+/// A device stream is CUDA's cudaStream_t, without CUDA's headers. Null is the default stream.
 using DeviceStream = CUstream_st*;
 
-/// This rank's partition of an array that the ranks hold in rank order: `count` elements in native
-/// byte order, aligned to their size, in the memory of the current device. May be empty.
+/// A device array is this rank's partition of an array that the ranks hold in rank order: `count`
+/// elements in native byte order, aligned to their size, in the memory of the current device. May
+/// be empty.
 struct DeviceArray {
   const void* data = nullptr;
   std::uint64_t count = 0;

@@ -16,13 +16,14 @@ namespace warpfold {
 /// and destroyed by all ranks, before MPI_Finalize. One call at a time.
 class DeviceCollectives {
  public:
-  /// Collective. Throws Error on every rank where any has no GPU, or the library no CUDA.
+  /// Takes the current device. Collective. Throws Error on every rank where any has no GPU, or the
+  /// library no CUDA.
   explicit DeviceCollectives(MPI_Comm communicator);
   ~DeviceCollectives();
   DeviceCollectives(DeviceCollectives&&) noexcept;
   DeviceCollectives& operator=(DeviceCollectives&&) noexcept;
 
-  /// As the functions of these names.
+  /// Do what the functions of these names do.
   Summary reduce(const DeviceArray& array, const DeviceReduceOptions& options = {},
                  DeviceStream stream = nullptr);
   void scan(const DeviceArray& input, void* output, const DeviceScanOptions& options = {},

@@ -12,14 +12,14 @@
 
 namespace warpfold {
 
-/// How floating-point elements are summed.
+/// Floating-point elements are summed in one of these ways.
 enum class FloatSums : std::uint8_t {
-  /// The same bits as a scan of the same elements in a file, for any ranks and any machine. Every
-  /// rank's partition, up to the last one with elements, starts at a multiple of
+  /// Gives the same bits as a scan of the same elements in a file, for any ranks and any machine.
+  /// Every rank's partition, up to the last one with elements, starts at a multiple of
   /// scan_tile_elements: scan_partition() is such a cut.
   reproducible,
-  /// In the output type's own arithmetic: the same bits from run to run for the same partitions on
-  /// one GPU model. Input and output type are the same, f32 or f64. Takes one rank
+  /// Adds in the output type's own arithmetic: gives the same bits from run to run for the same
+  /// partitions on one GPU model. Input and output type are the same, f32 or f64. Takes one rank
   /// two thirds of the time.
   fast
 };
@@ -49,8 +49,8 @@ struct DeviceScanOptions {
 void scan(MPI_Comm communicator, const DeviceArray& input, void* output,
           const DeviceScanOptions& options = {}, DeviceStream stream = nullptr);
 
-/// Rank `rank`'s share of `elements` elements that a reproducible scan takes: whole tiles but for
-/// the array's last.
+/// Returns rank `rank`'s share of `elements` elements as a reproducible scan takes it: whole tiles
+/// but for the array's last.
 ElementRange scan_partition(std::uint64_t elements, std::uint64_t ranks, std::uint64_t rank);
 
 }  // namespace warpfold

@@ -18,13 +18,13 @@ namespace warpfold {
 struct HistogramOptions {
   std::uint64_t bins = 10;    ///< of equal width, where `edges` is empty
   std::vector<double> edges;  ///< rising; bin i is [edges[i], edges[i + 1]), the last one closed
-  /// Of bins of equal width; the least and greatest finite value where not given.
+  /// The range of bins of equal width; the minimum and maximum finite value where not given.
   std::optional<std::pair<double, double>> range;
   ViewOptions view;
   RunOptions run;
 };
 
-/// Of the whole dataset; filled on rank 0 alone.
+/// A histogram's result is that of the whole dataset; filled on rank 0 alone.
 struct HistogramResult {
   std::vector<double> edges;
   std::vector<std::uint64_t> counts;  ///< one less than edges
@@ -37,13 +37,16 @@ struct HistogramResult {
   RunReport report;
 };
 
-/// Counts a dataset's values by bins, exactly, as numpy.histogram() does. Collective over
-/// `communicator`; MPI must be initialised. Throws the same Error on every rank.
+/// Counts the values of dataset `dataset` of HDF5 file `file` by bins, exactly, as
+/// numpy.histogram() does. Collective over `communicator`; MPI must be initialised. The counts are
+/// the same for any number of ranks, any backend, slab size and storage layout. Throws the same
+/// Error on every rank: a usage Error for options that make no sense, any other where the file
+/// can't be read.
 HistogramResult histogram(MPI_Comm communicator, const std::string& file,
                           const std::string& dataset, const HistogramOptions& options = {});
 
-/// The same of several datasets of a file, which is opened once. Those that were chosen by a
-/// pattern, or because all were, and can't be opened are skipped. Throws the same Error on every
+/// Counts the values of several datasets of a file, which is opened once. Those that were chosen by
+/// a pattern, or because all were, and can't be opened are skipped. Throws the same Error on every
 /// rank.
 std::vector<DatasetOutcome<HistogramResult>> histogram(MPI_Comm communicator,
                                                        const std::string& file,

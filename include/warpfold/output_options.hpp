@@ -4,8 +4,8 @@
 
 namespace warpfold {
 
-/// The file that a run makes. Nothing is under its name before it is complete; the same options
-/// make the same bytes.
+/// Output options name the file that a run makes. Nothing is under its name before it is complete;
+/// the same options make the same bytes.
 struct OutputOptions {
   std::string path;
   std::string dataset;  ///< path in the file; the input's where empty

@@ -22,8 +22,8 @@ struct ReduceOptions {
                                        Statistic::max,   Statistic::mean, Statistic::std};
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
-  /// Reduce along these dimensions alone, as NumPy's `axis` argument; negative ones count from the
-  /// last. Where empty, over all elements, and the three members that follow have no use.
+  /// The dimensions to reduce along, as NumPy's `axis` argument; negative ones count from the last.
+  /// Where empty, over all elements, and the three members that follow have no use.
   std::vector<std::int64_t> axes;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
   /// The type of sums, means and the like of floats; their own where not given.
@@ -32,14 +32,14 @@ struct ReduceOptions {
   RunOptions run;
 };
 
-/// A statistic along axes, in the output.
+/// An axis output is a dataset that holds a statistic along axes.
 struct AxisOutput {
   Statistic statistic = Statistic::sum;
   std::string dataset;
   ElementType type = ElementType::f64;
 };
 
-/// What a reduction found; filled on rank 0 alone.
+/// A reduction's result is filled on rank 0 alone.
 struct ReduceResult {
   Summary summary;                            ///< of all elements in view; none along axes
   ElementFormat format;                       ///< as stored
@@ -54,7 +54,8 @@ struct ReduceResult {
 /// Reduces dataset `dataset` of HDF5 file `file` in one pass, to numbers or, along axes, into
 /// datasets of a new file. Collective over `communicator`; MPI must be initialised. The results are
 /// the same bits for any number of ranks, any backend, slab size and storage layout. Throws the
-/// same Error on every rank.
+/// same Error on every rank: a usage Error for options that make no sense, any other where a file
+/// can't be read or written, or a type can't hold a result.
 ReduceResult reduce(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                     const ReduceOptions& options = {});
 

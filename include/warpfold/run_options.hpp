@@ -15,11 +15,11 @@ namespace warpfold {
 
 enum class BackendChoice : std::uint8_t { automatic, cuda, cpu };
 
-/// How to run, without influence on any result.
+/// Run options tell how to run, without influence on any result.
 struct RunOptions {
   BackendChoice backend = BackendChoice::automatic;
-  /// Of this rank, to read, to undo filters and, on the cpu backend, to compute; 0: chosen from
-  /// this rank's share of the cores.
+  /// The threads of this rank, to read, to undo filters and, on the cpu backend, to compute; 0:
+  /// chosen from this rank's share of the cores.
   int threads = 0;
   std::uint64_t slab_bytes = 0;  ///< of one buffer, 4 KiB to 1 GiB; 0: chosen
   ReadPath read_path = ReadPath::automatic;
@@ -33,7 +33,7 @@ struct RunOptions {
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// What ran, and how: filled on rank 0 alone.
+/// A run's report tells what ran, and how: filled on rank 0 alone.
 struct RunReport {
   int ranks = 1;
   int hosts = 1;

@@ -23,14 +23,14 @@ struct ScanOptions {
   std::optional<ElementType> output_type;  ///< default_scan_output() where not given
   OverflowPolicy overflow = OverflowPolicy::error;
   ViewOptions view;  ///< what it leaves out counts as the operation's identity
-  /// Scan along this dimension alone; a negative one counts from the last.
+  /// The dimension to scan along, in place of the flat order; a negative one counts from the last.
   std::optional<std::int64_t> axis;
   OutputOptions output;
   StorageOptions storage;  ///< of the output
   RunOptions run;
 };
 
-/// Of the whole scan; filled on rank 0 alone.
+/// A scan's result is filled on rank 0 alone.
 struct ScanResult {
   ElementFormat input;                        ///< as stored
   ElementType value_type = ElementType::f64;  ///< as ReduceResult's
@@ -42,9 +42,13 @@ struct ScanResult {
   RunReport report;
 };
 
-/// Writes the prefix scan of a dataset, in row-major order, to a new file of the same shape.
-/// Collective over `communicator`; MPI must be initialised. The output is the same bits for any
-/// number of ranks, any backend, slab size and storage layout. Throws the same Error on every rank.
+/// Writes the prefix scan of dataset `dataset` of HDF5 file `file`, in row-major order or along an
+/// axis, to a dataset of the same shape in a new file. Prefixes of floats are true sums, rounded
+/// once along an axis, otherwise in a fixed order of additions from exact bases. Collective over
+/// `communicator`; MPI must be initialised. The output is the same bits for any number of ranks,
+/// any backend, slab size and storage layout. Throws the same Error on every rank: a usage Error
+/// for options that make no sense, any other where a file can't be read or written, or a prefix
+/// overflows.
 ScanResult scan(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                 const ScanOptions& options);
 

@@ -5,10 +5,11 @@
 
 namespace warpfold {
 
-/// Which elements of a dataset count, and what their values are. Everything else sees a dataset of
-/// the selected shape whose elements are those values.
+/// A view tells which elements of a dataset count, and what their values are. Everything else sees
+/// a dataset of the selected shape whose elements are those values.
 struct ViewOptions {
-  /// A hyperslab in NumPy's notation, as parse_selection() takes it; empty: everything.
+  /// A hyperslab in NumPy's notation: "10:20, ::2, -1", "..., 0", as basic indexing with positive
+  /// steps understands it; empty: everything.
   std::string select;
 
   /// Conditions on the value, all of which an element must meet: ">0", "<=1e3", "==3", "!=nan",

@@ -13,7 +13,8 @@
 
 namespace {
 
-/// Where a file could not be closed, on a full disk say, HDF5 is not given the chance to crash.
+/// Ends the program; where a file could not be closed, on a full disk say, HDF5 is not given the
+/// chance to crash.
 int end(int status) {
   if (!warpfold::io::left_something_open()) return status;
   std::fflush(nullptr);

@@ -4,7 +4,8 @@
 
 namespace warpfold {
 
-/// Consecutive elements of a dataset's flat (row-major) index space: [first, first + count).
+/// A range has the consecutive elements [first, first + count) of a dataset's flat (row-major)
+/// index space.
 struct ElementRange {
   std::uint64_t first = 0;
   std::uint64_t count = 0;

@@ -10,7 +10,7 @@
 
 namespace warpfold {
 
-/// The element types of datasets. A boolean or an enumeration counts as its integer.
+/// Element types are those of datasets. A boolean or an enumeration counts as its integer.
 enum class ElementType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
 inline constexpr ElementType all_element_types[] = {
@@ -23,7 +23,7 @@ enum class ByteOrder : std::uint8_t { little, big };
 inline constexpr ByteOrder native_byte_order =
     std::endian::native == std::endian::big ? ByteOrder::big : ByteOrder::little;
 
-/// How one element lies in a file.
+/// A format tells how one element lies in a file.
 struct ElementFormat {
   ElementType type = ElementType::f64;
   ByteOrder order = native_byte_order;
@@ -63,7 +63,7 @@ constexpr decltype(auto) visit_element_type(ElementType type, Visitor&& visitor)
   return visitor(double{});
 }
 
-/// The element type that the C++ type T stores.
+/// Returns the element type that the C++ type T stores.
 template <class T>
 constexpr ElementType element_type_of() {
   if constexpr (std::is_same_v<T, double>) {
@@ -82,7 +82,7 @@ constexpr ElementType element_type_of() {
   }
 }
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 constexpr std::size_t size_of(ElementType type) {
   return visit_element_type(type, [](auto element) { return sizeof(element); });
 }
@@ -91,15 +91,15 @@ constexpr bool is_integer(ElementType type) { return type <= ElementType::u64; }
 constexpr bool is_signed_integer(ElementType type) { return type <= ElementType::i64; }
 constexpr bool is_floating(ElementType type) { return !is_integer(type); }
 
-/// The C++ types of floating-point elements.
+/// Tells whether T is the C++ type of floating-point elements.
 template <class T>
 inline constexpr bool is_floating_element =
     std::is_floating_point_v<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// "i8" to "f64".
+/// Names a type: "i8" to "f64".
 std::string_view name_of(ElementType type);
 
-/// The type called `name`; throws a usage Error that lists the names.
+/// Returns the type called `name`; throws a usage Error that lists the names for an unknown one.
 ElementType parse_element_type(std::string_view name);
 
 }  // namespace warpfold

@@ -5,10 +5,10 @@
 
 namespace warpfold {
 
-/// How a command ends: the process's exit status.
+/// An exit code tells how a command ends: it is the process's exit status.
 enum class ExitCode : int { done = 0, failed = 1, usage = 2 };
 
-/// The one exception type of the library: what went wrong, why, and what to do about it.
+/// An Error is what the library throws: it tells what went wrong, why, and what to do about it.
 ///
 /// `what()` reads "WHAT (WHY) WHAT TO DO" on one line, "WHAT. WHAT TO DO" without a reason; empty
 /// parts are left out. Members of options stand in backquotes: "Give a smaller `slab_bytes`."
@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
   ExitCode exit_code_;
 };
 
-/// An Error for wrong options or arguments: the process exits with 2.
+/// Makes an Error for wrong options or arguments: the process exits with 2.
 inline Error usage_error(std::string problem, std::string why, std::string suggestion) {
   return Error(std::move(problem), std::move(why), std::move(suggestion), ExitCode::usage);
 }

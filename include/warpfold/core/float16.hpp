@@ -8,9 +8,9 @@
 
 namespace warpfold {
 
-/// A floating-point format of 16 bits, IEEE 754 in all but its widths: 1 sign bit, then
-/// `15 - MantissaBits` exponent bits, then the mantissa. Storage only: arithmetic happens in wider
-/// types, to which every value converts exactly.
+/// A Float16Bits is a floating-point number of 16 bits, IEEE 754 in all but its widths: 1 sign bit,
+/// then `15 - MantissaBits` exponent bits, then the mantissa. Storage only: arithmetic happens in
+/// wider types, to which every value converts exactly.
 template <int MantissaBits>
 struct Float16Bits {
   static constexpr int mantissa_bits = MantissaBits;
@@ -19,10 +19,10 @@ struct Float16Bits {
 
   std::uint16_t bits = 0;
 
-  /// The nearest value, ties to even, rounded once; NaN becomes the canonical quiet NaN.
+  /// Rounds to the nearest value, ties to even, rounded once; NaN becomes the canonical quiet NaN.
   WARPFOLD_HD static Float16Bits from_double(double value);
 
-  /// Exact.
+  /// Returns the value, exactly.
   WARPFOLD_HD float to_float() const;
 };
 

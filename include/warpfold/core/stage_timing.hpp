@@ -5,8 +5,8 @@
 
 namespace warpfold {
 
-/// One stage of a run, of the rank whose threads were busiest in it. bytes / seconds is the rate at
-/// which the stage would run if it never had to wait for another.
+/// A stage's timing is that of the rank whose threads were busiest in it. bytes / seconds is the
+/// rate at which the stage would run if it never had to wait for another.
 struct StageTiming {
   std::string stage;
   int threads = 1;          ///< working in it; a GPU counts as one
@@ -15,7 +15,7 @@ struct StageTiming {
   std::uint64_t bytes = 0;  ///< taken through it, by all threads
 };
 
-/// One stage of one rank while it runs.
+/// A stage's progress is that of one rank while it runs.
 struct StageProgress {
   std::string stage;
   int threads = 0;          ///< the most that were in it at once; a GPU counts as one

@@ -6,7 +6,8 @@
 
 namespace warpfold {
 
-/// What `reduce` can report of a dataset.
+/// A statistic is what a reduction can tell of a dataset. Each is rounded once from exact sums:
+/// floating-point results are the doubles nearest to the true values.
 enum class Statistic : std::uint8_t {
   count,
   sum,
@@ -31,8 +32,8 @@ inline constexpr Statistic all_statistics[] = {
 
 std::string_view name_of(Statistic statistic);
 
-/// "sum,min,max" or "all", duplicates dropped, order kept; throws a usage Error that lists the
-/// names for an unknown one.
+/// Parses "sum,min,max" or "all", duplicates dropped, in the order given; throws a usage Error that
+/// lists the names for an unknown one.
 std::vector<Statistic> parse_statistics(std::string_view names);
 
 }  // namespace warpfold

@@ -6,9 +6,10 @@
 
 namespace warpfold {
 
-/// How a dataset is to be stored. Contiguous unless chunks are asked for; filters need chunks.
+/// Storage options tell how a dataset is to be stored: contiguous unless chunks are asked for;
+/// filters need chunks.
 struct StorageOptions {
-  /// In elements; extents beyond the dataset's are cut to them.
+  /// The chunks' extents in elements; those beyond the dataset's become the dataset's.
   std::vector<std::uint64_t> chunk_shape;
   bool choose_chunk_shape = false;  ///< in place of a chunk_shape
   std::optional<int> deflate_level;

@@ -10,15 +10,22 @@
 
 namespace warpfold {
 
+/// A policy tells what NaN elements do to statistics.
 enum class NanPolicy : std::uint8_t { propagate, skip };
+
+/// A policy tells what becomes of integers that their type can't hold.
 enum class OverflowPolicy : std::uint8_t { error, wrap };
 
-/// A result: nothing (the minimum of no elements), a floating-point number, or an exact integer.
+/// A value is a result: nothing (the minimum of no elements), a floating-point number, or an exact
+/// integer.
 using Value = std::variant<std::monostate, double, int128>;
 
-/// Results in the order they were asked for.
+/// A summary has results in the order they were asked for.
 using Summary = std::vector<std::pair<Statistic, Value>>;
 
+/// Summary options tell how statistics are made. NaN, propagated, makes sums and extrema NaN, and
+/// argmin and argmax name the first one; skipped, NaN elements are left out of everything, `count`
+/// included. `wrap` takes the sum of integers modulo 2^width; otherwise it is exact.
 struct SummaryOptions {
   NanPolicy nan = NanPolicy::propagate;
   OverflowPolicy overflow = OverflowPolicy::error;

@@ -4,7 +4,7 @@
 
 namespace warpfold {
 
-/// "MAJOR.MINOR.PATCH" of this library.
+/// Returns "MAJOR.MINOR.PATCH" of this library.
 std::string_view version();
 
 }  // namespace warpfold

@@ -29,7 +29,7 @@ Session make_session(MPI_Comm communicator, const std::vector<std::string>& argu
   return session;
 }
 
-/// The command line's grammar, and the commands it can choose.
+/// The program has a command line's grammar, and the commands it can choose.
 class Program {
  public:
   Program() : grammar_("Exact reductions and prefix scans of large HDF5 datasets", "warpfold") {

@@ -14,7 +14,7 @@ class Command {
  public:
   virtual ~Command() = default;
 
-  /// Collective over the session's communicator. Throws Error.
+  /// Does what the command is for. Collective over the session's communicator. Throws Error.
   virtual void run(const Session& session) = 0;
 
   bool chosen() const { return application_->parsed(); }

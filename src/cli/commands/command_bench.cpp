@@ -25,7 +25,7 @@ constexpr Choice<Measure> ladders[] = {{"reduce", bench::ladder_reduce},
                                        {"scan", bench::ladder_scan},
                                        {"atomics", bench::ladder_atomics}};
 
-/// A command that measures WHAT it is told.
+/// A measuring command measures WHAT it is told.
 class MeasuringCommand : public Command {
  protected:
   MeasuringCommand(CLI::App& program, const char* name, const char* description)

@@ -39,7 +39,7 @@ std::uint64_t parse_number_of_bins(std::string_view text) {
   }
 }
 
-/// A share of the fullest bin's length.
+/// Draws a share of the fullest bin's length.
 std::string bar(std::uint64_t count, std::uint64_t maximum) {
   if (count == 0) return "";
   const double length = widest_bar * static_cast<double>(count) / static_cast<double>(maximum);

@@ -40,7 +40,7 @@ std::string filters_text(const io::DatasetInfo& info) {
   return info.filters.empty() ? "none" : joined(filter_names(info), ", ");
 }
 
-/// Stored bytes, and how often they would fit into the elements'.
+/// Tells the stored bytes, and how often they would fit into the elements'.
 std::string stored_text(const io::DatasetInfo& info) {
   if (info.stored_bytes == 0) return "nothing";
   double bytes = static_cast<double>(size_of(info.format.type));

@@ -11,16 +11,16 @@
 
 namespace warpfold::cli {
 
-/// How a dataset's bytes get into memory, and why so.
+/// Tells how a dataset's bytes get into memory, and why so.
 std::string read_path_text(const io::DatasetInfo& info);
 
-/// Rows of a property's name and its value, for a reader.
+/// Makes rows of a property's name and its value, for a reader.
 Table properties_table(const io::DatasetInfo& info);
 
-/// The same for programs.
+/// Tells programs a dataset's properties.
 Json properties_json(const io::DatasetInfo& info);
 
-/// Rows of what --cf, --fill-value and --where make of elements; none for options not given.
+/// Makes rows of what --cf, --fill-value and --where make of elements; none for options not given.
 Table view_table(const ViewOptions& options, const Decoding& decoding, ElementType stored);
 
 /// Adds the numbers behind them to a dataset's properties: the values that are left out, the factor

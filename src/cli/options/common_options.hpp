@@ -17,10 +17,10 @@ CLI::Option* add_text_option(CLI::App& command, const std::string& name, const s
       ->type_name(type);
 }
 
-/// When a run shows its progress; `automatic`: where standard error is a terminal.
+/// A run shows its progress at these times; `automatic`: where standard error is a terminal.
 enum class ProgressWhen : std::uint8_t { automatic, always, never };
 
-/// The options that every command has.
+/// Common options are those that every command has.
 struct CommonOptions {
   RunOptions run;
   std::string json;     ///< empty: none; "-": standard output

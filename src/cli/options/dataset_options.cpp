@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* default_deflate_level = "6";
 
-/// An option's name is no condition: CLI11 takes what follows, whatever it is.
+/// Refuses an option's name as a condition: CLI11 takes what follows, whatever it is.
 void require_conditions(const std::vector<std::string>& texts) {
   for (const std::string& text : texts)
     if (text.starts_with("--")) throw CLI::ArgumentMismatch::AtLeast("--where", 1, 0);

@@ -8,11 +8,11 @@
 #include "warpfold/output_options.hpp"
 #include "warpfold/view_options.hpp"
 
-/// The options of datasets: which are read, what of them counts, and what is written. Each function
-/// lets a command fill what it is given, which must outlive the parsing.
+/// The options of datasets say which are read, what of them counts, and what is written. Each
+/// function lets a command fill what it is given, which must outlive the parsing.
 namespace warpfold::cli {
 
-/// The FILE DATASET... of a command.
+/// Dataset arguments are the FILE DATASET... of a command.
 struct DatasetArguments {
   std::string file;
   DatasetChoice datasets;

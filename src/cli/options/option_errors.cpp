@@ -11,7 +11,7 @@
 namespace warpfold::cli {
 namespace {
 
-/// Levenshtein's distance.
+/// Returns Levenshtein's distance.
 std::size_t edits_between(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -51,14 +51,14 @@ Error unknown_option(const CLI::App& application, const std::string& word,
                      did_you_mean(nearest_word(name, option_names(application))) + help);
 }
 
-/// CLI11's own words, save where they count what was "required" of an option.
+/// Returns CLI11's own words, save where they count what was "required" of an option.
 std::string complaint_of(const CLI::ParseError& failure) {
   const std::string words = failure.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&failure) == nullptr) return words;
   return words.substr(0, words.find(':')) + " takes one value";
 }
 
-/// What most likely happened where an option has no value.
+/// Tells what most likely happened where an option has no value.
 std::string advice_on(const std::string& complaint) {
   if (!complaint.starts_with("--where ")) return "";
   return "Quote conditions, as the shell takes > and < for itself: --where '>0'. ";

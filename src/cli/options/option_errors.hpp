@@ -9,10 +9,10 @@
 
 namespace warpfold::cli {
 
-/// The one of `words` that `word` was most likely meant to be; empty if none is close.
+/// Finds the one of `words` that `word` was most likely meant to be; empty if none is close.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& words);
 
-/// What is wrong with a command line that CLI11 could not parse, as a usage Error.
+/// Makes what is wrong with a command line that CLI11 could not parse a usage Error.
 Error option_error(const CLI::App& program, const CLI::ParseError& failure);
 
 }  // namespace warpfold::cli

@@ -25,7 +25,7 @@ std::optional<Number> whole_number(std::string_view text) {
   return number;
 }
 
-/// Of a decimal or a hexadecimal number, the nearest double.
+/// Returns the double that is nearest to a decimal or a hexadecimal number.
 std::optional<double> real_number(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -40,7 +40,7 @@ std::optional<double> real_number(std::string_view text) {
   return negative ? -magnitude : magnitude;
 }
 
-/// The binary exponent of a size's suffix; 0 for anything else.
+/// Returns the binary exponent of a size's suffix; 0 for anything else.
 int suffix_exponent(char suffix) {
   switch (suffix) {
     case 'K':

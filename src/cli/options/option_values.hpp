@@ -12,48 +12,51 @@
 
 namespace warpfold::cli {
 
-/// Bytes: "65536", "64K", "16M", "1G" or "2T", in powers of 1024; at least 1. Throws a usage Error.
+/// Parses a number of bytes: "65536", "64K", "16M", "1G" or "2T", in powers of 1024; at least 1.
+/// Throws a usage Error.
 std::uint64_t parse_size(std::string_view option, std::string_view text);
 
-/// "A,B,...": sizes as parse_size() has them, or "LEAST:GREATEST", with the powers of 4 between;
-/// ascending, each once. Throws a usage Error.
+/// Parses "A,B,...": sizes as parse_size() has them, or "LEAST:GREATEST", with the powers of 4
+/// between; ascending, each once. Throws a usage Error.
 std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text);
 
-/// "A,B,...", none empty, without the spaces around them. Throws a usage Error.
+/// Parses "A,B,...", none empty, without the spaces around them. Throws a usage Error.
 std::vector<std::string> parse_names(std::string_view option, std::string_view text);
 
-/// Extents, slowest first: "1000" or "10,20,30". Throws a usage Error, also for more than 2^60
-/// elements.
+/// Parses extents, slowest first: "1000" or "10,20,30". Throws a usage Error, also for more than
+/// 2^60 elements.
 std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view text);
 
-/// "0", "-1" or "0,2": numbers of dimensions, negative ones from the last. Throws a usage Error.
+/// Parses "0", "-1" or "0,2": numbers of dimensions, negative ones from the last. Throws a usage
+/// Error.
 std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view text);
 
-/// Throws a usage Error for text that is no integer in [least, greatest].
+/// Parses an integer. Throws a usage Error for text that is none in [minimum, maximum].
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,
                             std::uint64_t maximum);
 
-/// "1.5", "-2e10", "0x1.8p3", "nan", "-inf": the nearest double. Throws a usage Error, also for
-/// numbers beyond all doubles but zero.
+/// Parses "1.5", "-2e10", "0x1.8p3", "nan" or "-inf": gives the nearest double. Throws a usage
+/// Error, also for numbers beyond all doubles but zero.
 double parse_real(std::string_view option, std::string_view text);
 
-/// An output's file and dataset.
+/// An output's name is its file and dataset.
 struct OutputName {
   std::string file;
   std::string dataset;  ///< empty where the input's is to be taken
 };
 
-/// "FILE" or "FILE:DATASET"; the last colon separates. Throws a usage Error for an empty part.
+/// Parses "FILE" or "FILE:DATASET"; the last colon separates. Throws a usage Error for an empty
+/// part.
 OutputName parse_output_name(std::string_view option, std::string_view text);
 
-/// "error" or "wrap"; throws a usage Error.
+/// Parses "error" or "wrap"; throws a usage Error.
 OverflowPolicy parse_overflow(std::string_view text);
 
-/// A word and what it stands for.
+/// A choice is a word and what it stands for.
 template <class Meaning>
 using Choice = std::pair<std::string_view, Meaning>;
 
-/// The meaning of `text` among `choices`; throws a usage Error that lists them.
+/// Returns the meaning of `text` among `choices`; throws a usage Error that lists them.
 template <class Meaning, std::size_t Count>
 Meaning parse_choice(std::string_view option, std::string_view text,
                      const Choice<Meaning> (&choices)[Count]) {

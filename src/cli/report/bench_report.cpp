@@ -43,7 +43,7 @@ std::string error_text(const Row& row) {
   return row.error_ulps ? fmt::format("{:.3g}", *row.error_ulps) : "";
 }
 
-/// What a table's times are told in.
+/// A time unit is what a table's times are told in.
 struct TimeUnit {
   std::string name;
   double per_second;
@@ -77,7 +77,7 @@ std::vector<std::string> heading(const TimeUnit& unit) {
           ""};
 }
 
-/// What GB/s would be of the elements without their filters.
+/// Tells what GB/s would be of the elements without their filters.
 std::optional<double> element_rate(const Row& row) {
   if (!row.gigabytes_per_second || row.element_bytes == 0 || row.useful_bytes == 0)
     return std::nullopt;
@@ -105,7 +105,7 @@ std::vector<std::string> line(const Row& row, const TimeUnit& unit) {
           row.note.empty() ? row.title : row.note};
 }
 
-/// The table without the columns that say nothing of any row.
+/// Returns the table without the columns that say nothing of any row.
 Table without_empty_columns(const Table& table) {
   Table kept(table.size());
   for (std::size_t column = 0; column < table.front().size(); ++column) {
@@ -117,7 +117,7 @@ Table without_empty_columns(const Table& table) {
   return kept;
 }
 
-/// A table for each run of rows of one group.
+/// Makes a table for each run of rows of one group.
 std::string tables(const std::vector<Row>& rows) {
   std::string text;
   for (auto row = rows.begin(); row != rows.end();) {

@@ -7,7 +7,7 @@
 
 namespace warpfold::cli {
 
-/// The report of measuring `what` ("reduce") by `command` ("bench").
+/// Makes the report of measuring `what` ("reduce") by `command` ("bench").
 Report bench_report(const std::string& command, const std::string& what,
                     const bench::Result& result);
 

@@ -28,7 +28,8 @@ std::string compiler() {
 #endif
 }
 
-/// The library's own name and version: some libraries go on with everything they were built from.
+/// Tells the library's own name and version: some libraries go on with everything they were built
+/// from.
 std::string mpi_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;

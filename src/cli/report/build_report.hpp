@@ -4,7 +4,7 @@
 
 namespace warpfold::cli {
 
-/// What this program was built with, and how it finds the machine.
+/// A build report tells what this program was built with, and how it finds the machine.
 struct BuildReport {
   std::string version;
   std::string compiler;
@@ -17,7 +17,7 @@ struct BuildReport {
 
 BuildReport build_report();
 
-/// The build and the machine, in lines for a reader.
+/// Tells of the build and the machine, in lines for a reader.
 std::string config_text();
 
 }  // namespace warpfold::cli

@@ -11,7 +11,7 @@
 namespace warpfold::cli {
 namespace {
 
-/// GB/s, or nothing where no time was measured.
+/// Returns GB/s, or nothing where no time was measured.
 std::optional<double> rate_of(const StageTiming& timing) {
   if (timing.seconds <= 0) return std::nullopt;
   return static_cast<double>(timing.bytes) / timing.seconds / 1e9;

@@ -19,7 +19,7 @@
 
 namespace warpfold::cli {
 
-/// What a command has to tell, in every form it may be asked for.
+/// A report is what a command has to tell, in every form it may be asked for.
 struct Report {
   std::string text;  ///< for a reader; lines
   Json json;
@@ -36,7 +36,7 @@ Json json_head(const std::string& command, const RunReport& run, const std::stri
 /// Adds what a dataset is.
 void add_shape(Json& document, const std::vector<std::uint64_t>& shape, ElementFormat format);
 
-/// A run on one dataset, as reports tell it whatever the command.
+/// A dataset run is a run on one dataset as reports tell it whatever the command.
 struct DatasetRun {
   std::string command;
   std::string file;

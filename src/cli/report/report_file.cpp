@@ -31,7 +31,7 @@ void refuse_links_of_others(const std::string& target) {
   throw Error(cannot_write_report(target), "it is another user's link", "Name a file of your own.");
 }
 
-/// The file that `target` names.
+/// Returns the file that `target` names.
 std::string report_path(const std::string& target) {
   refuse_links_of_others(target);
   std::error_code missing;

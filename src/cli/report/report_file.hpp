@@ -5,7 +5,7 @@
 
 #include "io/files/posix_file.hpp"
 
-/// Where reports go: standard output, or a file at the end of symbolic links. The links must be the
+/// Reports go to standard output, or a file at the end of symbolic links. The links must be the
 /// user's own or root's, as whoever may write to a folder could have its links point anywhere.
 namespace warpfold::cli {
 
@@ -15,7 +15,7 @@ void print(std::string_view text);
 /// Writes one line that starts with "warpfold: " to standard error.
 void print_remark(std::string_view text);
 
-/// The target that stands for standard output.
+/// This target stands for standard output.
 inline constexpr std::string_view standard_output = "-";
 
 /// A report goes to standard output, or to a file that gets its name once it is complete. A file

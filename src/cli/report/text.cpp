@@ -14,7 +14,8 @@
 namespace warpfold::cli {
 namespace {
 
-/// The members of options that messages of the library name, and the command line's words for them.
+/// The flags of members are the command line's words for the members of options that the library's
+/// messages name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 17> flags_of_members{{
     {"axis", "--axis"},
     {"backend", "--backend"},

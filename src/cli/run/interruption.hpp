@@ -7,8 +7,8 @@
 
 namespace warpfold::cli {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP ask the program to leave in order; the same signal
-/// again ends it. A program started by nohup goes on ignoring SIGHUP.
+/// Interruption handlers let, while they live, SIGINT, SIGTERM and SIGHUP ask the program to leave
+/// in order; the same signal again ends it. A program started by nohup goes on ignoring SIGHUP.
 class InterruptionHandlers {
  public:
   InterruptionHandlers();
@@ -22,7 +22,7 @@ class InterruptionHandlers {
   std::array<struct sigaction, signals.size()> previous_{};
 };
 
-/// Set once the program was asked to leave; cleared by the next handlers.
+/// Returns what is set once the program was asked to leave; cleared by the next handlers.
 const std::atomic<bool>& interruption_requested();
 
 }  // namespace warpfold::cli

@@ -34,7 +34,7 @@ std::string label_of(const std::string& command, const RunProgress& progress) {
   return fmt::format("{} {} of {}", command, progress.number, progress.datasets);
 }
 
-/// "[#####     ] ", the done share of so many places.
+/// Draws "[#####     ] ", the done share of so many places.
 std::string bar(double share) {
   constexpr std::size_t places = 24;
   const auto filled = static_cast<std::size_t>(share * static_cast<double>(places));
@@ -62,7 +62,7 @@ std::string stages_text(const std::vector<StageRate>& stages) {
   return text;
 }
 
-/// As many as fit into so many columns, in their order: those that were busiest.
+/// Returns the stages that were busiest, as many as fit into so many columns, in their order.
 std::vector<StageRate> busiest_that_fit(std::vector<StageRate> stages, std::size_t columns) {
   constexpr double shown_as_none = 0.005;
   std::erase_if(stages, [](const StageRate& each) { return each.busy < shown_as_none; });

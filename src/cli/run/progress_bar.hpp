@@ -10,17 +10,17 @@
 
 namespace warpfold::cli {
 
-/// "reduce [#####     ] 50%  1.00 GiB of 2.00 GiB  2.15 GB/s  1 s left  read 3.2 GB/s 67%,
-/// fold 2.4 GB/s 90%": of all ranks, and of the stages that were busy lately, in GB/s of busy
-/// time and the share of it. In `columns`, where not 0, by leaving out the less busy stages and, if
-/// need be, the bar.
+/// Makes "reduce [#####     ] 50%  1.00 GiB of 2.00 GiB  2.15 GB/s  1 s left  read 3.2 GB/s 67%,
+/// fold 2.4 GB/s 90%": of all ranks, and of the stages that were busy lately, in GB/s of busy time
+/// and the share of it. In `columns`, where not 0, by leaving out the less busy stages and, if need
+/// be, the bar.
 std::string progress_line(const std::string& command, const RunProgress& progress,
                           const RunRates& lately, std::size_t columns);
 
-/// Columns of the terminal on standard error.
+/// Counts the columns of the terminal on standard error.
 std::size_t terminal_columns();
 
-/// A line on standard error that tells how far a run is; removed at its end.
+/// A progress bar is a line on standard error that tells how far a run is; removed at its end.
 class ProgressBar {
  public:
   ProgressBar(std::string command, ProgressWhen when);
@@ -28,7 +28,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Whether it may ever show anything.
+  /// Tells whether it may ever show anything.
   bool wanted() const { return wanted_; }
 
   void update(const RunProgress& progress, const RunRates& lately);

@@ -16,7 +16,7 @@ const char* name_of(RunState state) {
   return names[static_cast<std::size_t>(state)];
 }
 
-/// "2026-11-21T22:31:52.123Z".
+/// Writes a time as "2026-11-21T22:31:52.123Z".
 std::string utc_text(std::chrono::system_clock::time_point time) {
   const auto since_epoch =
       std::chrono::duration_cast<milliseconds>(time.time_since_epoch()).count();
@@ -28,7 +28,7 @@ std::string utc_text(std::chrono::system_clock::time_point time) {
                      since_epoch % 1000);
 }
 
-/// To millionths, which is more than is known.
+/// Rounds to millionths, which is more than is known.
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
 Json rounded(const std::optional<double>& value) { return value ? Json(rounded(*value)) : Json(); }

@@ -12,7 +12,7 @@
 
 namespace warpfold::cli {
 
-/// What a command works on.
+/// A run's subject is what a command works on.
 struct RunSubject {
   std::string command;
   std::string file;
@@ -21,7 +21,7 @@ struct RunSubject {
 
 enum class RunState : std::uint8_t { running, done, failed, interrupted };
 
-/// A moment of a run as a line of metrics tells it.
+/// A sample is a moment of a run as a line of metrics tells it.
 struct MetricsSample {
   std::chrono::system_clock::time_point time;
   double elapsed = 0;  ///< seconds since the command's start
@@ -32,7 +32,7 @@ struct MetricsSample {
   RunRates lately;  ///< since the line before
 };
 
-/// One line of the schema warpfold.metrics/1.
+/// Makes one line of the schema warpfold.metrics/1.
 Json metrics_json(const RunSubject& subject, const MetricsSample& sample);
 
 /// Tells a run's metrics line by line: at its start, while it runs and at its end. One thread at a
@@ -45,10 +45,10 @@ class RunMetrics {
   void start(RunSubject subject);
   void tell(const RunProgress& progress, const RunRates& lately);
 
-  /// For the last line, which tells of all the run.
+  /// Notes progress for the last line, which tells of all the run.
   void note(const RunProgress& progress) { last_ = progress; }
 
-  /// The last line; further ones are not told. `error` is why, unless the state is `done`.
+  /// Tells the last line; further ones are not told. `error` is why, unless the state is `done`.
   void end(RunState state, const std::string& error);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-/// What a stage of one rank did in some time.
+/// A stage's rate is what a stage of one rank did in some time.
 struct StageRate {
   std::string stage;
   int threads = 0;
@@ -18,19 +18,20 @@ struct StageRate {
   std::uint64_t bytes = 0;                     ///< taken through it since the run's start
 };
 
-/// What happened between two looks at a run.
+/// A run's rates tell what happened between two looks at it.
 struct RunRates {
   double gigabytes_per_second = 0;  ///< of all ranks
   std::vector<StageRate> stages;    ///< those under way at the second look
 };
 
-/// The rates from `before` to `now`, of the same run.
+/// Returns the rates from `before` to `now`, of the same run.
 RunRates rates_between(const RunProgress& before, const RunProgress& now);
 
-/// Of the pass in hand, of all ranks; 0 where no time has passed.
+/// Returns the rate of the pass in hand, of all ranks; 0 where no time has passed.
 double gigabytes_per_second(const RunProgress& progress);
 
-/// What is left of the pass at its rate so far; none where that is not known.
+/// Estimates the seconds that are left of the pass at its rate so far; none where that is not
+/// known.
 std::optional<double> seconds_left(const RunProgress& progress);
 
 }  // namespace warpfold::cli

@@ -19,13 +19,13 @@ std::filesystem::path absolute_path(const std::string& path) {
   return failure ? std::filesystem::path(path) : absolute;
 }
 
-/// Also where they are two names of one file.
+/// Tells whether two paths are one file, also by two names.
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code missing;
   return a == b || std::filesystem::equivalent(a, b, missing);
 }
 
-/// The options whose reports go to standard output.
+/// Lists the options whose reports go to standard output.
 std::vector<std::string> targets_on_output(const CommonOptions& options) {
   std::vector<std::string> names;
   if (options.json == standard_output) names.emplace_back("--json");

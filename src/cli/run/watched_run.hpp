@@ -19,7 +19,7 @@
 
 namespace warpfold::cli {
 
-/// What a command is told of the process it runs in.
+/// A session is what a command is told of the process it runs in.
 struct Session {
   MPI_Comm communicator = MPI_COMM_NULL;
   int rank = 0;
@@ -29,7 +29,7 @@ struct Session {
   bool is_root() const { return rank == 0; }
 };
 
-/// The outputs that a command's report goes to.
+/// Report outputs are what a command's report goes to.
 class ReportOutputs {
  public:
   /// Opens the files that `options` names, that of metrics too; `used_files` are those the command
@@ -59,7 +59,8 @@ class ReportOutputs {
   std::optional<RunMetrics> metrics_;
 };
 
-/// A run under the user's eyes: it shows its progress, tells its metrics, and can be interrupted.
+/// A watched run is under the user's eyes: it shows its progress, tells its metrics, and can be
+/// interrupted.
 class WatchedRun {
  public:
   WatchedRun(const RunSubject& subject, const Session& session, const CommonOptions& common,

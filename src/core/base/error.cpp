@@ -5,7 +5,7 @@
 namespace warpfold {
 namespace {
 
-/// Without control characters, which a file's names may hold and a terminal would obey.
+/// Replaces control characters, which a file's names may hold and a terminal would obey.
 std::string one_line(std::string text) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   std::replace_if(text.begin(), text.end(), is_control, ' ');

@@ -8,24 +8,24 @@
 
 namespace warpfold {
 
-/// A natural number of any size.
+/// A big natural is a natural number of any size.
 class BigNatural {
  public:
   explicit BigNatural(std::uint64_t value);
 
-  /// Of a normalized, non-negative number, times 2^(32 * LowLimbs).
+  /// Takes a normalized, non-negative number times 2^(32 * LowLimbs).
   template <int LowLimbs, int HighLimbs>
   explicit BigNatural(const FixedPoint<LowLimbs, HighLimbs>& number) {
     for (const std::int64_t limb : number.limb) digits_.push_back(static_cast<std::uint32_t>(limb));
     trim();
   }
 
-  /// How many bits the number takes: 0 for zero.
+  /// Counts the bits that the number takes: 0 for zero.
   int bit_length() const;
 
   bool bit(int position) const;
 
-  /// Whether any of the bits at positions less than `position` is set.
+  /// Tells whether any of the bits at positions less than `position` is set.
   bool any_bit_below(int position) const;
 
   bool operator==(const BigNatural&) const = default;

@@ -28,7 +28,7 @@ int digit_value(char character) {
   return 16;
 }
 
-/// The integer that all of `text` is; those beyond any use stand for one another.
+/// Returns the integer that all of `text` is; those beyond any use stand for one another.
 std::optional<std::int64_t> parse_exponent(std::string_view text) {
   constexpr std::int64_t beyond = std::int64_t{1} << 40;
   if (text.starts_with('+')) {

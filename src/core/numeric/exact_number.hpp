@@ -10,14 +10,15 @@
 
 namespace warpfold {
 
-/// A real number as someone wrote it, never rounded, or an infinity.
+/// An exact number is a real number as someone wrote it, never rounded, or an infinity.
 class ExactNumber {
  public:
-  /// The number that all of `text` is, if it is one: decimal ("-1.5e3") or hexadecimal ("0x1.8p3"),
-  /// with any exponent, in at most 4096 characters; or "inf", "infinity". Letters of either case.
+  /// Returns the number that all of `text` is, if it is one: decimal ("-1.5e3") or hexadecimal
+  /// ("0x1.8p3"), with any exponent, in at most 4096 characters; or "inf", "infinity". Letters of
+  /// either case.
   static std::optional<ExactNumber> parse(std::string_view text);
 
-  /// Of a finite double, or an integer times a power of two.
+  /// Takes the value of a finite double, or an integer times a power of two.
   explicit ExactNumber(const ScaledInteger& value);
 
   bool negative() const { return negative_; }
@@ -45,7 +46,7 @@ class ExactNumber {
 
   bool negative_;
   Kind kind_;
-  /// Of finite ones: numerator * 2^exponent / denominator.
+  /// Finite numbers are numerator * 2^exponent / denominator.
   BigNatural numerator_{0};
   BigNatural denominator_{1};
   int exponent_ = 0;

@@ -6,10 +6,11 @@
 namespace warpfold {
 namespace {
 
-/// The binary expansion of numerator / denominator, from its leading bit downwards.
+/// A long division gives the binary expansion of numerator / denominator, from its leading bit
+/// downwards.
 class LongDivision {
  public:
-  /// The numerator must not be zero.
+  /// Begins with the leading bit; the numerator must not be zero.
   LongDivision(const BigNatural& numerator, uint128 denominator)
       : numerator_(numerator), denominator_(denominator), position_(numerator.bit_length()) {
     while (!next_bit()) {
@@ -19,14 +20,14 @@ class LongDivision {
 
   int leading_position() const { return leading_position_; }
 
-  /// The first `count` bits, as an integer. To be called once.
+  /// Returns the first `count` bits, as an integer. To be called once.
   uint128 leading_bits(int count) {
     uint128 bits = 1;
     for (int i = 1; i < count; ++i) bits = bits << 1 | (next_bit() ? 1u : 0u);
     return bits;
   }
 
-  /// Whether the bits taken so far are less than the quotient.
+  /// Tells whether the bits taken so far are less than the quotient.
   bool inexact() const { return remainder_ != 0 || numerator_.any_bit_below(position_); }
 
  private:
@@ -45,7 +46,7 @@ class LongDivision {
   int leading_position_;
 };
 
-/// The square root rounded down.
+/// Rounds the square root down.
 std::uint64_t integer_sqrt(uint128 square) {
   std::uint64_t root = 0;
   for (int position = 63; position >= 0; --position) {
@@ -55,11 +56,12 @@ std::uint64_t integer_sqrt(uint128 square) {
   return root;
 }
 
-/// Below it, products of a quotient might lose bits to underflow.
+/// Dividends have this magnitude at least: below it, products of a quotient might lose bits to
+/// underflow.
 constexpr double min_dividend = 0x1p-800;
 constexpr std::uint64_t largest_divisor = std::uint64_t{1} << 53;
 
-/// sum - quotient * divisor, normalized, where that is exact.
+/// Returns sum - quotient * divisor, normalized, where that is exact.
 std::optional<Expansion> remainder(Expansion sum, double quotient, double divisor) {
   const double product = quotient * divisor;
   const double first = add(sum, -product);
@@ -68,7 +70,7 @@ std::optional<Expansion> remainder(Expansion sum, double quotient, double diviso
   return normalized(sum);
 }
 
-/// The next double from a quotient towards the sign of what remains.
+/// Returns the next double from a quotient towards the sign of what remains.
 double neighbour(double quotient, double remaining) {
   const auto bits = std::bit_cast<std::uint64_t>(quotient);
   const bool away = (remaining > 0.0) == (quotient > 0.0);

@@ -15,7 +15,7 @@
 /// Exact sums in a few doubles (Shewchuk, Discrete & Computational Geometry 18, 1997).
 namespace warpfold {
 
-/// A sum of doubles as the unevaluated sum of four of them.
+/// An expansion is a sum of doubles as the unevaluated sum of four of them.
 struct Expansion {
   double part[4] = {};
 };
@@ -27,7 +27,7 @@ inline constexpr double largest_addend = 0x1p970;
 inline constexpr double min_root = 0x1p-480;
 inline constexpr double largest_root = 0x1p485;
 
-/// Also false for NaN and infinities.
+/// Tells whether an expansion takes the value: not NaN, not an infinity.
 WARPFOLD_HD inline bool is_addend(double value) {
   return value >= -largest_addend && value <= largest_addend;
 }
@@ -57,7 +57,7 @@ WARPFOLD_HD void add(Expansion& sum, const Expansion& addend, Spill&& spill) {
   }
 }
 
-/// The square of a double for which is_root() holds.
+/// Squares a double for which is_root() holds.
 WARPFOLD_HD inline DoublePair square_of(double root) {
   const double square = root * root;
   return {square, fma(root, root, -square)};
@@ -86,8 +86,8 @@ WARPFOLD_HD void split_square(std::uint64_t magnitude, Emit&& emit) {
   emit(static_cast<double>(static_cast<std::uint64_t>(square) & digit));
 }
 
-/// The same sum, of falling magnitude: each part at most half a unit in the last place of the one
-/// before it, zeros last.
+/// Returns the same sum, of falling magnitude: each part at most half a unit in the last place of
+/// the one before it, zeros last.
 WARPFOLD_HD inline Expansion normalized(Expansion sum) {
   if (sum.part[2] == 0.0 && sum.part[3] == 0.0) {
     const DoublePair pair = two_sum(sum.part[0], sum.part[1]);
@@ -105,7 +105,7 @@ WARPFOLD_HD inline Expansion normalized(Expansion sum) {
   return sum;
 }
 
-/// The nearest double, ties to even, of a normalized sum.
+/// Rounds a normalized sum to the nearest double, ties to even.
 WARPFOLD_HD inline double rounded_normalized(const Expansion& sum) {
   const double nearest = sum.part[0];
   const double rest = sum.part[1];
@@ -118,9 +118,9 @@ WARPFOLD_HD inline double rounded_normalized(const Expansion& sum) {
   return nearest + 0.0;
 }
 
-/// A normalized sum where it is a double; otherwise the one of the two doubles around it whose last
-/// bit is set, so that rounding it to a shorter format rounds the sum itself (Boldo and Melquiond,
-/// IEEE Transactions on Computers 57(4), 2008).
+/// Returns a normalized sum where it is a double; otherwise the one of the two doubles around it
+/// whose last bit is set, so that rounding it to a shorter format rounds the sum itself (Boldo and
+/// Melquiond, IEEE Transactions on Computers 57(4), 2008).
 WARPFOLD_HD inline double rounded_to_odd(const Expansion& sum) {
   const auto bits = std::bit_cast<std::uint64_t>(sum.part[0]);
   if (sum.part[1] == 0.0 || (bits & 1) != 0) return sum.part[0] + 0.0;
@@ -128,7 +128,7 @@ WARPFOLD_HD inline double rounded_to_odd(const Expansion& sum) {
   return std::bit_cast<double>(away ? bits + 1 : bits - 1);
 }
 
-/// The sum rounded once to a floating-point element, ties to even.
+/// Rounds the sum once to a floating-point element, ties to even.
 template <class Out>
 WARPFOLD_HD Out rounded_to(const Expansion& sum) {
   const Expansion parts = normalized(sum);
@@ -138,7 +138,7 @@ WARPFOLD_HD Out rounded_to(const Expansion& sum) {
     return output_element<Out>(rounded_to_odd(parts));
 }
 
-/// A sum of integers, of less than 127 bits.
+/// Returns a sum of integers, of less than 127 bits.
 WARPFOLD_HD inline int128 whole_number(const Expansion& sum) {
   uint128 total = 0;
   for (const double part : sum.part) {

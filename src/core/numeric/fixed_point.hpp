@@ -11,14 +11,14 @@
 
 namespace warpfold {
 
-/// A binary integer times a power of two: (-1)^negative * magnitude * 2^exponent.
+/// A scaled integer is (-1)^negative * magnitude * 2^exponent.
 struct ScaledInteger {
   std::uint64_t magnitude;
   int exponent;
   bool negative;
 };
 
-/// The value of a finite double.
+/// Takes a finite double apart.
 WARPFOLD_HD inline ScaledInteger scaled_integer(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const int exponent_field = static_cast<int>((bits >> 52) & 0x7ff);
@@ -28,7 +28,7 @@ WARPFOLD_HD inline ScaledInteger scaled_integer(double value) {
   return {fraction | (std::uint64_t{1} << 52), exponent_field - 1075, negative};
 }
 
-/// A signed fixed-point number of `LowLimbs` 32-bit digits after the binary point and `HighLimbs`
+/// A fixed-point number has a sign, `LowLimbs` 32-bit digits after the binary point and `HighLimbs`
 /// before it. Each digit sits in a signed 64-bit limb, so that carries can wait: numbers add limb
 /// by limb, in any order and by atomics or MPI_SUM over MPI_INT64_T.
 ///
@@ -60,13 +60,13 @@ struct FixedPoint {
     put(first + 2, high);
   }
 
-  /// The digits of a finite double.
+  /// Calls emit() for the digits of a finite double.
   template <class Emit>
   WARPFOLD_HD static void digits(double value, Emit&& emit) {
     digits(scaled_integer(value), emit);
   }
 
-  /// The digits of a finite double's square, without rounding or underflow.
+  /// Calls emit() for the digits of a finite double's square, without rounding or underflow.
   template <class Emit>
   WARPFOLD_HD static void square_digits(double value, Emit&& emit) {
     const ScaledInteger root = scaled_integer(value);
@@ -76,7 +76,7 @@ struct FixedPoint {
            emit);
   }
 
-  /// The digits of an unsigned integer times 2^exponent.
+  /// Calls emit() for the digits of an unsigned integer times 2^exponent.
   template <class Emit>
   WARPFOLD_HD static void digits(uint128 magnitude, int exponent, bool negative, Emit&& emit) {
     digits(ScaledInteger{static_cast<std::uint64_t>(magnitude), exponent, negative}, emit);
@@ -119,7 +119,7 @@ struct FixedPoint {
     limb[limbs - 1] += carry;
   }
 
-  /// Of a normalized number.
+  /// Tells the sign of a normalized number.
   WARPFOLD_HD bool negative() const { return limb[limbs - 1] < 0; }
 
   WARPFOLD_HD void negate() {
@@ -127,8 +127,8 @@ struct FixedPoint {
     normalize();
   }
 
-  /// This number times 2^scale, rounded once to the nearest double (ties to even; to infinity
-  /// beyond its range) or to an odd one. Zero is +0.0.
+  /// Returns this number times 2^scale, rounded once to the nearest double (ties to even; to
+  /// infinity beyond its range) or to an odd one. Zero is +0.0.
   WARPFOLD_HD double rounded(int scale = 0, Rounding rounding = Rounding::nearest) const {
     FixedPoint magnitude = *this;
     magnitude.normalize();
@@ -138,8 +138,8 @@ struct FixedPoint {
     return is_negative ? -value : value;
   }
 
-  /// This number times 2^scale as the pair whose high part is rounded() and whose low part is the
-  /// rest, rounded once. The high part must be finite.
+  /// Returns this number times 2^scale as the pair whose high part is rounded() and whose low part
+  /// is the rest, rounded once. The high part must be finite.
   WARPFOLD_HD DoublePair rounded_pair(int scale = 0) const {
     const double high = rounded(scale);
     ScaledInteger taken = scaled_integer(high);
@@ -152,7 +152,7 @@ struct FixedPoint {
   }
 
  private:
-  /// Of a normalized, non-negative number.
+  /// Rounds a normalized, non-negative number.
   WARPFOLD_HD double rounded_magnitude(int scale, Rounding rounding) const {
     int top = limbs - 1;
     while (top >= 0 && limb[top] == 0) --top;

@@ -10,12 +10,13 @@
 
 namespace warpfold {
 
-/// How a number between two doubles becomes one of them: the nearest, ties to even, or the one
+/// A rounding makes a number between two doubles one of them: the nearest, ties to even, or the one
 /// whose last bit is set, which may be rounded once more, to any format of at most 51 bits, as if
 /// the number itself were.
 enum class Rounding : std::uint8_t { nearest, odd };
 
-/// How a number becomes a double on its way to the floating-point type Out.
+/// The rounding that a number needs on its way through a double to the floating-point type Out is
+/// `odd` unless Out is double.
 template <class Out>
 inline constexpr Rounding rounding_towards =
     std::is_same_v<Out, double> ? Rounding::nearest : Rounding::odd;

@@ -9,7 +9,8 @@ namespace warpfold {
 
 inline constexpr std::uint64_t no_index = ~std::uint64_t{0};
 
-/// The best element seen so far: least key, then lowest index. For a maximum, keys are complements.
+/// An extremum is the best element seen so far: lowest key, then lowest index. For a maximum, keys
+/// are complements.
 struct Extremum {
   std::uint64_t key;    ///< ordered_key() of the value, or its complement for a maximum
   std::uint64_t index;  ///< flat index; no_index where nothing was seen
@@ -25,7 +26,8 @@ struct Extremum {
   }
 };
 
-/// Which parts of an Accumulator a reduction has to fill. Counts and first_nan always are.
+/// The needs of a reduction say which parts of an Accumulator it has to fill. Counts and first_nan
+/// always are.
 struct ReduceNeeds {
   bool sum = false;
   bool absolute = false;
@@ -33,8 +35,9 @@ struct ReduceNeeds {
   bool extrema = false;
 };
 
-/// Everything one pass over elements of any type can be asked for, exactly and without order:
-/// merging any partition in any order gives the same contents once normalized.
+/// An accumulator holds everything that one pass over elements of any type can be asked for,
+/// exactly and without order: merging any partition in any order gives the same contents once
+/// normalized.
 struct Accumulator {
   std::int64_t count;  ///< of all elements, whatever their value
   std::int64_t nan_count;
@@ -68,7 +71,7 @@ struct Accumulator {
     squares.normalize();
   }
 
-  /// Both sides must be normalized within the bound of FixedPoint.
+  /// Adds what another has; both sides must be normalized within the bound of FixedPoint.
   WARPFOLD_HD void merge(const Accumulator& other) {
     count += other.count;
     nan_count += other.nan_count;

@@ -10,21 +10,22 @@
 
 namespace warpfold {
 
-/// Which of an output's sums an AxisSpill belongs to; `root`: its square belongs to the squares.
+/// A term says which of an output's sums an AxisSpill belongs to; `root`: its square belongs to the
+/// squares.
 enum class AxisTerm : std::uint8_t { value, magnitude, square, root };
 
-/// A number that output `output` has to have added to one of its sums: what its expansion had no
-/// room for.
+/// A spill is a number that output `output` has to have added to one of its sums: what its
+/// expansion had no room for.
 struct AxisSpill {
   std::uint64_t output = 0;
   double addend = 0;
   AxisTerm term = AxisTerm::value;
 };
 
-/// Spilled numbers, summed exactly for each output that has any.
+/// Spills are numbers, summed exactly for each output that has any.
 class AxisSpills {
  public:
-  /// A finite addend.
+  /// Adds a number, which is finite.
   void add(const AxisSpill& spill);
   void merge(const AxisSpills& other);
 
@@ -35,7 +36,7 @@ class AxisSpills {
   /// Adds what the output has spilled.
   void add_to(std::uint64_t output, Accumulator& accumulator) const;
 
-  /// As words, for messages.
+  /// Appends all as words, for messages.
   void append_to(std::vector<std::uint64_t>& words) const;
 
   /// Merges what append_to() left at the start of `words`; returns the rest of them.
@@ -48,7 +49,7 @@ class AxisSpills {
   std::unordered_map<std::uint64_t, ExactSumOfSquares> squares_;
 };
 
-/// What an axis reduction counts for each output.
+/// The counts of an output along an axis tell what was reduced.
 struct AxisCounts {
   std::uint64_t elements = 0;  ///< that count, NaN and infinities included
   std::uint64_t nan = 0;
@@ -61,7 +62,7 @@ struct AxisCounts {
 struct AxisParts {
   AxisParts() = default;
 
-  /// Of no elements.
+  /// Makes parts of no elements.
   AxisParts(ReduceNeeds needs, std::uint64_t outputs)
       : counts(outputs),
         sum(needs.sum ? outputs : 0),

@@ -46,7 +46,7 @@ void add_parts(Sum& sum, const std::vector<Expansion>& parts, std::uint64_t outp
   for (const double part : parts[output].part) sum.add(part);
 }
 
-/// Elements of type Out from results.
+/// Makes results elements of type Out; nothing where it can't hold them.
 template <class Out>
 std::optional<Out> element(int128 value) {
   if (!can_hold<Out>(value)) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<Out> element(const Expansion& sum) {
     return element<Out>(whole_number(sum));
 }
 
-/// One statistic of outputs as elements of type Out; nothing where Out can't hold it.
+/// Results are one statistic of outputs as elements of type Out, nothing where Out can't hold it.
 template <class Out>
 class Results {
  public:

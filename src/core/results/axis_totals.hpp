@@ -14,17 +14,17 @@
 
 namespace warpfold {
 
-/// The type of a statistic's outputs along an axis, of elements whose values are of type `value`:
-/// counts u64; indices i64; extrema the values' own; sums of integers 64 bits of their signedness;
-/// their l1 and linf u64; every other statistic `asked`, by default the values' own floating-point
-/// type, f64 for integers.
+/// Chooses the type of a statistic's outputs along an axis, of elements whose values are of type
+/// `value`: counts u64; indices i64; extrema the values' own; sums of integers 64 bits of their
+/// signedness; their l1 and linf u64; every other statistic `asked`, by default the values' own
+/// floating-point type, f64 for integers.
 ElementType axis_output_type(Statistic statistic, ElementType value,
                              std::optional<ElementType> asked);
 
-/// What lanes and ranks have reduced of the same outputs, combined exactly.
+/// Totals combine exactly what workers and ranks have reduced of the same outputs.
 class AxisTotals {
  public:
-  /// Of no elements yet; `values` is the type of the elements once decoded.
+  /// Makes totals of no elements yet; `values` is the type of the elements once decoded.
   AxisTotals(ElementType values, ReduceNeeds needs, std::uint64_t outputs);
 
   std::uint64_t outputs() const { return parts_.counts.size(); }
@@ -32,13 +32,13 @@ class AxisTotals {
   /// Adds a reduction of the same outputs and needs.
   void merge(const AxisParts& parts);
 
-  /// As words, for messages between ranks.
+  /// Returns all as words, for messages between ranks.
   std::vector<std::uint64_t> packed() const;
 
   /// Adds what packed() gave of the same outputs and needs.
   void merge(std::span<const std::uint64_t> packed);
 
-  /// What the needs ask for of one output.
+  /// Returns what the needs ask for of one output.
   Accumulator accumulator(std::uint64_t output) const;
 
   /// Writes a statistic of some outputs as elements of type `to` (axis_output_type()) in native

@@ -16,7 +16,8 @@
 namespace warpfold {
 namespace {
 
-/// The key of T's least value that is `edge` or more (or, if `beyond`, more than it), if any.
+/// Returns the key of T's lowest value that is `edge` or more (or, if `beyond`, more than it), if
+/// any.
 template <class T>
 std::optional<std::uint64_t> key_from(double edge, bool beyond) {
   if constexpr (is_floating_element<T>) {

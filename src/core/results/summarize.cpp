@@ -15,14 +15,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A normalized sum's value where it is a whole number of less than 128 bits.
-int128 whole_number(const ExactSum& sum) {
-  uint128 value = 0;
-  for (int digit = 3; digit >= 0; --digit)
-    value = value << 32 | static_cast<std::uint32_t>(sum.limb[ExactSum::low_limbs + digit]);
-  return static_cast<int128>(value);
-}
-
 int128 wrapped(int128 value, ElementType type) {
   return visit_element_type(type, [value](auto element) -> int128 {
     if constexpr (is_floating_element<decltype(element)>)
@@ -65,13 +57,13 @@ class Summarizer {
     return contents_.positive_infinities + contents_.negative_infinities;
   }
 
-  /// What NaN and infinities make of a sum; zero where there are none.
+  /// Returns what NaN and infinities make of a sum; zero where there are none.
   double special_sum() const;
 
-  /// Whether the variance is a number.
+  /// Tells whether the variance is a number.
   bool has_variance() const;
 
-  /// count^2 * the variance * 2^(32 * ExactSumOfSquares::low_limbs) where ddof is 0.
+  /// Returns count^2 * the variance * 2^(32 * ExactSumOfSquares::low_limbs) where ddof is 0.
   BigNatural scaled_variance() const;
   uint128 variance_divisor() const;
 
@@ -132,7 +124,7 @@ double Summarizer::special_sum() const {
 
 Value Summarizer::sum() const {
   if (is_integer(type_)) {
-    const int128 exact = whole_number(contents_.sum);
+    const int128 exact = integer_of(contents_.sum);
     return options_.overflow == OverflowPolicy::wrap ? wrapped(exact, type_) : exact;
   }
   const double special = special_sum();
@@ -191,7 +183,7 @@ Value Summarizer::extremum_index(const Extremum& extremum) const {
 
 Value Summarizer::absolute_sum() const {
   if (is_integer(type_))
-    return whole_number(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
+    return integer_of(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
   if (poisoned_) return nan;
   return infinities() > 0 ? infinity : contents_.absolute.rounded(0, rounding_);
 }

@@ -9,27 +9,27 @@
 
 namespace warpfold {
 
-/// The running sum of one line of a scan, exact whatever is added: in four doubles, or where those
-/// are too few from then on as an ExactSum.
+/// A line sum is the running sum of one line of a scan, exact whatever is added: in four doubles,
+/// or where those are too few from then on as an ExactSum.
 class LineSum {
  public:
   LineSum() = default;
 
-  /// Of finite elements that sum to `sum` so far, and of others as flagged.
+  /// Begins with finite elements that sum to `sum` so far, and of others as flagged.
   LineSum(const Expansion& sum, bool nan, bool positive_infinity, bool negative_infinity)
       : sum_(sum),
         nan_(nan),
         positive_infinity_(positive_infinity),
         negative_infinity_(negative_infinity) {}
 
-  /// Any double.
+  /// Adds any double.
   void add(double element) {
     if (!is_addend(element) || exact_) return add_unusual(element);
     const double rest = warpfold::add(sum_, element);
     if (rest != 0.0) spill(rest);
   }
 
-  /// The sum so far, rounded once, ties to even; NaN and infinities as IEEE 754 adds them.
+  /// Returns the sum so far, rounded once, ties to even; NaN and infinities as IEEE 754 adds them.
   template <class Out>
   Out rounded() const {
     if (nan_ || positive_infinity_ || negative_infinity_) return output_element<Out>(special());

@@ -8,10 +8,10 @@
 #include "warpfold/core/host_device.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
-/// The fixed order of additions of a floating-point prefix sum, the same on every machine.
+/// The fixed order of additions of a floating-point prefix sum is the same on every machine.
 ///
-/// The flat index space is cut into tiles; element e of a tile is (segment, row, lane, k) with
-/// e = ((segment * tile_rows + row) * tile_lanes + lane) * lane_elements + k. With x scaled by
+/// The flat index space is taken apart into tiles; element e of a tile is (segment, row, lane, k)
+/// with e = ((segment * tile_rows + row) * tile_lanes + lane) * lane_elements + k. With x scaled by
 /// TileScale::down and `+` the addition of the inner type (DoublePair or double):
 ///
 ///   t[k]     = t[k-1] + x[k], t[0] = x[0], in each lane of a row;
@@ -34,7 +34,7 @@ inline constexpr int segment_elements = tile_rows * row_elements;
 inline constexpr int tile_elements = tile_segments * segment_elements;
 static_assert(tile_elements == scan_tile_elements);
 
-/// Whether prefixes are summed as pairs of doubles (or in plain double).
+/// Tells whether prefixes are summed as pairs of doubles (or in plain double).
 constexpr bool sums_in_pairs(ElementType input, ElementType output) {
   return input == ElementType::f64 || output == ElementType::f64;
 }
@@ -49,7 +49,8 @@ WARPFOLD_HD inline DoublePair inner_add(DoublePair a, double b) { return add(a, 
 WARPFOLD_HD inline void inner_set(double& inner, double x) { inner = x; }
 WARPFOLD_HD inline void inner_set(DoublePair& inner, double x) { inner = {x, 0.0}; }
 
-/// Where a lane's elements start from. For plain doubles the base stays a pair beside the offset.
+/// A lane base is what a lane's elements start from. For plain doubles it stays a pair beside the
+/// offset.
 template <class Inner>
 struct LaneBase;
 
@@ -98,17 +99,17 @@ WARPFOLD_HD inline TileScale tile_scale(bool any_huge) {
   return {0, 1.0, 1.0};
 }
 
-/// Where in a tile each kind of non-finite element first comes: its index in the tile, -1 if one
-/// came before the tile, tile_elements if none did up to its end. Non-finite elements themselves
-/// count as 0 in the sums.
+/// The specials of a tile tell where each kind of non-finite element first comes: its index in the
+/// tile, -1 if one came before the tile, tile_elements if none did up to its end. Non-finite
+/// elements themselves count as 0 in the sums.
 struct TileSpecials {
   std::int32_t nan;
   std::int32_t positive_infinity;
   std::int32_t negative_infinity;
 };
 
-/// The sum of everything before the tile and of its first `seen` elements, given the rounded sum of
-/// the finite ones among them.
+/// Returns the sum of everything before the tile and of its first `seen` elements, given the
+/// rounded sum of the finite ones among them.
 WARPFOLD_HD inline double with_specials(double finite, TileSpecials first, std::int32_t seen) {
   const bool nan = first.nan < seen;
   const bool positive = first.positive_infinity < seen;

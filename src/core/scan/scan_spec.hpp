@@ -12,7 +12,7 @@
 
 namespace warpfold {
 
-/// A prefix scan of one dataset.
+/// A scan's specification tells what is scanned, and into what.
 struct ScanSpec {
   ElementFormat input;
   ScanOperation operation = ScanOperation::sum;
@@ -26,7 +26,7 @@ struct ScanSpec {
 /// Throws a usage Error for an output type the scan can't have (integers from floats).
 void validate(const ScanSpec& spec);
 
-/// What an operation makes of any value and this element is the value.
+/// Returns the operation's identity: the operation makes of any value and it that value.
 template <class T>
 T scan_identity(ScanOperation operation) {
   using Limits = std::numeric_limits<std::conditional_t<std::is_integral_v<T>, T, double>>;
@@ -43,7 +43,8 @@ T scan_identity(ScanOperation operation) {
   }
 }
 
-/// The bits of an element of that type, in native byte order, that is the operation's identity.
+/// Returns the bits of an element of that type, in native byte order, that is the operation's
+/// identity.
 inline std::uint64_t scan_identity_bits(ScanOperation operation, ElementType type) {
   return visit_element_type(type, [operation](auto element) -> std::uint64_t {
     using T = decltype(element);

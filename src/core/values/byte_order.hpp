@@ -45,11 +45,11 @@ struct WordOf<8> {
   using type = std::uint64_t;
 };
 
-/// The unsigned integer as wide as an element of type T.
+/// A word is the unsigned integer as wide as an element of type T.
 template <class T>
 using Word = typename WordOf<sizeof(T)>::type;
 
-/// The element whose bytes are those of `element` in reverse.
+/// Returns the element whose bytes are those of `element` in reverse.
 template <class T>
 WARPFOLD_HD T byte_swapped(T element) {
   return std::bit_cast<T>(reversed_bytes(std::bit_cast<Word<T>>(element)));

@@ -10,9 +10,9 @@
 
 namespace warpfold {
 
-/// Which values count: those whose ordered_key() is one of least, least + 1, ... greatest, counted
-/// modulo 2^64 (so that both infinities alone are a range, too), and none of `excluded`. Keys are
-/// those of one element type.
+/// A value filter selects values: those whose ordered_key() is one of minimum, minimum + 1, ...
+/// maximum, counted modulo 2^64 (so that both infinities alone are a range, too), and none of
+/// `excluded`. Keys are those of one element type.
 struct ValueFilter {
   static constexpr int max_excluded = 8;
 
@@ -40,8 +40,9 @@ struct ValueFilter {
   }
 };
 
-/// Packed data, as the CF conventions have it: value = stored * scale + offset, in type `type` (f32
-/// or f64): the stored element converted, multiplied and added to, rounded at each step.
+/// An unpacking turns packed data, as the CF conventions have it, into values: value = stored *
+/// scale + offset, in type `type` (f32 or f64): the stored element converted, multiplied and added
+/// to, rounded at each step.
 struct Unpacking {
   bool active = false;
   ElementType type = ElementType::f64;
@@ -49,8 +50,9 @@ struct Unpacking {
   double offset = -0.0;  ///< adds nothing, to either zero
 };
 
-/// What becomes of a stored element, in native byte order, before it is reduced, scanned, counted
-/// or copied: left out if it is no `stored` value, unpacked, left out if it is no `values` value.
+/// A decoding tells what becomes of a stored element, in native byte order, before it is reduced,
+/// scanned, counted or copied: left out if it is no `stored` value, unpacked, left out if it is no
+/// `values` value.
 struct Decoding {
   ValueFilter stored;
   Unpacking unpacking;
@@ -63,9 +65,9 @@ struct Decoding {
   }
 };
 
-/// A stored element's value, of the type (`Value`) that the unpacking has. The product is rounded
-/// before the sum, on either backend (neither is compiled with fused operations), and NaN is
-/// canonical, so that values are the same bits everywhere.
+/// Returns a stored element's value, of the type (`Value`) that the unpacking has. The product is
+/// rounded before the sum, on either backend (neither is compiled with fused operations), and NaN
+/// is canonical, so that values are the same bits everywhere.
 template <class Value, class Stored>
 WARPFOLD_HD Value unpacked(Stored stored, const Unpacking& unpacking) {
   static_assert(std::is_same_v<Value, float> || std::is_same_v<Value, double>);

@@ -11,19 +11,19 @@
 #include "core/values/generator.hpp"
 #include "warpfold/core/element_type.hpp"
 
-/// The elements of generated datasets, each a function of its index.
+/// The elements of generated datasets are functions of their index.
 namespace warpfold::generated {
 
 inline constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Mixes the bits of a word as the finaliser of SplitMix64 does (Steele, Lea, Flood, OOPSLA 2014).
 constexpr std::uint64_t mixed(std::uint64_t bits) {
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
   return bits ^ (bits >> 31);
 }
 
-/// Random bits by index: SplitMix64's sequence, which can be entered anywhere.
+/// Returns random bits by index: SplitMix64's sequence, which can be entered anywhere.
 class RandomBits {
  public:
   explicit RandomBits(std::uint64_t seed) : start_(mixed(seed * golden_ratio + 1)) {}
@@ -58,7 +58,7 @@ T quiet_nan() {
   return rounded_to<T>(std::numeric_limits<double>::quiet_NaN());
 }
 
-/// 2^exponent * (1 + fraction), the fraction being the leading bits of `bits`.
+/// Returns 2^exponent * (1 + fraction), the fraction being the leading bits of `bits`.
 inline double float_of(int exponent, std::uint64_t bits, int fraction_bits) {
   const std::uint64_t kept = bits >> (64 - fraction_bits) << (52 - fraction_bits);
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52 | kept);
@@ -88,7 +88,7 @@ class Uniform {
   RandomBits random_;
 };
 
-/// By Box and Muller's transform.
+/// Draws by Box and Muller's transform.
 template <class T>
 class Normal {
  public:
@@ -142,7 +142,8 @@ class Wide {
   RandomBits order_bits_;
 };
 
-/// Element i and its mirror image from the end are opposite, save for those that are 1.
+/// The elements of `cancel` cancel: element i and its mirror image from the end are opposite, save
+/// for those that are 1.
 template <class T>
 class Cancel {
  public:
@@ -194,7 +195,8 @@ T nan_element(std::uint64_t bits) {
   return bits % 1000 == 0 ? quiet_nan<T>() : Uniform<T>::of(bits);
 }
 
-/// Widynski's generator, 32 bits at a time (Middle-Square Weyl Sequence RNG, arXiv:1704.00358).
+/// A stream is Widynski's generator, 32 bits at a time (Middle-Square Weyl Sequence RNG,
+/// arXiv:1704.00358).
 class MiddleSquareWeyl {
  public:
   explicit MiddleSquareWeyl(std::uint64_t seed)

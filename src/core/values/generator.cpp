@@ -35,7 +35,7 @@ void store(ElementRange range, ByteOrder order, std::span<std::byte> out, Elemen
   }
 }
 
-/// A generator whose elements are a function of their index.
+/// An indexed generator makes elements that are a function of their index.
 template <class T, class Element>
 class IndexedGenerator : public Generator {
  public:
@@ -55,7 +55,7 @@ std::unique_ptr<Generator> indexed(const GeneratorSpec& spec, Element element) {
   return std::make_unique<IndexedGenerator<T, Element>>(spec.format.order, element);
 }
 
-/// A sequence in which each number follows from the one before. Ranges in any order cost little
+/// A sequential generator makes each number from the one before. Ranges in any order cost little
 /// more than ascending ones: marks are set on the way, to return to.
 class MarkedSequence {
  public:
@@ -123,7 +123,7 @@ Error unsuitable(const GeneratorSpec& spec, const std::string& why, const std::s
                      why, suggestion);
 }
 
-/// `value` as T, unless that changes more than the rounding of a float.
+/// Returns `value` as T, unless that changes more than the rounding of a float.
 template <class T>
 std::optional<T> converted(double value) {
   if constexpr (is_floating_element<T>) {
@@ -187,7 +187,7 @@ Value integer_value(int128 sum) {
   return exact.rounded();
 }
 
-/// The largest index up to which every iota element equals its index.
+/// Returns the largest index up to which every iota element equals its index.
 template <class T>
 constexpr std::uint64_t last_exact_index() {
   if constexpr (is_floating_element<T>)
@@ -222,7 +222,7 @@ Value constant_sum(const GeneratorSpec& spec) {
   }
 }
 
-/// How many elements of `cancel` are 1: all others are opposites of one another.
+/// Counts the elements of `cancel` that are 1: all others are opposites of one another.
 std::uint64_t cancel_ones(std::uint64_t elements) {
   const std::uint64_t half = elements / 2;
   return 2 * (half / 4) + elements % 2;

@@ -52,7 +52,8 @@ class Generator {
 /// Throws a usage Error for a kind the element type can't have (NaN in integers, say).
 std::unique_ptr<Generator> make_generator(const GeneratorSpec& spec);
 
-/// The exact sum of all elements where it has a closed form, else nothing; for floats rounded once.
+/// Returns the exact sum of all elements where it has a closed form, else nothing; for floats
+/// rounded once.
 Value known_sum(const GeneratorSpec& spec);
 
 }  // namespace warpfold

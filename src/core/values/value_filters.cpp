@@ -46,14 +46,15 @@ struct Place {
   std::optional<std::uint64_t> at_least;
   std::optional<std::uint64_t> above;
 
-  /// The key of the value that equals it. (Below the key of zero there is one that none has.)
+  /// Returns the key of the value that equals it. (Below the key of zero there is one that none
+  /// has.)
   std::optional<std::uint64_t> equal() const {
     if (!at_least || at_least == above) return std::nullopt;
     return above ? *above - 1 : *at_least;
   }
 };
 
-/// The first key of `keys` for which `reached`, which once true stays so.
+/// Returns the first key of `keys` for which `reached`, which once true stays so.
 template <class Reached>
 std::optional<std::uint64_t> first_key(KeyRange keys, Reached&& reached) {
   if (!reached(keys.last)) return std::nullopt;
@@ -195,8 +196,8 @@ class RemainingValues {
   bool infinite_alone_ = false;
 };
 
-/// The double that is nearest to a number, or the one of the two around it with an odd last bit,
-/// which rounds on to any narrower type as the number itself does.
+/// Returns the double that is nearest to a number, or the one of the two around it with an odd last
+/// bit, which rounds on to any narrower type as the number itself does.
 double rounded(const ExactNumber& number, Rounding rounding) {
   const double sign = number.negative() ? -1 : 1;
   if (number.infinite()) return sign * std::numeric_limits<double>::infinity();
@@ -218,8 +219,8 @@ double rounded(const ExactNumber& number, Rounding rounding) {
   return sign * std::bit_cast<double>(bits);
 }
 
-/// The key of the value of a floating-point type that is nearest to a number; none where that is
-/// infinite and the number is not.
+/// Returns the key of the value of a floating-point type that is nearest to a number; none where
+/// that is infinite and the number is not.
 std::optional<std::uint64_t> nearest_key(const ExactNumber& number, ElementType type) {
   const double value =
       rounded(number, type == ElementType::f64 ? Rounding::nearest : Rounding::odd);
@@ -249,7 +250,7 @@ bool means_nan(std::string_view text) {
                     "'!=nan', or one of finite, inf, nan.");
 }
 
-/// A relation and what follows it.
+/// A comparison is a relation and what follows it.
 struct Comparison {
   std::string_view relation;
   std::string_view operand;
@@ -281,8 +282,8 @@ void compare_with_number(RemainingValues& values, std::string_view relation, con
 
 bool is_decimal(std::string_view text) { return text.find_first_of("xX") == text.npos; }
 
-/// What a literal stands for beside values of a type: a decimal for the nearest floating-point one,
-/// unless it is beyond all finite ones.
+/// Returns what a literal stands for beside values of a type: a decimal for the nearest
+/// floating-point one, unless it is beyond all finite ones.
 ExactNumber meant_number(const ExactNumber& number, std::string_view text, ElementType type) {
   if (!is_floating(type) || !is_decimal(text) || number.infinite()) return number;
   const std::optional<std::uint64_t> key = nearest_key(number, type);

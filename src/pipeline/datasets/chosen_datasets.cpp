@@ -26,7 +26,7 @@ bool may_be_pattern(const std::string& name) {
   return name.find_first_of("*?[") != std::string::npos;
 }
 
-/// A choice being made from the datasets of a file, which are listed where a pattern needs it.
+/// A chooser makes a choice from the datasets of a file, which are listed where a pattern needs it.
 class Chooser {
  public:
   explicit Chooser(const std::string& file) : file_(file) {}

@@ -7,7 +7,7 @@
 
 namespace warpfold::pipeline {
 
-/// The root's description, on every rank; collective.
+/// Returns the root's description on every rank; collective.
 io::DatasetInfo share_from_root(const io::DatasetInfo& info, const mpi::Communicator& communicator);
 
 /// Opens a dataset on every rank to be read by `path`, the root first: an error in the file is met

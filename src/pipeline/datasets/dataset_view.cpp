@@ -32,7 +32,7 @@ ValueFilter fill_filter(const io::DatasetInfo& info, const std::string& fill_val
               "Correct its attributes, or leave out `cf`.");
 }
 
-/// The one finite f32 or f64 that the attribute holds.
+/// Returns the one finite f32 or f64 that the attribute holds.
 double packing_number(const io::DatasetInfo& info, const std::string& name,
                       const io::NumberAttribute& attribute) {
   if (attribute.type != ElementType::f32 && attribute.type != ElementType::f64)

@@ -18,17 +18,17 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Memory for chunks, as long as one thread's fit.
+/// Chunks take no more memory, as long as one thread's fit.
 constexpr std::uint64_t max_chunk_memory = std::uint64_t{512} << 20;
 
-/// A chunk's elements, shuffled, compressed, and two that wait.
+/// A thread holds a chunk's elements, shuffled, compressed, and two that wait.
 constexpr std::uint64_t chunks_in_memory_per_thread = 5;
 constexpr std::size_t slots_per_thread = 2;
 
 constexpr std::chrono::milliseconds patience{5};
 constexpr std::uint64_t rounds_between_agreements = 8;
 
-/// In place of the skipped filters: the sender has failed.
+/// This label stands in place of the skipped filters where the sender has failed.
 constexpr std::uint64_t failed_label = std::numeric_limits<std::uint64_t>::max();
 
 ChunkGrid grid_of(const PackJob& job) {
@@ -45,7 +45,7 @@ int threads_within_memory(const PackJob& job, const ChunkGrid& grid) {
   return static_cast<int>(std::min(maximum, static_cast<std::uint64_t>(job.threads)));
 }
 
-/// One rank's chunks: rank, rank + ranks, rank + 2 * ranks, ...
+/// A chunk share is one rank's chunks: rank, rank + ranks, rank + 2 * ranks, ...
 struct ChunkShare {
   std::uint64_t chunks = 0;  ///< of all ranks
   std::uint64_t ranks = 1;
@@ -55,7 +55,7 @@ struct ChunkShare {
   std::uint64_t number(std::uint64_t place) const { return rank + place * ranks; }
 };
 
-/// The threads that make this rank's chunks.
+/// Chunk makers are the threads that make this rank's chunks.
 class ChunkMakers {
  public:
   ChunkMakers(const PackJob& job, const ChunkGrid& grid, const ChunkShare& share, int threads,
@@ -69,7 +69,7 @@ class ChunkMakers {
         workers_(threads, [this](int worker, const std::stop_token& stop) { make(worker, stop); }) {
   }
 
-  /// The rank's next chunk, until release(). Throws what a thread threw.
+  /// Returns the rank's next chunk, until release(). Throws what a thread threw.
   io::EncodedChunk take(ProgressMonitor& monitor) {
     for (;;) {
       monitor.poll();
@@ -80,7 +80,7 @@ class ChunkMakers {
 
   void release() { window_.release(); }
 
-  /// Of all threads, once all chunks are taken.
+  /// Returns the timings of all threads, once all chunks are taken.
   std::vector<StageTiming> timings() {
     while (!workers_.wait_for(patience)) continue;
     std::vector<StageTiming> all;

@@ -14,7 +14,7 @@
 
 namespace warpfold::pipeline {
 
-/// A chunked dataset of a staged file, and where its elements come from.
+/// A pack job is a chunked dataset of a staged file, and where its elements come from.
 struct PackJob {
   std::string path;    ///< of the staged file
   std::string output;  ///< its final name
@@ -27,9 +27,9 @@ struct PackJob {
   int threads = 1;                             ///< of this rank
 };
 
-/// All ranks' threads make and compress the chunks; the root writes them, in the order of their
-/// numbers whatever the ranks and threads. Collective; returns this rank's timings. Throws the same
-/// Error on every rank.
+/// Lets all ranks' threads make and compress the chunks; the root writes them, in the order of
+/// their numbers whatever the ranks and threads. Collective; returns this rank's timings. Throws
+/// the same Error on every rank.
 std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monitor,
                                      const mpi::Communicator& communicator);
 

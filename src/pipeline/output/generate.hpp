@@ -28,7 +28,7 @@ struct GenerateOptions {
 struct GenerateResult {
   std::uint64_t elements = 0;
   std::uint64_t bytes = 0;
-  /// The exact sum where the kind has a closed form for it.
+  /// The known sum is the exact one where the kind has a closed form for it.
   Value known_sum;
   RunReport report;
 };

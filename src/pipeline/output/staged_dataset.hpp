@@ -30,21 +30,22 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
 StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
                                 std::size_t element_bytes);
 
-/// An output file whose datasets the root stages and all ranks write into. Members are collective
-/// and throw the same Error on every rank; what is not committed is removed.
+/// A staged dataset is an output file whose datasets the root stages and all ranks write into.
+/// Members are collective and throw the same Error on every rank; what is not committed is removed.
 class StagedDataset {
  public:
-  /// `spec` counts on the root alone, but for its path and the number of its datasets.
+  /// Stages a file; `spec` counts on the root alone, but for its path and the number of its
+  /// datasets.
   StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator);
 
-  /// Where this rank writes a contiguous dataset; none if it has no elements or is chunked.
+  /// Returns where this rank writes a contiguous dataset; none if it has no elements or is chunked.
   io::ContiguousWriter* writer(std::size_t dataset = 0) {
     return writers_[dataset] ? &*writers_[dataset] : nullptr;
   }
 
   const std::string& temporary_path() const { return temporary_path_; }
 
-  /// Of a contiguous dataset that has elements.
+  /// Returns where in the file a contiguous dataset begins that has elements.
   std::uint64_t data_offset(std::size_t dataset = 0) const { return data_offsets_[dataset]; }
 
   void commit();
@@ -62,14 +63,14 @@ class StagedDataset {
 /// committed is removed.
 class ScanOutput {
  public:
-  /// `spec` counts on the root alone, but for its shape, format and storage.
+  /// Stages a file; `spec` counts on the root alone, but for its shape, format and storage.
   ScanOutput(const io::OutputSpec& spec, const mpi::Communicator& communicator);
 
-  /// Where this rank writes; none if there are no elements.
+  /// Returns where this rank writes; none if there are no elements.
   io::ContiguousWriter* writer() { return contiguous_.writer(); }
 
-  /// Once all is written and synced. Packs by `threads` threads of this rank; returns their
-  /// timings.
+  /// Gives the file its name, once all is written and synced. Packs by `threads` threads of this
+  /// rank; returns their timings.
   std::vector<StageTiming> commit(ProgressMonitor& monitor, int threads);
 
  private:
