@@ -107,14 +107,14 @@ std::vector<std::string> line(const Row& row, const TimeUnit& unit) {
 
 /// Returns the table without the columns that say nothing of any row.
 Table without_empty_columns(const Table& table) {
-  Table kept(table.size());
+  Table columns(table.size());
   for (std::size_t column = 0; column < table.front().size(); ++column) {
     const bool says_something = std::any_of(table.begin() + 1, table.end(),
                                             [&](const auto& row) { return !row[column].empty(); });
     if (!says_something) continue;
-    for (std::size_t i = 0; i < table.size(); ++i) kept[i].push_back(table[i][column]);
+    for (std::size_t i = 0; i < table.size(); ++i) columns[i].push_back(table[i][column]);
   }
-  return kept;
+  return columns;
 }
 
 /// Makes a table for each run of rows of one group.

@@ -6,17 +6,17 @@
 
 namespace warpfold {
 
-/// Rank `rank`'s part of `elements` elements cut into whole granules of `granule` elements (the
+/// Returns rank `rank`'s part of `elements` elements in whole granules of `granule` elements (the
 /// last may be short): consecutive, in rank order, sizes differing by at most one granule. Empty
 /// for ranks beyond the granules.
 ElementRange partition(std::uint64_t elements, std::uint64_t granule, std::uint64_t ranks,
                        std::uint64_t rank);
 
-/// Block number `block` of `elements` elements cut into blocks of `block_elements`; empty past the
-/// end.
+/// Returns block number `block` of `elements` elements in blocks of `block_elements`; empty past
+/// the end.
 ElementRange block_range(std::uint64_t elements, std::uint64_t block_elements, std::uint64_t block);
 
-/// Quotient rounded up.
+/// Returns the quotient rounded up.
 constexpr std::uint64_t ceil_div(std::uint64_t dividend, std::uint64_t divisor) {
   return dividend / divisor + (dividend % divisor != 0 ? 1 : 0);
 }

@@ -22,12 +22,12 @@ struct ValueFilter {
   int excluded_count = 0;
   bool nan = true;  ///< whether NaN counts
 
-  WARPFOLD_HD bool keeps_all() const {
+  WARPFOLD_HD bool selects_all() const {
     return nan && excluded_count == 0 && minimum == 0 && maximum == ~std::uint64_t{0};
   }
 
   template <class T>
-  WARPFOLD_HD bool keeps(T value) const {
+  WARPFOLD_HD bool selects(T value) const {
     if constexpr (is_floating_element<T>) {
       const double wide = widened(value);
       if (wide != wide) return nan;
@@ -58,8 +58,8 @@ struct Decoding {
   Unpacking unpacking;
   ValueFilter values;
 
-  WARPFOLD_HD bool keeps_all() const { return stored.keeps_all() && values.keeps_all(); }
-  bool trivial() const { return keeps_all() && !unpacking.active; }
+  WARPFOLD_HD bool selects_all() const { return stored.selects_all() && values.selects_all(); }
+  bool trivial() const { return selects_all() && !unpacking.active; }
   ElementType value_type(ElementType stored_type) const {
     return unpacking.active ? unpacking.type : stored_type;
   }
@@ -93,7 +93,7 @@ WARPFOLD_HD bool decode(const Decoding& decoding, Stored stored, Value& value) {
       if (decoding.unpacking.active) value = unpacked<Value>(stored, decoding.unpacking);
     }
   }
-  return decoding.stored.keeps(stored) && decoding.values.keeps(value);
+  return decoding.stored.selects(stored) && decoding.values.selects(value);
 }
 
 }  // namespace warpfold

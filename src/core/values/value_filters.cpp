@@ -98,7 +98,7 @@ class RemainingValues {
  public:
   explicit RemainingValues(ElementType type) : type_(type) {}
 
-  void keep_from(std::optional<std::uint64_t> first) {
+  void select_from(std::optional<std::uint64_t> first) {
     nan_ = false;
     if (first)
       keys_.first = std::max(keys_.first, *first);
@@ -106,7 +106,7 @@ class RemainingValues {
       empty_ = true;
   }
 
-  void keep_before(std::optional<std::uint64_t> end) {
+  void select_before(std::optional<std::uint64_t> end) {
     nan_ = false;
     if (end == 0)
       empty_ = true;
@@ -114,8 +114,8 @@ class RemainingValues {
       keys_.last = std::min(keys_.last, *end - 1);
   }
 
-  void keep_equal(std::optional<std::uint64_t> key) {
-    keep_from(key);
+  void select_equal(std::optional<std::uint64_t> key) {
+    select_from(key);
     if (key) keys_.last = std::min(keys_.last, *key);
   }
 
@@ -126,15 +126,15 @@ class RemainingValues {
 
   void leave_out_nan() { nan_ = false; }
 
-  void keep_nan_alone() { empty_ = true; }
+  void select_nan_alone() { empty_ = true; }
 
-  void keep_finite() {
+  void select_finite() {
     if (!is_floating(type_)) return;
-    keep_from(finite_doubles.first);
-    keep_before(infinite_doubles.last);
+    select_from(finite_doubles.first);
+    select_before(infinite_doubles.last);
   }
 
-  void keep_infinite() {
+  void select_infinite() {
     nan_ = false;
     if (is_floating(type_))
       infinite_alone_ = true;
@@ -167,14 +167,14 @@ class RemainingValues {
     filter.excluded_count = 1;
   }
 
-  bool keeps(std::uint64_t key) const {
+  bool selects(std::uint64_t key) const {
     return !empty_ && key >= keys_.first && key <= keys_.last &&
            std::find(left_out_.begin(), left_out_.end(), key) == left_out_.end();
   }
 
   void set_infinite(ValueFilter& filter) const {
-    const bool negative = keeps(infinite_doubles.first);
-    const bool positive = keeps(infinite_doubles.last);
+    const bool negative = selects(infinite_doubles.first);
+    const bool positive = selects(infinite_doubles.last);
     if (!negative && !positive) return set_none(filter);
     filter.minimum = positive ? infinite_doubles.last : infinite_doubles.first;
     filter.maximum = negative ? infinite_doubles.first : infinite_doubles.last;
@@ -264,7 +264,7 @@ Comparison split(std::string_view text) {
 
 void compare_with_nan(RemainingValues& values, std::string_view relation, std::string_view text) {
   if (relation == "==")
-    values.keep_nan_alone();
+    values.select_nan_alone();
   else if (relation == "!=")
     values.leave_out_nan();
   else
@@ -272,11 +272,11 @@ void compare_with_nan(RemainingValues& values, std::string_view relation, std::s
 }
 
 void compare_with_number(RemainingValues& values, std::string_view relation, const Place& place) {
-  if (relation == "<") values.keep_before(place.at_least);
-  if (relation == "<=") values.keep_before(place.above);
-  if (relation == ">") values.keep_from(place.above);
-  if (relation == ">=") values.keep_from(place.at_least);
-  if (relation == "==") values.keep_equal(place.equal());
+  if (relation == "<") values.select_before(place.at_least);
+  if (relation == "<=") values.select_before(place.above);
+  if (relation == ">") values.select_from(place.above);
+  if (relation == ">=") values.select_from(place.at_least);
+  if (relation == "==") values.select_equal(place.equal());
   if (relation == "!=") values.leave_out(place.equal());
 }
 
@@ -292,9 +292,9 @@ ExactNumber meant_number(const ExactNumber& number, std::string_view text, Eleme
 
 void apply(RemainingValues& values, std::string_view condition, ElementType type) {
   const std::string_view text = trimmed(condition);
-  if (text == "finite") return values.keep_finite();
-  if (text == "inf") return values.keep_infinite();
-  if (text == "nan") return values.keep_nan_alone();
+  if (text == "finite") return values.select_finite();
+  if (text == "inf") return values.select_infinite();
+  if (text == "nan") return values.select_nan_alone();
   const auto [relation, operand] = split(text);
   if (means_nan(operand)) return compare_with_nan(values, relation, text);
   const auto number = ExactNumber::parse(operand);

@@ -15,7 +15,7 @@ namespace warpfold {
 /// a number or "nan", or one of "finite", "inf", "nan". Beside floating-point types a decimal
 /// stands for the nearest value of the type, unless that is infinite; hexadecimal numbers, and all
 /// numbers beside integers, for exactly what is written. NaN is none of a comparison's values; "!="
-/// any number keeps it. Throws a usage Error that names the condition which is none.
+/// any number selects it. Throws a usage Error that names the condition which is none.
 ValueFilter filter_of_conditions(std::span<const std::string> conditions, ElementType type);
 
 /// Selects all values of `type` but the fill value written as `text`, a number or "nan": in a

@@ -25,7 +25,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   ChunkedAxisReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
                      ReduceNeeds needs)
       : kernels_(kernels),
-        counts_all_(decoding.keeps_all()),
+        counts_all_(decoding.selects_all()),
         values_(kernels, order, decoding),
         outputs_(kernels, needs),
         column_reducer_(kernels, outputs_),

@@ -16,7 +16,7 @@ bool widens(const PromotedLoaderPlan& plan) {
 }
 
 bool marks(const PromotedLoaderPlan& plan) {
-  return plan.marks_counting && !plan.slabs.decoding.keeps_all();
+  return plan.marks_counting && !plan.slabs.decoding.selects_all();
 }
 
 std::uint64_t stored_bytes(const PromotedLoaderPlan& plan) {

@@ -51,7 +51,7 @@ std::string kept(const ValueFilter& filter, ElementType type,
     std::string flags;
     for (const std::uint64_t bits : elements) {
       std::memcpy(static_cast<void*>(&element), &bits, sizeof(element));
-      flags += filter.keeps(element) ? '1' : '0';
+      flags += filter.selects(element) ? '1' : '0';
     }
     return flags;
   });
@@ -69,8 +69,8 @@ std::string flags(const std::string& orders, const std::string& wanted) {
 }
 
 template <class T>
-bool keeps(const ValueFilter& filter, T value) {
-  return filter.keeps(value);
+bool selects(const ValueFilter& filter, T value) {
+  return filter.selects(value);
 }
 
 TEST(ValueFilters, CompareElementsWithTheNumberThatIsWritten) {
@@ -92,9 +92,9 @@ TEST(ValueFilters, TakeWhatMeetsAllConditions) {
 
 TEST(ValueFilters, WithoutConditionsKeepEverything) {
   for (const ElementType type : all_element_types)
-    EXPECT_TRUE(filter_of_conditions({}, type).keeps_all());
-  EXPECT_TRUE(
-      filter_of_conditions(std::vector<std::string>{">=0", "!=0.5"}, ElementType::u8).keeps_all());
+    EXPECT_TRUE(filter_of_conditions({}, type).selects_all());
+  EXPECT_TRUE(filter_of_conditions(std::vector<std::string>{">=0", "!=0.5"}, ElementType::u8)
+                  .selects_all());
 }
 
 TEST(ValueFilters, RefuseWhatIsNoCondition) {
@@ -122,44 +122,45 @@ TEST(ValueFilters, LeaveOutAsManySingleValuesAsTheyCan) {
     conditions.push_back("!=" + std::to_string(i));
   const ValueFilter filter = filter_of_conditions(conditions, ElementType::i16);
   for (std::int16_t value = -1; value < 10; ++value)
-    EXPECT_EQ(keeps(filter, value), value < 0 || value >= ValueFilter::max_excluded);
+    EXPECT_EQ(selects(filter, value), value < 0 || value >= ValueFilter::max_excluded);
   conditions.push_back("!=100");
   usage_error_of([&] { filter_of_conditions(conditions, ElementType::i16); });
   conditions.push_back("<100");
-  EXPECT_FALSE(filter_of_conditions(conditions, ElementType::i16).keeps(std::int16_t{3}));
+  EXPECT_FALSE(filter_of_conditions(conditions, ElementType::i16).selects(std::int16_t{3}));
 }
 
 TEST(ValueFilters, FillValuesAreTheNearestOfAFloatingPointType) {
   const ValueFilter f32 = filter_without_fill_value("1e20", ElementType::f32);
-  EXPECT_FALSE(keeps(f32, 1e20f));
-  EXPECT_TRUE(keeps(f32, std::nextafterf(1e20f, 0)));
-  EXPECT_TRUE(keeps(f32, std::numeric_limits<float>::quiet_NaN()));
-  EXPECT_FALSE(keeps(filter_without_fill_value("0.1", ElementType::f64), 0.1));
-  EXPECT_FALSE(keeps(filter_without_fill_value("0.1", ElementType::f16), Float16{0x2e66}));
-  EXPECT_FALSE(keeps(filter_without_fill_value("-0.1", ElementType::bf16), BFloat16{0xbdcd}));
-  EXPECT_FALSE(keeps(filter_without_fill_value("nan", ElementType::f32),
-                     std::numeric_limits<float>::quiet_NaN()));
-  EXPECT_FALSE(keeps(filter_without_fill_value("-inf", ElementType::f64), -infinity));
-  EXPECT_FALSE(keeps(filter_without_fill_value("-0.0", ElementType::f64), 0.0));
+  EXPECT_FALSE(selects(f32, 1e20f));
+  EXPECT_TRUE(selects(f32, std::nextafterf(1e20f, 0)));
+  EXPECT_TRUE(selects(f32, std::numeric_limits<float>::quiet_NaN()));
+  EXPECT_FALSE(selects(filter_without_fill_value("0.1", ElementType::f64), 0.1));
+  EXPECT_FALSE(selects(filter_without_fill_value("0.1", ElementType::f16), Float16{0x2e66}));
+  EXPECT_FALSE(selects(filter_without_fill_value("-0.1", ElementType::bf16), BFloat16{0xbdcd}));
+  EXPECT_FALSE(selects(filter_without_fill_value("nan", ElementType::f32),
+                       std::numeric_limits<float>::quiet_NaN()));
+  EXPECT_FALSE(selects(filter_without_fill_value("-inf", ElementType::f64), -infinity));
+  EXPECT_FALSE(selects(filter_without_fill_value("-0.0", ElementType::f64), 0.0));
 }
 
 TEST(ValueFilters, FillValuesAreRoundedOnce) {
   // Just above the midpoint of 1 and the next float: the nearest double is the midpoint itself.
   const ValueFilter above =
       filter_without_fill_value("1.00000005960464477539062500000000001", ElementType::f32);
-  EXPECT_FALSE(keeps(above, std::nextafterf(1, 2)));
+  EXPECT_FALSE(selects(above, std::nextafterf(1, 2)));
   EXPECT_FALSE(
-      keeps(filter_without_fill_value("1.000000059604644775390625", ElementType::f32), 1.0f));
-  EXPECT_FALSE(keeps(filter_without_fill_value("2.4703282292062328e-324", ElementType::f64),
-                     std::numeric_limits<double>::denorm_min()));
-  EXPECT_FALSE(keeps(filter_without_fill_value("2.4703282292062327e-324", ElementType::f64), 0.0));
-  EXPECT_FALSE(keeps(filter_without_fill_value("9007199254740993", ElementType::f64), 0x1p53));
+      selects(filter_without_fill_value("1.000000059604644775390625", ElementType::f32), 1.0f));
+  EXPECT_FALSE(selects(filter_without_fill_value("2.4703282292062328e-324", ElementType::f64),
+                       std::numeric_limits<double>::denorm_min()));
+  EXPECT_FALSE(
+      selects(filter_without_fill_value("2.4703282292062327e-324", ElementType::f64), 0.0));
+  EXPECT_FALSE(selects(filter_without_fill_value("9007199254740993", ElementType::f64), 0x1p53));
 }
 
 TEST(ValueFilters, FillValuesOfIntegersAreExact) {
-  EXPECT_FALSE(keeps(filter_without_fill_value("-999", ElementType::i16), std::int16_t{-999}));
-  EXPECT_FALSE(keeps(filter_without_fill_value("1.8446744073709551615e19", ElementType::u64),
-                     ~std::uint64_t{0}));
+  EXPECT_FALSE(selects(filter_without_fill_value("-999", ElementType::i16), std::int16_t{-999}));
+  EXPECT_FALSE(selects(filter_without_fill_value("1.8446744073709551615e19", ElementType::u64),
+                       ~std::uint64_t{0}));
   for (const auto& [text, type] :
        std::vector<std::pair<std::string, ElementType>>{{"256", ElementType::u8},
                                                         {"-1", ElementType::u64},
@@ -181,16 +182,16 @@ TEST(ValueFilters, AttributesFillValuesAreConverted) {
   const std::vector<Value> fills{1e20, nan, int128{-5}, 0.5};
   const ValueFilter f32 = filter_without_fill_values(fills, ElementType::f32);
   for (const float left_out : {1e20f, std::numeric_limits<float>::quiet_NaN(), -5.0f, 0.5f})
-    EXPECT_FALSE(keeps(f32, left_out));
-  EXPECT_TRUE(keeps(f32, 1.0f));
+    EXPECT_FALSE(selects(f32, left_out));
+  EXPECT_TRUE(selects(f32, 1.0f));
   const ValueFilter i16 = filter_without_fill_values(fills, ElementType::i16);
-  EXPECT_FALSE(keeps(i16, std::int16_t{-5}));
+  EXPECT_FALSE(selects(i16, std::int16_t{-5}));
   EXPECT_EQ(i16.excluded_count, 1);
-  EXPECT_TRUE(filter_without_fill_values({}, ElementType::f64).keeps_all());
-  EXPECT_TRUE(keeps(filter_without_fill_values(std::vector<Value>{1e300}, ElementType::f32),
-                    std::numeric_limits<float>::infinity()));
-  EXPECT_FALSE(keeps(filter_without_fill_values(std::vector<Value>{-infinity}, ElementType::f32),
-                     -std::numeric_limits<float>::infinity()));
+  EXPECT_TRUE(filter_without_fill_values({}, ElementType::f64).selects_all());
+  EXPECT_TRUE(selects(filter_without_fill_values(std::vector<Value>{1e300}, ElementType::f32),
+                      std::numeric_limits<float>::infinity()));
+  EXPECT_FALSE(selects(filter_without_fill_values(std::vector<Value>{-infinity}, ElementType::f32),
+                       -std::numeric_limits<float>::infinity()));
 }
 
 TEST(ValueFilters, TellWhichFillValuesTheyLeaveOut) {

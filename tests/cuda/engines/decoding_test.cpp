@@ -84,7 +84,7 @@ std::vector<Value> with_identities(const SampleDecoding<T, Value>& sample,
                                    const std::vector<T>& elements, ScanOperation operation) {
   std::vector<Value> values(elements.size());
   std::ranges::transform(elements, values.begin(), [&](T element) {
-    return sample.keeps(element) ? sample.value(element) : scan_identity<Value>(operation);
+    return sample.selects(element) ? sample.value(element) : scan_identity<Value>(operation);
   });
   return values;
 }

@@ -36,7 +36,7 @@ template <class T, class Value = T>
 struct SampleDecoding {
   std::string name;
   Decoding decoding;
-  std::function<bool(T)> keeps;
+  std::function<bool(T)> selects;
   std::function<Value(T)> value;
 };
 
@@ -52,7 +52,7 @@ Kept<Value> kept_of(const SampleDecoding<T, Value>& sample, const std::vector<T>
                     std::uint64_t first_index = 0) {
   Kept<Value> kept;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (!sample.keeps(elements[i])) continue;
+    if (!sample.selects(elements[i])) continue;
     kept.values.push_back(sample.value(elements[i]));
     kept.indices.push_back(first_index + i);
   }
