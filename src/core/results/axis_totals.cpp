@@ -30,6 +30,18 @@ void take_words(std::vector<Part>& parts, std::span<const std::uint64_t>& words)
   words = words.subspan(bytes.size() / sizeof(std::uint64_t));
 }
 
+/// Calls visit(array) for each array of parts.
+template <class Parts, class Visit>
+void for_each_array(Parts& parts, Visit&& visit) {
+  visit(parts.counts);
+  visit(parts.sum);
+  visit(parts.absolute);
+  visit(parts.squares);
+  visit(parts.minimum);
+  visit(parts.maximum);
+  visit(parts.first_nan);
+}
+
 void merge_sums(std::vector<Expansion>& into, const std::vector<Expansion>& from, AxisTerm term,
                 AxisSpills& spills) {
   for (std::size_t output = 0; output < into.size(); ++output)
@@ -269,26 +281,14 @@ void AxisTotals::merge(const AxisParts& parts) {
 
 std::vector<std::uint64_t> AxisTotals::packed() const {
   std::vector<std::uint64_t> words;
-  append_words(parts_.counts, words);
-  append_words(parts_.sum, words);
-  append_words(parts_.absolute, words);
-  append_words(parts_.squares, words);
-  append_words(parts_.minimum, words);
-  append_words(parts_.maximum, words);
-  append_words(parts_.first_nan, words);
+  for_each_array(parts_, [&](const auto& array) { append_words(array, words); });
   parts_.spills.append_to(words);
   return words;
 }
 
 void AxisTotals::merge(std::span<const std::uint64_t> packed) {
   AxisParts parts = parts_;
-  take_words(parts.counts, packed);
-  take_words(parts.sum, packed);
-  take_words(parts.absolute, packed);
-  take_words(parts.squares, packed);
-  take_words(parts.minimum, packed);
-  take_words(parts.maximum, packed);
-  take_words(parts.first_nan, packed);
+  for_each_array(parts, [&](auto& array) { take_words(array, packed); });
   parts.spills = {};
   parts.spills.merge(packed);
   merge(parts);

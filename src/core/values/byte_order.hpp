@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "warpfold/core/host_device.hpp"
 
@@ -26,28 +27,12 @@ WARPFOLD_HD inline std::uint64_t reversed_bytes(std::uint64_t word) {
          reversed_bytes(static_cast<std::uint32_t>(word >> 32));
 }
 
-template <std::size_t Bytes>
-struct WordOf;
-template <>
-struct WordOf<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct WordOf<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct WordOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct WordOf<8> {
-  using type = std::uint64_t;
-};
-
 /// A word is the unsigned integer as wide as an element of type T.
 template <class T>
-using Word = typename WordOf<sizeof(T)>::type;
+using Word = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 /// Returns the element whose bytes are those of `element` in reverse.
 template <class T>
