@@ -1,13 +1,157 @@
 #include "warpfold/reduce.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "core/results/summarize.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
-#include "pipeline/reduce/axis_reduce.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/reduce/axis_reduce_pipeline.hpp"
+#include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
+#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Whether a statistic has the unit of the elements.
+bool has_unit_of_elements(Statistic statistic) {
+  switch (statistic) {
+    case Statistic::sum:
+    case Statistic::mean:
+    case Statistic::std:
+    case Statistic::min:
+    case Statistic::max:
+    case Statistic::l1:
+    case Statistic::l2:
+    case Statistic::linf:
+      return true;
+    case Statistic::count:
+    case Statistic::var:
+    case Statistic::argmin:
+    case Statistic::argmax:
+    case Statistic::nan_count:
+    case Statistic::inf_count:
+      break;
+  }
+  return false;
+}
+
+bool needs_elements(Statistic statistic) {
+  return statistic == Statistic::min || statistic == Statistic::max ||
+         statistic == Statistic::argmin || statistic == Statistic::argmax;
+}
+
+/// Throws where an extremum of nothing is asked for, as NumPy does.
+void require_rows(const AxisShape& array, const ReduceOptions& options) {
+  if (array.rows() > 0 || array.outputs() == 0) return;
+  const auto found =
+      std::find_if(options.statistics.begin(), options.statistics.end(), needs_elements);
+  if (found != options.statistics.end())
+    throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
+                "they hold no elements", "Ask for others with `statistics`.");
+}
+
+/// Names one dataset `name`, or of several statistics one for each in a group of that name.
+std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
+                                   const ReduceOptions& options) {
+  std::vector<AxisOutput> outputs;
+  for (const Statistic statistic : options.statistics) {
+    std::string dataset = name;
+    if (options.statistics.size() > 1) dataset.append("/").append(name_of(statistic));
+    outputs.push_back(
+        {statistic, std::move(dataset), axis_output_type(statistic, values, options.output_type)});
+  }
+  return outputs;
+}
+
+std::string axes_text(const AxisShape& array) {
+  std::string text;
+  for (const int axis : array.along) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(axis);
+  }
+  return text;
+}
+
+/// Tells the shape of an output as it is stored.
+std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOptions& options) {
+  if (!options.keep_dimensions) return array.output_shape();
+  std::vector<std::uint64_t> shape = array.shape;
+  for (const int axis : array.along) shape[static_cast<std::size_t>(axis)] = 1;
+  return shape;
+}
+
+/// Adds the outputs to a file that describe_output() made.
+void add_outputs(io::OutputSpec& file, const AxisShape& array,
+                 const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
+    dataset.dataset = outputs[i].dataset;
+    dataset.shape = shape;
+    dataset.format = {outputs[i].type, native_byte_order};
+    dataset.carries_attributes = has_unit_of_elements(outputs[i].statistic);
+  }
+  file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
+}
+
+std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs, StagedDataset& staged) {
+  std::vector<AxisTarget> targets;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    targets.push_back({outputs[i].statistic, outputs[i].type, staged.writer(i)});
+  return targets;
+}
+
+/// Fills the staged datasets of a file that has outputs. Collective.
+std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutput>& outputs,
+                              DatasetView& view, const AxisShape& array,
+                              const ReduceOptions& options, Run& run) {
+  const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
+  AxisWriter writer(targets_of(outputs, staged), array.output_shape(), options.summary);
+  if (array.rows() > 0) return reduce_rows(view, array, needs, writer, run);
+  write_outputs_of_nothing(view.value_type(), needs, writer, run);
+  return {};
+}
+
+/// Reduces a dataset along the options' axes into a new file. Collective; the result counts on the
+/// root alone.
+ReduceResult reduce_along_axes(DatasetView& view, const ReduceOptions& options, Run& run,
+                               std::chrono::steady_clock::time_point start) {
+  io::OutputSpec file = describe_output(options.output, view.info(), element_attributes());
+  std::optional<AxisShape> array;
+  ReduceResult result;
+  run_on_all(run.communicator, [&] {
+    array.emplace(view.info().shape, resolve_axes(options.axes, view.info().shape));
+    result.outputs = outputs_of(file.dataset, view.value_type(), options);
+    require_rows(*array, options);
+  });
+  result.output_shape = stored_shape(*array, options);
+  add_outputs(file, *array, result.outputs, result.output_shape);
+  StagedDataset staged(file, run.communicator);
+  std::vector<StageTiming> stages;
+  if (array->outputs() > 0) stages = fill(staged, result.outputs, view, *array, options, run);
+  run_on_all(run.communicator, [&] {
+    view.dataset.require_unchanged();
+    run.backend.get();
+  });
+  staged.commit();
+
+  result.format = view.info().format;
+  result.value_type = view.value_type();
+  result.shape = view.info().shape;
+  result.axes = array->along;
+  result.report = report_of(run, stages, start);
+  return result;
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
 
 namespace warpfold {
 namespace {

@@ -15,7 +15,6 @@
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/run/work_queue.hpp"
-#include "pipeline/scan/scan_results.hpp"
 
 namespace warpfold::pipeline {
 namespace {

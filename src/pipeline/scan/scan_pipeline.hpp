@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/engine/block_engines.hpp"
@@ -33,5 +35,16 @@ struct ScanOutcome {
 /// same Error on every rank.
 ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
                         const mpi::Communicator& communicator);
+
+/// Throws an Error that says which prefix is beyond the output type.
+[[noreturn]] void throw_overflow(std::uint64_t index, const ScanSpec& spec);
+
+/// Throws on every rank where any has an index to pass, in place of no_index: of the lowest.
+/// Collective.
+void throw_overflow_on_all_ranks(std::uint64_t mine, const ScanSpec& spec,
+                                 const mpi::Communicator& communicator);
+
+/// Returns the value_bits() of an element in memory.
+std::uint64_t bits_of(std::span<const std::byte> element, ElementType type);
 
 }  // namespace warpfold::pipeline

@@ -1,5 +1,6 @@
 #include "io/chunks/chunk_source.hpp"
 
+#include <cstring>
 #include <numeric>
 #include <thread>
 
