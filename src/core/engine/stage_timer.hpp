@@ -27,7 +27,7 @@ class StageTimer final : public StageRegistry::Source {
     return body();
   }
 
-  /// Of one thread that never waited.
+  /// Returns the timing of one thread that never waited.
   StageTiming timing() const { return {name_, 1, seconds(busy_), 0, bytes_.load(relaxed)}; }
 
   /// With the time since a body that is still running began.

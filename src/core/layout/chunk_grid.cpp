@@ -5,8 +5,8 @@
 namespace warpfold {
 namespace {
 
-/// Whether chunks of (before, extent) x (chunk_before, chunk_extent) elements hold the same places
-/// as chunks of chunk_before * chunk_extent elements of one dimension.
+/// Tells whether chunks of (before, extent) x (chunk_before, chunk_extent) elements hold the same
+/// places as chunks of chunk_before * chunk_extent elements of one dimension.
 bool merges(std::uint64_t before, std::uint64_t chunk_before, std::uint64_t extent,
             std::uint64_t chunk_extent) {
   if (extent == chunk_extent) return true;

@@ -5,8 +5,8 @@
 namespace warpfold {
 namespace {
 
-/// Of granule number `granule`, or the end for numbers past the last. No product overflows, even
-/// where `elements` rounded up to granules would.
+/// Returns where granule number `granule` starts, or the end for numbers past the last. No product
+/// overflows, even where `elements` rounded up to granules would.
 std::uint64_t granule_start(std::uint64_t elements, std::uint64_t granule_elements,
                             std::uint64_t granule) {
   return granule < ceil_div(elements, granule_elements) ? granule * granule_elements : elements;

@@ -25,10 +25,10 @@ using Selection = std::vector<Slice>;
 /// what is wrong where: an index out of bounds, a step of 0 or less, too many dimensions.
 Selection parse_selection(std::string_view text, std::span<const std::uint64_t> shape);
 
-/// Of the selected array.
+/// Returns the shape of the selected array.
 std::vector<std::uint64_t> selected_shape(const Selection& selection);
 
-/// Whether all elements of an array of `shape` are selected and no dimension dropped.
+/// Tells whether all elements of an array of `shape` are selected and no dimension dropped.
 bool takes_everything(const Selection& selection, std::span<const std::uint64_t> shape);
 
 }  // namespace warpfold

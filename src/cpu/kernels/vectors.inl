@@ -127,7 +127,8 @@ static inline Doubles larger_magnitude(Doubles candidate, Doubles best) {
 }
 
 #if defined(__AVX512F__)
-/// Whether sums can round without raising the inexact flag, which then tells of the others alone.
+/// Tells whether sums can round without raising the inexact flag, which then tells of the others
+/// alone.
 constexpr bool rounds_unflagged = true;
 constexpr int quietly_to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 #else

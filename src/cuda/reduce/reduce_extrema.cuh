@@ -33,7 +33,7 @@ class ThreadExtrema {
   }
 
  private:
-  /// Whether the extrema of a chunk cost less than as many comparisons with the best.
+  /// Tells whether the extrema of a chunk cost less than as many comparisons with the best.
   static constexpr bool has_minimum = sizeof(C) == 4;
 
   /// With the first vector in place of absent ones: of equal elements the first counts.

@@ -44,7 +44,7 @@ class PromotedLoader {
   /// more elements than planned.
   void load(const StagedChunks& slab, const BoxIndices& indices, cudaStream_t stream);
 
-  // Of the slab last loaded, in device memory.
+  // What was loaded last, in device memory.
   const std::byte* elements() const;
   const bool* counting() const;  ///< null where all count
   const BoxIndices* indices() const { return chunks_.indices(); }

@@ -10,8 +10,8 @@
 #include "io/chunks/chunk_coordinates.hpp"
 #include "io/chunks/chunk_index.hpp"
 
-/// Whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search from
-/// the first chunk on for each of them.
+/// Tells whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search
+/// from the first chunk on for each of them.
 #define WARPFOLD_HDF5_ITERATES_CHUNKS H5_VERSION_GE(1, 12, 3)
 
 namespace warpfold::io {

@@ -14,8 +14,8 @@ namespace warpfold::io {
 struct StoredType {
   std::string name;                     ///< "float32 big-endian", "bool", "enum of int8", ...
   std::optional<ElementFormat> format;  ///< none for an unsupported type
-  /// Whether the stored bits are those of `format`; not so for integers narrower than their bytes,
-  /// which HDF5 has to widen.
+  /// Tells whether the stored bits are those of `format`; not so for integers narrower than their
+  /// bytes, which HDF5 has to widen.
   bool exact = false;
 };
 

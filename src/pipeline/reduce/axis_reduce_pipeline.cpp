@@ -75,7 +75,7 @@ class RowWork {
     if (complete) writing_.time(0, [&] { writer_.write(outputs, *complete); });
   }
 
-  /// Whether it was not stopped.
+  /// Tells whether it was not stopped.
   bool reduce(std::uint64_t item) {
     const ElementRange boxes = job_.tiling.boxes(item);
     for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {

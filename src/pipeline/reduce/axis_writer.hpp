@@ -16,8 +16,8 @@
 
 namespace warpfold::pipeline {
 
-/// Of failures that threads and ranks meet at places of datasets, the one that is the first whoever
-/// comes first.
+/// Keeps, of failures that threads and ranks meet at places of datasets, the one at the first
+/// place, in whatever order they come.
 class FirstFailure {
  public:
   /// Dataset, flat index.
@@ -26,7 +26,7 @@ class FirstFailure {
   /// Threads may call it at once.
   void note(Place place, std::exception_ptr failure);
 
-  /// Whether a failure at `place` would come after one that is known.
+  /// Tells whether a failure at `place` would come after one that is known.
   bool precedes(Place place) const;
 
   /// Throws on every rank where any has met a failure. Collective.
@@ -55,12 +55,12 @@ class AxisWriter {
 
   const std::vector<std::uint64_t>& output_shape() const { return output_shape_; }
 
-  /// Of a box of the output array, or of a flat range. Notes statistics that their types can't
+  /// Writes a box of the output array, or a flat range. Notes statistics that their types can't
   /// hold; throws Error where writing fails.
   void write(const Hyperslab& outputs, const AxisTotals& totals);
   void write(ElementRange outputs, const AxisTotals& totals);
 
-  /// Whether a failure is known that comes before any that the box could meet.
+  /// Tells whether a failure is known that comes before any that the box could meet.
   bool failed_before(const Hyperslab& outputs) const;
 
   /// Returns once everything written is on storage. Throws Error.

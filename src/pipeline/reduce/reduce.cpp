@@ -20,7 +20,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Whether a statistic has the unit of the elements.
+/// Tells whether a statistic has the unit of the elements.
 bool has_unit_of_elements(Statistic statistic) {
   switch (statistic) {
     case Statistic::sum:

@@ -14,10 +14,10 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t pieces_of_a_block = 16;
 
-/// Of a rank, where the dataset has enough for them: then it reads and writes at once.
+/// A rank has so many, where the dataset has enough for them: then it reads and writes at once.
 constexpr std::uint64_t min_supersteps = 4;
 
-/// Of chunks, in a block, where they are not whole ones: of so many one is read twice.
+/// A block has so many rows of chunks, where they are not whole ones: of so many one is read twice.
 constexpr std::uint64_t min_chunk_rows = 8;
 
 /// Where a piece is chosen: on the cpu it is to stay in the cache between reading and reducing.
@@ -38,7 +38,7 @@ std::uint64_t chunk_row_elements(const ChunkGrid& grid) {
   return elements;
 }
 
-/// Whether all rows of chunks but the last hold as many selected elements.
+/// Tells whether all rows of chunks but the last hold as many selected elements.
 bool has_equal_rows(const ChunkGrid& grid) {
   return grid.index_of(0, 0) % grid.chunk_extent[0] == 0 &&
          (!grid.selective || grid.chunk_extent[0] % grid.slice[0].step == 0);

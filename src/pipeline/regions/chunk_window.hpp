@@ -17,7 +17,7 @@ namespace warpfold::pipeline {
 /// takes them in order. Holds a bounded number.
 class ChunkWindow {
  public:
-  /// Of chunks 0..chunks-1, at most `slots` (1 or more) of them at once.
+  /// Lets through chunks 0..chunks-1, at most `slots` (1 or more) of them at once.
   ChunkWindow(std::uint64_t chunks, std::size_t slots);
 
   /// The next chunk to make, once there is room for it; none when all are made or `stop` is asked

@@ -14,7 +14,7 @@
 
 namespace warpfold::pipeline {
 
-/// Whether a dataset's chunks are read one by one.
+/// Tells whether a dataset's chunks are read one by one.
 bool reads_chunks(const io::DatasetInfo& info);
 
 /// Where regions of a dataset come from: its chunks where these are read one by one, otherwise

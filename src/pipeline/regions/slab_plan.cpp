@@ -34,7 +34,7 @@ constexpr std::uint64_t slabs_per_thread = 4;
 constexpr int max_threads_to_gpu = 12;
 constexpr int max_threads_in_library = 4;
 
-/// Of all slots of a rank, unless the options ask for more.
+/// All slots of a rank have so much memory at most, unless the options ask for more.
 constexpr std::uint64_t max_slot_bytes = 2 * gibibyte;
 
 std::uint64_t element_bytes(const io::DatasetInfo& info) { return size_of(info.format.type); }
@@ -84,7 +84,8 @@ int max_threads_in_memory(int slots_per_thread, std::uint64_t slot_bytes) {
   return static_cast<int>(std::max<std::uint64_t>(1, max_slot_bytes / of_thread));
 }
 
-/// Of a slab, which holds a chunk at least where chunks are read one by one.
+/// Returns the bytes of a slab's slot, which holds a chunk at least where these are read one by
+/// one.
 std::uint64_t slot_bytes(const io::DatasetInfo& info, std::uint64_t slab_bytes) {
   const bool by_chunks = info.path != ReadPath::library && !info.chunk_shape.empty();
   return by_chunks ? std::max(slab_bytes, io::chunk_bytes_of(info)) : slab_bytes;

@@ -124,7 +124,7 @@ class Compaction {
     const std::atomic<std::uint64_t>& done;
   };
 
-  /// Of one element, as it is read and as it is written.
+  /// Return the bytes of one element, as it is read and as it is written.
   std::uint64_t stored_bytes() const { return size_of(view_.info().format.type); }
   std::uint64_t written_bytes() const {
     return size_of(view_.value_type()) + (indices_ ? size_of(index_type) : 0);
@@ -144,7 +144,7 @@ class Compaction {
         source_->plan(view_.decoding, wanted.block_elements, stages), indices_);
   }
 
-  /// Whether the engine still holds all blocks after the first pass.
+  /// Tells whether the engine still holds all blocks after the first pass.
   bool resident() const {
     return job_->blocks.size() <= static_cast<std::size_t>(engine_->blocks());
   }

@@ -105,7 +105,7 @@ class Supersteps {
     }
   }
 
-  /// Of this rank, or nothing.
+  /// Returns this rank's failure, or nothing.
   const std::exception_ptr& failure() const { return failure_; }
 
   /// The flat index of the first prefix here that the output type can't hold, or no_index.
