@@ -245,8 +245,9 @@ std::optional<std::string> read_text_attribute(hid_t object, const std::string& 
   std::string lines;
   for (std::size_t at = 0; at < values.text().size(); at += bytes) {
     if (at > 0) lines += '\n';
-    const char* string = values.text().data() + at;
-    if (variable) std::memcpy(&string, string, sizeof(string));
+    const char* const stored = values.text().data() + at;
+    const char* string = stored;
+    if (variable) std::memcpy(&string, stored, sizeof(char*));
     if (variable && string == nullptr) continue;
     lines += variable ? std::string_view(string) : without_padding({string, bytes}, type.get());
   }
