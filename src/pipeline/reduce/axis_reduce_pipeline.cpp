@@ -138,7 +138,9 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const ReduceNeeds& needs, AxisWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t element_bytes = size_of(view.info().format.type);
-  const auto [tiling, threads] = plan_axis_reduce(view.info(), array, needs, run);
+  const AxisPlan plan = plan_axis_reduce(view.info(), array, needs, run);
+  const AxisTiling& tiling = plan.tiling;
+  const int threads = plan.threads;
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, threads);
   std::unique_ptr<RegionSource> source;

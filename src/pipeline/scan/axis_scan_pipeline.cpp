@@ -148,7 +148,9 @@ ScanOutcome carry_out(const LineJob& job, int threads, ProgressMonitor& monitor,
 ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape& lines,
                        io::ContiguousWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  const auto [tiling, threads] = plan_axis_scan(view.info(), lines, spec.output, run);
+  const AxisPlan plan = plan_axis_scan(view.info(), lines, spec.output, run);
+  const AxisTiling& tiling = plan.tiling;
+  const int threads = plan.threads;
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, threads);
   std::unique_ptr<RegionSource> source;
