@@ -147,8 +147,8 @@ class Check(unittest.TestCase):
         })
         self.assertEqual(status, 0, said)
         self.assertEqual([(row["file"], row["kernel"]) for row in rows],
-                         [("src/cuda/kernels/a.cu", "tidy"), ("src/bench/ladder/b.cu", "tidy"),
-                          ("src/bench/kernels/c.cu", "tidy")])
+                         [("src/cuda/kernels/a.cu", "tidy"), ("src/bench/kernels/c.cu", "tidy"),
+                          ("src/bench/ladder/b.cu", "tidy")])
 
     def test_a_production_kernel_may_not_spill(self):
         status, said, rows = self.check({"src/cuda/kernels/a.cu": SPILLING})
