@@ -16,6 +16,8 @@
 #include <new>
 #include <utility>
 
+#include "io/filters/filter.hpp"
+
 namespace warpfold::io {
 namespace {
 
@@ -129,28 +131,17 @@ std::unique_ptr<FilterStep> make_lz4_step(std::unique_ptr<BlockDecoder> lz4) {
   return lz4 ? std::make_unique<Lz4Step>(std::move(lz4)) : nullptr;
 }
 
-std::unique_ptr<BlockDecoder> make_lz4_decoder() {
+std::unique_ptr<BlockDecoder> make_block_decoder([[maybe_unused]] int filter) {
 #ifdef WARPFOLD_LZ4
-  return std::make_unique<Lz4Decoder>();
-#else
-  return nullptr;
+  if (filter == filter_id::lz4) return std::make_unique<Lz4Decoder>();
 #endif
-}
-
-std::unique_ptr<BlockDecoder> make_zstd_decoder() {
 #ifdef WARPFOLD_ZSTD
-  return std::make_unique<ZstdDecoder>();
-#else
-  return nullptr;
+  if (filter == filter_id::zstd) return std::make_unique<ZstdDecoder>();
 #endif
-}
-
-std::unique_ptr<BlockDecoder> make_lzf_decoder() {
 #ifdef WARPFOLD_LZF
-  return std::make_unique<LzfDecoder>();
-#else
-  return nullptr;
+  if (filter == filter_id::lzf) return std::make_unique<LzfDecoder>();
 #endif
+  return nullptr;
 }
 
 }  // namespace warpfold::io

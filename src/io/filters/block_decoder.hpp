@@ -19,11 +19,9 @@ class BlockDecoder {
   virtual std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) = 0;
 };
 
-/// Make decoders of LZ4 blocks, zstd frames and LZF streams by their libraries; none where this
-/// build has no such library.
-std::unique_ptr<BlockDecoder> make_lz4_decoder();
-std::unique_ptr<BlockDecoder> make_zstd_decoder();
-std::unique_ptr<BlockDecoder> make_lzf_decoder();
+/// Makes a decoder of a filter's LZ4 blocks, zstd frames or LZF streams by their library; none
+/// where this build has no such library.
+std::unique_ptr<BlockDecoder> make_block_decoder(int filter);
 
 /// Undoes a filter whose chunk is one block; none without a decoder.
 std::unique_ptr<FilterStep> make_stream_step(std::unique_ptr<BlockDecoder> decoder);

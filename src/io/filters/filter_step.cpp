@@ -26,19 +26,11 @@ std::unique_ptr<FilterStep> make_bitshuffle(const Filter& filter) {
   enum Compressor : std::size_t { none = 0, lz4 = 2, zstd = 3 };
   const BitshuffleParameters parameters{parameter(filter, 2), parameter(filter, 3)};
   if (parameters.element_bytes == 0 || parameters.block_elements % 8 != 0) return nullptr;
+  const std::size_t compressor = parameter(filter, 4);
+  if (compressor == none) return make_bitshuffle_step(parameters, nullptr);
   std::unique_ptr<BlockDecoder> blocks;
-  switch (parameter(filter, 4)) {
-    case none:
-      return make_bitshuffle_step(parameters, nullptr);
-    case lz4:
-      blocks = make_lz4_decoder();
-      break;
-    case zstd:
-      blocks = make_zstd_decoder();
-      break;
-    default:
-      break;
-  }
+  if (compressor == lz4) blocks = make_block_decoder(filter_id::lz4);
+  if (compressor == zstd) blocks = make_block_decoder(filter_id::zstd);
   return blocks ? make_bitshuffle_step(parameters, std::move(blocks)) : nullptr;
 }
 
@@ -53,13 +45,12 @@ std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
     case filter_id::fletcher32:
       return make_fletcher32_step();
     case filter_id::lzf:
-      return make_stream_step(make_lzf_decoder());
+    case filter_id::zstd:
+      return make_stream_step(make_block_decoder(filter.id));
     case filter_id::lz4:
-      return make_lz4_step(make_lz4_decoder());
+      return make_lz4_step(make_block_decoder(filter.id));
     case filter_id::bitshuffle:
       return make_bitshuffle(filter);
-    case filter_id::zstd:
-      return make_stream_step(make_zstd_decoder());
     default:
       return nullptr;
   }
@@ -75,9 +66,9 @@ std::string undecodable_filters(const std::vector<Filter>& filters) {
 
 std::string decodable_filters() {
   std::string names = "deflate, shuffle, fletcher32, bitshuffle";
-  if (make_lz4_decoder()) names += ", lz4";
-  if (make_zstd_decoder()) names += ", zstd";
-  if (make_lzf_decoder()) names += ", lzf";
+  if (make_block_decoder(filter_id::lz4)) names += ", lz4";
+  if (make_block_decoder(filter_id::zstd)) names += ", zstd";
+  if (make_block_decoder(filter_id::lzf)) names += ", lzf";
   return names;
 }
 
