@@ -64,8 +64,7 @@ def complaint_about_room(place, included, layer):
     """Why a file of a room may not include one of another room of its layer; none where it may."""
     if place.room is None or included.room in (None, place.room):
         return None
-    allowed = layer["rooms"].get(place.room, []) + layer.get("cycles", {}).get(place.room, [])
-    if included.room in allowed:
+    if included.room in layer["rooms"].get(place.room, []):
         return None
     return f"room {place.layer}/{place.room} may not know room {included.layer}/{included.room}"
 
