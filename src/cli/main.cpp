@@ -1,5 +1,6 @@
 #include <mpi.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -11,6 +12,10 @@
 #include "io/hdf5/hdf5_library.hpp"
 #include "mpi/environment.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace {
 
 /// Ends the program; where a file could not be closed, on a full disk say, HDF5 is not given the
@@ -21,9 +26,19 @@ int end(int status) {
   std::_Exit(status);
 }
 
+/// Keeps what is freed, so that one dataset's buffers become the next one's without new pages.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int largest_threshold = 32 << 20;  // that glibc takes
+  mallopt(M_MMAP_THRESHOLD, largest_threshold);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   try {
     const warpfold::mpi::Environment environment(argc, argv);
     const std::vector<std::string> arguments(argc > 0 ? argv + 1 : argv, argv + argc);
