@@ -12,8 +12,7 @@ namespace {
 using testing::ChunkedShape;
 using testing::ChunkPlace;
 using testing::Extents;
-
-constexpr int random_grids = 300;
+using testing::random_grids;
 
 ChunkedShape merged(const Extents& shape, const Extents& chunk_shape) {
   return testing::unmerged(chunk_grid(shape, chunk_shape));

@@ -11,6 +11,8 @@ namespace warpfold::testing {
 
 using Extents = std::vector<std::uint64_t>;
 
+constexpr int random_grids = 300;
+
 struct ChunkedShape {
   Extents shape;
   Extents chunk_shape;

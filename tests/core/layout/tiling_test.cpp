@@ -12,8 +12,7 @@ namespace {
 using testing::ChunkedShape;
 using testing::ChunkPlace;
 using testing::Extents;
-
-constexpr int random_grids = 300;
+using testing::random_grids;
 
 TEST(Tiling, TakesOneDimensionApartIntoRanges) {
   const Tiling tiling(1000, 300);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/datasets/described_dataset.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::pipeline {
@@ -15,13 +16,9 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 BlockPlan plan_of(std::vector<std::uint64_t> shape, std::vector<std::uint64_t> chunk_shape,
                   BlockResources resources = {}) {
-  io::DatasetInfo info;
+  io::DatasetInfo info =
+      described_dataset(std::move(shape), std::move(chunk_shape), ReadPath::chunk);
   info.format.type = ElementType::f64;
-  info.shape = std::move(shape);
-  info.stored_shape = info.shape;
-  info.elements = 1;
-  for (const std::uint64_t extent : info.shape) info.elements *= extent;
-  info.chunk_shape = std::move(chunk_shape);
   return plan_blocks(info, sizeof(double), resources);
 }
 
