@@ -140,17 +140,14 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
   const std::size_t element_bytes = size_of(view.info().format.type);
   const AxisPlan plan = plan_axis_reduce(view.info(), array, needs, run);
   const AxisTiling& tiling = plan.tiling;
-  const int threads = plan.threads;
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, threads);
-  std::unique_ptr<RegionSource> source;
-  run_on_all(communicator,
-             [&] { source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages()); });
+  const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
   const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
   const auto slots = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(threads)));
-  RowJob job{tiling, element_bytes, std::move(source), nullptr};
+      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
+  RowJob job{tiling, element_bytes, nullptr, nullptr};
   run_on_all(communicator, [&] {
+    job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     job.engine = run.backend.get().make_axis_reduce_engine(
         {view.info().format, view.decoding, tiling.max_elements(),
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,

@@ -121,8 +121,9 @@ class LineWork {
 };
 
 /// Collective.
-ScanOutcome carry_out(const LineJob& job, int threads, ProgressMonitor& monitor,
-                      const mpi::Communicator& communicator) {
+ScanOutcome carry_out(const LineJob& job, int threads, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  ProgressMonitor& monitor = run.monitor;
   StageRegistry* scan_registry = registry_of_callers(*job.engine, monitor.stages());
   LineResults results;
   const auto start = SteadyClock::now();
@@ -147,24 +148,20 @@ ScanOutcome carry_out(const LineJob& job, int threads, ProgressMonitor& monitor,
 
 ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape& lines,
                        io::ContiguousWriter& writer, Run& run) {
-  const mpi::Communicator& communicator = run.communicator;
   const AxisPlan plan = plan_axis_scan(view.info(), lines, spec.output, run);
   const AxisTiling& tiling = plan.tiling;
-  const int threads = plan.threads;
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, threads);
-  std::unique_ptr<RegionSource> source;
-  run_on_all(communicator,
-             [&] { source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages()); });
-  LineJob job{tiling, spec, writer, std::move(source), nullptr};
-  run_on_all(communicator, [&] {
+  const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
+  LineJob job{tiling, spec, writer, nullptr, nullptr};
+  run_on_all(run.communicator, [&] {
+    job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     job.engine = run.backend.get().make_axis_scan_engine(
         {view.info().format, view.decoding, tiling.max_elements(),
-         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, threads,
+         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, plan.threads,
          &run.monitor.stages()},
         {spec, tiling.outputs().max_places()});
   });
-  return carry_out(job, std::min(threads, job.engine->slots()), run.monitor, communicator);
+  return carry_out(job, std::min(plan.threads, job.engine->slots()), run);
 }
 
 }  // namespace warpfold::pipeline
