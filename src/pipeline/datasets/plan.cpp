@@ -29,8 +29,7 @@ class Planner {
         rank_(run.communicator.rank()) {}
 
   Plan slabs() {
-    const bool gpu = run_.place.gpu.has_value();
-    const SlabPlan mine = plan_slabs(info_, run_.options, {run_.place.threads, gpu}, ranks_);
+    const SlabPlan mine = plan_slabs(info_, run_);
     const SlabTiling tiling(info_, mpi::minimum({mine.slab_elements}, run_.communicator).front());
     const ElementRange share = share_of(tiling.slabs.items(), ranks_, rank_);
     plan_.threads = threads_for(mine, share.count);
@@ -40,7 +39,7 @@ class Planner {
     for (std::uint64_t slab = share.first; slab < share.end(); ++slab)
       add_item(elements_of(tiling, slab));
     Plan plan = of_all_ranks();
-    plan.bottleneck = expected_bottleneck(info_, plan.threads, gpu);
+    plan.bottleneck = expected_bottleneck(info_, plan.threads, run_.place.gpu.has_value());
     return plan;
   }
 

@@ -23,11 +23,10 @@ auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<Sta
     engine = made.get();
     return made;
   };
-  const SlabSetup setup = set_up_slabs(view, make_known, run.place, run.backend, run.options,
-                                       run.monitor, run.communicator);
+  const SlabSetup setup = set_up_slabs(view, make_known, run);
   decltype(engine->finish()) share;
   stages = pass_slabs(
-      setup, [&] { share = engine->finish(); }, view.info(), run.monitor, run.communicator);
+      setup, [&] { share = engine->finish(); }, view.info(), run);
   run_on_all(run.communicator, [&] { view.dataset.require_unchanged(); });
   return share;
 }

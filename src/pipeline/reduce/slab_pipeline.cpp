@@ -12,15 +12,15 @@
 namespace warpfold::pipeline {
 namespace {
 
-SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
-                    StartingBackend& backend, const SlabPlan& plan, const SlabTiling& tiling,
-                    StageRegistry& stages, const mpi::Communicator& communicator) {
+SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& plan,
+                    const SlabTiling& tiling, Run& run) {
   const ElementRange mine =
-      share_of(tiling.slabs.items(), communicator.size(), communicator.rank());
-  SlabSetup setup{tiling, mine, 0, {}, {}, {}};
-  setup.threads = threads_for(plan, mine.count);
-  setup.binding = std::make_unique<cpu::ThreadBinding>(place.near_gpu, std::max(1, setup.threads));
-  run_on_all(communicator, [&] {
+      share_of(tiling.slabs.items(), run.communicator.size(), run.communicator.rank());
+  SlabSetup setup{tiling, mine, threads_for(plan, mine.count), {}, {}, {}};
+  setup.binding =
+      std::make_unique<cpu::ThreadBinding>(run.place.near_gpu, std::max(1, setup.threads));
+  run_on_all(run.communicator, [&] {
+    StageRegistry& stages = run.monitor.stages();
     const ChunkRun chunks = tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{};
     setup.source = std::make_unique<RegionSource>(view.dataset, chunks, stages);
     const StagingPlan engine{view.info().format,
@@ -32,20 +32,19 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const BackendPla
                              setup.source->staging(),
                              slots_for(plan, setup.threads),
                              &stages};
-    setup.engine = make(backend.get(), engine);
+    setup.engine = make(run.backend.get(), engine);
   });
   setup.threads = std::min(setup.threads, setup.engine->slots());
   return setup;
 }
 
-void read_through_library(io::Dataset& dataset, const RunOptions& options,
-                          const mpi::Communicator& communicator) {
+void read_through_library(io::Dataset& dataset, const Run& run) {
   const io::DatasetInfo info = dataset.info();
-  if (options.read_path != ReadPath::automatic)
+  if (run.options.read_path != ReadPath::automatic)
     throw Error("can't read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
                 "one chunk is more than the device memory allowed holds",
                 "Raise `device_memory_bytes`, or leave out `read_path`.");
-  dataset = open_everywhere(info.file, info.name, communicator, ReadPath::library);
+  dataset = open_everywhere(info.file, info.name, run.communicator, ReadPath::library);
   dataset.select(io::selection_of(info));
 }
 
@@ -85,40 +84,35 @@ std::vector<StageTiming> pass_slabs(const SlabSetup& setup, std::size_t element_
 
 }  // namespace
 
-SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
-                       StartingBackend& backend, const RunOptions& options,
-                       ProgressMonitor& monitor, const mpi::Communicator& communicator) {
-  const ThreadResources resources{place.threads, place.gpu.has_value()};
-  SlabPlan plan = plan_slabs(view.info(), options, resources, communicator.size());
-  std::uint64_t slab_elements = mpi::minimum({plan.slab_elements}, communicator).front();
+SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run) {
+  SlabPlan plan = plan_slabs(view.info(), run);
+  std::uint64_t slab_elements = mpi::minimum({plan.slab_elements}, run.communicator).front();
   while (true) {
     const SlabTiling tiling(view.info(), slab_elements);
     {
-      SlabSetup setup =
-          try_setup(view, make, place, backend, plan, tiling, monitor.stages(), communicator);
-      slab_elements = mpi::minimum({setup.engine->slab_elements()}, communicator).front();
+      SlabSetup setup = try_setup(view, make, plan, tiling, run);
+      slab_elements = mpi::minimum({setup.engine->slab_elements()}, run.communicator).front();
       if (tiling.max_elements <= slab_elements) return setup;
     }
     if (tiling.in_chunks && tiling.slabs.max_places() == 1) {
-      read_through_library(view.dataset, options, communicator);
-      plan = plan_slabs(view.info(), options, resources, communicator.size());
+      read_through_library(view.dataset, run);
+      plan = plan_slabs(view.info(), run);
     }
   }
 }
 
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
-                                    const io::DatasetInfo& info, ProgressMonitor& monitor,
-                                    const mpi::Communicator& communicator) {
+                                    const io::DatasetInfo& info, Run& run) {
   const std::size_t element_bytes = size_of(info.format.type);
-  StageRegistry* registry = registry_of_callers(*setup.engine, monitor.stages());
+  StageRegistry* registry = registry_of_callers(*setup.engine, run.monitor.stages());
   const auto start = SteadyClock::now();
   const auto pass = [&](WorkQueue::Worker& worker) {
     return pass_slabs(setup, element_bytes, registry, worker);
   };
   std::vector<StageTiming> stages =
       WorkQueue(setup.mine)
-          .run(setup.threads, pass, info.elements * element_bytes, monitor, communicator);
-  run_on_all(communicator, finish);
+          .run(setup.threads, pass, info.elements * element_bytes, run.monitor, run.communicator);
+  run_on_all(run.communicator, finish);
   put_engine_stages(stages, stage::reduce, setup.engine->timings());
   return over_threads(stages, seconds_since(start));
 }

@@ -7,14 +7,11 @@
 #include "core/engine/backend.hpp"
 #include "cpu/machine/machine.hpp"
 #include "io/dataset/dataset.hpp"
-#include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/regions/slab_plan.hpp"
-#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
 
@@ -36,15 +33,12 @@ using EngineMaker =
 /// Takes the dataset apart into slabs that every rank's engine can hold. Opens it anew where not
 /// even one of its chunks fits, to read it through the HDF5 library. Calls `make` once or more; the
 /// last engine is the setup's. Collective; throws the same Error on every rank.
-SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, const BackendPlacement& place,
-                       StartingBackend& backend, const RunOptions& options,
-                       ProgressMonitor& monitor, const mpi::Communicator& communicator);
+SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run);
 
 /// Reads this rank's slabs, passes them to its engine and calls `finish` once that has taken all.
 /// Returns the stages' times. Collective; throws the same Error on every rank, soon after the first
 /// one fails.
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
-                                    const io::DatasetInfo& info, ProgressMonitor& monitor,
-                                    const mpi::Communicator& communicator);
+                                    const io::DatasetInfo& info, Run& run);
 
 }  // namespace warpfold::pipeline

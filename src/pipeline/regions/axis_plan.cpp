@@ -154,15 +154,13 @@ constexpr std::uint64_t line_bytes = 96;
 /// Collective.
 AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t element_bytes,
                                       std::uint64_t output_bytes, const Run& run) {
-  const int ranks = run.communicator.size();
-  const SlabPlan plan =
-      plan_slabs(info, run.options, {run.place.threads, run.place.gpu.has_value()}, ranks);
+  const SlabPlan plan = plan_slabs(info, run);
   const std::uint64_t slab_bytes = plan.slab_elements * size_of(info.format.type);
   const std::vector<std::uint64_t> minimum =
       mpi::minimum({std::max<std::uint64_t>(1, slab_bytes / element_bytes),
                     static_cast<std::uint64_t>(plan.threads)},
                    run.communicator);
-  return {minimum[0], output_bytes, static_cast<int>(minimum[1]), ranks};
+  return {minimum[0], output_bytes, static_cast<int>(minimum[1]), run.communicator.size()};
 }
 
 }  // namespace

@@ -125,6 +125,11 @@ SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options,
   return plan;
 }
 
+SlabPlan plan_slabs(const io::DatasetInfo& info, const Run& run) {
+  return plan_slabs(info, run.options, {run.place.threads, run.place.gpu.has_value()},
+                    run.communicator.size());
+}
+
 int threads_for(const SlabPlan& plan, std::uint64_t slabs) {
   return static_cast<int>(std::min(static_cast<std::uint64_t>(plan.threads), slabs));
 }

@@ -4,6 +4,7 @@
 
 #include "core/layout/tiling.hpp"
 #include "io/dataset/dataset.hpp"
+#include "pipeline/run/run.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::pipeline {
@@ -40,6 +41,7 @@ std::uint64_t slab_bytes_of(const RunOptions& options);
 /// more, each thread gets several slabs, and all slots together stay within a bound.
 SlabPlan plan_slabs(const io::DatasetInfo& info, const RunOptions& options,
                     const ThreadResources& resources, int ranks);
+SlabPlan plan_slabs(const io::DatasetInfo& info, const Run& run);
 
 /// Return the threads that `slabs` slabs keep busy, and the slots for them.
 int threads_for(const SlabPlan& plan, std::uint64_t slabs);

@@ -81,9 +81,12 @@ class SlabPipeline : public testing::Test {
 
   DatasetView open() const { return {open_everywhere(file_, "values", world_), {}}; }
 
-  SlabSetup set_up(DatasetView& view, std::uint64_t max_elements, const RunOptions& options) {
+  SlabSetup set_up(DatasetView& view, std::uint64_t max_elements) {
     static constexpr std::uint64_t plenty = 1 << 20;
-    backend_.emplace([this, max_elements] {
+    options_.backend = BackendChoice::cpu;
+    options_.threads = 2;
+    run_.emplace(MPI_COMM_WORLD, options_);
+    run_->backend = StartingBackend([this, max_elements] {
       return std::make_unique<SmallBackend>(world_.is_last() ? max_elements : plenty);
     });
     const auto make = [this](Backend& backend, const StagingPlan& plan) {
@@ -92,14 +95,13 @@ class SlabPipeline : public testing::Test {
       engine_ = engine.get();
       return engine;
     };
-    return set_up_slabs(view, make, {std::nullopt, 2, "", "", {}}, *backend_, options, monitor_,
-                        world_);
+    return set_up_slabs(view, make, *run_);
   }
 
   void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {
     Accumulator mine;
     pass_slabs(
-        setup, [&] { mine = engine_->finish(); }, view.info(), monitor_, world_);
+        setup, [&] { mine = engine_->finish(); }, view.info(), *run_);
     const Accumulator whole = mpi::reduce(mine, world_);
     if (!world_.is_root()) return;
     const Summary summary = summarize(whole, ElementType::i64, {Statistic::sum}, {});
@@ -110,14 +112,13 @@ class SlabPipeline : public testing::Test {
   std::string file_ = testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
   Value expected_sum_;
   RunOptions options_;
-  ProgressMonitor monitor_{options_};
-  std::optional<StartingBackend> backend_;
+  std::optional<pipeline::Run> run_;
   ReduceEngine* engine_ = nullptr;
 };
 
 TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
   DatasetView view = open();
-  const SlabSetup setup = set_up(view, 900, {});
+  const SlabSetup setup = set_up(view, 900);
   EXPECT_TRUE(setup.tiling.in_chunks);
   EXPECT_EQ(setup.tiling.slabs.max_places(), 3u);
   expect_right_sum(setup, view);
@@ -125,7 +126,7 @@ TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
 
 TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
   DatasetView view = open();
-  const SlabSetup setup = set_up(view, 150, {});
+  const SlabSetup setup = set_up(view, 150);
   EXPECT_EQ(view.info().path, ReadPath::library);
   EXPECT_FALSE(setup.tiling.in_chunks);
   EXPECT_LE(setup.tiling.max_elements, 150u);
@@ -134,9 +135,8 @@ TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
 
 TEST_F(SlabPipeline, APathThatWasAskedForIsNotLeft) {
   DatasetView view = open();
-  RunOptions options;
-  options.read_path = ReadPath::direct;
-  EXPECT_THROW(set_up(view, 150, options), Error);
+  options_.read_path = ReadPath::direct;
+  EXPECT_THROW(set_up(view, 150), Error);
 }
 
 }  // namespace
