@@ -34,9 +34,10 @@ struct CompactResult {
 
 /// Writes the elements of dataset `dataset` of HDF5 file `file` that meet all conditions, as many
 /// as there are, to a new one-dimensional dataset, in row-major order. Collective over
-/// `communicator`; MPI must be initialised. The output is the same bits for any number of ranks,
-/// any backend, slab size and storage layout. Throws the same Error on every rank: a usage Error
-/// for options that make no sense, any other where a file can't be read or written.
+/// `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF. The output is the same bits
+/// for any number of ranks, any backend, slab size and storage layout. Throws the same Error on
+/// every rank: a usage Error for options that make no sense, any other where a file can't be read
+/// or written.
 CompactResult compact(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                       const CompactOptions& options);
 

@@ -17,8 +17,8 @@ struct DeviceReduceOptions {
 
 /// Reduces an array in device memory, in one pass behind what `stream` holds, and waits for the
 /// result: on every rank the same bits, however the array is partitioned. Indices count over all
-/// ranks' elements. Collective over `communicator`; MPI must be initialised, options and type equal
-/// on all ranks. Throws the same Error on every rank.
+/// ranks' elements. Collective over `communicator`; MPI must be initialised, unless it is
+/// MPI_COMM_SELF, options and type equal on all ranks. Throws the same Error on every rank.
 ///
 /// DeviceCollectives does the same without setting up anew in each call.
 Summary reduce(MPI_Comm communicator, const DeviceArray& array,

@@ -42,8 +42,8 @@ struct DeviceScanOptions {
 /// call may return before they are there. Ranks read their elements twice (reduce, MPI_Exscan,
 /// scan); the last one, or one alone, once, but for reproducible sums of floats.
 ///
-/// Collective over `communicator`; MPI must be initialised, options and types equal on all ranks.
-/// Throws the same Error on every rank.
+/// Collective over `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF, options and
+/// types equal on all ranks. Throws the same Error on every rank.
 ///
 /// DeviceCollectives does the same without setting up anew in each call.
 void scan(MPI_Comm communicator, const DeviceArray& input, void* output,

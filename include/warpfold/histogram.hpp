@@ -38,10 +38,10 @@ struct HistogramResult {
 };
 
 /// Counts the values of dataset `dataset` of HDF5 file `file` by bins, exactly, as
-/// numpy.histogram() does. Collective over `communicator`; MPI must be initialised. The counts are
-/// the same for any number of ranks, any backend, slab size and storage layout. Throws the same
-/// Error on every rank: a usage Error for options that make no sense, any other where the file
-/// can't be read.
+/// numpy.histogram() does. Collective over `communicator`; MPI must be initialised, unless it is
+/// MPI_COMM_SELF. The counts are the same for any number of ranks, any backend, slab size and
+/// storage layout. Throws the same Error on every rank: a usage Error for options that make no
+/// sense, any other where the file can't be read.
 HistogramResult histogram(MPI_Comm communicator, const std::string& file,
                           const std::string& dataset, const HistogramOptions& options = {});
 

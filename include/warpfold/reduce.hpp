@@ -52,10 +52,10 @@ struct ReduceResult {
 };
 
 /// Reduces dataset `dataset` of HDF5 file `file` in one pass, to numbers or, along axes, into
-/// datasets of a new file. Collective over `communicator`; MPI must be initialised. The results are
-/// the same bits for any number of ranks, any backend, slab size and storage layout. Throws the
-/// same Error on every rank: a usage Error for options that make no sense, any other where a file
-/// can't be read or written, or a type can't hold a result.
+/// datasets of a new file. Collective over `communicator`; MPI must be initialised, unless it is
+/// MPI_COMM_SELF. The results are the same bits for any number of ranks, any backend, slab size and
+/// storage layout. Throws the same Error on every rank: a usage Error for options that make no
+/// sense, any other where a file can't be read or written, or a type can't hold a result.
 ReduceResult reduce(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                     const ReduceOptions& options = {});
 

@@ -45,10 +45,10 @@ struct ScanResult {
 /// Writes the prefix scan of dataset `dataset` of HDF5 file `file`, in row-major order or along an
 /// axis, to a dataset of the same shape in a new file. Prefixes of floats are true sums, rounded
 /// once along an axis, otherwise in a fixed order of additions from exact bases. Collective over
-/// `communicator`; MPI must be initialised. The output is the same bits for any number of ranks,
-/// any backend, slab size and storage layout. Throws the same Error on every rank: a usage Error
-/// for options that make no sense, any other where a file can't be read or written, or a prefix
-/// overflows.
+/// `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF. The output is the same bits
+/// for any number of ranks, any backend, slab size and storage layout. Throws the same Error on
+/// every rank: a usage Error for options that make no sense, any other where a file can't be read
+/// or written, or a prefix overflows.
 ScanResult scan(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                 const ScanOptions& options);
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,11 @@ void keep_freed_memory() {
 int main(int argc, char** argv) {
   keep_freed_memory();
   try {
-    const warpfold::mpi::Environment environment(argc, argv);
+    std::optional<warpfold::mpi::Environment> environment;
+    if (warpfold::mpi::may_have_peers()) environment.emplace(argc, argv);
     const std::vector<std::string> arguments(argc > 0 ? argv + 1 : argv, argv + argc);
-    return end(warpfold::cli::run_application(MPI_COMM_WORLD, arguments));
+    return end(
+        warpfold::cli::run_application(environment ? MPI_COMM_WORLD : MPI_COMM_SELF, arguments));
   } catch (const std::exception& failure) {
     warpfold::cli::print_remark(std::string("error: ") + failure.what());
     return 1;

@@ -24,6 +24,10 @@ Error as_error(const std::exception_ptr& failure) {
 }  // namespace
 
 void throw_on_all_ranks(const std::exception_ptr& failure, const Communicator& communicator) {
+  if (communicator.is_alone()) {
+    if (failure) throw as_error(failure);
+    return;
+  }
   const int mine = failure ? communicator.rank() : communicator.size();
   int lowest = mine;
   check(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, communicator.get()), "MPI_Allreduce");
@@ -43,6 +47,7 @@ FailureWatch::~FailureWatch() {
 }
 
 bool FailureWatch::previous_round_failed() {
+  if (communicator_.is_alone()) return mine_ != 0;
   if (request_ == MPI_REQUEST_NULL) return false;
   check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
   return any_ != 0;
@@ -51,6 +56,7 @@ bool FailureWatch::previous_round_failed() {
 bool FailureWatch::round(bool failed) {
   if (previous_round_failed()) return true;
   mine_ = failed ? 1 : 0;
+  if (communicator_.is_alone()) return false;
   check(MPI_Iallreduce(&mine_, &any_, 1, MPI_INT, MPI_MAX, communicator_.get(), &request_),
         "MPI_Iallreduce");
   return false;
@@ -61,6 +67,7 @@ WorkWatch::~WorkWatch() {
 }
 
 std::optional<WorkProgress> WorkWatch::exchange(WorkProgress mine) {
+  if (communicator_.is_alone()) return mine;
   if (request_ == MPI_REQUEST_NULL) {
     mine_ = {mine.state == WorkState::failed ? 1U : 0U, mine.state == WorkState::working ? 1U : 0U,
              mine.done};

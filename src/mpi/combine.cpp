@@ -63,6 +63,7 @@ const ContributionMerge& contribution_merge() {
 }
 
 Accumulator reduce(const Accumulator& mine, const Communicator& communicator) {
+  if (communicator.is_alone()) return mine;
   const ContributionMerge& merge = contribution_merge();
   const Contribution from{mine, 0};
   Contribution whole = from;
@@ -73,6 +74,7 @@ Accumulator reduce(const Accumulator& mine, const Communicator& communicator) {
 
 std::vector<std::uint64_t> sum(std::vector<std::uint64_t> counts,
                                const Communicator& communicator) {
+  if (communicator.is_alone()) return counts;
   std::vector<std::uint64_t> whole(counts.size());
   check(MPI_Reduce(counts.data(), whole.data(), static_cast<int>(counts.size()), MPI_UINT64_T,
                    MPI_SUM, 0, communicator.get()),
@@ -82,6 +84,7 @@ std::vector<std::uint64_t> sum(std::vector<std::uint64_t> counts,
 
 std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& mine,
                                              const Communicator& communicator) {
+  if (communicator.is_alone()) return mine;
   const ContributionMerge& merge = contribution_merge();
   Contribution whole{mine.value_or(Accumulator::empty()), mine ? 0 : 1};
   check(MPI_Allreduce(MPI_IN_PLACE, &whole, 1, merge.type(), merge.operation(), communicator.get()),
@@ -91,6 +94,7 @@ std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& m
 }
 
 Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator) {
+  if (communicator.is_alone()) return Accumulator::empty();
   const ContributionMerge& merge = contribution_merge();
   const Contribution from{mine, 0};
   Contribution before{Accumulator::empty(), 0};

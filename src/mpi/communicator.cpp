@@ -1,6 +1,9 @@
 #include "mpi/communicator.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <climits>
 #include <numeric>
 #include <utility>
 
@@ -11,8 +14,22 @@ namespace {
 
 MPI_Comm duplicate(MPI_Comm parent) {
   MPI_Comm copy = MPI_COMM_NULL;
+  int started = 0;
+  check(MPI_Initialized(&started), "MPI_Initialized");
+  if (started == 0 && parent == MPI_COMM_SELF) return parent;
   check(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   return copy;
+}
+
+/// Combines the ranks' values, element by element, on every rank.
+template <class T>
+std::vector<T> combined(std::vector<T> values, MPI_Datatype type, MPI_Op operation,
+                        const Communicator& communicator) {
+  if (communicator.is_alone()) return values;
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, operation,
+                      communicator.get()),
+        "MPI_Allreduce");
+  return values;
 }
 
 }  // namespace
@@ -29,6 +46,7 @@ void check(int code, const char* call) {
 Communicator::Communicator(MPI_Comm parent) : Communicator(duplicate(parent), Adopt{}) {}
 
 Communicator::Communicator(MPI_Comm owned, Adopt) : communicator_(owned) {
+  if (is_alone()) return;
   check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
 }
@@ -39,10 +57,11 @@ Communicator::Communicator(Communicator&& other) noexcept
       size_(other.size_) {}
 
 Communicator::~Communicator() {
-  if (communicator_ != MPI_COMM_NULL) MPI_Comm_free(&communicator_);
+  if (communicator_ != MPI_COMM_NULL && !is_alone()) MPI_Comm_free(&communicator_);
 }
 
 Communicator Communicator::on_this_host() const {
+  if (is_alone()) return Communicator(communicator_);
   MPI_Comm host = MPI_COMM_NULL;
   check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
         "MPI_Comm_split_type");
@@ -50,13 +69,16 @@ Communicator Communicator::on_this_host() const {
 }
 
 std::string host_name() {
-  char name[MPI_MAX_PROCESSOR_NAME] = {};
-  int length = 0;
-  check(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
-  return {name, static_cast<std::size_t>(length)};
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+void barrier(const Communicator& communicator) {
+  if (!communicator.is_alone()) check(MPI_Barrier(communicator.get()), "MPI_Barrier");
 }
 
 int count_hosts(const Communicator& communicator) {
+  if (communicator.is_alone()) return 1;
   const int leads_its_host = communicator.on_this_host().is_root() ? 1 : 0;
   int hosts = 0;
   check(MPI_Allreduce(&leads_its_host, &hosts, 1, MPI_INT, MPI_SUM, communicator.get()),
@@ -65,6 +87,7 @@ int count_hosts(const Communicator& communicator) {
 }
 
 std::string broadcast(std::string text, const Communicator& communicator, int from) {
+  if (communicator.is_alone()) return text;
   text.resize(broadcast(text.size(), communicator, from));
   check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, from, communicator.get()),
         "MPI_Bcast");
@@ -72,12 +95,14 @@ std::string broadcast(std::string text, const Communicator& communicator, int fr
 }
 
 std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, int from) {
+  if (communicator.is_alone()) return value;
   check(MPI_Bcast(&value, 1, MPI_UINT64_T, from, communicator.get()), "MPI_Bcast");
   return value;
 }
 
 std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator) {
   std::uint64_t sum = 0;
+  if (communicator.is_alone()) return sum;
   check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, communicator.get()), "MPI_Exscan");
   // MPI leaves rank 0's buffer undefined.
   return communicator.is_root() ? 0 : sum;
@@ -85,6 +110,7 @@ std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicato
 
 std::vector<std::string> gather_everywhere(const std::string& text,
                                            const Communicator& communicator) {
+  if (communicator.is_alone()) return {text};
   const auto ranks = static_cast<std::size_t>(communicator.size());
   const int length = static_cast<int>(text.size());
   std::vector<int> lengths(ranks);
@@ -105,17 +131,15 @@ std::vector<std::string> gather_everywhere(const std::string& text,
 
 std::vector<std::uint64_t> minimum(std::vector<std::uint64_t> values,
                                    const Communicator& communicator) {
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T,
-                      MPI_MIN, communicator.get()),
-        "MPI_Allreduce");
-  return values;
+  return combined(std::move(values), MPI_UINT64_T, MPI_MIN, communicator);
 }
 
 std::vector<double> maximum(std::vector<double> values, const Communicator& communicator) {
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
-                      MPI_MAX, communicator.get()),
-        "MPI_Allreduce");
-  return values;
+  return combined(std::move(values), MPI_DOUBLE, MPI_MAX, communicator);
+}
+
+std::vector<double> sum(std::vector<double> values, const Communicator& communicator) {
+  return combined(std::move(values), MPI_DOUBLE, MPI_SUM, communicator);
 }
 
 }  // namespace warpfold::mpi

@@ -12,10 +12,12 @@ namespace warpfold::mpi {
 void check(int code, const char* call);
 
 /// A communicator is a duplicate of a caller's, so that its messages meet no one else's. Ranks
-/// start at 0, the root.
+/// start at 0, the root. That of a process alone is there without MPI: what is collective over it
+/// does nothing but return.
 class Communicator {
  public:
-  /// Makes a duplicate of `parent`; collective over it.
+  /// Makes a duplicate of `parent`; collective over it. MPI_COMM_SELF, before MPI is started, is
+  /// this process alone.
   explicit Communicator(MPI_Comm parent);
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
@@ -24,6 +26,9 @@ class Communicator {
   Communicator& operator=(Communicator&&) = delete;
 
   MPI_Comm get() const { return communicator_; }
+
+  /// Tells whether it is this process without MPI.
+  bool is_alone() const { return communicator_ == MPI_COMM_SELF; }
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
@@ -41,8 +46,11 @@ class Communicator {
   int size_ = 1;
 };
 
-/// Names this host as MPI does.
+/// Names this host as the system does.
 std::string host_name();
+
+/// Returns once all ranks have come here; collective.
+void barrier(const Communicator& communicator);
 
 /// Counts the hosts that the ranks run on; collective.
 int count_hosts(const Communicator& communicator);
@@ -62,5 +70,8 @@ std::vector<std::string> gather_everywhere(const std::string& text,
 std::vector<std::uint64_t> minimum(std::vector<std::uint64_t> values,
                                    const Communicator& communicator);
 std::vector<double> maximum(std::vector<double> values, const Communicator& communicator);
+
+/// Returns the sum of the ranks' values, element by element; collective.
+std::vector<double> sum(std::vector<double> values, const Communicator& communicator);
 
 }  // namespace warpfold::mpi

@@ -1,6 +1,7 @@
 #include "mpi/environment.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -11,7 +12,6 @@
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::mpi {
-
 Environment::Environment(int& argc, char**& argv) {
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -24,7 +24,10 @@ Environment::~Environment() { MPI_Finalize(); }
 
 std::string_view cuda_awareness() {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
-  return MPIX_Query_cuda_support() != 0 ? "CUDA-aware" : "not CUDA-aware";
+  int started = 0;
+  MPI_Initialized(&started);
+  const int aware = started != 0 ? MPIX_Query_cuda_support() : MPIX_CUDA_AWARE_SUPPORT;
+  return aware != 0 ? "CUDA-aware" : "not CUDA-aware";
 #else
   return "";
 #endif
@@ -34,6 +37,16 @@ bool started_by_launcher(const Communicator& communicator) {
   if (communicator.size() > 1) return true;
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (std::getenv(variable) != nullptr) return true;
+  return false;
+}
+
+bool may_have_peers() {
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const std::string_view name = text.substr(0, text.find('='));
+    for (const std::string_view part : {"RANK", "PROCID", "PMI", "COMM_WORLD"})
+      if (name.find(part) != std::string_view::npos) return true;
+  }
   return false;
 }
 

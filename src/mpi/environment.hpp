@@ -20,8 +20,12 @@ class Environment {
 /// did.
 bool started_by_launcher(const Communicator& communicator);
 
-/// Tells whether this MPI takes addresses in GPU memory: "CUDA-aware", "not CUDA-aware", or ""
-/// where it doesn't tell.
+/// Tells whether this process may be one of several, by the names of its environment variables:
+/// every launcher tells a process its rank, most so by PMI or PMIx. Before MPI is started.
+bool may_have_peers();
+
+/// Tells whether this MPI, before it is started its headers, takes addresses in GPU memory:
+/// "CUDA-aware", "not CUDA-aware", or "" where it doesn't tell.
 std::string_view cuda_awareness();
 
 }  // namespace warpfold::mpi

@@ -24,7 +24,7 @@ class SuperstepScan {
   /// while one is under way.
   void start(const std::optional<Accumulator>& mine);
 
-  bool under_way() const { return requests_[0] != MPI_REQUEST_NULL; }
+  bool under_way() const { return under_way_; }
 
   /// Tells whether the superstep started last is complete; doesn't wait.
   bool done();
@@ -40,6 +40,7 @@ class SuperstepScan {
   void take_results();
 
   const Communicator& communicator_;
+  bool under_way_ = false;
   MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   Contribution mine_{Accumulator::empty(), 0};
   Contribution lower_{Accumulator::empty(), 0};

@@ -30,13 +30,23 @@ def folder(tmp_path):
         path.rmdir() if path.is_dir() else path.unlink()
 
 
-@pytest.fixture(scope="session")
-def fault_library():
-    beside = pathlib.Path(support.program()).parent / "tests" / "warpfold_faults.so"
-    path = pathlib.Path(os.environ.get("WARPFOLD_FAULTS", beside))
+def library_named_by(variable, file):
+    """A library to be preloaded, named by a variable or built beside the program."""
+    beside = pathlib.Path(support.program()).parent / "tests" / file
+    path = pathlib.Path(os.environ.get(variable, beside))
     if not path.exists():
         pytest.skip(f"{path} is not built")
     return path
+
+
+@pytest.fixture(scope="session")
+def fault_library():
+    return library_named_by("WARPFOLD_FAULTS", "warpfold_faults.so")
+
+
+@pytest.fixture(scope="session")
+def mpi_calls_library():
+    return library_named_by("WARPFOLD_MPI_CALLS_LIBRARY", "warpfold_mpi_calls.so")
 
 
 class Fault:

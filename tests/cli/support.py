@@ -35,10 +35,6 @@ def _environment():
 
 
 ENVIRONMENT = _environment()
-# Without mpirun, Open MPI then starts no daemon beside the program, which takes most of the time.
-ENVIRONMENT_ALONE = {
-    **ENVIRONMENT, "OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_orte_create_session_dirs": "0"
-}  # fmt: skip
 
 
 def program():
@@ -126,7 +122,7 @@ def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=()):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=ENVIRONMENT_ALONE if ranks is None and not prefix else ENVIRONMENT,
+        env=ENVIRONMENT,
         cwd=cwd,
         start_new_session=True,
     )

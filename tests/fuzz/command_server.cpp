@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,6 +57,7 @@ class Redirection {
 
 /// Waits for all ranks, less and less often: MPI's own waiting keeps a core busy.
 void meet(const mpi::Communicator& communicator) {
+  if (communicator.is_alone()) return;
   constexpr std::chrono::microseconds longest(4000);
   std::chrono::microseconds pause(50);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -74,12 +76,12 @@ std::string next_line(const mpi::Communicator& communicator) {
   return mpi::broadcast(std::move(line), communicator);
 }
 
-Json carry_out(const Json& command) {
+Json carry_out(const Json& command, MPI_Comm communicator) {
   int status = 0;
   {
     const Redirection output(stdout, command.at("output"));
     const Redirection errors(stderr, command.at("errors"));
-    status = cli::run_application(MPI_COMM_WORLD, command.at("arguments"));
+    status = cli::run_application(communicator, command.at("arguments"));
   }
   const ssize_t left_open = H5Fget_obj_count(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL);
   return {{"status", status}, {"left_open", left_open}};
@@ -95,9 +97,10 @@ void answer(const Json& outcome, const mpi::Communicator& communicator) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const mpi::Environment environment(argc, argv);
-  const mpi::Communicator communicator(MPI_COMM_WORLD);
+  std::optional<mpi::Environment> environment;
+  if (mpi::may_have_peers()) environment.emplace(argc, argv);
+  const mpi::Communicator communicator(environment ? MPI_COMM_WORLD : MPI_COMM_SELF);
   for (std::string line = next_line(communicator); !line.empty(); line = next_line(communicator))
-    answer(carry_out(Json::parse(line)), communicator);
+    answer(carry_out(Json::parse(line), communicator.get()), communicator);
   return 0;
 }

@@ -25,16 +25,15 @@ class Server:
 
     def __init__(self, ranks, settings=None, preexec_fn=None):
         self._messages = tempfile.TemporaryFile("w+")
-        alone = ranks == 1
         self._process = subprocess.Popen(
-            support.launched(server_program(), ranks=None if alone else ranks),
+            support.launched(server_program(), ranks=None if ranks == 1 else ranks),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._messages,
             text=True,
             bufsize=1,
             env={
-                **(support.ENVIRONMENT_ALONE if alone else support.ENVIRONMENT),
+                **support.ENVIRONMENT,
                 "OMPI_MCA_mpi_yield_when_idle": "1",
                 **(settings or {}),
             },

@@ -90,7 +90,7 @@ void Rig::measure(const std::function<std::vector<Candidate>()>& prepare) {
     pipeline::leave_if_interrupted(options_);
     candidates = prepare();
   });
-  mpi::check(MPI_Barrier(communicator_.get()), "MPI_Barrier");
+  mpi::barrier(communicator_);
   std::vector<Row> rows;
   on_every_rank([&] { rows = measure_on(stream(), std::move(candidates), rounds_); });
   combine_over_ranks(rows, communicator_);

@@ -1,6 +1,8 @@
 #include "bench/harness/across_ranks.hpp"
 
+#include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "mpi/communicator.hpp"
@@ -47,9 +49,7 @@ void combine_over_ranks(std::vector<Row>& rows, const mpi::Communicator& communi
     figures.insert(figures.end(),
                    {mine.refused, mine.check, mine.error, mine.median, mine.minimum, mine.maximum});
   }
-  mpi::check(MPI_Allreduce(MPI_IN_PLACE, rates.data(), static_cast<int>(rates.size()), MPI_DOUBLE,
-                           MPI_SUM, communicator.get()),
-             "MPI_Allreduce");
+  rates = mpi::sum(std::move(rates), communicator);
   figures = mpi::maximum(std::move(figures), communicator);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double* each = figures.data() + i * Figures::count;
@@ -65,12 +65,15 @@ Check check_of_ranks(bool right, const mpi::Communicator& communicator) {
 
 Accumulator merged_ranks(const Accumulator& mine, int ranks,
                          const mpi::Communicator& communicator) {
-  std::vector<Accumulator> all(static_cast<std::size_t>(communicator.size()));
-  mpi::check(MPI_Allgather(&mine, sizeof(Accumulator), MPI_BYTE, all.data(), sizeof(Accumulator),
-                           MPI_BYTE, communicator.get()),
-             "MPI_Allgather");
+  const auto all = mpi::gather_everywhere(
+      std::string(reinterpret_cast<const char*>(&mine), sizeof(mine)), communicator);
   Accumulator merged = Accumulator::empty();
-  for (int rank = 0; rank < ranks; ++rank) merged.merge(all[static_cast<std::size_t>(rank)]);
+  for (int rank = 0; rank < ranks; ++rank) {
+    Accumulator each;
+    std::memcpy(static_cast<void*>(&each), all[static_cast<std::size_t>(rank)].data(),
+                sizeof(each));
+    merged.merge(each);
+  }
   merged.normalize();
   return merged;
 }

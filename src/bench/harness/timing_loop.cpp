@@ -83,7 +83,7 @@ TimeRound timed_on_all_ranks(const RunOptions& options, const mpi::Communicator&
     std::vector<double> seconds;
     for (Candidate* candidate : in_turn) {
       if (candidate->before) candidate->before();
-      mpi::check(MPI_Barrier(communicator.get()), "MPI_Barrier");
+      mpi::barrier(communicator);
       pipeline::run_on_all(communicator, [&] {
         seconds.push_back(seconds_of_run(*candidate, launch++));
         pipeline::leave_if_interrupted(options);

@@ -50,9 +50,7 @@ class AgreedOutput {
           stored_pieces(output.info(), ranks.size(), ranks.rank(), copy_piece_bytes);
       if (pieces) digest = digest_of(file_, *output.info().file_offset, *pieces, run_.threads);
     });
-    mpi::check(MPI_Allreduce(MPI_IN_PLACE, &digest, 1, MPI_UINT64_T, MPI_SUM, ranks.get()),
-               "MPI_Allreduce");
-    return digest;
+    return mpi::broadcast(mpi::exclusive_sum(digest, ranks) + digest, ranks, ranks.size() - 1);
   }
 
   const IngestRun& run_;

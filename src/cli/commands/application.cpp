@@ -13,6 +13,7 @@
 #include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
 #include "cli/run/watched_run.hpp"
+#include "mpi/communicator.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
 
@@ -22,8 +23,9 @@ namespace {
 Session make_session(MPI_Comm communicator, const std::vector<std::string>& arguments) {
   Session session;
   session.communicator = communicator;
-  MPI_Comm_rank(communicator, &session.rank);
-  MPI_Comm_size(communicator, &session.ranks);
+  const mpi::Communicator ranks(communicator);
+  session.rank = ranks.rank();
+  session.ranks = ranks.size();
   session.words = {"warpfold"};
   session.words.insert(session.words.end(), arguments.begin(), arguments.end());
   return session;

@@ -3,8 +3,6 @@
 import collections
 import functools
 import json
-import os
-import pathlib
 import subprocess
 
 import numpy as np
@@ -27,17 +25,6 @@ MOST_CALLS = 50
 Calls = collections.namedtuple("Calls", "calls bytes")
 
 
-@pytest.fixture(scope="module")
-def library():
-    found = os.environ.get("WARPFOLD_MPI_CALLS_LIBRARY")
-    if found is None:
-        build = pathlib.Path(support.program()).parent
-        found = next(iter(build.rglob("warpfold_mpi_calls.so")), None)
-    if found is None:
-        pytest.skip("WARPFOLD_MPI_CALLS_LIBRARY doesn't name the library that counts calls")
-    return found
-
-
 @functools.cache
 def has_monitoring():
     """Open MPI's component that counts messages; how many there are is its algorithms' choice."""
@@ -48,11 +35,11 @@ def has_monitoring():
     return "MCA pml: monitoring" in listing and "Open MPI: 4.1." in listing
 
 
-def counted_calls(library, folder, *arguments, ranks):
+def counted_calls(mpi_calls_library, folder, *arguments, ranks):
     """The outcome of a run and, by rank, functions to Calls."""
     folder.mkdir()
     words = support.command_line(*arguments, "--threads", "1", "--json", "-", backend="cpu")
-    counting = ["env", f"LD_PRELOAD={library}", f"WARPFOLD_MPI_CALLS={folder}"]
+    counting = ["env", f"LD_PRELOAD={mpi_calls_library}", f"WARPFOLD_MPI_CALLS={folder}"]
     process = subprocess.run(support.launched(*counting, *words, ranks=ranks), capture_output=True,
                              text=True, env=support.ENVIRONMENT, timeout=120)  # fmt: skip
     assert process.returncode == 0, process.stderr
@@ -101,22 +88,22 @@ def data(tmp_path_factory):
     return support.write(path, samples.typed("f64", 8 * TILE_ELEMENTS), "f64")
 
 
-def test_reduce_combines_in_one_call_however_many_ranks(library, folder, data):
+def test_reduce_combines_in_one_call_however_many_ranks(mpi_calls_library, folder, data):
     known = {}
     for ranks in DOUBLING:
         words = ("reduce", data, "values")
-        _, calls = counted_calls(library, folder / str(ranks), *words, ranks=ranks)
+        _, calls = counted_calls(mpi_calls_library, folder / str(ranks), *words, ranks=ranks)
         for each in calls:
             assert each["MPI_Reduce"] == Calls(1, MESSAGE_BYTES)
             assert each[WATCH].bytes == each[WATCH].calls * WATCH_BYTES
         expect_as_with_fewer(calls, known)
 
 
-def test_scan_combines_in_two_calls_a_superstep_however_many_ranks(library, folder, data):
+def test_scan_combines_in_two_calls_a_superstep_however_many_ranks(mpi_calls_library, folder, data):
     known = {}
     for ranks, supersteps in zip(DOUBLING, (4, 4, 2, 1, 1, 1)):
         words = ("scan", data, "values", "-o", folder / "out.h5", "--force", "--slab", "32K")
-        report, calls = counted_calls(library, folder / str(ranks), *words, ranks=ranks)
+        report, calls = counted_calls(mpi_calls_library, folder / str(ranks), *words, ranks=ranks)
         exchanged = int(report["timings"]["stages"]["exscan"]["bytes"])
         assert exchanged == supersteps * ACCUMULATOR_BYTES
         for each in calls:

@@ -28,10 +28,7 @@ COLUMNS = ("workload,scaling,ranks,hosts,gpus,repeat,bytes,quantity,threads,seco
 LAUNCHER = """#!/bin/sh
 ranks=$1
 shift
-if [ "$ranks" = 1 ]; then
-  export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_orte_create_session_dirs=0
-  exec "$@"
-fi
+[ "$ranks" = 1 ] && exec "$@"
 # Ranks that wait let others run: cores are few here.
 export OMPI_MCA_mpi_yield_when_idle=1
 exec mpirun -np "$ranks" "$@"

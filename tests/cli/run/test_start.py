@@ -1,0 +1,118 @@
+"""A process that no launcher started answers without MPI, and gives what a rank gives."""
+
+import json
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+import samples
+import support
+
+ANSWERING = {
+    "version": ("--version",),
+    "help": ("--help",),
+    "help of a command": ("reduce", "--help"),
+    "config": ("--config",),
+    "listing": ("info", "in.h5"),
+    "description": ("info", "in.h5", "values"),
+    "plan": ("info", "in.h5", "values", "--plan", "scan"),
+}
+REPORTING = {
+    "reduce": ("reduce", "in.h5", "values", "--ops", "all"),
+    "histogram": ("histogram", "in.h5", "values", "--bins", "7"),
+}
+WRITING = {
+    "reduce along an axis": ("reduce", "in.h5", "values", "--axis", "0"),
+    "scan": ("scan", "in.h5", "values"),
+    "scan along an axis": ("scan", "in.h5", "values", "--axis", "1"),
+    "compact": ("compact", "in.h5", "values", "--where", ">0"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("start")
+    with h5py.File(folder / "in.h5", "w") as file:
+        values = samples.wide("f64", 60_000, np.random.default_rng(1)).reshape(300, 200)
+        file.create_dataset("values", data=values, chunks=(64, 50), compression="gzip")
+    return folder
+
+
+@pytest.fixture
+def run(folder, mpi_calls_library):
+    """Runs a command; returns its outcome, and whether it used MPI from its start to its end."""
+
+    def run(words, ranks=None, settings=None):
+        calls = folder / "calls"
+        calls.mkdir(exist_ok=True)
+        for each in calls.iterdir():
+            each.unlink()
+        counting = ["env", f"LD_PRELOAD={mpi_calls_library}", f"WARPFOLD_MPI_CALLS={calls}"]
+        command = support.command_line(*words, backend="cpu")
+        process = subprocess.run(support.launched(*counting, *command, ranks=ranks), timeout=120,
+                                 capture_output=True, text=True, cwd=folder,
+                                 env={**support.ENVIRONMENT, **(settings or {})})  # fmt: skip
+        return process, any(calls.iterdir())
+
+    return run
+
+
+@pytest.mark.parametrize("words", ANSWERING.values(), ids=ANSWERING.keys())
+def test_answers_come_without_mpi(run, words):
+    alone, used_mpi = run(words)
+    assert alone.returncode == 0, alone.stderr
+    assert not used_mpi
+    ranked, used_mpi = run(words, ranks=1)
+    assert used_mpi
+    assert alone.stdout == ranked.stdout
+
+
+@pytest.mark.parametrize("words", [("reduce",), ("reduce", "none.h5", "values"), ("--nonsense",)])
+def test_mistakes_are_told_without_mpi(run, words):
+    alone, used_mpi = run(words)
+    assert not used_mpi
+    ranked, used_mpi = run(words, ranks=1)
+    assert used_mpi
+    assert alone.returncode == ranked.returncode != 0
+    assert alone.stderr.splitlines() == ranked.stderr.splitlines()[:1]
+
+
+@pytest.mark.parametrize("words", REPORTING.values(), ids=REPORTING.keys())
+def test_results_are_those_of_a_rank(run, words):
+    alone, used_mpi = run((*words, "--json", "-"))
+    assert not used_mpi
+    ranked, used_mpi = run((*words, "--json", "-"), ranks=1)
+    assert used_mpi
+    mine, theirs = json.loads(alone.stdout), json.loads(ranked.stdout)
+    for report in (mine, theirs):
+        del report["timings"]
+    assert mine == theirs
+
+
+@pytest.mark.parametrize("words", WRITING.values(), ids=WRITING.keys())
+def test_outputs_are_those_of_a_rank(run, folder, words):
+    written = []
+    for ranks in (None, 1):
+        outcome, used_mpi = run((*words, "-o", "out.h5", "--force"), ranks)
+        assert outcome.returncode == 0, outcome.stderr
+        assert used_mpi == (ranks is not None)
+        written.append((folder / "out.h5").read_bytes())
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("name", ["PMI_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE",
+                                  "SLURM_PROCID", "MV2_COMM_WORLD_LOCAL_RANK", "FLUX_TASK_RANK",
+                                  "PALS_RANKID"])  # fmt: skip
+def test_whoever_may_have_peers_starts_mpi(run, name):
+    outcome, used_mpi = run(("--version",), settings={name: ""})
+    assert used_mpi == (outcome.returncode == 0), outcome.stderr
+
+
+def test_a_failure_of_a_process_alone_leaves_nothing(run, folder):
+    words = ("scan", "in.h5", "none", "-o", "left.h5")
+    outcome, used_mpi = run(words)
+    assert outcome.returncode == 1
+    assert not used_mpi
+    assert not (folder / "left.h5").exists()
