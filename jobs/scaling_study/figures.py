@@ -20,6 +20,8 @@ from .problem import Problem
 from .table import COLUMNS, WALL, WHOLE_RUN
 
 START = "start and end"
+# Stages that come before the whole run, or take their time beside others.
+BESIDE = ("start MPI", "start GPU")
 # Beside what is measured: other programs, ceilings.
 CEILING = "(raw)"
 PEERS = ("(CUB)", "(read)", "(copy)", "(cp)")
@@ -83,7 +85,7 @@ class Series:
 
 def with_starts(rows):
     """The rows, and in front of each run's stages what they leave of the whole run: starting up,
-    opening files and closing them. Stages that waited ran at the same time, others alone."""
+    and closing files. Stages that waited ran at the same time, others alone."""
     runs = grouped(rows, "workload", "scaling", "ranks", "repeat")
     for members in runs.values():
         stages = [row for row in members if row["waiting"]]
@@ -91,7 +93,8 @@ def with_starts(rows):
         if whole and stages:
             together = [float(row["seconds"]) + float(row["waiting"]) for row in stages
                         if float(row["waiting"])]
-            alone = [float(row["seconds"]) for row in stages if not float(row["waiting"])]
+            alone = [float(row["seconds"]) for row in stages
+                     if not float(row["waiting"]) and row["quantity"] not in BESIDE]
             rest = float(whole["seconds"]) - max(together, default=0.0) - sum(alone)
             yield {**whole, "quantity": START, "seconds": repr(max(rest, 0.0)), "waiting": "0"}
         yield from members

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
@@ -12,15 +13,26 @@
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::mpi {
+namespace {
+
+double seconds_of_start = 0;
+
+}  // namespace
+
 Environment::Environment(int& argc, char**& argv) {
+  const auto start = std::chrono::steady_clock::now();
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
     throw Error("this MPI can't run beside other threads", "it provides MPI_THREAD_SINGLE only",
                 "Use an MPI built with thread support.");
+  seconds_of_start =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 Environment::~Environment() { MPI_Finalize(); }
+
+double start_seconds() { return seconds_of_start; }
 
 std::string_view cuda_awareness() {
 #ifdef MPIX_CUDA_AWARE_SUPPORT

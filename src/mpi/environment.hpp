@@ -16,6 +16,9 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 };
 
+/// Returns how long starting MPI took this process; 0 where it wasn't an Environment that did.
+double start_seconds();
+
 /// Tells whether a launcher started this process, which may have bound it to some cores, or a user
 /// did.
 bool started_by_launcher(const Communicator& communicator);

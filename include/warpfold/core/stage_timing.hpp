@@ -6,7 +6,8 @@
 namespace warpfold {
 
 /// A stage's timing is that of the rank whose threads were busiest in it. bytes / seconds is the
-/// rate at which the stage would run if it never had to wait for another.
+/// rate at which the stage would run if it never had to wait for another; stages of a run's start
+/// take no bytes.
 struct StageTiming {
   std::string stage;
   int threads = 1;          ///< working in it; a GPU counts as one

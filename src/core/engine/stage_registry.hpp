@@ -7,8 +7,13 @@
 
 namespace warpfold {
 
-/// The stages that data pass, by the names that reports give them.
+/// The stages of a run's start, which take no data, and those that data pass, by the names that
+/// reports give them.
 namespace stage {
+inline constexpr const char* start_mpi = "start MPI";
+inline constexpr const char* start_gpu = "start GPU";
+inline constexpr const char* open = "open";
+inline constexpr const char* reserve = "reserve";
 inline constexpr const char* read = "read";
 inline constexpr const char* decompress = "decompress";
 inline constexpr const char* copy_to_gpu = "copy to GPU";

@@ -98,17 +98,19 @@ std::vector<std::string> packing_attributes(const Decoding& decoding) {
 }
 
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,
-                      const Run& run) {
-  const mpi::Communicator& communicator = run.communicator;
-  DatasetView view{open_everywhere(file, name, communicator, run.options.read_path), {}};
-  run_on_all(communicator, [&] {
-    view.dataset.select(parse_selection(options.select, view.info().stored_shape));
-    view.dataset.choose_cache(run.options.file_cache);
+                      Run& run) {
+  return run.opening.time(0, [&] {
+    const mpi::Communicator& communicator = run.communicator;
+    DatasetView view{open_everywhere(file, name, communicator, run.options.read_path), {}};
+    run_on_all(communicator, [&] {
+      view.dataset.select(parse_selection(options.select, view.info().stored_shape));
+      view.dataset.choose_cache(run.options.file_cache);
+    });
+    Decoding decoding;
+    run_on_root(communicator, [&] { decoding = view_decoding(view.info(), options); });
+    view.decoding = share_from_root(decoding, communicator);
+    return view;
   });
-  Decoding decoding;
-  run_on_root(communicator, [&] { decoding = view_decoding(view.info(), options); });
-  view.decoding = share_from_root(decoding, communicator);
-  return view;
 }
 
 }  // namespace warpfold::pipeline

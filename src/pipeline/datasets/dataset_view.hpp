@@ -24,7 +24,7 @@ struct DatasetView {
 /// Opens a dataset on every rank, the root first, to be read as the run's options say. Collective;
 /// throws the same Error on every rank.
 DatasetView open_view(const std::string& file, const std::string& dataset,
-                      const ViewOptions& options, const Run& run);
+                      const ViewOptions& options, Run& run);
 
 /// Tells how the options want a dataset's elements decoded; reads its attributes where they ask for
 /// them.

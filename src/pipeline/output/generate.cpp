@@ -126,7 +126,8 @@ GenerateResult generate(MPI_Comm parent, const GenerateOptions& options) {
   });
   const io::OutputSpec output = output_of(options);
   const int threads = choose_host_threads(options.run, communicator);
-  StagedDataset staged(output, communicator);
+  StageTimer reserving(monitor.stages(), stage::reserve);
+  StagedDataset staged = reserving.time(0, [&] { return StagedDataset(output, communicator); });
   Generation generation(spec, options.run, monitor, threads, communicator);
   std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer())
@@ -141,6 +142,7 @@ GenerateResult generate(MPI_Comm parent, const GenerateOptions& options) {
   result.known_sum = known_sum(spec);
   result.report.ranks = communicator.size();
   result.report.hosts = mpi::count_hosts(communicator);
+  put_start_stages(stages, {reserving.timing()});
   result.report.stages = busiest(stages, communicator);
   result.report.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

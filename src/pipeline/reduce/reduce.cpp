@@ -133,7 +133,8 @@ ReduceResult reduce_along_axes(DatasetView& view, const ReduceOptions& options, 
   });
   result.output_shape = stored_shape(*array, options);
   add_outputs(file, *array, result.outputs, result.output_shape);
-  StagedDataset staged(file, run.communicator);
+  StagedDataset staged =
+      run.reserving.time(0, [&] { return StagedDataset(file, run.communicator); });
   std::vector<StageTiming> stages;
   if (array->outputs() > 0) stages = fill(staged, result.outputs, view, *array, options, run);
   run_on_all(run.communicator, [&] {

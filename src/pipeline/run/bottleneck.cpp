@@ -17,7 +17,13 @@ struct Remedy {
   std::string_view advice;
 };
 
+constexpr std::string_view start_advice = "it weighs less on larger data";
+
 constexpr Remedy remedies[] = {
+    {stage::start_mpi, "starting MPI", start_advice},
+    {stage::start_gpu, "starting the GPU", start_advice},
+    {stage::open, "opening", start_advice},
+    {stage::reserve, "reserving the output's space", "a file system that gives it faster helps"},
     {stage::read, "reading",
      "more ranks and, unless HDF5 reads, more threads (`threads`) help as long as the file system "
      "has more to give"},
@@ -99,6 +105,18 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
   return stages;
 }
 
+bool is_of_start(const StageTiming& timing) {
+  return timing.stage == stage::start_mpi || timing.stage == stage::start_gpu ||
+         timing.stage == stage::open || timing.stage == stage::reserve;
+}
+
+/// Returns how long the program took before the run began.
+double seconds_before(const RunReport& run) {
+  return !run.stages.empty() && run.stages.front().stage == stage::start_mpi
+             ? run.stages.front().seconds
+             : 0;
+}
+
 std::string expectation(std::string_view name, double bytes_per_second) {
   const Remedy remedy = remedy_for(name);
   return std::string(remedy.activity) + ", about " + rate_text(bytes_per_second) +
@@ -109,15 +127,24 @@ std::string expectation(std::string_view name, double bytes_per_second) {
 
 std::string measured_bottleneck(const RunReport& run) {
   if (run.stages.empty()) return {};
-  const auto slowest = std::max_element(
-      run.stages.begin(), run.stages.end(),
-      [](const StageTiming& a, const StageTiming& b) { return a.seconds < b.seconds; });
-  const double streaming = slowest->seconds + slowest->waiting;
-  if (streaming < run.seconds / 2)
-    return "starting up and opening, " + percent(run.seconds - streaming, run.seconds) +
-           " of the time: it weighs less on larger data";
-  const Remedy remedy = remedy_for(slowest->stage);
-  return std::string(remedy.activity) + ", busy " + percent(slowest->seconds, streaming) +
+  const auto shorter = [](const StageTiming& a, const StageTiming& b) {
+    return a.seconds < b.seconds;
+  };
+  const auto data = std::find_if_not(run.stages.begin(), run.stages.end(), is_of_start);
+  const auto start = std::max_element(run.stages.begin(), data, shorter);
+  const auto slowest = std::max_element(data, run.stages.end(), shorter);
+  const double streaming = slowest == run.stages.end() ? 0 : slowest->seconds + slowest->waiting;
+  const double whole = run.seconds + seconds_before(run);
+  if (streaming >= whole / 2) {
+    const Remedy remedy = remedy_for(slowest->stage);
+    return std::string(remedy.activity) + ", busy " + percent(slowest->seconds, streaming) +
+           " of the time: " + std::string(remedy.advice);
+  }
+  const bool is_known = start != data && start->seconds >= (whole - streaming) / 2;
+  const Remedy remedy =
+      is_known ? remedy_for(start->stage) : Remedy{"", "starting up", start_advice};
+  return std::string(remedy.activity) + ", " +
+         percent(is_known ? start->seconds : whole - streaming, whole) +
          " of the time: " + std::string(remedy.advice);
 }
 

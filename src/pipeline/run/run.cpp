@@ -45,6 +45,15 @@ BackendPlacement checked_place(const RunOptions& options, const mpi::Communicato
   return choose_place(options, communicator);
 }
 
+/// Returns the stages of the start since the run's last report.
+std::vector<StageTiming> untold_start_stages(Run& run) {
+  std::vector<StageTiming> stages{run.starting_gpu.timing(), run.opening.timing(),
+                                  run.reserving.timing()};
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    stages[i].seconds -= std::exchange(run.told_seconds[i], stages[i].seconds);
+  return stages;
+}
+
 }  // namespace
 
 BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
@@ -125,14 +134,22 @@ void check_slab_bytes(std::uint64_t slab_bytes) {
 Run::Run(MPI_Comm parent, const RunOptions& run_options)
     : options(run_options),
       monitor(options),
+      opening(monitor.stages(), stage::open),
+      reserving(monitor.stages(), stage::reserve),
+      starting_gpu(monitor.stages(), stage::start_gpu),
       communicator(parent),
       place(checked_place(options, communicator)),
-      backend([this] { return make_backend(place); }) {}
+      backend([this] {
+        if (!place.gpu) return make_backend(place);
+        return starting_gpu.time(0, [this] { return make_backend(place); });
+      }) {}
 
 RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start) {
   RunReport report = describe_run(run.backend.get(), run.place, run.communicator);
-  report.stages = busiest(stages, run.communicator);
+  std::vector<StageTiming> all = stages;
+  put_start_stages(all, untold_start_stages(run));
+  report.stages = busiest(all, run.communicator);
   report.seconds = seconds_since(start);
   return report;
 }

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
+#include "core/engine/stage_timer.hpp"
 #include "cuda/engines/backend.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
@@ -77,12 +79,17 @@ struct Run {
 
   const RunOptions& options;
   ProgressMonitor monitor;
+  StageTimer opening;    ///< datasets
+  StageTimer reserving;  ///< the space of outputs
+  StageTimer starting_gpu;
   mpi::Communicator communicator;
   BackendPlacement place;
   StartingBackend backend;
+  std::array<double, 3> told_seconds{};  ///< of the start, by earlier reports
 };
 
-/// Reports what ran since `start`; of `stages`, those of the busiest rank. Collective.
+/// Reports what ran since `start`; of the run's start and of `stages`, those of the busiest rank.
+/// Collective.
 RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "mpi/environment.hpp"
 #include "pipeline/run/collective.hpp"
 
 namespace warpfold::pipeline {
@@ -51,6 +52,12 @@ StageTiming sync_on_all_ranks(const std::function<void()>& sync, StageRegistry& 
   StageTimer timer(registry, stage::sync);
   run_on_all(communicator, [&] { timer.time(0, sync); });
   return timer.timing();
+}
+
+void put_start_stages(std::vector<StageTiming>& stages, std::vector<StageTiming> start) {
+  start.insert(start.begin(), {stage::start_mpi, 1, mpi::start_seconds(), 0, 0});
+  std::erase_if(start, [](const StageTiming& each) { return each.seconds == 0; });
+  stages.insert(stages.begin(), start.begin(), start.end());
 }
 
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {

@@ -32,6 +32,9 @@ StageRegistry* registry_of_callers(const Engine& engine, StageRegistry& registry
 StageTiming sync_on_all_ranks(const std::function<void()>& sync, StageRegistry& registry,
                               const mpi::Communicator& communicator);
 
+/// Puts the stages of a start before the others, MPI's first, but for those that took no time.
+void put_start_stages(std::vector<StageTiming>& stages, std::vector<StageTiming> start);
+
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more);
 
 /// Returns the threads of one rank together, after `seconds` in which all of them ran: one timing

@@ -248,7 +248,8 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
   }
   output.shape = {result.kept};
   for (io::OutputDataset& other : output.others) other.shape = output.shape;
-  pipeline::StagedDataset staged(output, run.communicator);
+  pipeline::StagedDataset staged =
+      run.reserving.time(0, [&] { return pipeline::StagedDataset(output, run.communicator); });
   if (result.kept > 0) compaction->write(first, result.kept, staged);
   pipeline::run_on_all(run.communicator, [&] {
     view.dataset.require_unchanged();

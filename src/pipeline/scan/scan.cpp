@@ -92,7 +92,8 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
     lines = pipeline::lines_of(info.shape, options.axis);
   });
   const io::OutputSpec output = output_of(view, spec, options);
-  pipeline::ScanOutput staged(output, run.communicator);
+  pipeline::ScanOutput staged =
+      run.reserving.time(0, [&] { return pipeline::ScanOutput(output, run.communicator); });
 
   ScanResult result;
   result.input = info.format;

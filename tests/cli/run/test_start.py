@@ -37,6 +37,7 @@ def folder(tmp_path_factory):
     with h5py.File(folder / "in.h5", "w") as file:
         values = samples.wide("f64", 60_000, np.random.default_rng(1)).reshape(300, 200)
         file.create_dataset("values", data=values, chunks=(64, 50), compression="gzip")
+        file["other"] = values[0]
     return folder
 
 
@@ -116,3 +117,25 @@ def test_a_failure_of_a_process_alone_leaves_nothing(run, folder):
     assert outcome.returncode == 1
     assert not used_mpi
     assert not (folder / "left.h5").exists()
+
+
+def test_timings_tell_of_the_start(run):
+    words = ("scan", "in.h5", "values", "-o", "out.h5", "--force", "--json", "-")
+    alone, ranked = (json.loads(run(words, ranks)[0].stdout) for ranks in (None, 1))
+    for report, expected in (
+        (alone, ["open", "reserve", "read"]),
+        (ranked, ["start MPI", "open", "reserve", "read"]),
+    ):
+        stages = report["timings"]["stages"]
+        assert list(stages)[: len(expected)] == expected
+        for stage in expected[:-1]:
+            assert stages[stage]["seconds"] > 0
+            assert stages[stage]["bytes"] == 0
+
+
+def test_each_dataset_of_several_tells_of_its_own_opening(run):
+    outcome, _ = run(("reduce", "in.h5", "values", "other", "--json", "-"))
+    reports = [each["timings"] for each in json.loads(outcome.stdout)["datasets"]]
+    assert len(reports) == 2
+    for report in reports:
+        assert 0 < report["stages"]["open"]["seconds"] < 1

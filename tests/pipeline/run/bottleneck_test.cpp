@@ -32,8 +32,21 @@ TEST(MeasuredBottleneck, IsTheStageThatWasBusyLongest) {
 }
 
 TEST(MeasuredBottleneck, IsStartingUpWhereTheStagesTookLittle) {
-  const auto run = report(10, {{"read", 4, 1, 1, 1}});
-  EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting up and opening, 80%"));
+  const auto run = report(10, {{"open", 1, 1, 0, 0}, {"read", 4, 1, 1, 1}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting up, 80% of the time"));
+}
+
+TEST(MeasuredBottleneck, IsTheStageOfTheStartThatTookMostOfIt) {
+  const auto reserving =
+      report(10, {{"open", 1, 1, 0, 0}, {"reserve", 1, 6, 0, 0}, {"read", 4, 1, 1, 1}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(reserving), "reserving the output's space, 60% of"));
+  const auto opening = report(10, {{"open", 1, 9, 0, 0}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(opening), "opening, 90% of the time"));
+}
+
+TEST(MeasuredBottleneck, MpiStartsBeforeTheRun) {
+  const auto run = report(1, {{"start MPI", 1, 3, 0, 0}, {"read", 4, 0.5, 0.5, 1}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting MPI, 75% of the time"));
 }
 
 TEST(MeasuredBottleneck, NothingWithoutStages) {
