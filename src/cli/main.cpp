@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   keep_freed_memory();
   try {
     std::optional<warpfold::mpi::Environment> environment;
-    if (warpfold::mpi::may_have_peers()) environment.emplace(argc, argv);
+    if (warpfold::mpi::may_have_peers()) environment.emplace();
     const std::vector<std::string> arguments(argc > 0 ? argv + 1 : argv, argv + argc);
     return end(
         warpfold::cli::run_application(environment ? MPI_COMM_WORLD : MPI_COMM_SELF, arguments));

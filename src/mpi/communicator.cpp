@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "mpi/environment.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::mpi {
@@ -14,9 +15,7 @@ namespace {
 
 MPI_Comm duplicate(MPI_Comm parent) {
   MPI_Comm copy = MPI_COMM_NULL;
-  int started = 0;
-  check(MPI_Initialized(&started), "MPI_Initialized");
-  if (started == 0 && parent == MPI_COMM_SELF) return parent;
+  if (!is_started() && parent == MPI_COMM_SELF) return parent;
   check(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   return copy;
 }

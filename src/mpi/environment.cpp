@@ -19,10 +19,10 @@ double seconds_of_start = 0;
 
 }  // namespace
 
-Environment::Environment(int& argc, char**& argv) {
+Environment::Environment() {
   const auto start = std::chrono::steady_clock::now();
   int provided = MPI_THREAD_SINGLE;
-  check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
     throw Error("this MPI can't run beside other threads", "it provides MPI_THREAD_SINGLE only",
                 "Use an MPI built with thread support.");
@@ -32,13 +32,17 @@ Environment::Environment(int& argc, char**& argv) {
 
 Environment::~Environment() { MPI_Finalize(); }
 
+bool is_started() {
+  int started = 0;
+  MPI_Initialized(&started);
+  return started != 0;
+}
+
 double start_seconds() { return seconds_of_start; }
 
 std::string_view cuda_awareness() {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
-  int started = 0;
-  MPI_Initialized(&started);
-  const int aware = started != 0 ? MPIX_Query_cuda_support() : MPIX_CUDA_AWARE_SUPPORT;
+  const int aware = is_started() ? MPIX_Query_cuda_support() : MPIX_CUDA_AWARE_SUPPORT;
   return aware != 0 ? "CUDA-aware" : "not CUDA-aware";
 #else
   return "";

@@ -10,11 +10,14 @@ namespace warpfold::mpi {
 /// thread alone.
 class Environment {
  public:
-  Environment(int& argc, char**& argv);
+  Environment();
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 };
+
+/// Tells whether MPI was started in this process, by whomever.
+bool is_started();
 
 /// Returns how long starting MPI took this process; 0 where it wasn't an Environment that did.
 double start_seconds();
@@ -27,7 +30,7 @@ bool started_by_launcher(const Communicator& communicator);
 /// every launcher tells a process its rank, most so by PMI or PMIx. Before MPI is started.
 bool may_have_peers();
 
-/// Tells whether this MPI, before it is started its headers, takes addresses in GPU memory:
+/// Tells whether this MPI (before it is started, its headers) takes addresses in GPU memory:
 /// "CUDA-aware", "not CUDA-aware", or "" where it doesn't tell.
 std::string_view cuda_awareness();
 

@@ -96,9 +96,9 @@ void answer(const Json& outcome, const mpi::Communicator& communicator) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main() {
   std::optional<mpi::Environment> environment;
-  if (mpi::may_have_peers()) environment.emplace(argc, argv);
+  if (mpi::may_have_peers()) environment.emplace();
   const mpi::Communicator communicator(environment ? MPI_COMM_WORLD : MPI_COMM_SELF);
   for (std::string line = next_line(communicator); !line.empty(); line = next_line(communicator))
     answer(carry_out(Json::parse(line), communicator.get()), communicator);

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   // not so at exit, nor, as it starts before MPI, in MPI_Finalize.
   H5dont_atexit();
   H5open();
-  const warpfold::mpi::Environment environment(argc, argv);
+  const warpfold::mpi::Environment environment;
   testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "cli/report/bench_report.hpp"
 #include "cli/report/report.hpp"
 #include "cli/run/watched_run.hpp"
+#include "mpi/environment.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -99,6 +101,9 @@ class BenchCommand : public MeasuringCommand {
     std::vector<std::string> files;
     for (const std::string& file : {settings_.file, settings_.output})
       if (!file.empty()) files.push_back(file);
+    // What it measures is MPI, which a process alone is there without.
+    std::optional<mpi::Environment> environment;
+    if (what_ == "combine" && !mpi::is_started()) environment.emplace();
     run_measure(session, measure, files);
   }
 

@@ -51,10 +51,12 @@ def run(folder, mpi_calls_library):
         for each in calls.iterdir():
             each.unlink()
         counting = ["env", f"LD_PRELOAD={mpi_calls_library}", f"WARPFOLD_MPI_CALLS={calls}"]
+        # Open MPI's daemon, where it starts one, would be counted, too.
+        environment = {**support.ENVIRONMENT, "OMPI_MCA_ess_singleton_isolated": "1"}
         command = support.command_line(*words, backend="cpu")
         process = subprocess.run(support.launched(*counting, *command, ranks=ranks), timeout=120,
                                  capture_output=True, text=True, cwd=folder,
-                                 env={**support.ENVIRONMENT, **(settings or {})})  # fmt: skip
+                                 env={**environment, **(settings or {})})  # fmt: skip
         return process, any(calls.iterdir())
 
     return run
@@ -139,3 +141,9 @@ def test_each_dataset_of_several_tells_of_its_own_opening(run):
     assert len(reports) == 2
     for report in reports:
         assert 0 < report["stages"]["open"]["seconds"] < 1
+
+
+def test_what_measures_mpi_starts_it(run):
+    outcome, used_mpi = run(("bench", "combine", "--iterations", "2"))
+    assert outcome.returncode == 0, outcome.stderr
+    assert used_mpi
