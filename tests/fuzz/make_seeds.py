@@ -52,6 +52,17 @@ def round_trips():
             yield f"{width}-{level}", bytes([width, level, width]) + RAW[:200]
 
 
+def streams():
+    noise = np.random.default_rng(1).integers(0, 256, 300, dtype="u1").tobytes()
+    for name, raw in (("empty", b""), ("ramp", RAW), ("zeros", bytes(1000)), ("noise", noise)):
+        for level in (0, 1, 9):
+            yield f"{name}-{level}", struct.pack("<H", len(raw)) + zlib.compress(raw, level)
+        fixed = zlib.compressobj(strategy=zlib.Z_FIXED)
+        flushed = fixed.compress(raw[:100]) + fixed.flush(zlib.Z_FULL_FLUSH)
+        whole = flushed + fixed.compress(raw[100:]) + fixed.flush()
+        yield f"{name}-fixed", struct.pack("<H", len(raw)) + whole
+
+
 # By parser, in the order of fuzz_options.cpp; a selection begins with its number of dimensions.
 TEXTS = (
     ("\x010:4, ", "\x02::2, -1", "\x04..., 0", "\x044, 0, :, 5:9:3", "\x01-3:"),
@@ -74,7 +85,12 @@ def options():
 
 
 def main():
-    targets = {"chunk_decoder": chunks, "chunk_round_trip": round_trips, "options": options}
+    targets = {
+        "chunk_decoder": chunks,
+        "chunk_round_trip": round_trips,
+        "inflate": streams,
+        "options": options,
+    }
     for target, seeds in targets.items():
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
