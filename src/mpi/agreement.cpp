@@ -24,22 +24,18 @@ Error as_error(const std::exception_ptr& failure) {
 }  // namespace
 
 void throw_on_all_ranks(const std::exception_ptr& failure, const Communicator& communicator) {
-  if (communicator.is_alone()) {
-    if (failure) throw as_error(failure);
-    return;
-  }
-  const int mine = failure ? communicator.rank() : communicator.size();
-  int lowest = mine;
-  check(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, communicator.get()), "MPI_Allreduce");
-  if (lowest == communicator.size()) return;
-  const Error error = lowest == communicator.rank() ? as_error(failure) : Error("", "", "");
-  std::string problem = broadcast(error.problem(), communicator, lowest);
-  std::string why = broadcast(error.why(), communicator, lowest);
-  std::string suggestion = broadcast(error.suggestion(), communicator, lowest);
-  int code = static_cast<int>(error.exit_code());
-  check(MPI_Bcast(&code, 1, MPI_INT, lowest, communicator.get()), "MPI_Bcast");
+  const auto none = static_cast<std::uint64_t>(communicator.size());
+  const auto rank = static_cast<std::uint64_t>(communicator.rank());
+  const std::uint64_t lowest = minimum({failure ? rank : none}, communicator).front();
+  if (lowest == none) return;
+  const Error error = lowest == rank ? as_error(failure) : Error("", "", "");
+  const auto from = static_cast<int>(lowest);
+  std::string problem = broadcast(error.problem(), communicator, from);
+  std::string why = broadcast(error.why(), communicator, from);
+  std::string suggestion = broadcast(error.suggestion(), communicator, from);
+  const auto code = static_cast<std::uint64_t>(error.exit_code());
   throw Error(std::move(problem), std::move(why), std::move(suggestion),
-              static_cast<ExitCode>(code));
+              static_cast<ExitCode>(broadcast(code, communicator, from)));
 }
 
 FailureWatch::~FailureWatch() {

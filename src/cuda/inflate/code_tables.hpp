@@ -61,12 +61,11 @@ WARPFOLD_WARP_CODE bool number_codes(std::uint32_t count, std::uint32_t& first,
   std::uint32_t code = 0;
   std::uint32_t place = 0;
   std::int32_t left = 1;
-  bool too_many = false;
   for (std::uint32_t length = 1; length <= max_code_bits; ++length) {
     const std::uint32_t these = Warp::shuffle(count, length);
     code <<= 1;
     left = 2 * left - static_cast<std::int32_t>(these);
-    too_many = too_many || left < 0;
+    if (left < 0) return false;
     if (Warp::lane() == length) {
       numbered.limit[length] =
           static_cast<std::uint16_t>((code + these) << (max_code_bits - length));
@@ -75,11 +74,9 @@ WARPFOLD_WARP_CODE bool number_codes(std::uint32_t count, std::uint32_t& first,
     }
     code += these;
     place += these;
-    if (too_many) code = 0;
-    if (too_many) left = 0;
   }
   const bool is_one_of_one_bit = Warp::shuffle(count, 1) == 1 && place == 1;
-  return !too_many && (left == 0 || place == 0 || is_one_of_one_bit);
+  return left == 0 || place == 0 || is_one_of_one_bit;
 }
 
 /// Fills a table of 2^bits entries with the codes of so many bits and fewer. By all lanes.

@@ -156,7 +156,6 @@ WARPFOLD_WARP_CODE void fetch_streams(StreamGroup<Warp>& group, const InflateWor
   const std::uint32_t leader = Warp::lane() - lane;
   group.number = first + count_ones(fetching & ((1U << leader) - 1));
   group.state = GroupState::idle;
-  group.out_bytes = 0;
   if (group.number < work.count) begin_stream(group, work.streams[group.number], lane);
 }
 
