@@ -60,6 +60,8 @@ bool may_have_peers() {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     const std::string_view name = text.substr(0, text.find('='));
+    const bool is_setting = name.find("_MCA_") != std::string_view::npos;  // Open MPI's, PMIx's
+    if (is_setting) continue;
     for (const std::string_view part : {"RANK", "PROCID", "PMI", "COMM_WORLD"})
       if (name.find(part) != std::string_view::npos) return true;
   }

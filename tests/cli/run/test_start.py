@@ -113,6 +113,13 @@ def test_whoever_may_have_peers_starts_mpi(run, name):
     assert used_mpi == (outcome.returncode == 0), outcome.stderr
 
 
+@pytest.mark.parametrize("name", ["PMIX_MCA_gds", "OMPI_MCA_rmaps_rank_file_physical"])
+def test_settings_are_no_peers(run, name):
+    outcome, used_mpi = run(("--version",), settings={name: "hash"})
+    assert outcome.returncode == 0
+    assert not used_mpi
+
+
 def test_a_failure_of_a_process_alone_leaves_nothing(run, folder):
     words = ("scan", "in.h5", "none", "-o", "left.h5")
     outcome, used_mpi = run(words)
