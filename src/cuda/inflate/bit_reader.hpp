@@ -7,7 +7,7 @@
 namespace warpfold::cuda::inflate {
 
 /// Reads a stream's bits from the first on, the lowest of a byte first. Bits beyond its words are
-/// 0.
+/// anything.
 ///
 /// The next bits are kept in two words, from bit 1 on: so masked, the lower one is the offset in
 /// bytes of an entry in a table of 16-bit ones.
@@ -31,6 +31,30 @@ class BitReader {
 
   /// Provides for 31 bits to be taken.
   WARPFOLD_WARP_CODE void refill() {
+#ifdef __CUDACC__
+    // Lanes whose groups need no word don't wait for those that do: predicates, no branch. The word
+    // ahead is moved by an `or` with what is 0 then: a plain move would be put behind the load, and
+    // wait for it.
+    asm volatile(
+        "{\n"
+        "  .reg .pred empty, more;\n"
+        "  .reg .b32 full, lower;\n"
+        "  .reg .b64 from;\n"
+        "  and.b32 full, %4, 32;\n"
+        "  setp.eq.u32 empty, full, 0;\n"
+        "  setp.lt.and.u32 more, %5, %6, empty;\n"
+        "  mad.wide.u32 from, %5, 4, %7;\n"
+        "  shf.l.wrap.b32 lower, 0, %2, %4;\n"
+        "  @empty or.b32 %0, %0, lower;\n"
+        "  @empty shf.l.wrap.b32 %1, %2, 0, %4;\n"
+        "  @empty or.b32 %2, %3, full;\n"
+        "  @more ld.global.nc.u32 %3, [from];\n"
+        "  @empty add.u32 %4, %4, 32;\n"
+        "  @empty add.u32 %5, %5, 1;\n"
+        "}\n"
+        : "+r"(low_), "+r"(high_), "+r"(ahead0_), "+r"(ahead1_), "+r"(kept_), "+r"(next_)
+        : "r"(count_), "l"(words_));
+#else
     if ((kept_ & 32) != 0) return;
     low_ |= ahead0_ << (kept_ & 31);
     high_ = shifted_left(ahead0_, 0, kept_);
@@ -38,6 +62,7 @@ class BitReader {
     ahead0_ = ahead1_;
     ahead1_ = load(next_);
     ++next_;
+#endif
   }
 
   /// Returns the next bits, 31 of them after refill().

@@ -42,9 +42,9 @@ struct CanonicalCode {
   std::uint16_t base[max_code_bits + 1];
 };
 
-/// What decodes a block's symbols. `literals` is aligned to its size.
+/// What decodes a block's symbols.
 struct CodeTables {
-  std::uint16_t* literals;  ///< literal_entries of them
+  std::uint16_t literals[literal_entries];
   std::uint16_t distances[distance_entries];
   std::uint16_t sorted_literals[288];
   std::uint16_t sorted_distances[32];

@@ -27,21 +27,22 @@ enum class InflateStatus : std::uint32_t {
   bad_stored,      ///< the length of a stored block and its complement differ
   too_long,        ///< for the bytes that it should make
   too_short,
-  truncated
+  truncated,
+  bad_checksum
 };
 
-/// A stream is read in words, `words` of them begin at a multiple of 4 bytes; those behind its last
-/// byte are readable to the next multiple.
+/// A stream is read in words, the first and the last of which may hold bytes of others.
 struct InflateStream {
   const std::uint32_t* words = nullptr;
   std::uint8_t* out = nullptr;
+  std::uint32_t first = 0;  ///< byte of the words
   std::uint32_t bytes = 0;
   std::uint32_t out_bytes = 0;  ///< that it is to make
 };
 
 struct InflateOutcome {
   InflateStatus status = InflateStatus::good;
-  std::uint32_t taken = 0;  ///< bytes of a good stream with its checksum, which is not verified
+  std::uint32_t taken = 0;  ///< bytes of a good stream with its checksum
 };
 
 }  // namespace warpfold::cuda::inflate

@@ -34,15 +34,16 @@ struct Match {
 /// match, or the block's end.
 template <class Warp>
 WARPFOLD_WARP_CODE Match read_match(StreamGroup<Warp>& group, const CodeTables& tables,
-                                    std::uint32_t entry, std::uint32_t lane) {
+                                    std::uint32_t entry) {
+  if (group.made > group.out_bytes) {
+    group.end(InflateStatus::too_long);
+    return {};
+  }
   group.in.refill();
   if ((entry & long_or_none) != 0) {
     entry = long_entry(group.in.peek(), literal_bits, tables.sorted_literals, tables.literal_code);
     if (!is_no_literal(entry)) {
-      const std::uint32_t before = group.made;
       group.add_literal(entry);
-      group.store_word(before, lane);
-      if (group.made > group.out_bytes) group.end(InflateStatus::too_long);
       return {};
     }
   }
@@ -81,6 +82,42 @@ WARPFOLD_WARP_CODE Match read_match(StreamGroup<Warp>& group, const CodeTables& 
   return {};
 }
 
+/// Repeats bytes from a distance that is less than both a group's lanes and the match's length.
+template <class Warp>
+WARPFOLD_WARP_CODE void repeat_period(const StreamGroup<Warp>& group, Match match,
+                                      std::uint32_t lane) {
+  const std::uint32_t period = match.distance;
+  const std::uint32_t step = group_lanes - group_lanes % period;
+  if (lane >= step) return;
+  std::uint8_t* const target = group.out + group.made;
+  const std::uint8_t byte = *(target - period + lane % period);
+  for (std::uint32_t i = lane; i < match.length; i += step) target[i] = byte;
+}
+
+/// Repeats bytes from a distance of at least a group's lanes or the match's length: the first
+/// bytes, which are all there mostly is, are only read.
+template <class Warp>
+WARPFOLD_WARP_CODE void repeat_bytes(StreamGroup<Warp>& group, Match match, std::uint32_t lane) {
+  constexpr std::uint32_t at_once = 4;
+  std::uint8_t* const target = group.out + group.made;
+  const std::uint8_t* const source = target - match.distance;
+  if (lane < match.length) {
+    group.late = source[lane];
+    group.late_to = target + lane;
+  }
+  std::uint32_t from = lane;
+  for (std::uint32_t i = lane + group_lanes; i < match.length; i += at_once * group_lanes) {
+    std::uint8_t bytes[at_once];
+    for (std::uint32_t k = 0; k < at_once; ++k) {
+      from += group_lanes;
+      if (from >= match.distance) from -= match.distance;
+      if (i + k * group_lanes < match.length) bytes[k] = source[from];
+    }
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      if (i + k * group_lanes < match.length) target[i + k * group_lanes] = bytes[k];
+  }
+}
+
 /// Repeats bytes, where the group has a match. Sources all lie before the target, so that lanes
 /// copy whatever order they come in. By all lanes.
 template <class Warp>
@@ -88,38 +125,30 @@ WARPFOLD_WARP_CODE void copy_matches(StreamGroup<Warp>& group, Match match, std:
   if (match.length != 0) group.store_rest(lane);
   Warp::synchronize();
   if (match.length == 0) return;
-  std::uint8_t* const target = group.out + group.made;
-  const std::uint8_t* const source = target - match.distance;
-  const std::uint32_t step = group_lanes % match.distance;
-  std::uint32_t at = lane % match.distance;
-  for (std::uint32_t i = lane; i < match.length; i += group_lanes) {
-    target[i] = source[at];
-    at += step;
-    if (at >= match.distance) at -= match.distance;
-  }
+  if (match.distance < group_lanes && match.distance < match.length)
+    repeat_period(group, match, lane);
+  else
+    repeat_bytes(group, match, lane);
   group.skip(match.length, lane);
 }
 
-/// Decodes the next symbols of a group's block: literals up to the first that is none, or as many
-/// as one refill provides for, and that one.
+/// Decodes literals, as many as one refill provides for. Returns the entry of what comes next where
+/// that is no literal; it is not dropped.
 template <class Warp>
-WARPFOLD_WARP_CODE Match decode_symbols(StreamGroup<Warp>& group, const CodeTables& codes,
-                                        std::uint32_t lane) {
+WARPFOLD_WARP_CODE std::uint32_t decode_literals(StreamGroup<Warp>& group, const CodeTables& codes,
+                                                 std::uint32_t lane) {
   constexpr std::uint32_t at_once = 3;
   static_assert(at_once * literal_bits <= 31);
-  const std::uint32_t before = group.made;
-  std::uint32_t entry = 0;
+  const auto next_entry = [&] { return codes.literals[group.in.peek() & (literal_entries - 1)]; };
   group.in.refill();
-  for (std::uint32_t i = 0; i < at_once && !is_no_literal(entry); ++i) {
-    entry = codes.literals[group.in.peek() & (literal_entries - 1)];
+  std::uint32_t entry = next_entry();
+  group.store_word(lane);  // while the entry comes
+  if (!is_no_literal(entry)) group.add_literal(entry);
+  for (std::uint32_t i = 1; i < at_once; ++i) {
+    entry = next_entry();
     if (!is_no_literal(entry)) group.add_literal(entry);
   }
-  group.store_word(before, lane);
-  if (group.made > group.out_bytes)
-    group.end(InflateStatus::too_long);
-  else if (is_no_literal(entry))
-    return read_match(group, codes, entry, lane);
-  return {};
+  return entry;
 }
 
 /// Decodes streams until there are no more. `tables` are the warp's, one for each group; groups
@@ -132,11 +161,22 @@ WARPFOLD_WARP_CODE void inflate_streams(CodeTables* tables, const InflateWork& w
   StreamGroup<Warp> group;
   if (number < active) group.state = GroupState::fetching;
   next_blocks(group, tables, work);
-  while (Warp::any(group.is(GroupState::in_block))) {
+  if (!Warp::any(group.is(GroupState::in_block))) return;
+  while (true) {
+    // A group that is idle makes nothing of whatever it decodes: its output has no bytes.
+    const std::uint32_t entry = decode_literals(group, tables[number], lane);
+    const bool stops =
+        group.is(GroupState::in_block) && (is_no_literal(entry) || group.made > group.out_bytes);
+    if (!Warp::any(stops)) continue;
+    group.store_word(lane);
     Match match;
-    if (group.is(GroupState::in_block)) match = decode_symbols(group, tables[number], lane);
-    if (Warp::any(match.length != 0)) copy_matches(group, match, lane);
-    if (Warp::any(group.needs_next_block())) next_blocks(group, tables, work);
+    if (stops) match = read_match(group, tables[number], entry);
+    group.store_late();
+    copy_matches(group, match, lane);
+    if (!Warp::any(group.needs_next_block())) continue;
+    group.store_late();
+    next_blocks(group, tables, work);
+    if (!Warp::any(group.is(GroupState::in_block))) return;
   }
 }
 

@@ -20,7 +20,8 @@ struct StreamGroup {
   BitReader<Warp> in;
   std::uint8_t* out = nullptr;
   std::uint32_t number = 0;
-  std::uint32_t bytes = 0;
+  std::uint32_t first = 0;  ///< byte of its words
+  std::uint32_t end_byte = 0;
   std::uint32_t out_bytes = 0;
   std::uint32_t made = 0;  ///< bytes of the output
 
@@ -28,9 +29,14 @@ struct StreamGroup {
   /// none from made & ~3 on is yet.
   std::uint32_t newest = 0;
   std::uint32_t older = 0;
+  std::uint32_t made_then = 0;  ///< when a word was last stored
 
   /// Of bytes before this none is among them; of lanes that store no literals all ones.
   std::uint32_t stored_from = 0;
+
+  /// A byte of the last match that the lane has still to store: by then it will have come.
+  std::uint8_t* late_to = nullptr;
+  std::uint8_t late = 0;
 
   GroupState state = GroupState::idle;
   InflateStatus status = InflateStatus::good;
@@ -50,8 +56,8 @@ struct StreamGroup {
   /// Adds a literal, given as its entry.
   WARPFOLD_WARP_CODE void add_literal(std::uint32_t entry) {
     in.drop(entry);
-    older = older >> 8 | newest << 24;
-    newest = newest >> 8 | (entry >> 8 & 255) << 24;
+    older = shifted_right(older, newest, 8);
+    newest = pushed(newest, entry);
     ++made;
   }
 
@@ -69,13 +75,18 @@ struct StreamGroup {
       out[at] = static_cast<std::uint8_t>(newest >> (8 * (4 - rest + lane)));
   }
 
-  /// Stores the word that the last literals, three at most, have filled, if any: `before` were made
-  /// before them.
-  WARPFOLD_WARP_CODE void store_word(std::uint32_t before, std::uint32_t lane) const {
+  /// Stores the word that has been filled since the last call, if any: by four literals at most.
+  WARPFOLD_WARP_CODE void store_word(std::uint32_t lane) {
     const std::uint32_t word = shifted_left(older, newest, made << 3);
     const std::uint32_t at = (made & ~3U) - 4 + lane;
-    if (((made ^ before) & ~3U) != 0 && at >= stored_from && at < out_bytes)
+    if (((made ^ made_then) & ~3U) != 0 && at >= stored_from && at < out_bytes)
       out[at] = static_cast<std::uint8_t>(word >> (8 * (lane & 3)));
+    made_then = made;
+  }
+
+  WARPFOLD_WARP_CODE void store_late() {
+    if (late_to != nullptr) *late_to = late;
+    late_to = nullptr;
   }
 };
 
@@ -93,18 +104,18 @@ template <class Warp>
 WARPFOLD_WARP_CODE void finish_stream(StreamGroup<Warp>& group, InflateOutcome* outcomes,
                                       std::uint32_t lane) {
   constexpr std::uint32_t checksum_bytes = 4;
-  std::uint32_t taken = 0;
+  std::uint32_t taken = group.first;
   if (group.status == InflateStatus::good) {
     taken = (group.in.used() + 7) / 8 + checksum_bytes;
     if (group.made <= group.out_bytes) group.store_rest(lane);
     if (group.made > group.out_bytes)
       group.status = InflateStatus::too_long;
-    else if (taken > group.bytes)
+    else if (taken > group.end_byte)
       group.status = InflateStatus::truncated;
     else if (group.made != group.out_bytes)
       group.status = InflateStatus::too_short;
   }
-  if (lane == 0) outcomes[group.number] = {group.status, taken};
+  if (lane == 0) outcomes[group.number] = {group.status, taken - group.first};
   group.state = GroupState::fetching;
 }
 
@@ -125,12 +136,13 @@ template <class Warp>
 WARPFOLD_WARP_CODE void begin_stream(StreamGroup<Warp>& group, const InflateStream& stream,
                                      std::uint32_t lane) {
   group.out = stream.out;
-  group.bytes = stream.bytes;
+  group.first = stream.first;
+  group.end_byte = stream.first + stream.bytes;
   group.out_bytes = stream.out_bytes;
-  group.made = group.newest = group.older = 0;
+  group.made = group.made_then = group.newest = group.older = 0;
   group.stored_from = lane < 4 ? 0 : ~0U;
   group.status = InflateStatus::good;
-  group.in.start(stream.words, (stream.bytes + 3) / 4, 0);
+  group.in.start(stream.words, (group.end_byte + 3) / 4, stream.first);
   group.state = GroupState::at_header;
   if (!read_zlib_header(group.in, stream.bytes)) group.end(InflateStatus::bad_header);
 }
@@ -156,6 +168,7 @@ WARPFOLD_WARP_CODE void fetch_streams(StreamGroup<Warp>& group, const InflateWor
   const std::uint32_t leader = Warp::lane() - lane;
   group.number = first + count_ones(fetching & ((1U << leader) - 1));
   group.state = GroupState::idle;
+  group.out_bytes = 0;
   if (group.number < work.count) begin_stream(group, work.streams[group.number], lane);
 }
 
@@ -164,7 +177,7 @@ WARPFOLD_WARP_CODE void fetch_streams(StreamGroup<Warp>& group, const InflateWor
 template <class Warp>
 WARPFOLD_WARP_CODE InflateStatus read_stored_block(StreamGroup<Warp>& group, BitReader<Warp>& in,
                                                    std::uint32_t leader) {
-  const std::uint32_t bytes = Warp::shuffle(group.bytes, leader);
+  const std::uint32_t end = Warp::shuffle(group.end_byte, leader);
   const std::uint32_t made = Warp::shuffle(group.made, leader);
   const std::uint32_t out_bytes = Warp::shuffle(group.out_bytes, leader);
   std::uint8_t* const out = Warp::shuffle(group.out, leader);
@@ -175,9 +188,9 @@ WARPFOLD_WARP_CODE InflateStatus read_stored_block(StreamGroup<Warp>& group, Bit
   in.refill();
   const std::uint32_t complement = in.take(16);
   constexpr std::uint32_t head_bytes = 4;
-  if (at + head_bytes > bytes) return InflateStatus::truncated;
+  if (at + head_bytes > end) return InflateStatus::truncated;
   if (length != (complement ^ 0xffffU)) return InflateStatus::bad_stored;
-  if (length > bytes - at - head_bytes) return InflateStatus::truncated;
+  if (length > end - at - head_bytes) return InflateStatus::truncated;
   if (made > out_bytes || length > out_bytes - made) return InflateStatus::too_long;
   const std::uint32_t lane = Warp::lane() - leader;
   const bool is_own = lane < group_lanes;
@@ -199,7 +212,7 @@ WARPFOLD_WARP_CODE void read_block_header(StreamGroup<Warp>& group, CodeTables* 
   const std::uint32_t type = in.take(2);
   GroupState state = GroupState::in_block;
   InflateStatus status = InflateStatus::good;
-  if (in.used() > Warp::shuffle(group.bytes, leader) * 8) {
+  if (in.used() > Warp::shuffle(group.end_byte, leader) * 8) {
     status = InflateStatus::truncated;
   } else if (type == 3) {
     status = InflateStatus::bad_block_type;

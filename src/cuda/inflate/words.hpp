@@ -35,6 +35,15 @@ WARPFOLD_WARP_CODE inline std::uint32_t shifted_left(std::uint32_t low, std::uin
 #endif
 }
 
+/// Returns bytes 1 to 3 of `bytes`, and above them byte 1 of `added`.
+WARPFOLD_WARP_CODE inline std::uint32_t pushed(std::uint32_t bytes, std::uint32_t added) {
+#ifdef __CUDACC__
+  return __byte_perm(bytes, added, 0x5321);
+#else
+  return bytes >> 8 | (added >> 8 & 255) << 24;
+#endif
+}
+
 /// Returns the bits in reverse order.
 WARPFOLD_WARP_CODE inline std::uint32_t reversed(std::uint32_t bits) {
 #ifdef __CUDACC__

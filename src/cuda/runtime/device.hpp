@@ -22,6 +22,13 @@ int device_attribute(cudaDeviceAttr attribute);
 /// Counts the current device's multiprocessors.
 int multiprocessors();
 
+/// Has a kernel loaded. A first launch does so too, but then waits for all kernels that are running.
+template <class Kernel>
+void load_kernel(Kernel* kernel) {
+  cudaFuncAttributes attributes;
+  check(cudaFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
 /// The device an engine works on and what it may allocate there.
 class Device {
  public:
