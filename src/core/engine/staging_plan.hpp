@@ -1,7 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include "core/engine/stage_registry.hpp"
 #include "core/values/decoding.hpp"
@@ -16,6 +19,18 @@ enum class Staging : std::uint8_t {
   chunks,  ///< as chunks, to be put together
 };
 
+/// What slabs bring where chunks are left deflated.
+struct DeflatedChunks {
+  std::uint64_t chunks = 0;         ///< in all slabs of the rank; 0: none is deflated
+  std::uint64_t slab_chunks = 0;    ///< the most of a slab
+  std::uint64_t chunk_bytes = 0;    ///< of one, inflated
+  std::uint64_t staging_bytes = 0;  ///< the most of a slab in memory
+
+  /// Decodes a chunk that the engine can't inflate, by its number in the grid, or throws the Error
+  /// that says why nobody can. Threads may call it at once.
+  std::function<void(std::uint64_t number, std::span<std::byte> out)> decode;
+};
+
 /// What an engine makes ready for the slabs that threads bring it. A slab never exceeds 2^30
 /// elements or 1 GiB.
 struct StagingPlan {
@@ -26,6 +41,7 @@ struct StagingPlan {
   Staging staging = Staging::run;
   int slots = 1;                    ///< wanted, of memory for slabs
   StageRegistry* stages = nullptr;  ///< that shows the engine's, if any
+  DeflatedChunks deflated = {};     ///< what comes if the engine inflates
 
   /// Returns the bytes of memory for a slab.
   std::uint64_t slot_bytes() const {

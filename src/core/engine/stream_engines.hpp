@@ -41,6 +41,9 @@ class StreamEngine : public SlotEngine {
   /// a slot's memory is then less by the same share.
   virtual std::uint64_t slab_elements() const = 0;
 
+  /// Tells whether chunks may come deflated, as planned.
+  virtual bool inflates() const { return false; }
+
   /// Starts reducing the elements that the chunks in the slot's memory bring to places below
   /// `slab.target.elements`, all of them once; the one at place p has index indices(p).
   virtual void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) = 0;

@@ -24,6 +24,10 @@ struct StagedChunk {
   std::uint64_t number = 0;  ///< in its grid
   std::uint64_t source = 0;  ///< first byte, from the start of the staging memory; any alignment
   ChunkEncoding encoding = ChunkEncoding::plain;
+
+  /// Where it is not 0: the bytes there are so long a zlib stream, which makes those that
+  /// `encoding` describes.
+  std::uint32_t deflated_bytes = 0;
 };
 
 /// Where selected elements go: the one at coordinates x among them to place sum(x[d] * stride[d]) -

@@ -21,6 +21,9 @@ struct ChunkAssembly {
   std::uint64_t fill;         ///< the bits of an element of unwritten chunks
 };
 
+/// Has the kernel loaded, which a launch would wait for.
+void load_assembly(std::size_t element_bytes);
+
 /// Brings the elements of the chunks that have a place in the target there; all are selected, and
 /// the last dimension's stride is 1.
 void assemble_chunks(const ChunkAssembly& assembly, cudaStream_t stream);

@@ -7,6 +7,7 @@
 #include "cuda/chunks/chunk_source.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -179,6 +180,11 @@ void launch(const ScatterShare& share, cudaStream_t stream) {
 }
 
 }  // namespace
+
+void load_scatter(std::size_t element_bytes) {
+  visit_element_bytes(element_bytes,
+                      [](auto element) { load_kernel(scatter_kernel<decltype(element)>); });
+}
 
 void scatter_chunks(const ChunkAssembly& assembly, cudaStream_t stream) {
   if (assembly.count == 0) return;

@@ -75,7 +75,7 @@ class DeviceBins {
   kernels::HistogramBins bins_{};
 };
 
-/// Counts the slabs of one slot.
+/// Counts the slabs of one batch.
 class HistogramStage final : public SlabStage {
  public:
   explicit HistogramStage(std::shared_ptr<const DeviceBins> bins) : bins_(std::move(bins)) {}
@@ -97,7 +97,7 @@ class CudaHistogramEngine final : public ResultEngineOf<HistogramCounts, Histogr
         bins_(bins) {}
 
   HistogramCounts finish() override {
-    for (int slot = 0; slot < slots(); ++slot) synchronize(at(slot).stream());
+    for (const auto& batch : finished_batches()) synchronize(batch->stream());
     return bins_->counts();
   }
 

@@ -9,7 +9,7 @@
 namespace warpfold::cuda {
 namespace {
 
-/// Reduces the slabs of one slot.
+/// Reduces the slabs of one batch.
 class ReduceStage final : public SlabStage {
  public:
   ReduceStage(const ReduceNeeds& needs, int blocks) : needs_(needs), state_(blocks) {}
@@ -30,7 +30,7 @@ class ReduceStage final : public SlabStage {
         stream);
   }
 
-  /// Returns what the slot has reduced so far, once its stream is done.
+  /// Returns what the batch has reduced so far, once its stream is done.
   Accumulator total(cudaStream_t stream) const {
     const auto totals = downloaded_value<kernels::ReduceTotals>(state_.totals(), stream);
     return needed_parts(totals.total, needs_);
@@ -74,7 +74,8 @@ class CudaReduceEngine final : public ResultEngineOf<Accumulator, ReduceStage> {
 
   Accumulator finish() override {
     Accumulator total = Accumulator::empty();
-    for (int slot = 0; slot < slots(); ++slot) total.merge(stage(slot).total(at(slot).stream()));
+    for (const auto& batch : finished_batches())
+      total.merge(stage_of(*batch).total(batch->stream()));
     total.normalize();
     return total;
   }

@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/engine/stream_engines.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/span_timer.hpp"
+#include "cuda/staging/slab_batches.hpp"
 #include "cuda/staging/slab_layout.hpp"
-#include "cuda/staging/slab_slots.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -78,15 +80,25 @@ class SlotEngineOf : public Engine {
   std::vector<std::unique_ptr<TimedStage>> stages_;
 };
 
-/// A ResultEngine whose slots each have a Stage (a SlabStage).
+/// A ResultEngine whose batches each have a Stage (a SlabStage).
 template <class Result, class Stage>
-class ResultEngineOf : public SlotEngineOf<ResultEngine<Result>, SlabSlot> {
-  using Base = SlotEngineOf<ResultEngine<Result>, SlabSlot>;
-
+class ResultEngineOf : public ResultEngine<Result> {
  public:
+  int slots() const final { return layout_.slots; }
+  std::span<std::byte> buffer(int slot) final {
+    StagingBuffer& staging = at(slot);
+    staging.wait();
+    return staging.memory().first(layout_.slot.staging_bytes);
+  }
   std::uint64_t slab_elements() const final { return layout_.slot.elements; }
+  bool inflates() const final { return layout_.inflates; }
   void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) final {
-    if (slab.target.elements > 0) this->at(slot).submit(slab, indices);
+    StagingBuffer& staging = at(slot);
+    if (slab.target.elements > 0) batches_->submit(slot, staging, slab, indices);
+  }
+  std::vector<StageTiming> timings() const final {
+    device_.activate();
+    return timings_of(stages_);
   }
 
  protected:
@@ -94,19 +106,58 @@ class ResultEngineOf : public SlotEngineOf<ResultEngine<Result>, SlabSlot> {
   template <class MakeStage>
   ResultEngineOf(const Device& device, const StagingPlan& plan, const SlabPurpose& purpose,
                  const SlabLayout& layout, MakeStage&& make_stage)
-      : Base(device, layout.slots, plan.stages,
-             [&](const TimedEvent& epoch) {
-               return std::make_unique<SlabSlot>(plan, purpose, layout.slot,
-                                                 make_stage(layout.slot), epoch);
-             }),
-        layout_(layout) {
-    this->add_stage(stage::reduce, &SlabSlot::work);
+      : device_(device), layout_(layout) {
+    start_timing(epoch_);
+    const std::uint64_t bytes =
+        plan.staging == Staging::chunks
+            ? ChunkLoader::buffer_bytes(layout.slot.staging_bytes, layout.loader.slab_chunks)
+            : layout.slot.staging_bytes;
+    for (int slot = 0; slot < layout.slots; ++slot)
+      staging_.push_back(std::make_unique<StagingBuffer>(bytes, epoch_));
+    std::vector<std::unique_ptr<SlabBatch>> batches;
+    for (int batch = 0; batch < layout.batches; ++batch)
+      batches.push_back(
+          std::make_unique<SlabBatch>(plan, purpose, layout, make_stage(layout.slot), epoch_));
+    batches_.emplace(std::move(batches), layout.inflates, plan.deflated.chunks);
+    add_stages(plan.stages);
   }
 
-  Stage& stage(int slot) const { return static_cast<Stage&>(this->at(slot).stage()); }
+  /// Starts what is left, and returns all batches.
+  const std::vector<std::unique_ptr<SlabBatch>>& finished_batches() {
+    device_.activate();
+    batches_->finish();
+    return batches_->all();
+  }
+
+  static Stage& stage_of(SlabBatch& batch) { return static_cast<Stage&>(batch.stage()); }
 
  private:
+  StagingBuffer& at(int slot) const {
+    device_.activate();
+    return *staging_.at(static_cast<std::size_t>(slot));
+  }
+
+  void add_stages(StageRegistry* registry) {
+    std::vector<SpanTimer*> copies;
+    std::vector<SpanTimer*> inflating;
+    std::vector<SpanTimer*> working;
+    for (const auto& staging : staging_) copies.push_back(&staging->copies());
+    for (const auto& batch : batches_->all()) {
+      inflating.push_back(&batch->inflating());
+      working.push_back(&batch->working());
+    }
+    stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, registry));
+    if (layout_.inflates)
+      stages_.push_back(std::make_unique<TimedStage>(stage::decompress, inflating, registry));
+    stages_.push_back(std::make_unique<TimedStage>(stage::reduce, working, registry));
+  }
+
+  Device device_;
   SlabLayout layout_;
+  TimedEvent epoch_;
+  std::vector<std::unique_ptr<StagingBuffer>> staging_;  ///< by slot
+  std::optional<SlabBatches> batches_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
 };
 
 }  // namespace warpfold::cuda

@@ -167,6 +167,7 @@ void launch(Kernel kernel, const HistogramArguments& arguments, std::uint64_t sh
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, histogram_threads,
                                                       shared_bytes),
         "preparing the histogram for this GPU");
+  if (arguments.count == 0) return;
   constexpr std::uint64_t worth_a_block = 4 * histogram_threads * warp_rows;
   const std::uint64_t blocks =
       std::min(ceil_div(arguments.count, worth_a_block),
@@ -225,7 +226,6 @@ BinIndex bin_index(ElementType type, std::span<const std::uint64_t> keys) {
 }
 
 void histogram(const HistogramArguments& arguments, cudaStream_t stream) {
-  if (arguments.count == 0) return;
   const std::uint64_t bytes = (arguments.bins.count + outside_counters) * sizeof(unsigned);
   visit_element_type(arguments.format.type, [&](auto element) {
     using T = decltype(element);

@@ -9,6 +9,7 @@
 #include "cuda/reduce/reduce_floats.cuh"
 #include "cuda/reduce/reduce_integers.cuh"
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
 
 namespace warpfold::cuda::kernels {
 
@@ -178,6 +179,7 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(arguments.blocks);
   const std::uint64_t maximum = max_block_elements * blocks;
   if (arguments.selected != nullptr) {
+    if (arguments.count == 0) load_kernel(reduce_selected_kernel<T>);
     for (std::uint64_t first = 0; first < arguments.count; first += maximum)
       reduce_selected_kernel<T><<<blocks, reduce_threads, 0, stream>>>(arguments, first, maximum);
   } else {

@@ -71,6 +71,12 @@ class Event {
   std::unique_ptr<CUevent_st, Destroy> event_;
 };
 
+/// An event for which threads wait asleep.
+class SleepingEvent : public Event {
+ public:
+  SleepingEvent() : Event(cudaEventDisableTiming | cudaEventBlockingSync) {}
+};
+
 /// An event that takes the time.
 class TimedEvent : public Event {
  public:

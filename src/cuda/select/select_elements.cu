@@ -8,6 +8,7 @@
 #include "core/values/byte_order.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/scan_lookback.cuh"
 
@@ -224,7 +225,12 @@ std::uint64_t select_scratch_bytes(std::uint64_t elements) {
 
 void select_elements(const StoredElements& stored, const SelectTarget& target,
                      cudaStream_t stream) {
-  if (stored.count == 0) return fill_bytes(target.count, 0, sizeof(*target.count), stream);
+  if (stored.count == 0) {
+    visit_decoding(stored, [](auto element, auto value) {
+      load_kernel(select_kernel<decltype(element), decltype(value)>);
+    });
+    return fill_bytes(target.count, 0, sizeof(*target.count), stream);
+  }
   fill_bytes(target.scratch, 0, select_scratch_bytes(stored.count), stream);
   visit_decoding(stored, [&](auto element, auto value) {
     const auto launch = launch_of<decltype(element)>(stored, target);

@@ -26,11 +26,15 @@ std::uint64_t tiles_that_fit(const std::function<std::uint64_t(std::uint64_t)>& 
   return fitting;
 }
 
+std::uint64_t loader_bytes(const BlockEnginePlan& plan) {
+  return ChunkLoader::device_bytes({.staging_bytes = plan.pieces.slot_bytes()});
+}
+
 /// Says how many chunk loaders, one for each reader at best, may share half the memory: at least
 /// one where pieces come as chunks.
 int loaders_that_fit(const BlockEnginePlan& plan, std::uint64_t limit) {
   if (plan.pieces.staging != Staging::chunks) return 0;
-  const std::uint64_t fitting = limit / 2 / ChunkLoader::buffer_bytes(plan.pieces.slot_bytes());
+  const std::uint64_t fitting = limit / 2 / loader_bytes(plan);
   return static_cast<int>(
       std::clamp<std::uint64_t>(fitting, 1, static_cast<unsigned>(std::max(plan.pieces.slots, 1))));
 }
@@ -46,9 +50,7 @@ BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
       std::clamp<std::uint64_t>(ceil_div(plan.block_elements, tile), 1, max_tiles);
   const int loaders = loaders_that_fit(plan, limit);
   const std::uint64_t loading =
-      loaders == 0
-          ? 0
-          : static_cast<unsigned>(loaders) * ChunkLoader::buffer_bytes(plan.pieces.slot_bytes());
+      loaders == 0 ? 0 : static_cast<unsigned>(loaders) * loader_bytes(plan);
   const std::uint64_t for_blocks = limit - std::min(limit, loading);
   for (int blocks = max_blocks; blocks > 0; --blocks) {
     const std::uint64_t share = for_blocks / static_cast<unsigned>(blocks);

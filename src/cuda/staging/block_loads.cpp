@@ -31,7 +31,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
   const bool chunks = plan.pieces.staging == Staging::chunks;
   for (int stream = 0; stream < streams(plan, layout); ++stream) {
     load_streams_.push_back(std::make_unique<LoadStream>());
-    if (chunks) load_streams_.back()->loader.emplace(buffer_bytes_);
+    if (chunks) load_streams_.back()->loader.emplace(LoaderSize{.staging_bytes = buffer_bytes_});
   }
   const std::uint64_t staged_bytes = chunks
                                          ? ChunkLoader::buffer_bytes(buffer_bytes_)
@@ -49,8 +49,9 @@ void BlockLoads::load(int reader, LoadTarget& block, const StagedChunks& piece) 
   StagingBuffer& staged = this->reader(reader).take();
   with_load_stream(reader, block, [&](LoadStream& load, std::byte* to) {
     if (!load.loader) return copy_run(staged, piece, element_bytes_, to, load.stream.get());
+    load.loader->clear();
     load.loader->copy(staged, piece, {}, element_bytes_, load.stream.get());
-    load.loader->assemble(piece, element_bytes_, to, load.stream.get());
+    load.loader->assemble(0, to, load.stream.get());
   });
 }
 

@@ -5,9 +5,8 @@
 #include <cstring>
 
 #include "core/layout/partition.hpp"
-#include "cuda/chunks/chunk_assembly.hpp"
 #include "cuda/chunks/chunk_scatter.hpp"
-#include "cuda/runtime/stream.hpp"
+#include "cuda/inflate/inflate.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -37,7 +36,8 @@ ByteRange staged_range(const StagedChunks& slab, std::uint64_t chunk_bytes) {
   for (const StagedChunk& chunk : slab.chunks) {
     if (chunk.encoding == ChunkEncoding::unwritten) continue;
     begin = std::min(begin, chunk.source);
-    end = std::max(end, chunk.source + chunk_bytes);
+    end = std::max(end,
+                   chunk.source + (chunk.deflated_bytes != 0 ? chunk.deflated_bytes : chunk_bytes));
   }
   if (end == 0) return {0, 0};
   return {begin / vector_bytes * vector_bytes, round_up(end, vector_bytes)};
@@ -45,10 +45,69 @@ ByteRange staged_range(const StagedChunks& slab, std::uint64_t chunk_bytes) {
 
 }  // namespace
 
-ChunkLoader::ChunkLoader(std::uint64_t staging_bytes) : staged_(buffer_bytes(staging_bytes)) {}
+ChunkLoader::Parts ChunkLoader::cut(Scratch& memory, const LoaderSize& size) {
+  return {
+      memory.take<std::byte>(size.slabs * buffer_bytes(size.staging_bytes, size.slab_chunks)),
+      memory.take<std::byte>(size.deflated * round_up(size.chunk_bytes, vector_bytes)),
+      memory.take<inflate::InflateStream>(size.deflated),
+      memory.take<inflate::InflateOutcome>(size.deflated),
+      memory.take<std::uint32_t>(1),
+      memory.take<std::uint32_t>(1),
+  };
+}
 
-std::uint64_t ChunkLoader::buffer_bytes(std::uint64_t staging_bytes) {
-  return round_up(staging_bytes, vector_bytes) + table_bytes(usual_chunks);
+std::uint64_t ChunkLoader::buffer_bytes(std::uint64_t staging_bytes, std::uint64_t slab_chunks) {
+  return round_up(staging_bytes, vector_bytes) +
+         round_up(table_bytes(std::max(usual_chunks, slab_chunks)), vector_bytes);
+}
+
+std::uint64_t ChunkLoader::device_bytes(const LoaderSize& size) {
+  Scratch counter;
+  cut(counter, size);
+  return counter.bytes();
+}
+
+ChunkLoader::ChunkLoader(const LoaderSize& size)
+    : size_(size),
+      memory_(device_bytes(size)),
+      streams_(size.deflated * sizeof(inflate::InflateStream)) {
+  Scratch scratch(memory_.data());
+  parts_ = cut(scratch, size);
+}
+
+void ChunkLoader::load_kernels(std::size_t element_bytes) {
+  kernels::load_assembly(element_bytes);
+  kernels::load_scatter(element_bytes);
+}
+
+void ChunkLoader::clear() {
+  used_ = 0;
+  large_tables_used_ = 0;
+  slabs_.clear();
+  deflated_.clear();
+}
+
+bool ChunkLoader::fits(const StagedChunks& slab) const {
+  return slabs_.size() < size_.slabs && deflated_.size() + slab.chunks.size() <= size_.deflated;
+}
+
+std::byte* ChunkLoader::large_table(std::uint64_t bytes) {
+  if (large_tables_used_ == large_tables_.size()) large_tables_.emplace_back();
+  DeviceBuffer& table = large_tables_[large_tables_used_++];
+  if (table.size() < bytes) table = DeviceBuffer(2 * bytes);
+  return table.data();
+}
+
+/// Notes a stream at `staged`; returns where in the device memory the chunk will be.
+std::uint64_t ChunkLoader::leave_deflated(const StagedChunk& chunk, const std::byte* staged) {
+  const std::uint64_t place = deflated_.size() * round_up(size_.chunk_bytes, vector_bytes);
+  const std::uint64_t unaligned = reinterpret_cast<std::uintptr_t>(staged) % alignof(std::uint32_t);
+  deflated_.push_back({{reinterpret_cast<const std::uint32_t*>(staged - unaligned),
+                        reinterpret_cast<std::uint8_t*>(parts_.inflated + place),
+                        static_cast<std::uint32_t>(unaligned), chunk.deflated_bytes,
+                        static_cast<std::uint32_t>(size_.chunk_bytes)},
+                       chunk.number});
+  return static_cast<std::uint64_t>(parts_.inflated - parts_.staged) + place;
 }
 
 void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
@@ -58,30 +117,72 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
   const std::uint64_t table = table_bytes(slab.chunks.size());
   const bool fits = table <= memory.size() - range.end;
   std::byte* const host_table = fits ? memory.data() + range.end : from.companion(table);
+  std::byte* const staged = parts_.staged + used_;
+  std::byte* const device_table = fits ? staged + range.size() : large_table(table);
+
   std::memcpy(host_table, &indices, sizeof(indices));
-  std::memcpy(host_table + chunks_offset, slab.chunks.data(), slab.chunks.size_bytes());
-  if (!fits && table > large_table_.size()) large_table_ = DeviceBuffer(2 * table);
-  table_ = fits ? staged_.data() + range.end : large_table_.data();
+  auto* const chunks = reinterpret_cast<StagedChunk*>(host_table + chunks_offset);
+  std::ranges::transform(slab.chunks, chunks, [&](StagedChunk chunk) {
+    const std::uint64_t place = used_ + chunk.source - range.begin;
+    chunk.source = chunk.deflated_bytes == 0 ? place : leave_deflated(chunk, parts_.staged + place);
+    return chunk;
+  });
+  slabs_.push_back({{.grid = slab.grid,
+                     .target = slab.target,
+                     .chunks = reinterpret_cast<const StagedChunk*>(device_table + chunks_offset),
+                     .count = slab.chunks.size(),
+                     .staged = parts_.staged,
+                     .elements = nullptr,
+                     .element_bytes = element_bytes,
+                     .fill = std::bit_cast<std::uint64_t>(slab.fill)},
+                    reinterpret_cast<const BoxIndices*>(device_table)});
 
   const std::uint64_t bytes = range.size() + (fits ? table : 0);
   from.begin_copy(stream);
-  copy_to_device(staged_.data() + range.begin, memory.data() + range.begin, bytes, stream);
-  if (!fits) copy_to_device(table_, host_table, table, stream);
+  copy_to_device(staged, memory.data() + range.begin, bytes, stream);
+  if (!fits) copy_to_device(device_table, host_table, table, stream);
   from.end_copy(stream, range.size());
+  used_ += round_up(bytes, vector_bytes);
 }
 
-void ChunkLoader::assemble(const StagedChunks& slab, std::size_t element_bytes, std::byte* elements,
-                           cudaStream_t stream) const {
-  const kernels::ChunkAssembly assembly{
-      .grid = slab.grid,
-      .target = slab.target,
-      .chunks = reinterpret_cast<const StagedChunk*>(table_ + chunks_offset),
-      .count = slab.chunks.size(),
-      .staged = staged_.data(),
-      .elements = elements,
-      .element_bytes = element_bytes,
-      .fill = std::bit_cast<std::uint64_t>(slab.fill)};
-  if (!slab.grid.selective && slab.target.stride[slab.grid.dimensions - 1] == 1)
+void ChunkLoader::start_inflating(std::uint64_t in_flight, cudaStream_t stream) {
+  std::ranges::sort(deflated_, std::greater(),
+                    [](const Deflated& each) { return each.stream.bytes; });
+  auto* const streams = reinterpret_cast<inflate::InflateStream*>(streams_.data());
+  std::ranges::transform(deflated_, streams, &Deflated::stream);
+  copy_to_device(parts_.streams, streams, deflated_.size() * sizeof(*streams), stream);
+  fill_bytes(parts_.refused, 0, sizeof(*parts_.refused), stream);
+  kernels::inflate_streams({.streams = parts_.streams,
+                            .outcomes = parts_.outcomes,
+                            .count = static_cast<std::uint32_t>(deflated_.size()),
+                            .next = parts_.next,
+                            .refused = parts_.refused},
+                           in_flight, stream);
+}
+
+void ChunkLoader::finish_inflating(const DeflatedChunks& plan, cudaStream_t stream) {
+  inflated_.record(stream);
+  inflated_.wait();
+  if (downloaded_value<std::uint32_t>(parts_.refused, stream) > 0) decode_refused(plan, stream);
+}
+
+void ChunkLoader::decode_refused(const DeflatedChunks& plan, cudaStream_t stream) {
+  std::vector<std::byte> decoded(plan.chunk_bytes);
+  const auto outcomes =
+      downloaded_array<inflate::InflateOutcome>(parts_.outcomes, deflated_.size(), stream);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].status == inflate::InflateStatus::good) continue;
+    plan.decode(deflated_[i].number, decoded);
+    copy_to_device(deflated_[i].stream.out, decoded.data(), decoded.size(), stream);
+    synchronize(stream);
+  }
+}
+
+void ChunkLoader::assemble(std::size_t slab, std::byte* elements, cudaStream_t stream) const {
+  kernels::ChunkAssembly assembly = slabs_[slab].assembly;
+  assembly.elements = elements;
+  const ChunkGrid& grid = assembly.grid;
+  if (!grid.selective && assembly.target.stride[grid.dimensions - 1] == 1)
     kernels::assemble_chunks(assembly, stream);
   else
     kernels::scatter_chunks(assembly, stream);

@@ -4,40 +4,102 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "core/engine/staging_plan.hpp"
 #include "core/layout/staged_chunks.hpp"
+#include "cuda/chunks/chunk_assembly.hpp"
+#include "cuda/inflate/inflate_stream.hpp"
 #include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "cuda/staging/staging_buffer.hpp"
 
 namespace warpfold::cuda {
 
-/// Device memory through which chunks go to their places: those of one slab at a time, in the order
-/// of one stream.
+/// What a ChunkLoader holds at a time.
+struct LoaderSize {
+  std::uint64_t staging_bytes = 0;  ///< the most of a slab in staging memory
+  std::uint64_t slabs = 1;
+  std::uint64_t slab_chunks = 0;  ///< the most of a slab, where more than usual
+  std::uint64_t deflated = 0;     ///< chunks that are to be inflated
+  std::uint64_t chunk_bytes = 0;  ///< of one of these, inflated
+};
+
+/// Device memory through which chunks go to their places: those of some slabs at a time, in the
+/// order of one stream.
 class ChunkLoader {
  public:
-  /// For slabs of at most `staging_bytes` in staging memory.
-  explicit ChunkLoader(std::uint64_t staging_bytes);
+  explicit ChunkLoader(const LoaderSize& size);
 
-  /// Returns what a staging buffer must hold for slabs of at most so many bytes, and the device
-  /// memory that a loader takes, but for a little where a slab has very many chunks.
-  static std::uint64_t buffer_bytes(std::uint64_t staging_bytes);
+  /// Returns what a staging buffer must hold for slabs of at most so many bytes and chunks.
+  static std::uint64_t buffer_bytes(std::uint64_t staging_bytes, std::uint64_t slab_chunks = 0);
 
-  /// Starts copying the chunks in the buffer, of elements of `element_bytes`, and what describes
-  /// them.
+  /// Returns the device memory that a loader takes, but for a little where a slab has very many
+  /// chunks.
+  static std::uint64_t device_bytes(const LoaderSize& size);
+
+  /// Has the kernels loaded that assemble elements.
+  static void load_kernels(std::size_t element_bytes);
+
+  void clear();
+
+  /// Tells whether there is room for one more slab.
+  bool fits(const StagedChunks& slab) const;
+
+  /// Adds a slab: starts copying its chunks in the buffer, of elements of `element_bytes`, and what
+  /// describes them.
   void copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
             std::size_t element_bytes, cudaStream_t stream);
 
-  /// Starts bringing the chunks last copied to their places behind `elements`, aligned to 16 bytes.
-  void assemble(const StagedChunks& slab, std::size_t element_bytes, std::byte* elements,
-                cudaStream_t stream) const;
+  /// Counts the deflated chunks of all slabs.
+  std::size_t deflated() const { return deflated_.size(); }
 
-  /// Returns the indices last copied, in device memory.
-  const BoxIndices* indices() const { return reinterpret_cast<const BoxIndices*>(table_); }
+  /// Starts inflating them. `in_flight` is how many there are with those of other loaders.
+  void start_inflating(std::uint64_t in_flight, cudaStream_t stream);
+
+  /// Waits until they are inflated; decodes those that the GPU refuses as the plan says.
+  void finish_inflating(const DeflatedChunks& plan, cudaStream_t stream);
+
+  /// Starts bringing a slab's chunks to their places behind `elements`, aligned to 16 bytes.
+  void assemble(std::size_t slab, std::byte* elements, cudaStream_t stream) const;
+
+  /// Returns the indices of a slab, in device memory.
+  const BoxIndices* indices(std::size_t slab = 0) const { return slabs_[slab].indices; }
 
  private:
-  DeviceBuffer staged_;
-  DeviceBuffer large_table_;
-  std::byte* table_ = nullptr;  ///< in one of them
+  struct Slab {
+    kernels::ChunkAssembly assembly;  ///< but for the elements
+    const BoxIndices* indices;
+  };
+  struct Deflated {
+    inflate::InflateStream stream;
+    std::uint64_t number;
+  };
+  /// What is in device memory.
+  struct Parts {
+    std::byte* staged;
+    std::byte* inflated;
+    inflate::InflateStream* streams;
+    inflate::InflateOutcome* outcomes;
+    std::uint32_t* next;
+    std::uint32_t* refused;
+  };
+
+  static Parts cut(Scratch& memory, const LoaderSize& size);
+  std::byte* large_table(std::uint64_t bytes);
+  std::uint64_t leave_deflated(const StagedChunk& chunk, const std::byte* staged);
+  void decode_refused(const DeflatedChunks& plan, cudaStream_t stream);
+
+  LoaderSize size_;
+  DeviceBuffer memory_;
+  Parts parts_;
+  std::vector<DeviceBuffer> large_tables_;
+  std::size_t large_tables_used_ = 0;
+  std::uint64_t used_ = 0;  ///< of what is staged
+  std::vector<Slab> slabs_;
+  std::vector<Deflated> deflated_;
+  PinnedBuffer streams_;
+  SleepingEvent inflated_;
 };
 
 }  // namespace warpfold::cuda

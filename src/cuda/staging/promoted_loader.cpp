@@ -35,7 +35,7 @@ std::uint64_t counting_bytes(const PromotedLoaderPlan& plan) {
 
 PromotedLoader::PromotedLoader(const PromotedLoaderPlan& plan, const TimedEvent& epoch)
     : plan_(plan),
-      chunks_(plan.slabs.slot_bytes()),
+      chunks_({.staging_bytes = plan.slabs.slot_bytes()}),
       stored_(stored_bytes(plan)),
       wide_(wide_bytes(plan)),
       counting_(counting_bytes(plan)) {
@@ -45,8 +45,8 @@ PromotedLoader::PromotedLoader(const PromotedLoaderPlan& plan, const TimedEvent&
 }
 
 std::uint64_t PromotedLoader::device_bytes(const PromotedLoaderPlan& plan) {
-  return ChunkLoader::buffer_bytes(plan.slabs.slot_bytes()) + stored_bytes(plan) +
-         wide_bytes(plan) + counting_bytes(plan);
+  return ChunkLoader::device_bytes({.staging_bytes = plan.slabs.slot_bytes()}) +
+         stored_bytes(plan) + wide_bytes(plan) + counting_bytes(plan);
 }
 
 ElementType PromotedLoader::wide_type() const {
@@ -65,9 +65,10 @@ void PromotedLoader::load(const StagedChunks& slab, const BoxIndices& indices,
     throw Error("a slab of " + std::to_string(elements) + " elements is too large",
                 "the slot holds " + std::to_string(plan_.slabs.slab_elements), "");
   const std::size_t element_bytes = size_of(plan_.slabs.format.type);
+  chunks_.clear();
   chunks_.copy(*buffers_[turn_], slab, indices, element_bytes, stream);
   turn_ = (turn_ + 1) % buffers_.size();
-  chunks_.assemble(slab, element_bytes, stored_.data(), stream);
+  chunks_.assemble(0, stored_.data(), stream);
   if (!widens(plan_)) return;
   kernels::widen_elements({.stored = stored_.data(),
                            .count = elements,

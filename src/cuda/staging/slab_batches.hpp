@@ -2,11 +2,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/engine/staging_plan.hpp"
@@ -32,7 +35,7 @@ struct SlabValues {
   const std::uint32_t* places;    ///< of selected ones in the slab, where wanted
 };
 
-/// What is done with the slabs of one slot.
+/// What is done with the slabs of one batch.
 class SlabStage {
  public:
   virtual ~SlabStage() = default;
@@ -41,34 +44,86 @@ class SlabStage {
   virtual void take(const SlabValues& slab, cudaStream_t stream) = 0;
 };
 
-/// A slab's way from page-locked memory through the GPU. Slots share nothing.
-class SlabSlot {
+/// Slabs' way from page-locked memory through the GPU, one slab or several at a time. Batches share
+/// nothing.
+class SlabBatch {
  public:
-  SlabSlot(const StagingPlan& plan, const SlabPurpose& purpose, const SlotLayout& layout,
-           std::unique_ptr<SlabStage> stage, const TimedEvent& epoch);
+  SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const SlabLayout& layout,
+            std::unique_ptr<SlabStage> stage, const TimedEvent& epoch);
 
   SlabStage& stage() { return *stage_; }
-  SpanTimer& work() { return work_; }
-  void append_copies(std::vector<SpanTimer*>& timers) { timers.push_back(&staging_.copies()); }
+  SpanTimer& inflating() { return inflating_; }
+  SpanTimer& working() { return working_; }
   cudaStream_t stream() const { return stream_.get(); }
 
-  /// Do what a StreamEngine's do.
-  std::span<std::byte> buffer();
-  void submit(const StagedChunks& slab, const BoxIndices& indices);
+  /// Tells whether one more slab can be added before start().
+  bool fits(const StagedChunks& slab) const { return !loader_ || loader_->fits(slab); }
+  bool empty() const { return slabs_.empty(); }
+
+  /// Starts copying a slab.
+  void add(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+
+  /// Starts inflating the slabs that were added.
+  void start();
+
+  /// Starts the work on them; waits until they are inflated. Throws Error for what can't be.
+  void finish();
 
  private:
-  void copy_run(const StagedChunks& slab);
-  void take(std::uint64_t elements, std::uint64_t first_index, const BoxIndices* indices);
+  struct Slab {
+    std::uint64_t elements;
+    std::uint64_t first_index;
+  };
+
+  void copy_run(StagingBuffer& from, const StagedChunks& slab);
+  void take(const Slab& slab, const BoxIndices* indices);
 
   ElementFormat format_;
+  DeflatedChunks deflated_;
+  std::uint64_t in_flight_;
   SlotLayout layout_;
   std::unique_ptr<SlabStage> stage_;
-  StagingBuffer staging_;
-  DeviceBuffer slab_;
+  std::vector<Slab> slabs_;
+  DeviceBuffer elements_;                     ///< of one slab
   std::optional<ChunkLoader> loader_;         ///< of a plan of chunks
   std::optional<SelectedElements> selected_;  ///< where the plan decodes
-  SpanTimer work_;
+  SpanTimer inflating_;
+  SpanTimer working_;
   Stream stream_;
+};
+
+/// Brings slabs to batches.
+class SlabBatches {
+ public:
+  /// Slots have each a batch of its own; or, where batches are shared, they fill one together after
+  /// the other, the last with what is left of the chunks planned.
+  SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared,
+              std::uint64_t planned_chunks)
+      : batches_(std::move(batches)),
+        shared_(shared),
+        planned_chunks_(planned_chunks),
+        working_(batches_.size()) {}
+
+  const std::vector<std::unique_ptr<SlabBatch>>& all() const { return batches_; }
+
+  /// Takes a slot's slab. Slots may at once.
+  void submit(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+
+  /// Starts the work on all slabs that are left. Once all slots are done.
+  void finish();
+
+ private:
+  std::size_t start_filled();
+  void finish(const std::vector<std::size_t>& started);
+
+  std::vector<std::unique_ptr<SlabBatch>> batches_;
+  bool shared_;
+  std::uint64_t planned_chunks_;
+  std::uint64_t chunks_ = 0;
+  std::mutex mutex_;
+  std::condition_variable worked_;
+  std::vector<bool> working_;  ///< by batch: started, and not yet finished
+  std::size_t filling_ = 0;
 };
 
 }  // namespace warpfold::cuda

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "cuda/staging/chunk_loader.hpp"
+#include "core/layout/partition.hpp"
+#include "cuda/inflate/inflate.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -35,24 +36,56 @@ SlotLayout SlotMemory::slot_for(std::uint64_t slab_bytes) const {
 }
 
 std::uint64_t SlotMemory::device_bytes(const SlotLayout& slot) const {
+  const bool chunks = plan_.staging == Staging::chunks;
+  return work_bytes(slot) +
+         (chunks ? ChunkLoader::device_bytes({.staging_bytes = slot.staging_bytes}) : 0);
+}
+
+/// Without what chunks are loaded through.
+std::uint64_t SlotMemory::work_bytes(const SlotLayout& slot) const {
   const SelectRule rule = select_rule(plan_, purpose_);
   const std::uint64_t stored = slot.elements * size_of(plan_.format.type);
-  const std::uint64_t loader =
-      plan_.staging == Staging::chunks ? ChunkLoader::buffer_bytes(slot.staging_bytes) : 0;
   const std::uint64_t selected =
       plan_.decoding.trivial() ? 0 : SelectedElements::bytes(rule, slot.elements);
-  return stored + loader + selected +
-         purpose_.slot_bytes(slot.elements * size_of(rule.value_format().type));
+  return stored + selected + purpose_.slot_bytes(slot.elements * size_of(rule.value_format().type));
+}
+
+std::optional<SlabLayout> SlotMemory::inflating_layout(std::uint64_t limit) const {
+  const DeflatedChunks& deflated = plan_.deflated;
+  if (deflated.chunks == 0) return std::nullopt;
+  const SlotLayout slot{planned_bytes() / size_of(plan_.format.type), deflated.staging_bytes};
+  // While those of six are inflated, one is filled and one is worked on.
+  constexpr std::uint64_t max_batches = 8;
+  constexpr std::uint64_t inflating_batches = 6;
+  constexpr std::uint64_t least_streams = 128;
+  const std::uint64_t slabs = ceil_div(deflated.chunks, deflated.slab_chunks);
+  const std::uint64_t batches = std::min(max_batches, slabs);
+  LoaderSize loader{.staging_bytes = slot.staging_bytes,
+                    .slab_chunks = deflated.slab_chunks,
+                    .chunk_bytes = deflated.chunk_bytes};
+  const std::uint64_t most = kernels::resident_inflate_streams() * max_batches / inflating_batches;
+  for (std::uint64_t streams = std::min(most, deflated.chunks); streams >= least_streams;
+       streams /= 2) {
+    loader.slabs = ceil_div(streams, batches * deflated.slab_chunks);
+    loader.deflated = loader.slabs * deflated.slab_chunks;
+    if (batches * (work_bytes(slot) + ChunkLoader::device_bytes(loader)) <= limit)
+      return SlabLayout{std::max(plan_.slots, 1), slot, true, static_cast<int>(batches), loader};
+  }
+  return std::nullopt;
 }
 
 SlabLayout SlotMemory::layout(std::uint64_t limit) const {
+  if (const std::optional<SlabLayout> inflating = inflating_layout(limit)) return *inflating;
+  const auto batch_for_each = [](std::uint64_t slots, const SlotLayout& slot) {
+    const auto count = static_cast<int>(slots);
+    return SlabLayout{count, slot, false, count, {.staging_bytes = slot.staging_bytes}};
+  };
   const std::uint64_t slab_bytes = planned_bytes();
   const SlotLayout planned = slot_for(slab_bytes);
   const std::uint64_t slots = limit / device_bytes(planned);
   if (slots > 0)
-    return {static_cast<int>(
-                std::min<std::uint64_t>(slots, static_cast<unsigned>(std::max(plan_.slots, 1)))),
-            planned};
+    return batch_for_each(
+        std::min<std::uint64_t>(slots, static_cast<unsigned>(std::max(plan_.slots, 1))), planned);
 
   // A slab of n times 64 KiB needs at most n times what one of 64 KiB needs.
   const std::uint64_t min_bytes = std::min(slab_bytes, min_slab_bytes);
@@ -63,7 +96,7 @@ SlabLayout SlotMemory::layout(std::uint64_t limit) const {
         "the GPU memory allowed is too little to " + purpose_.verb + " in",
         std::to_string(limit) + " bytes, and the smallest slab takes " + std::to_string(minimum),
         "Raise `device_memory_bytes` to " + std::to_string(minimum) + " or more.");
-  return {1, slot_for(granules * min_bytes)};
+  return batch_for_each(1, slot_for(granules * min_bytes));
 }
 
 }  // namespace warpfold::cuda

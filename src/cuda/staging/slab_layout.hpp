@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/engine/staging_plan.hpp"
 #include "cuda/select/select_elements.hpp"
+#include "cuda/staging/chunk_loader.hpp"
 
 namespace warpfold::cuda {
 
@@ -23,9 +25,14 @@ struct SlotLayout {
   std::uint64_t staging_bytes;
 };
 
+/// Where slots' slabs go: each slot has a batch of its own; or all share some, where as many slabs
+/// come together as are inflated at once.
 struct SlabLayout {
   int slots;
   SlotLayout slot;
+  bool inflates = false;
+  int batches = 0;    ///< `slots` unless they inflate
+  LoaderSize loader;  ///< of a batch, where slabs are of chunks
 };
 
 /// What a plan's slots are made of.
@@ -34,12 +41,15 @@ class SlotMemory {
   SlotMemory(const StagingPlan& plan, const SlabPurpose& purpose)
       : plan_(plan), purpose_(purpose) {}
 
-  /// Returns what so much device memory allows. Throws Error where it is too little for any.
+  /// Returns what so much device memory allows: batches that inflate, if planned, where there is
+  /// enough for that. Throws Error where it is too little for any.
   SlabLayout layout(std::uint64_t limit) const;
 
  private:
+  std::optional<SlabLayout> inflating_layout(std::uint64_t limit) const;
   SlotLayout slot_for(std::uint64_t slab_bytes) const;
   std::uint64_t device_bytes(const SlotLayout& slot) const;
+  std::uint64_t work_bytes(const SlotLayout& slot) const;
   std::uint64_t planned_bytes() const;
 
   const StagingPlan& plan_;

@@ -30,12 +30,32 @@ bool is_skipped(std::size_t filter, std::uint32_t skipped_filters) {
   return (skipped_filters >> filter & 1U) != 0;
 }
 
+/// Returns where in the filters, from `first` on, there is a deflate and after it but checksums.
+std::optional<std::size_t> deflate_of(const std::vector<Filter>& filters, std::size_t first) {
+  if (first >= filters.size() || filters[first].id != filter_id::deflate) return std::nullopt;
+  for (std::size_t i = first + 1; i < filters.size(); ++i)
+    if (filters[i].id != filter_id::fletcher32) return std::nullopt;
+  return first;
+}
+
+/// Runs `undo`, which may throw DamagedBytes.
+template <class Undo>
+auto with_damage_told(const std::string& problem, Undo&& undo) {
+  try {
+    return undo();
+  } catch (const DamagedBytes& damage) {
+    throw Error(problem, damage.why, "Get the file again from where it came.");
+  }
+}
+
 }  // namespace
 
 ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
                            std::uint64_t chunk_bytes)
-    : leaves_shuffle_(!filters.empty() && is_plain_shuffle(filters[0], element_bytes, chunk_bytes)),
+    : chunk_bytes_(chunk_bytes),
+      leaves_shuffle_(!filters.empty() && is_plain_shuffle(filters[0], element_bytes, chunk_bytes)),
       moves_bytes_(element_bytes > 1) {
+  deflate_ = deflate_of(filters, leaves_shuffle_ ? 1 : 0);
   std::uint64_t bytes = chunk_bytes;
   for (const Filter& filter : filters) {
     max_bytes_before_.push_back(bytes);
@@ -48,17 +68,31 @@ ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t eleme
 
 bool ChunkDecoder::decode(std::span<const std::byte> stored, std::uint32_t skipped_filters,
                           std::span<std::byte> out, const std::string& problem) {
-  try {
-    return undo(stored, skipped_filters, out);
-  } catch (const DamagedBytes& damage) {
-    throw Error(problem, damage.why, "Get the file again from where it came.");
-  }
+  return with_damage_told(problem, [&] { return undo(stored, skipped_filters, out); });
+}
+
+ChunkDecoder::Undeflated ChunkDecoder::without_checksums(std::span<const std::byte> stored,
+                                                         std::uint32_t skipped_filters,
+                                                         const std::string& problem) {
+  return with_damage_told(problem, [&] {
+    const auto bytes = undo_checksums(stored, skipped_filters);
+    const bool deflated = !is_skipped(*deflate_, skipped_filters);
+    if (!deflated) require_chunk(bytes);
+    return Undeflated{bytes, deflated, leaves_shuffle(skipped_filters) && moves_bytes_};
+  });
+}
+
+std::span<const std::byte> ChunkDecoder::undo_checksums(std::span<const std::byte> stored,
+                                                        std::uint32_t skipped_filters) {
+  for (std::size_t i = steps_.size(); --i > *deflate_;)
+    if (!is_skipped(i, skipped_filters)) stored = steps_[i]->undo(stored, {});
+  return stored;
 }
 
 bool ChunkDecoder::undo(std::span<const std::byte> stored, std::uint32_t skipped_filters,
                         std::span<std::byte> out) {
-  const bool leaves_shuffle = leaves_shuffle_ && !is_skipped(0, skipped_filters);
-  const std::size_t first = first_applied(leaves_shuffle ? 1 : 0, skipped_filters);
+  const bool shuffled = leaves_shuffle(skipped_filters);
+  const std::size_t first = first_applied(shuffled ? 1 : 0, skipped_filters);
   std::span<const std::byte> bytes = stored;
   std::size_t idle = 0;
   for (std::size_t i = steps_.size(); i-- > first;) {
@@ -67,11 +101,19 @@ bool ChunkDecoder::undo(std::span<const std::byte> stored, std::uint32_t skipped
     bytes = steps_[i]->undo(bytes, target);
     if (bytes.data() == target.data()) idle = 1 - idle;
   }
-  if (bytes.size() != out.size())
-    throw DamagedBytes{"it has " + std::to_string(bytes.size()) + " bytes without its filters, " +
-                       std::to_string(out.size()) + " are a chunk"};
+  require_chunk(bytes);
   if (bytes.data() != out.data()) std::memcpy(out.data(), bytes.data(), bytes.size());
-  return leaves_shuffle && moves_bytes_;
+  return shuffled && moves_bytes_;
+}
+
+void ChunkDecoder::require_chunk(std::span<const std::byte> bytes) const {
+  if (bytes.size() == chunk_bytes_) return;
+  throw DamagedBytes{"it has " + std::to_string(bytes.size()) + " bytes without its filters, " +
+                     std::to_string(chunk_bytes_) + " are a chunk"};
+}
+
+bool ChunkDecoder::leaves_shuffle(std::uint32_t skipped_filters) const {
+  return leaves_shuffle_ && !is_skipped(0, skipped_filters);
 }
 
 /// Returns the first filter from `filter` on that was applied, or as many as there are filters.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,21 @@ class ChunkDecoder {
   ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
                std::uint64_t chunk_bytes);
 
+  /// A chunk's bytes, at most still shuffled and then deflated.
+  struct Undeflated {
+    std::span<const std::byte> bytes;  ///< part of those stored
+    bool deflated = false;
+    bool shuffled = false;
+  };
+
+  /// Tells whether all that these filters do after a shuffle as decode() leaves it is to deflate
+  /// and to add checksums.
+  bool leaves_deflate() const { return deflate_.has_value(); }
+
+  /// Verifies the checksums behind a deflated stream. Throws as decode() does, of what it sees.
+  Undeflated without_checksums(std::span<const std::byte> stored, std::uint32_t skipped_filters,
+                               const std::string& problem);
+
   /// Fills `out`, chunk_bytes long. Returns whether the bytes are still shuffled: a shuffle that
   /// was applied first is left to whoever takes the elements apart. Throws an Error beginning with
   /// `problem` for bytes that no such filters produced and for a wrong checksum.
@@ -30,11 +46,17 @@ class ChunkDecoder {
  private:
   bool undo(std::span<const std::byte> stored, std::uint32_t skipped_filters,
             std::span<std::byte> out);
+  std::span<const std::byte> undo_checksums(std::span<const std::byte> stored,
+                                            std::uint32_t skipped_filters);
+  void require_chunk(std::span<const std::byte> bytes) const;
+  bool leaves_shuffle(std::uint32_t skipped_filters) const;
   std::size_t first_applied(std::size_t filter, std::uint32_t skipped_filters) const;
   std::span<std::byte> scratch(std::size_t which, std::uint64_t bytes);
 
   std::vector<std::unique_ptr<FilterStep>> steps_;
   std::vector<std::uint64_t> max_bytes_before_;  ///< each filter was applied
+  std::uint64_t chunk_bytes_;
+  std::optional<std::size_t> deflate_;  ///< which filter it is, where that can be left
   bool leaves_shuffle_ = false;
   bool moves_bytes_ = false;  ///< whether a shuffle changes anything
   std::array<std::vector<std::byte>, 2> scratch_;

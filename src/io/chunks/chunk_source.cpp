@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <type_traits>
 
 #include "core/engine/stage_timer.hpp"
 #include "core/layout/partition.hpp"
@@ -54,6 +55,8 @@ class ChunkSource::Implementation {
         chunk_bytes_(chunk_bytes_of(info)),
         mine_(mine),
         chunks_(read_chunk_index(info, mine)),
+        max_stored_bytes_(
+            chunks_.empty() ? 0 : std::ranges::max(chunks_, {}, &StoredChunk::bytes).bytes),
         file_(::open(info.stored_file.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (!file_) throw Error(problem_, describe_errno(errno), "");
   }
@@ -63,10 +66,21 @@ class ChunkSource::Implementation {
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
   bool filtered() const { return !info_.filters.empty(); }
 
+  ChunkDecoder make_decoder() const {
+    return {info_.filters, size_of(info_.format.type), chunk_bytes_};
+  }
+
+  /// Streams that are longer than any compressor makes them are not left.
+  bool has_deflated() const {
+    return filtered() && make_decoder().leaves_deflate() &&
+           max_stored_bytes_ <= chunk_bytes_ + chunk_bytes_ / 8 + staging_alignment;
+  }
+
   /// Counts in room for the alignment of each chunk and for what lies between them in the file.
-  std::uint64_t staging_bytes(std::uint64_t chunks) const {
+  std::uint64_t staging_bytes(std::uint64_t chunks, Deflated deflated) const {
+    if (deflated == Deflated::left) return with_gaps(chunks, max_stored_bytes_);
     const std::uint64_t bytes = chunks * (aligned(chunk_bytes_) + staging_alignment);
-    return filtered() ? bytes : bytes + ceil_div(chunks * chunk_bytes_, gap_divisor);
+    return filtered() ? bytes : with_gaps(chunks, chunk_bytes_);
   }
 
   const StoredChunk& chunk(std::uint64_t number) const {
@@ -76,8 +90,8 @@ class ChunkSource::Implementation {
     throw Error(problem_, ChunkCoordinates(info_).name(number) + " is not one of this source", "");
   }
 
-  void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes) const {
-    if (staged_bytes >= staging_bytes(chunks)) return;
+  void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes, Deflated deflated) const {
+    if (staged_bytes >= staging_bytes(chunks, deflated)) return;
     throw Error(problem_,
                 std::to_string(chunks) + " chunks do not fit " + std::to_string(staged_bytes) +
                     " bytes of staging memory",
@@ -97,24 +111,28 @@ class ChunkSource::Implementation {
   }
 
  private:
+  static std::uint64_t with_gaps(std::uint64_t chunks, std::uint64_t bytes) {
+    return chunks * (aligned(bytes) + staging_alignment) + ceil_div(chunks * bytes, gap_divisor);
+  }
+
   DatasetInfo info_;
   std::string problem_;
   ChunkGrid grid_;
   std::uint64_t chunk_bytes_;
   ChunkRun mine_;
   std::vector<StoredChunk> chunks_;
+  std::uint64_t max_stored_bytes_;
   FileDescriptor file_;
 };
 
 class ChunkSource::Reader::Implementation {
  public:
-  Implementation(const ChunkSource::Implementation& source, StageRegistry& registry)
-      : source_(source), reading_(registry, stage::read) {
-    if (source.filtered()) {
-      decoding_.emplace(registry, stage::decompress);
-      const DatasetInfo& info = source.info();
-      decoder_.emplace(info.filters, size_of(info.format.type), source.chunk_bytes());
-    }
+  Implementation(const ChunkSource::Implementation& source, StageRegistry& registry,
+                 Deflated deflated)
+      : source_(source), deflated_(deflated), reading_(registry, stage::read) {
+    if (!source.filtered()) return;
+    decoder_.emplace(source.make_decoder());
+    if (deflated == Deflated::undone) decoding_.emplace(registry, stage::decompress);
   }
 
   std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging) {
@@ -123,14 +141,21 @@ class ChunkSource::Reader::Implementation {
 
   std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
                                     std::span<std::byte> staging) {
-    source_.require_fitting(run.count, staging.size());
+    source_.require_fitting(run.count, staging.size(), deflated_);
     list_wanted(grid, run);
-    if (decoder_) {
+    if (decoding_) {
       read_and_decode(staging);
     } else {
       read_into(staging);
     }
     return staged_;
+  }
+
+  void read_one(std::uint64_t number, std::span<std::byte> out) {
+    const StoredChunk& chunk = source_.chunk(number);
+    staged_ = {{number, 0, ChunkEncoding::unwritten}};
+    wanted_ = {{{chunk.address, chunk.bytes}, 0}};
+    read_and_decode(out);
   }
 
   std::vector<StageTiming> timings() const {
@@ -179,9 +204,18 @@ class ChunkSource::Reader::Implementation {
         StagedChunk& chunk = staged_[part.owner];
         chunk.source = begin + part.bytes.address - each.bytes.address;
         chunk.encoding = ChunkEncoding::plain;
+        if (decoder_) leave_deflated(chunk, staging.subspan(chunk.source, part.bytes.count));
       }
       begin += aligned(each.bytes.count);
     }
+  }
+
+  void leave_deflated(StagedChunk& chunk, std::span<const std::byte> stored) {
+    const ChunkDecoder::Undeflated left = telling_of(chunk.number, [&] {
+      return decoder_->without_checksums(stored, source_.chunk(chunk.number).skipped_filters, "");
+    });
+    chunk.encoding = encoding_of(left.shuffled);
+    if (left.deflated) chunk.deflated_bytes = static_cast<std::uint32_t>(left.bytes.size());
   }
 
   void read_and_decode(std::span<std::byte> staging) {
@@ -211,23 +245,34 @@ class ChunkSource::Reader::Implementation {
 
   ChunkEncoding decode(std::span<const std::byte> stored, std::uint64_t number,
                        std::span<std::byte> out) {
+    return encoding_of(telling_of(number, [&] {
+      return decoder_->decode(stored, source_.chunk(number).skipped_filters, out, "");
+    }));
+  }
+
+  static ChunkEncoding encoding_of(bool shuffled) {
+    return shuffled ? ChunkEncoding::shuffled : ChunkEncoding::plain;
+  }
+
+  /// Runs `decode`; names the chunk in what it throws.
+  template <class Decode>
+  std::invoke_result_t<Decode> telling_of(std::uint64_t number, Decode&& decode) {
     try {
-      const std::uint32_t skipped = source_.chunk(number).skipped_filters;
-      const bool shuffled = decoder_->decode(stored, skipped, out, "");
-      return shuffled ? ChunkEncoding::shuffled : ChunkEncoding::plain;
+      return decode();
     } catch (const Error& error) {
       source_.refuse(number, error.why(), error.suggestion());
     }
   }
 
   const ChunkSource::Implementation& source_;
+  Deflated deflated_;
   std::optional<ChunkDecoder> decoder_;
   std::vector<StagedChunk> staged_;
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;
   StageTimer reading_;
-  std::optional<StageTimer> decoding_;  ///< where there are filters
+  std::optional<StageTimer> decoding_;  ///< where there are filters to be undone
 };
 
 ChunkSource::ChunkSource(const DatasetInfo& info, ChunkRun mine)
@@ -237,12 +282,15 @@ ChunkSource::~ChunkSource() = default;
 
 const ChunkGrid& ChunkSource::grid() const { return implementation_->grid(); }
 
-std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks) const {
-  return implementation_->staging_bytes(chunks);
+bool ChunkSource::has_deflated() const { return implementation_->has_deflated(); }
+
+std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks, Deflated deflated) const {
+  return implementation_->staging_bytes(chunks, deflated);
 }
 
-ChunkSource::Reader::Reader(const ChunkSource& source, StageRegistry& registry)
-    : implementation_(std::make_unique<Implementation>(*source.implementation_, registry)) {}
+ChunkSource::Reader::Reader(const ChunkSource& source, StageRegistry& registry, Deflated deflated)
+    : implementation_(
+          std::make_unique<Implementation>(*source.implementation_, registry, deflated)) {}
 
 ChunkSource::Reader::~Reader() = default;
 
@@ -250,6 +298,10 @@ ChunkSource::Reader::Reader(Reader&&) noexcept = default;
 
 std::span<const StagedChunk> ChunkSource::Reader::read(ChunkRun run, std::span<std::byte> staging) {
   return implementation_->read(run, staging);
+}
+
+void ChunkSource::Reader::read_one(std::uint64_t number, std::span<std::byte> out) {
+  implementation_->read_one(number, out);
 }
 
 std::span<const StagedChunk> ChunkSource::Reader::read_part(const ChunkGrid& part,

@@ -13,6 +13,10 @@
 
 namespace warpfold::io {
 
+/// What a reader does about chunks that are deflated, but for checksums around that and a shuffle
+/// before it. Others are always decoded.
+enum class Deflated : std::uint8_t { undone, left };
+
 /// Reads those chunks of a chunked dataset that are a rank's.
 class ChunkSource {
  public:
@@ -22,14 +26,18 @@ class ChunkSource {
 
   const ChunkGrid& grid() const;
 
+  /// Tells whether there are chunks that can be left deflated.
+  bool has_deflated() const;
+
   /// Staging memory that so many chunks need, wherever they lie in the file.
-  std::uint64_t staging_bytes(std::uint64_t chunks) const;
+  std::uint64_t staging_bytes(std::uint64_t chunks, Deflated deflated = Deflated::undone) const;
 
   /// One thread's way to the chunks: threads read at once, each with its own.
   class Reader {
    public:
     /// Shows its stages in `registry`, which outlives it.
-    Reader(const ChunkSource& source, StageRegistry& registry);
+    Reader(const ChunkSource& source, StageRegistry& registry,
+           Deflated deflated = Deflated::undone);
     ~Reader();
     Reader(Reader&&) noexcept;
 
@@ -37,6 +45,9 @@ class ChunkSource {
     /// file are read at once. The answer is valid until the next call. Throws an Error that names
     /// the file, the dataset and the chunk's coordinates.
     std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging);
+
+    /// Reads one chunk, by its number in the grid, into all of `out`.
+    void read_one(std::uint64_t number, std::span<std::byte> out);
 
     /// Reads all chunks of `part` so: the same grid, less selected.
     std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging);

@@ -12,6 +12,18 @@
 namespace warpfold::pipeline {
 namespace {
 
+/// Returns what a GPU is to inflate; nothing where the cores have done so before it has inflated
+/// one stream.
+DeflatedChunks deflated_chunks(RegionSource& source, const SlabTiling& tiling, ElementRange mine,
+                               const Run& run) {
+  constexpr std::uint64_t chunks_of_core_meanwhile = 32;
+  if (!tiling.in_chunks || !run.place.gpu) return {};
+  const std::uint64_t chunks = chunks_of(tiling.slabs, mine).count;
+  const auto cores = static_cast<std::uint64_t>(run.place.threads);
+  if (chunks < chunks_of_core_meanwhile * cores) return {};
+  return source.deflated(chunks, tiling.slabs.max_places());
+}
+
 SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& plan,
                     const SlabTiling& tiling, Run& run) {
   const ElementRange mine =
@@ -31,7 +43,8 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& 
                                  : setup.source->bytes_of_range(tiling.max_elements),
                              setup.source->staging(),
                              slots_for(plan, setup.threads),
-                             &stages};
+                             &stages,
+                             deflated_chunks(*setup.source, tiling, mine, run)};
     setup.engine = make(run.backend.get(), engine);
   });
   setup.threads = std::min(setup.threads, setup.engine->slots());
@@ -70,7 +83,8 @@ std::uint64_t pass_slab(const SlabSetup& setup, std::uint64_t slab, int slot, Re
 /// Passes slab after slab, in slots that no other worker uses.
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, std::size_t element_bytes,
                                     StageRegistry* registry, WorkQueue::Worker& worker) {
-  RegionReader reader(*setup.source);
+  RegionReader reader(*setup.source,
+                      setup.engine->inflates() ? io::Deflated::left : io::Deflated::undone);
   StageTimer reducing(registry, stage::reduce);
   int slot = worker.number();
   while (const auto slab = worker.next()) {

@@ -80,9 +80,20 @@ std::uint64_t RegionSource::bytes_of_box(std::span<const std::uint64_t> count) c
   return bytes_of_chunks(std::min(product(chunks), chunks_->grid().chunks()));
 }
 
-RegionReader::RegionReader(RegionSource& source) : source_(source) {
+DeflatedChunks RegionSource::deflated(std::uint64_t chunks, std::uint64_t run_chunks) {
+  if (!chunks_ || !chunks_->has_deflated()) return {};
+  return {.chunks = chunks,
+          .slab_chunks = run_chunks,
+          .chunk_bytes = io::chunk_bytes_of(info()),
+          .staging_bytes = chunks_->staging_bytes(run_chunks, io::Deflated::left),
+          .decode = [this](std::uint64_t number, std::span<std::byte> out) {
+            io::ChunkSource::Reader(*chunks_, registry_).read_one(number, out);
+          }};
+}
+
+RegionReader::RegionReader(RegionSource& source, io::Deflated deflated) : source_(source) {
   if (source.chunks_)
-    chunks_.emplace(*source.chunks_, source.registry_);
+    chunks_.emplace(*source.chunks_, source.registry_, deflated);
   else
     timer_.emplace(source.registry_, stage::read);
 }

@@ -32,6 +32,10 @@ class RegionSource {
   /// Returns the grid of the dataset's chunks, where these are read.
   const ChunkGrid* grid() const { return chunks_ ? &chunks_->grid() : nullptr; }
 
+  /// Returns what chunks bring, runs of so many at a time, to an engine that inflates. It refers to
+  /// this source.
+  DeflatedChunks deflated(std::uint64_t chunks, std::uint64_t run_chunks);
+
   /// Returns how flat ranges of elements, or runs of chunks, come.
   Staging staging() const;
 
@@ -54,7 +58,7 @@ class RegionSource {
 /// throws Error.
 class RegionReader {
  public:
-  explicit RegionReader(RegionSource& source);
+  explicit RegionReader(RegionSource& source, io::Deflated deflated = io::Deflated::undone);
 
   /// Reads a flat range, where no chunks are read; it goes to places from `first_place` on.
   StagedChunks read(ElementRange range, std::uint64_t first_place, std::span<std::byte> staging);

@@ -1,0 +1,222 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/layout/chunk_grid.hpp"
+#include "core/layout/tiling.hpp"
+#include "cuda/support/accumulator_equality.hpp"
+#include "cuda/support/both_backends.hpp"
+#include "cuda/support/drive_engines.hpp"
+#include "cuda/support/sample_chunks.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+constexpr ReduceNeeds everything{true, true, true, true};
+constexpr ElementFormat format{ElementType::f32, native_byte_order};
+constexpr int threads = 3;
+
+/// Slabs as readers bring them, their chunks deflated but for some.
+struct DeflatedSlabs {
+  ChunkGrid grid =
+      chunk_grid(std::vector<std::uint64_t>{211, 190}, std::vector<std::uint64_t>{16, 33});
+  std::vector<std::byte> elements;
+  Tiling boxes;
+  std::vector<SampleChunks> slabs;
+  std::map<std::uint64_t, std::vector<std::byte>> inflated;  ///< chunks, by number
+
+  explicit DeflatedSlabs(std::uint64_t slab_chunks) : boxes(tile_chunks(grid, slab_chunks)) {
+    std::mt19937_64 random(slab_chunks);
+    std::vector<float> values(211 * 190);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::round(100.0F * std::sin(static_cast<float>(i) * 0.01F)) / 8.0F +
+                  (random() % 50 == 0 ? 1e20F : 0.0F);
+    elements = bytes_of(values);
+    for (std::uint64_t box = 0; box < boxes.items(); ++box) {
+      const ChunkRun run = chunks_of(boxes, {box, 1});
+      const std::vector<std::byte> fill(sizeof(float));
+      slabs.push_back(
+          deflated(sample_chunks(grid, run.first, run.count, elements, sizeof(float), fill, random),
+                   random));
+    }
+  }
+
+  std::uint64_t chunk_bytes() const { return grid.chunk_elements() * sizeof(float); }
+
+  StagingPlan plan() {
+    StagingPlan plan{format, {}, max_elements_of(boxes, grid), 0, Staging::chunks, 2 * threads};
+    for (const SampleChunks& slab : slabs)
+      plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, slab.staging.size());
+    plan.deflated = {.chunks = grid.chunks(),
+                     .slab_chunks = boxes.max_places(),
+                     .chunk_bytes = chunk_bytes(),
+                     .staging_bytes = plan.staging_bytes,
+                     .decode = [](std::uint64_t number, std::span<std::byte>) {
+                       throw Error("chunk " + std::to_string(number) + " is refused", "", "");
+                     }};
+    return plan;
+  }
+
+ private:
+  SampleChunks deflated(const SampleChunks& plain, std::mt19937_64& random) {
+    SampleChunks slab;
+    for (StagedChunk chunk : plain.chunks) {
+      if (chunk.encoding != ChunkEncoding::unwritten) {
+        const auto first = plain.staging.begin() + static_cast<std::ptrdiff_t>(chunk.source);
+        std::vector<std::byte> bytes(first, first + static_cast<std::ptrdiff_t>(chunk_bytes()));
+        inflated[chunk.number] = bytes;
+        if (random() % 6 != 0) {
+          uLongf size = compressBound(bytes.size());
+          std::vector<std::byte> stream(size);
+          compress2(reinterpret_cast<Bytef*>(stream.data()), &size,
+                    reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(),
+                    static_cast<int>(random() % 10));
+          stream.resize(size);
+          chunk.deflated_bytes = static_cast<std::uint32_t>(size);
+          bytes = stream;
+        }
+        slab.staging.resize(slab.staging.size() + random() % 20, std::byte{0xdd});
+        chunk.source = slab.staging.size();
+        slab.staging.insert(slab.staging.end(), bytes.begin(), bytes.end());
+      }
+      slab.chunks.push_back(chunk);
+    }
+    return slab;
+  }
+};
+
+/// Passes the slabs to the engine, by several threads with two slots each. What a thread throws
+/// ends all of them.
+void pass(ReduceEngine& engine, const DeflatedSlabs& sample) {
+  std::atomic<std::uint64_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  std::vector<std::thread> workers;
+  for (int thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([&, thread] {
+      try {
+        for (int turn = 0;; turn = 1 - turn) {
+          const std::uint64_t box = next++;
+          if (box >= sample.boxes.items()) return;
+          const int slot = 2 * thread + turn;
+          const ChunkRun run = chunks_of(sample.boxes, {box, 1});
+          const std::span<std::byte> memory = engine.buffer(slot);
+          const SampleChunks& slab = sample.slabs[box];
+          ASSERT_LE(slab.staging.size(), memory.size());
+          std::ranges::copy(slab.staging, memory.begin());
+          engine.submit(slot, {sample.grid, box_target(sample.grid, run), slab.chunks, {}},
+                        box_indices(sample.grid, run));
+        }
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+        next = sample.boxes.items();
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+class CudaDeflated : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
+    gpu_ = make_backend({});
+    cpu_ = cpu::make_backend(2);
+  }
+
+  Accumulator expected(const DeflatedSlabs& sample) {
+    return reduce_all(*cpu_, {format, {}, 4096}, everything, sample.elements);
+  }
+
+  std::unique_ptr<Backend> gpu_;
+  std::unique_ptr<Backend> cpu_;
+};
+
+/// Where there are fewer, cores inflate.
+constexpr std::uint64_t many_chunks = 500;
+
+TEST_F(CudaDeflated, SlabsReduceToWhatTheFlatDatasetDoes) {
+  for (const std::uint64_t slab_chunks : {1u, 3u, 20u, 1000u}) {
+    DeflatedSlabs sample(slab_chunks);
+    StagingPlan plan = sample.plan();
+    plan.deflated.chunks = many_chunks;
+    const auto engine = gpu_->make_reduce_engine(plan, everything);
+    ASSERT_TRUE(engine->inflates());
+    // Batches are filled several times.
+    Accumulator all = Accumulator::empty();
+    for (int round = 0; round < 12; ++round) {
+      pass(*engine, sample);
+      all.merge(expected(sample));
+    }
+    all.normalize();
+    expect_equal(engine->finish(), all, std::to_string(slab_chunks));
+  }
+}
+
+TEST_F(CudaDeflated, RefusedChunksAreDecodedAsPlanned) {
+  DeflatedSlabs sample(7);
+  std::set<std::uint64_t> damaged;
+  for (SampleChunks& slab : sample.slabs)
+    for (const StagedChunk& chunk : slab.chunks)
+      if (chunk.deflated_bytes != 0 && chunk.number % 5 == 0) {
+        slab.staging[chunk.source + chunk.deflated_bytes - 1] ^= std::byte{1};  // its checksum
+        damaged.insert(chunk.number);
+      }
+  ASSERT_GT(damaged.size(), 5u);
+  StagingPlan plan = sample.plan();
+  plan.deflated.chunks = many_chunks;
+  std::set<std::uint64_t> decoded;
+  std::mutex mutex;
+  plan.deflated.decode = [&](std::uint64_t number, std::span<std::byte> out) {
+    const std::lock_guard lock(mutex);
+    decoded.insert(number);
+    std::ranges::copy(sample.inflated.at(number), out.begin());
+  };
+  const auto engine = gpu_->make_reduce_engine(plan, everything);
+  pass(*engine, sample);
+  expect_equal(engine->finish(), expected(sample), "damaged");
+  EXPECT_EQ(decoded, damaged);
+}
+
+TEST_F(CudaDeflated, ChunksThatNobodyDecodesAreErrors) {
+  DeflatedSlabs sample(7);
+  for (SampleChunks& slab : sample.slabs)
+    for (const StagedChunk& chunk : slab.chunks)
+      if (chunk.deflated_bytes != 0 && chunk.number == 50)
+        slab.staging[chunk.source + chunk.deflated_bytes / 2] ^= std::byte{0x10};
+  StagingPlan plan = sample.plan();
+  plan.deflated.chunks = many_chunks;
+  const auto engine = gpu_->make_reduce_engine(plan, everything);
+  try {
+    pass(*engine, sample);
+    engine->finish();
+    FAIL() << "nothing is refused";
+  } catch (const Error& error) {
+    EXPECT_NE(error.problem().find("chunk 50 "), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(CudaDeflated, CoresInflateWhereMemoryIsShort) {
+  DeflatedSlabs sample(3);
+  StagingPlan plan = sample.plan();
+  plan.deflated.chunks = many_chunks;
+  EXPECT_TRUE(make_backend_with(64 << 20)->make_reduce_engine(plan, everything)->inflates());
+  EXPECT_FALSE(make_backend_with(1 << 20)->make_reduce_engine(plan, everything)->inflates());
+}
+
+}  // namespace
+}  // namespace warpfold::cuda
