@@ -99,7 +99,7 @@ std::vector<std::string> packing_attributes(const Decoding& decoding) {
 
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,
                       Run& run) {
-  return run.opening.time(0, [&] {
+  DatasetView opened = run.opening.time(0, [&] {
     const mpi::Communicator& communicator = run.communicator;
     DatasetView view{open_everywhere(file, name, communicator, run.options.read_path), {}};
     run_on_all(communicator, [&] {
@@ -111,6 +111,8 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     view.decoding = share_from_root(decoding, communicator);
     return view;
   });
+  run.choose_backend_for(opened.info());
+  return opened;
 }
 
 }  // namespace warpfold::pipeline

@@ -21,8 +21,8 @@ struct DatasetView {
   ElementType value_type() const { return decoding.value_type(info().format.type); }
 };
 
-/// Opens a dataset on every rank, the root first, to be read as the run's options say. Collective;
-/// throws the same Error on every rank.
+/// Opens a dataset on every rank, the root first, to be read as the run's options say, and chooses
+/// the run's backend for it. Collective; throws the same Error on every rank.
 DatasetView open_view(const std::string& file, const std::string& dataset,
                       const ViewOptions& options, Run& run);
 

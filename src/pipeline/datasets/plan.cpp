@@ -153,6 +153,7 @@ Plan plan_command(MPI_Comm parent, const io::DatasetInfo& info, ElementType valu
   const io::DatasetInfo shared = share_from_root(info, run.communicator);
   const auto type = static_cast<ElementType>(
       mpi::broadcast(static_cast<std::uint64_t>(value_type), run.communicator));
+  run.choose_backend_for(shared);
   Planner planner(shared, type, run);
   switch (request.command) {
     case PlannedCommand::scan:

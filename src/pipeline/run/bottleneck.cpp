@@ -105,6 +105,15 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
   return stages;
 }
 
+/// Returns the bytes a second that a rank's threads take through all of the stages.
+double expected_rate(const io::DatasetInfo& info, const std::vector<ThreadStage>& stages,
+                     int threads) {
+  if (info.path == ReadPath::library) return library_rate(info);
+  double seconds_per_byte = 0;
+  for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
+  return threads / seconds_per_byte;
+}
+
 bool is_of_start(const StageTiming& timing) {
   return timing.stage == stage::start_mpi || timing.stage == stage::start_gpu ||
          timing.stage == stage::open || timing.stage == stage::reserve;
@@ -148,13 +157,16 @@ std::string measured_bottleneck(const RunReport& run) {
          " of the time: " + std::string(remedy.advice);
 }
 
+double expected_seconds_on_cores(const io::DatasetInfo& info, int threads, int ranks) {
+  if (info.elements == 0) return 0;
+  const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
+  return bytes / ranks / expected_rate(info, thread_stages(info, false), threads);
+}
+
 std::string expected_bottleneck(const io::DatasetInfo& info, int threads, bool gpu) {
   if (info.elements == 0) return {};
   const std::vector<ThreadStage> stages = thread_stages(info, gpu);
-  double seconds_per_byte = 0;
-  for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
-  const bool one_at_a_time = info.path == ReadPath::library;
-  const double rate = one_at_a_time ? library_rate(info) : threads / seconds_per_byte;
+  const double rate = expected_rate(info, stages, threads);
   if (gpu && rate > expected::copy_to_gpu)
     return expectation(stage::copy_to_gpu, expected::copy_to_gpu);
   const auto slowest = std::max_element(stages.begin(), stages.end(),

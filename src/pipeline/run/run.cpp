@@ -9,6 +9,7 @@
 #include "cpu/machine/machine.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/environment.hpp"
+#include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/placement.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -40,9 +41,13 @@ std::string first_told(const std::string& text, const mpi::Communicator& communi
   return told == texts.end() ? "" : *told;
 }
 
-BackendPlacement checked_place(const RunOptions& options, const mpi::Communicator& communicator) {
-  run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
-  return choose_place(options, communicator);
+/// Tells whether every rank's cores are done with a dataset sooner than a GPU has started.
+/// Collective.
+bool cores_are_sooner(const io::DatasetInfo& info, int threads,
+                      const mpi::Communicator& communicator) {
+  constexpr double gpu_start_seconds = 0.25;  // finding the GPUs, and a context; on an H200
+  const double mine = expected_seconds_on_cores(info, threads, communicator.size());
+  return mpi::maximum({mine}, communicator).front() < gpu_start_seconds;
 }
 
 /// Returns the stages of the start since the run's last report.
@@ -55,6 +60,12 @@ std::vector<StageTiming> untold_start_stages(Run& run) {
 }
 
 }  // namespace
+
+BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicator& communicator) {
+  RunOptions on_cores = options;
+  on_cores.backend = BackendChoice::cpu;
+  return choose_place(on_cores, communicator);
+}
 
 BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
   const mpi::Communicator host = communicator.on_this_host();
@@ -137,12 +148,30 @@ Run::Run(MPI_Comm parent, const RunOptions& run_options)
       opening(monitor.stages(), stage::open),
       reserving(monitor.stages(), stage::reserve),
       starting_gpu(monitor.stages(), stage::start_gpu),
-      communicator(parent),
-      place(checked_place(options, communicator)),
-      backend([this] {
-        if (!place.gpu) return make_backend(place);
-        return starting_gpu.time(0, [this] { return make_backend(place); });
-      }) {}
+      communicator(parent) {
+  run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
+  is_chosen_ = options.backend != BackendChoice::automatic || !cuda::built();
+  if (is_chosen_) start_at(choose_place(options, communicator));
+}
+
+void Run::choose_backend_for(const io::DatasetInfo& info) {
+  if (is_chosen_) return;
+  BackendPlacement cores = place_on_cores(options, communicator);
+  if (!cores_are_sooner(info, cores.threads, communicator)) {
+    is_chosen_ = true;
+    return start_at(choose_place(options, communicator));
+  }
+  cores.fallback = "cores are done with it sooner than a GPU starts";
+  if (!backend.is_starting()) start_at(std::move(cores));
+}
+
+void Run::start_at(BackendPlacement chosen) {
+  place = std::move(chosen);
+  backend = StartingBackend([this, where = place] {
+    if (!where.gpu) return make_backend(where);
+    return starting_gpu.time(0, [&] { return make_backend(where); });
+  });
+}
 
 RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start) {

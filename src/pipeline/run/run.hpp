@@ -15,6 +15,7 @@
 #include "core/engine/backend.hpp"
 #include "core/engine/stage_timer.hpp"
 #include "cuda/engines/backend.hpp"
+#include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/run_options.hpp"
@@ -35,13 +36,19 @@ struct BackendPlacement {
 /// would meet on one GPU without `share_gpu`.
 BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator);
 
+/// Returns the place without a GPU. Collective.
+BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicator& communicator);
+
 /// Makes a place's backend; a GPU's takes a quarter of a second. Throws Error.
 std::unique_ptr<Backend> make_backend(const BackendPlacement& place);
 
 /// A backend that is made in a thread of its own.
 class StartingBackend {
  public:
+  StartingBackend() = default;
   explicit StartingBackend(std::function<std::unique_ptr<Backend>()> make);
+
+  bool is_starting() const { return backend_ != nullptr || starting_.valid(); }
 
   /// Waits for it. Throws what making it threw.
   Backend& get();
@@ -77,15 +84,24 @@ struct Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
+  /// Chooses the backend for a dataset, the next of the run, where that is left to the program: its
+  /// cores as long as they are done sooner than a GPU has started. Collective; throws the same
+  /// Error on every rank.
+  void choose_backend_for(const io::DatasetInfo& info);
+
   const RunOptions& options;
   ProgressMonitor monitor;
   StageTimer opening;    ///< datasets
   StageTimer reserving;  ///< the space of outputs
   StageTimer starting_gpu;
   mpi::Communicator communicator;
-  BackendPlacement place;
-  StartingBackend backend;
+  BackendPlacement place;                ///< once it is chosen
+  StartingBackend backend;               ///< likewise
   std::array<double, 3> told_seconds{};  ///< of the start, by earlier reports
+ private:
+  void start_at(BackendPlacement chosen);
+
+  bool is_chosen_ = false;  ///< once and for all
 };
 
 /// Reports what ran since `start`; of the run's start and of `stages`, those of the busiest rank.

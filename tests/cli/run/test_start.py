@@ -120,6 +120,27 @@ def test_settings_are_no_peers(run, name):
     assert not used_mpi
 
 
+def backend_of(path, dataset):
+    """The backend that is chosen for a dataset, and the note on it."""
+    outcome = support.run("info", path, dataset, "--plan", "reduce", "--json", "-", backend=None)
+    return outcome.report["backend"], outcome.stderr
+
+
+def test_little_data_starts_no_gpu(folder):
+    path = folder / "sizes.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("small", shape=(10**6,), dtype="f8", chunks=(10**5,))
+        file.create_dataset("large", shape=(10**12,), dtype="f8", chunks=(10**9 // 8,))
+    backend, note = backend_of(path, "small")
+    assert backend == "cpu"
+    without_cuda = "this build has no CUDA" in support.run("--config").stdout
+    sooner = "cores are done with it sooner than a GPU starts"
+    assert without_cuda == (sooner not in note)
+    backend, note = backend_of(path, "large")
+    assert backend == ("cuda" if support.gpu_count() > 0 else "cpu")
+    assert sooner not in note
+
+
 def test_a_failure_of_a_process_alone_leaves_nothing(run, folder):
     words = ("scan", "in.h5", "none", "-o", "left.h5")
     outcome, used_mpi = run(words)

@@ -68,6 +68,17 @@ TEST(ExpectedBottleneck, TheLibraryServesOneThreadAtATime) {
   EXPECT_EQ(expected_bottleneck(info, 1, true), expected_bottleneck(info, 8, true));
 }
 
+TEST(ExpectedSeconds, ThreadsAndRanksShareTheWork) {
+  const double one = expected_seconds_on_cores(deflated(), 1, 1);
+  EXPECT_EQ(expected_seconds_on_cores(deflated(), 8, 1), one / 8);
+  EXPECT_EQ(expected_seconds_on_cores(deflated(), 2, 4), one / 8);
+  EXPECT_LT(expected_seconds_on_cores(contiguous(), 1, 1), one / 4);
+}
+
+TEST(ExpectedSeconds, NoneWithoutElements) {
+  EXPECT_EQ(expected_seconds_on_cores(described_dataset({0}, {}, ReadPath::direct), 4, 1), 0);
+}
+
 TEST(ExpectedBottleneck, NothingWithoutElements) {
   EXPECT_EQ(expected_bottleneck(described_dataset({0}, {}, ReadPath::direct), 4, true), "");
 }
