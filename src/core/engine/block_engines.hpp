@@ -16,7 +16,9 @@ namespace warpfold {
 
 /// What a block engine makes ready for.
 struct BlockEnginePlan {
-  StagingPlan pieces;                ///< of blocks; its slots are threads that bring them
+  /// Of blocks; its slots are threads that bring them, the deflated chunks those of one block at
+  /// most.
+  StagingPlan pieces;
   std::uint64_t block_elements = 0;  ///< the most that any rank will have in one block
   int writers = 1;                   ///< threads that take pieces of as many elements
 };
@@ -33,6 +35,9 @@ class BlockEngine {
 
   /// Returns the most elements a block holds: a multiple of a tile.
   virtual std::uint64_t block_elements() const = 0;
+
+  /// Tells whether chunks may come deflated, as planned.
+  virtual bool inflates() const { return false; }
 
   /// Returns host memory for a piece of the block that a reader is to bring: of as many bytes as
   /// planned, aligned to 4096 bytes; of pieces that are packed, which fill `places`, as many as

@@ -26,6 +26,7 @@ class BlockEngineOf : public Engine {
  public:
   int blocks() const final { return layout_.blocks; }
   std::uint64_t block_elements() const final { return layout_.block_elements(); }
+  bool inflates() const final { return layout_.inflates; }
 
   std::span<std::byte> buffer(int reader, int block, ElementRange places) final {
     if (plan_.pieces.staging != Staging::chunks) validate_piece(block, places.first, places.count);
@@ -38,7 +39,7 @@ class BlockEngineOf : public Engine {
       throw Error("a block of " + std::to_string(piece.target.elements) + " elements is too large",
                   std::to_string(block_elements()) + " fit", "");
     device_.activate();
-    loads_.load(reader, at(blocks_, block).target(), piece);
+    loads_.load(reader, block, at(blocks_, block).target(), piece);
   }
 
   std::vector<StageTiming> timings() const final {
@@ -72,6 +73,7 @@ class BlockEngineOf : public Engine {
       stages_.push_back(std::make_unique<TimedStage>(name, timers, plan_.pieces.stages));
     };
     add(stage::copy_to_gpu, loads_.timers());
+    if (layout_.inflates) add(stage::decompress, loads_.inflating_timers());
     add(work, computing);
     add(stage::copy_from_gpu, outputs);
   }

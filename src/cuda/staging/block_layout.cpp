@@ -1,10 +1,10 @@
 #include "cuda/staging/block_layout.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
-#include "cuda/staging/chunk_loader.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -26,8 +26,30 @@ std::uint64_t tiles_that_fit(const std::function<std::uint64_t(std::uint64_t)>& 
   return fitting;
 }
 
+LoaderSize loader_size(const BlockEnginePlan& plan) {
+  return {.staging_bytes = plan.pieces.slot_bytes()};
+}
+
 std::uint64_t loader_bytes(const BlockEnginePlan& plan) {
-  return ChunkLoader::device_bytes({.staging_bytes = plan.pieces.slot_bytes()});
+  return ChunkLoader::device_bytes(loader_size(plan));
+}
+
+/// Returns `tiles` for each of as many blocks as fit, two at least, of which each is inflated at
+/// once.
+std::optional<BlockLayout> inflating_layout(
+    const BlockEnginePlan& plan, std::uint64_t tiles, std::uint64_t limit,
+    const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
+  const DeflatedChunks& deflated = plan.pieces.deflated;
+  if (deflated.chunks == 0) return std::nullopt;
+  const LoaderSize loader{.staging_bytes = deflated.staging_bytes,
+                          .slabs = ceil_div(deflated.chunks, deflated.slab_chunks),
+                          .slab_chunks = deflated.slab_chunks,
+                          .deflated = deflated.chunks,
+                          .chunk_bytes = deflated.chunk_bytes};
+  const std::uint64_t bytes = block_bytes(tiles) + ChunkLoader::device_bytes(loader);
+  const auto blocks = static_cast<int>(std::min<std::uint64_t>(max_blocks, limit / bytes));
+  if (blocks < 2) return std::nullopt;
+  return BlockLayout{blocks, tiles, blocks, true, loader};
 }
 
 /// Says how many chunk loaders, one for each reader at best, may share half the memory: at least
@@ -48,6 +70,7 @@ BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
                       const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
   const std::uint64_t wanted =
       std::clamp<std::uint64_t>(ceil_div(plan.block_elements, tile), 1, max_tiles);
+  if (const auto inflating = inflating_layout(plan, wanted, limit, block_bytes)) return *inflating;
   const int loaders = loaders_that_fit(plan, limit);
   const std::uint64_t loading =
       loaders == 0 ? 0 : static_cast<unsigned>(loaders) * loader_bytes(plan);
@@ -55,7 +78,7 @@ BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
   for (int blocks = max_blocks; blocks > 0; --blocks) {
     const std::uint64_t share = for_blocks / static_cast<unsigned>(blocks);
     const std::uint64_t tiles = tiles_that_fit(block_bytes, wanted, share);
-    if (tiles > 0) return {blocks, tiles, loaders};
+    if (tiles > 0) return {blocks, tiles, loaders, false, loader_size(plan)};
   }
   const std::string minimum = std::to_string(loading + block_bytes(1));
   throw Error("the GPU memory allowed is too little to " + purpose + " in",

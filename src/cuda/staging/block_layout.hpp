@@ -5,19 +5,23 @@
 #include <string>
 
 #include "core/engine/block_engines.hpp"
+#include "cuda/staging/chunk_loader.hpp"
 
 namespace warpfold::cuda {
 
 struct BlockLayout {
   int blocks;
   std::uint64_t tiles;  ///< of each block
-  int loaders;          ///< of chunks
+  int loaders;          ///< of chunks; where they inflate, one for each block
+  bool inflates = false;
+  LoaderSize loader = {};
 
   std::uint64_t block_elements() const;
 };
 
 /// Returns as many blocks as can be under way together, each as large as then fits into `limit`
-/// bytes of device memory, up to `max_tiles`, given what blocks take. Throws Error where none fits,
+/// bytes of device memory, up to `max_tiles`, given what blocks take. They inflate, if planned,
+/// where there is enough for two of the size planned. Throws Error where none fits,
 /// which names the purpose: "scan".
 BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
                       std::uint64_t max_tiles, std::uint64_t limit,

@@ -27,15 +27,20 @@ int BlockLoads::streams(const BlockEnginePlan& plan, const BlockLayout& layout) 
 BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
                        std::uint64_t piece_elements, const TimedEvent& epoch)
     : element_bytes_(size_of(plan.pieces.format.type)),
-      buffer_bytes_(plan.pieces.staging == Staging::packed ? 0 : plan.pieces.slot_bytes()) {
+      deflated_(plan.pieces.deflated),
+      inflates_(layout.inflates),
+      buffer_bytes_(plan.pieces.staging == Staging::packed   ? 0
+                    : plan.pieces.staging == Staging::chunks ? layout.loader.staging_bytes
+                                                             : plan.pieces.slot_bytes()) {
   const bool chunks = plan.pieces.staging == Staging::chunks;
   for (int stream = 0; stream < streams(plan, layout); ++stream) {
-    load_streams_.push_back(std::make_unique<LoadStream>());
-    if (chunks) load_streams_.back()->loader.emplace(LoaderSize{.staging_bytes = buffer_bytes_});
+    load_streams_.push_back(std::make_unique<LoadStream>(epoch));
+    if (chunks) load_streams_.back()->loader.emplace(layout.loader);
   }
-  const std::uint64_t staged_bytes = chunks
-                                         ? ChunkLoader::buffer_bytes(buffer_bytes_)
-                                         : std::max(buffer_bytes_, piece_elements * element_bytes_);
+  if (inflates_) ChunkLoader::load_kernels(element_bytes_);
+  const std::uint64_t staged_bytes =
+      chunks ? ChunkLoader::buffer_bytes(buffer_bytes_, layout.loader.slab_chunks)
+             : std::max(buffer_bytes_, piece_elements * element_bytes_);
   for (int reader = 0; reader < std::max(plan.pieces.slots, 1); ++reader)
     readers_.push_back(std::make_unique<Reader>(staged_bytes, epoch));
 }
@@ -45,14 +50,49 @@ std::span<std::byte> BlockLoads::buffer(int reader, std::uint64_t elements) {
   return this->reader(reader).fill().first(bytes);
 }
 
-void BlockLoads::load(int reader, LoadTarget& block, const StagedChunks& piece) {
+void BlockLoads::load(int reader, int block, LoadTarget& target, const StagedChunks& piece) {
   StagingBuffer& staged = this->reader(reader).take();
-  with_load_stream(reader, block, [&](LoadStream& load, std::byte* to) {
+  if (inflates_) {
+    LoadStream& load = *load_streams_[static_cast<std::size_t>(block)];
+    if (!add(load, staged, piece)) return;
+    inflate(load, target.elements());
+    return target.note_load(block, load.stream.get());
+  }
+  with_load_stream(reader, target, [&](LoadStream& load, std::byte* to) {
     if (!load.loader) return copy_run(staged, piece, element_bytes_, to, load.stream.get());
     load.loader->clear();
     load.loader->copy(staged, piece, {}, element_bytes_, load.stream.get());
     load.loader->assemble(0, to, load.stream.get());
   });
+}
+
+/// Adds a piece to its block. Returns whether that has all its chunks now.
+bool BlockLoads::add(LoadStream& load, StagingBuffer& from, const StagedChunks& piece) {
+  const ElementRange block{piece.target.origin, piece.target.elements};
+  const std::lock_guard lock(load.mutex);
+  load.loader->copy(from, piece, {}, element_bytes_, load.stream.get());
+  load.chunks += piece.chunks.size();
+  return load.chunks == chunks_overlapping(piece.grid, block).count;
+}
+
+void BlockLoads::inflate(LoadStream& load, std::byte* to) {
+  const cudaStream_t stream = load.stream.get();
+  ChunkLoader& loader = *load.loader;
+  if (loader.deflated() > 0) {
+    load.inflating.begin(stream);
+    loader.start_inflating(load_streams_.size() * deflated_.chunks, stream);
+    load.inflating.end(stream, loader.deflated() * deflated_.chunk_bytes);
+    loader.finish_inflating(deflated_, stream);
+  }
+  for (std::size_t piece = 0; piece < loader.slabs(); ++piece) loader.assemble(piece, to, stream);
+  loader.clear();
+  load.chunks = 0;
+}
+
+std::vector<SpanTimer*> BlockLoads::inflating_timers() {
+  std::vector<SpanTimer*> timers;
+  for (const auto& load : load_streams_) timers.push_back(&load->inflating);
+  return timers;
 }
 
 void BlockLoads::copy_run(StagingBuffer& from, const StagedChunks& piece, std::size_t element_bytes,

@@ -56,17 +56,23 @@ class BlockLoads {
   /// wait for its earlier loads.
   std::span<std::byte> buffer(int reader, std::uint64_t elements);
 
-  /// Starts bringing what the reader's memory holds to the block.
-  void load(int reader, LoadTarget& block, const StagedChunks& piece);
+  /// Starts bringing what the reader's memory holds to the block; where that completes a block that
+  /// is to be inflated, waits until it is. Throws Error for what can't be inflated.
+  void load(int reader, int block, LoadTarget& target, const StagedChunks& piece);
 
   std::vector<SpanTimer*> timers() const;
+  std::vector<SpanTimer*> inflating_timers();
 
  private:
-  /// A stream in which pieces are loaded, by a reader or, where there is little memory for chunks,
-  /// by several.
+  /// A stream in which pieces are loaded: by a reader or, where there is little memory for chunks,
+  /// by several; or, to be inflated, those of a block.
   struct LoadStream {
+    explicit LoadStream(const TimedEvent& epoch) : inflating(epoch) {}
+
     std::mutex mutex;
     std::optional<ChunkLoader> loader;
+    std::uint64_t chunks = 0;  ///< of a block that is to be inflated
+    SpanTimer inflating;
     Stream stream;
   };
 
@@ -92,6 +98,9 @@ class BlockLoads {
 
   Reader& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
 
+  bool add(LoadStream& load, StagingBuffer& from, const StagedChunks& piece);
+  void inflate(LoadStream& load, std::byte* to);
+
   static void copy_run(StagingBuffer& from, const StagedChunks& piece, std::size_t element_bytes,
                        std::byte* to, cudaStream_t stream);
 
@@ -100,6 +109,8 @@ class BlockLoads {
   void with_load_stream(int reader, LoadTarget& block, Body&& body);
 
   std::size_t element_bytes_;
+  DeflatedChunks deflated_;
+  bool inflates_;
   std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;
   std::vector<std::unique_ptr<Reader>> readers_;

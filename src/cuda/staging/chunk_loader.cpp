@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
 
 #include "core/layout/partition.hpp"
 #include "cuda/chunks/chunk_scatter.hpp"
 #include "cuda/inflate/inflate.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -41,6 +43,11 @@ ByteRange staged_range(const StagedChunks& slab, std::uint64_t chunk_bytes) {
   }
   if (end == 0) return {0, 0};
   return {begin / vector_bytes * vector_bytes, round_up(end, vector_bytes)};
+}
+
+std::uint64_t deflated_chunks(const StagedChunks& slab) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      slab.chunks, [](const StagedChunk& chunk) { return chunk.deflated_bytes != 0; }));
 }
 
 }  // namespace
@@ -88,7 +95,7 @@ void ChunkLoader::clear() {
 }
 
 bool ChunkLoader::fits(const StagedChunks& slab) const {
-  return slabs_.size() < size_.slabs && deflated_.size() + slab.chunks.size() <= size_.deflated;
+  return slabs_.size() < size_.slabs && deflated_.size() + deflated_chunks(slab) <= size_.deflated;
 }
 
 std::byte* ChunkLoader::large_table(std::uint64_t bytes) {
@@ -112,6 +119,11 @@ std::uint64_t ChunkLoader::leave_deflated(const StagedChunk& chunk, const std::b
 
 void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
                        std::size_t element_bytes, cudaStream_t stream) {
+  if (slabs_.size() == size_.slabs || deflated_.size() + deflated_chunks(slab) > size_.deflated)
+    throw Error("a slab of " + std::to_string(slab.chunks.size()) + " chunks is too much",
+                std::to_string(size_.slabs) + " slabs and " + std::to_string(size_.deflated) +
+                    " deflated chunks were planned",
+                "");
   const ByteRange range = staged_range(slab, slab.grid.chunk_elements() * element_bytes);
   const std::span<std::byte> memory = from.memory();
   const std::uint64_t table = table_bytes(slab.chunks.size());

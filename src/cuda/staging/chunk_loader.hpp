@@ -51,6 +51,8 @@ class ChunkLoader {
   void copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
             std::size_t element_bytes, cudaStream_t stream);
 
+  std::size_t slabs() const { return slabs_.size(); }
+
   /// Counts the deflated chunks of all slabs.
   std::size_t deflated() const { return deflated_.size(); }
 

@@ -64,6 +64,9 @@ Selection part_of_box(const DatasetInfo& info, const Hyperslab& box);
 /// Counts the bytes of one chunk of a chunked dataset without filters.
 std::uint64_t chunk_bytes_of(const DatasetInfo& info);
 
+/// Tells whether a filter, by its number, is one of the dataset's.
+bool has_filter(const DatasetInfo& info, int id);
+
 /// Returns the grid of a chunked dataset's chunks, with what is selected of it.
 ChunkGrid grid_of(const DatasetInfo& info);
 

@@ -1,5 +1,6 @@
 #include "io/dataset/dataset_info.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "io/files/byte_runs.hpp"
@@ -245,6 +246,10 @@ std::uint64_t bytes_to_read(const DatasetInfo& info) {
   if (info.selection.empty() || !info.file_offset) return info.elements * size_of(info.format.type);
   return PartLayout(0, info.stored_shape, size_of(info.format.type), info.selection)
       .bytes_to_read();
+}
+
+bool has_filter(const DatasetInfo& info, int id) {
+  return std::ranges::find(info.filters, id, &Filter::id) != info.filters.end();
 }
 
 std::uint64_t chunk_bytes_of(const DatasetInfo& info) {

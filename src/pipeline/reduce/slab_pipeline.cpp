@@ -16,11 +16,9 @@ namespace {
 /// one stream.
 DeflatedChunks deflated_chunks(RegionSource& source, const SlabTiling& tiling, ElementRange mine,
                                const Run& run) {
-  constexpr std::uint64_t chunks_of_core_meanwhile = 32;
   if (!tiling.in_chunks || !run.place.gpu) return {};
   const std::uint64_t chunks = chunks_of(tiling.slabs, mine).count;
-  const auto cores = static_cast<std::uint64_t>(run.place.threads);
-  if (chunks < chunks_of_core_meanwhile * cores) return {};
+  if (!worth_inflating_on_gpu(chunks, static_cast<std::uint64_t>(run.place.threads))) return {};
   return source.deflated(chunks, tiling.slabs.max_places());
 }
 

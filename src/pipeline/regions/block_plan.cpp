@@ -14,6 +14,9 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t pieces_of_a_block = 16;
 
+/// As many as a GPU takes to inflate a thousand chunks at once.
+constexpr std::uint64_t pieces_of_an_inflated_block = 256;
+
 /// A rank has so many, where the dataset has enough for them: then it reads and writes at once.
 constexpr std::uint64_t min_supersteps = 4;
 
@@ -83,8 +86,11 @@ BlockPlan plan_blocks(const io::DatasetInfo& info, std::size_t element_bytes,
   plan.granule = tile;
   plan.piece_elements =
       std::max<std::uint64_t>(1, piece_bytes(resources) / element_bytes / tile) * tile;
+  const std::uint64_t pieces = resources.on_gpu && io::has_filter(info, io::filter_id::deflate)
+                                   ? pieces_of_an_inflated_block
+                                   : pieces_of_a_block;
   plan.block_elements = round_up(std::clamp(ceil_div(share, min_supersteps), plan.piece_elements,
-                                            pieces_of_a_block * plan.piece_elements),
+                                            pieces * plan.piece_elements),
                                  tile);
   if (!info.chunk_shape.empty())
     fit_to_chunks(plan, io::grid_of(info),

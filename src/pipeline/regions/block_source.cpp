@@ -16,14 +16,38 @@ BlockSource::BlockSource(io::Dataset& dataset, std::uint64_t piece_elements, int
 }
 
 BlockEnginePlan BlockSource::plan(const Decoding& decoding, std::uint64_t block_elements,
-                                  StageRegistry& registry) const {
+                                  StageRegistry& registry) {
   const auto threads = static_cast<int>(readers_.size());
   const std::uint64_t bytes = source_.grid() != nullptr ? source_.bytes_of_chunks(piece_chunks_)
                                                         : source_.bytes_of_range(piece_elements_);
   return {{source_.info().format, decoding, piece_elements_, bytes, source_.staging(), threads,
-           &registry},
+           &registry, deflated_of(block_elements)},
           block_elements,
           threads};
+}
+
+void BlockSource::leave_deflated() {
+  const std::size_t threads = readers_.size();
+  readers_.clear();
+  while (readers_.size() < threads) readers_.emplace_back(source_, io::Deflated::left);
+}
+
+/// Returns what blocks bring, wherever they begin; nothing where they have too few chunks for a GPU
+/// to inflate.
+DeflatedChunks BlockSource::deflated_of(std::uint64_t block_elements) {
+  const ChunkGrid* grid = source_.grid();
+  if (grid == nullptr) return {};
+  std::uint64_t row_chunks = 1;
+  std::uint64_t row_elements = grid->max_selected_of(0);
+  for (int d = 1; d < grid->dimensions; ++d) {
+    row_chunks *= grid->chunks_along(d);
+    row_elements *= grid->selected_along(d);
+  }
+  // The first and the last row of chunks may be cut.
+  const std::uint64_t rows = ceil_div(block_elements, row_elements) + 2;
+  const std::uint64_t chunks = std::min(rows * row_chunks, grid->chunks());
+  if (!worth_inflating_on_gpu(chunks, readers_.size())) return {};
+  return source_.deflated(chunks, piece_chunks_);
 }
 
 int BlockSource::max_loading() const {

@@ -28,7 +28,10 @@ class BlockSource {
   /// Returns the engine's plan for blocks of at most `block_elements` that as many threads write
   /// as read.
   BlockEnginePlan plan(const Decoding& decoding, std::uint64_t block_elements,
-                       StageRegistry& registry) const;
+                       StageRegistry& registry);
+
+  /// Has readers leave chunks deflated, for an engine that inflates. Before any load.
+  void leave_deflated();
 
   /// Returns how many threads may load at once with a gain.
   int max_loading() const;
@@ -43,6 +46,8 @@ class BlockSource {
   std::vector<StageTiming> timings() const;
 
  private:
+  DeflatedChunks deflated_of(std::uint64_t block_elements);
+
   RegionSource source_;
   std::uint64_t piece_elements_;
   std::uint64_t piece_chunks_ = 0;

@@ -78,12 +78,6 @@ struct ThreadStage {
   double seconds_per_byte;
 };
 
-bool inflates(const io::DatasetInfo& info) {
-  constexpr int deflate = 1;
-  return std::any_of(info.filters.begin(), info.filters.end(),
-                     [](const io::Filter& filter) { return filter.id == deflate; });
-}
-
 double library_rate(const io::DatasetInfo& info) {
   return info.filters.empty() ? expected::read_by_library : expected::library_with_filters;
 }
@@ -98,7 +92,8 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
     stages.push_back({stage::read, stored / expected::read_in_page_cache});
   }
   if (info.path == ReadPath::chunk) {
-    const double rate = inflates(info) ? expected::inflate : expected::other_filters;
+    const double rate =
+        io::has_filter(info, io::filter_id::deflate) ? expected::inflate : expected::other_filters;
     stages.push_back({stage::decompress, 1 / rate});
   }
   if (!gpu) stages.push_back({stage::reduce, 1 / expected::reduce_on_core});

@@ -128,17 +128,46 @@ def test_histogram(folder):
     expect_same(path, "--bins", "50", command="histogram")
 
 
+def outputs(folder, command, path, dataset, *words, ranks=None):
+    out = folder / "out.h5"
+    support.run(command, path, dataset, "-o", f"{out}:made", "--force", *words, ranks=ranks)
+    with h5py.File(out, "r") as file:
+        return {name: file[name][...].tobytes() for name in sorted(file)}
+
+
+WRITING = {
+    "scan": ("scan",),
+    "maximum so far": ("scan", "--op", "max"),
+    "compact": ("compact", "--where", ">150", "--indices"),
+    "part": ("scan", "--select", "20:600:3,10:250"),
+}
+
+
+@pytest.mark.parametrize("chunk", [CHUNK, (3, 290), (100, 7)])
+@pytest.mark.parametrize("name", WRITING)
+def test_outputs(folder, name, chunk):
+    command, *words = WRITING[name]
+    path = write(folder / "in.h5", some_values("<i2"), PIPELINES["shuffle, deflate"], chunk)
+    expected = outputs(folder, command, path, "plain", *words)
+    assert outputs(folder, command, path, "values", *words, *WORDS) == expected
+    assert outputs(folder, command, path, "values", *words, *WORDS, ranks=3) == expected
+
+
 @pytest.mark.parametrize("memory", ["3M", "8M", "20M"])
 def test_little_device_memory(folder, memory):
     path = write(folder / "in.h5", some_values("<f4"), PIPELINES["shuffle, deflate"])
     expect_same(path, "--device-memory", memory)
+    expected = outputs(folder, "scan", path, "plain")
+    assert outputs(folder, "scan", path, "values", *WORDS, "--device-memory", memory) == expected
 
 
 @pytest.mark.skipif(support.BACKEND != "cuda", reason="of the GPU")
 def test_the_gpu_inflates(folder):
     path = write(folder / "in.h5", some_values("<f4"), PIPELINES["shuffle, deflate"])
-    stages = list(support.reduce(path, "values", *WORDS).report["timings"]["stages"])
-    assert stages.index("decompress") > stages.index("copy to GPU")
+    for outcome in (support.reduce(path, "values", *WORDS),
+                    support.scan(path, folder / "out.h5", "values", *WORDS)):  # fmt: skip
+        stages = list(outcome.report["timings"]["stages"])
+        assert stages.index("decompress") > stages.index("copy to GPU")
 
 
 def stored_chunk(path, place):
@@ -169,6 +198,9 @@ def test_damage_is_told_as_by_the_cores(folder, where, ranks):
     words = ("reduce", path, "values", *WORDS)
     mentions = [path, "values", f"chunk {chunk}", f"byte {at}", "deflate stream is damaged"]
     support.fail(*words, code=1, mentions=mentions, ranks=ranks)
+    words = ("scan", path, "values", "-o", folder / "out.h5", *WORDS)
+    support.fail(*words, code=1, mentions=mentions, ranks=ranks)
+    assert not (folder / "out.h5").exists()
 
 
 def test_a_stream_of_another_length_is_told(folder):
