@@ -1,3 +1,4 @@
+#include <string>
 #include <utility>
 
 #include "bench/gpu/gpu_resources.hpp"
@@ -19,6 +20,14 @@ Settings without_progress(Settings settings) {
   return settings;
 }
 
+/// Returns the settings with the backend that all ranks have, so that no candidate chooses another
+/// for so little data; where ranks differ, each goes on choosing.
+Settings with_backend(Settings settings, const std::string& backend) {
+  if (backend == "cuda") settings.run.backend = BackendChoice::cuda;
+  if (backend == "cpu") settings.run.backend = BackendChoice::cpu;
+  return settings;
+}
+
 /// Measures the candidates, of which the first round fills caches and the like.
 std::vector<Row> measured(std::vector<Candidate> candidates, const IngestRun& run) {
   constexpr int few = 5;
@@ -34,7 +43,7 @@ std::vector<Row> measured(std::vector<Candidate> candidates, const IngestRun& ru
 
 Result bench_ingest(MPI_Comm parent, const Settings& asked) {
   const mpi::Communicator communicator(parent);
-  const Settings settings = without_progress(asked);
+  Settings settings = without_progress(asked);
   std::vector<std::string> kernels;
   pipeline::run_on_all(communicator, [&] {
     kernels = chosen_names("kernel", settings.kernels, all_kernels, all_kernels);
@@ -44,6 +53,7 @@ Result bench_ingest(MPI_Comm parent, const Settings& asked) {
   const pipeline::ChosenBackend chosen = pipeline::choose_backend(settings.run, communicator);
   Result result;
   result.run = pipeline::describe_run(chosen, communicator);
+  settings = with_backend(std::move(settings), result.run.backend);
   const bool on_gpu = chosen.backend->name() == "cuda";
   pipeline::run_on_all(communicator, [&] {
     if (on_gpu) result.device = current_device_facts();

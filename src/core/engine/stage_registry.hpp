@@ -17,6 +17,7 @@ inline constexpr const char* reserve = "reserve";
 inline constexpr const char* read = "read";
 inline constexpr const char* decompress = "decompress";
 inline constexpr const char* copy_to_gpu = "copy to GPU";
+inline constexpr const char* inflate = "inflate";  ///< by the GPU
 inline constexpr const char* reduce = "fold";
 inline constexpr const char* scan = "scan";
 inline constexpr const char* compact = "compact";

@@ -148,7 +148,7 @@ class ResultEngineOf : public ResultEngine<Result> {
     }
     stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, registry));
     if (layout_.inflates)
-      stages_.push_back(std::make_unique<TimedStage>(stage::decompress, inflating, registry));
+      stages_.push_back(std::make_unique<TimedStage>(stage::inflate, inflating, registry));
     stages_.push_back(std::make_unique<TimedStage>(stage::reduce, working, registry));
   }
 

@@ -19,7 +19,8 @@ constexpr std::uint64_t host_slab_bytes = mebibyte;
 constexpr std::uint64_t gpu_slab_bytes = 8 * mebibyte;
 
 /// The slots of several ranks on a host stay in its last cache between being filled and being
-/// copied, and threads that decompress end at about the same time.
+/// copied, and threads that decompress end at about the same time. (What is inflated by the GPU is
+/// larger there, and dearer slab by slab.)
 constexpr std::uint64_t small_gpu_slab_bytes = 4 * mebibyte;
 
 /// Selecting and converting in the library costs little beside such a transfer.
@@ -61,7 +62,10 @@ std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const ThreadResou
                                   int ranks) {
   if (info.path == ReadPath::library) return library_slab_bytes;
   if (!resources.gpu) return host_slab_bytes;
-  return ranks == 1 && info.path == ReadPath::direct ? gpu_slab_bytes : small_gpu_slab_bytes;
+  const bool inflates =
+      info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate);
+  return ranks == 1 && (info.path == ReadPath::direct || inflates) ? gpu_slab_bytes
+                                                                   : small_gpu_slab_bytes;
 }
 
 std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const ThreadResources& resources,

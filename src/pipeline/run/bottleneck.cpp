@@ -29,6 +29,7 @@ constexpr Remedy remedies[] = {
      "has more to give"},
     {stage::decompress, "decompressing", "more cores help: `threads`, or ranks on other hosts"},
     {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
+    {stage::inflate, "inflating on the GPU", "more GPUs help, a rank each"},
     {stage::reduce, "folding", "more cores or a GPU help"},
     {stage::scan, "scanning", "more cores or GPUs help"},
     {stage::compact, "picking elements", "more cores or GPUs help"},

@@ -167,7 +167,7 @@ def test_the_gpu_inflates(folder):
     for outcome in (support.reduce(path, "values", *WORDS),
                     support.scan(path, folder / "out.h5", "values", *WORDS)):  # fmt: skip
         stages = list(outcome.report["timings"]["stages"])
-        assert stages.index("decompress") > stages.index("copy to GPU")
+        assert stages.index("inflate") > stages.index("copy to GPU")
 
 
 def stored_chunk(path, place):

@@ -50,6 +50,15 @@ TEST(SlabTiling, WhatTheLibraryReadsIsTakenApartIntoRanges) {
   EXPECT_EQ(tiling.slabs.items(), 2u);
 }
 
+TEST(SlabPlan, SlabsThatAGpuInflatesAreLarger) {
+  io::DatasetInfo info = in_chunks_of(mebi);
+  const SlabPlan raw = plan_slabs(info, {}, gpu, 1);
+  info.filters = {{io::filter_id::deflate, "deflate", true, {}}};
+  EXPECT_EQ(plan_slabs(info, {}, gpu, 1).slab_elements, 2 * raw.slab_elements);
+  EXPECT_EQ(plan_slabs(info, {}, host, 1).slab_elements,
+            plan_slabs(in_chunks_of(mebi), {}, host, 1).slab_elements);
+}
+
 TEST(SlabTiling, NoElementsMakeNoSlabs) {
   const SlabTiling raw(described_dataset({0}, {}, ReadPath::direct), 100);
   EXPECT_EQ(raw.slabs.items(), 0u);

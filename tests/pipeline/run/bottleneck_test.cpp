@@ -49,6 +49,12 @@ TEST(MeasuredBottleneck, MpiStartsBeforeTheRun) {
   EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting MPI, 75% of the time"));
 }
 
+TEST(MeasuredBottleneck, MoreCoresDoNotHelpAGpuThatInflates) {
+  const std::string told =
+      measured_bottleneck(report(1, {{"read", 4, 0.1, 0.8, 1}, {"inflate", 1, 0.8, 0.1, 1}}));
+  EXPECT_TRUE(begins_with(told, "inflating on the GPU, busy 89% of the time: more GPUs help"));
+}
+
 TEST(MeasuredBottleneck, NothingWithoutStages) {
   EXPECT_EQ(measured_bottleneck(report(1, {})), "");
 }
