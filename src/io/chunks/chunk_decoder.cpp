@@ -78,6 +78,7 @@ ChunkDecoder::Undeflated ChunkDecoder::without_checksums(std::span<const std::by
     const auto bytes = undo_checksums(stored, skipped_filters);
     const bool deflated = !is_skipped(*deflate_, skipped_filters);
     if (!deflated) require_chunk(bytes);
+    if (bytes.empty()) throw DamagedBytes{"its deflate stream is damaged"};
     return Undeflated{bytes, deflated, leaves_shuffle(skipped_filters) && moves_bytes_};
   });
 }

@@ -47,7 +47,7 @@ bool reads_chunks(const io::DatasetInfo& info) {
 }
 
 bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores) {
-  constexpr std::uint64_t chunks_of_core_meanwhile = 32;
+  constexpr std::uint64_t chunks_of_core_meanwhile = 64;
   return chunks >= chunks_of_core_meanwhile * cores;
 }
 

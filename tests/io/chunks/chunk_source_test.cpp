@@ -1,8 +1,11 @@
 #include "io/chunks/chunk_source.hpp"
 
+#include <zlib.h>
+
 #include <cstring>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "io/chunks/chunk_index.hpp"
 #include "io/chunks/chunk_reading.hpp"
@@ -303,6 +306,110 @@ TEST_F(ChunkSourceTest, TimingsCountStoredAndDecodedBytes) {
   EXPECT_EQ(timings[1].stage, "decompress");
   EXPECT_EQ(timings[1].bytes, 16000U);
   EXPECT_GT(timings[1].seconds, 0);
+}
+
+/// Reads all chunks and leaves them deflated, then inflates them by zlib. Returns each one's bytes,
+/// and how they are encoded.
+std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> left_deflated(
+    const DatasetInfo& info) {
+  const ChunkRun all{0, grid_of(info).chunks()};
+  const ChunkSource source(info, all);
+  EXPECT_TRUE(source.has_deflated());
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry, Deflated::left);
+  std::vector<std::byte> staging(source.staging_bytes(all.count, Deflated::left));
+  std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> chunks;
+  for (const StagedChunk& chunk : reader.read(all, staging)) {
+    std::vector<std::byte> bytes(chunk_bytes_of(info));
+    if (chunk.deflated_bytes != 0) {
+      uLongf made = bytes.size();
+      EXPECT_EQ(
+          uncompress(reinterpret_cast<Bytef*>(bytes.data()), &made,
+                     reinterpret_cast<const Bytef*>(&staging[chunk.source]), chunk.deflated_bytes),
+          Z_OK);
+      EXPECT_EQ(made, bytes.size());
+    } else if (chunk.encoding != ChunkEncoding::unwritten) {
+      std::memcpy(bytes.data(), &staging[chunk.source], bytes.size());
+    }
+    chunks.emplace_back(bytes, chunk.encoding);
+  }
+  EXPECT_EQ(reader.timings().size(), 1U);
+  return chunks;
+}
+
+/// Reads all chunks one by one, all filters but a shuffle undone.
+std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> decoded(const DatasetInfo& info) {
+  const ChunkRun all{0, grid_of(info).chunks()};
+  const ChunkSource source(info, all);
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry);
+  std::vector<std::byte> staging(source.staging_bytes(1));
+  std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> chunks;
+  for (std::uint64_t number = 0; number < all.count; ++number) {
+    const StagedChunk chunk = reader.read({number, 1}, staging).front();
+    std::vector<std::byte> bytes(chunk_bytes_of(info));
+    if (chunk.encoding != ChunkEncoding::unwritten) {
+      std::memcpy(bytes.data(), &staging[chunk.source], bytes.size());
+      std::vector<std::byte> again(bytes.size());
+      reader.read_one(chunk.number, again);
+      EXPECT_EQ(again, bytes);
+    }
+    chunks.emplace_back(bytes, chunk.encoding);
+  }
+  return chunks;
+}
+
+const std::vector<std::vector<H5Z_filter_t>> filters_with_deflate_left{
+    {H5Z_FILTER_DEFLATE},
+    {H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE},
+    {H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32},
+    {H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32},
+    {H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32, H5Z_FILTER_FLETCHER32}};
+
+TEST_F(ChunkSourceTest, DeflatedChunksMayBeLeftSo) {
+  for (const auto& filters : filters_with_deflate_left) {
+    make({.filters = filters});
+    EXPECT_EQ(left_deflated(info()), decoded(info()));
+    make({.version = H5F_LIBVER_LATEST, .filters = filters, .partial_edges_filtered = false});
+    EXPECT_EQ(left_deflated(info()), decoded(info()));
+  }
+}
+
+TEST_F(ChunkSourceTest, OtherFiltersAroundADeflateAreUndone) {
+  for (const std::vector<H5Z_filter_t>& filters :
+       std::vector<std::vector<H5Z_filter_t>>{{},
+                                              {H5Z_FILTER_SHUFFLE},
+                                              {H5Z_FILTER_FLETCHER32},
+                                              {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE},
+                                              {H5Z_FILTER_FLETCHER32, H5Z_FILTER_DEFLATE},
+                                              {H5Z_FILTER_DEFLATE, H5Z_FILTER_DEFLATE}}) {
+    make({.filters = filters});
+    EXPECT_FALSE(ChunkSource(info(), {0, grid_of(info()).chunks()}).has_deflated());
+  }
+}
+
+TEST_F(ChunkSourceTest, ChecksumsOfChunksThatAreLeftDeflatedAreVerified) {
+  const Recipe recipe{
+      .shape = {1000}, .chunk = {100}, .filters = {H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32}};
+  const auto refusal_of_left = [&] {
+    return std::string(error_of([&] { left_deflated(info()); }).what());
+  };
+  make(recipe);
+  overwrite(chunk(5).address + 10, "!");
+  EXPECT_TRUE(contains(refusal_of_left(), "chunk [5] at byte ")) << refusal_of_left();
+  EXPECT_TRUE(contains(refusal_of_left(), "checksum is wrong")) << refusal_of_left();
+  EXPECT_EQ(refusal_of_left(), refusal());
+  // A checksum and nothing before it.
+  make(recipe);
+  {
+    const FileHandle file(H5Fopen(path("x.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+    const DatasetHandle dataset(H5Dopen2(file.get(), "x", H5P_DEFAULT));
+    const hsize_t first = 300;
+    const std::uint32_t checksum_of_nothing = 0;
+    H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, 0, &first, 4, &checksum_of_nothing);
+  }
+  EXPECT_TRUE(contains(refusal_of_left(), "chunk [3] at byte ")) << refusal_of_left();
+  EXPECT_EQ(refusal_of_left(), refusal());
 }
 
 TEST_F(ChunkSourceTest, RunsAndStagingMemoryMustFit) {
