@@ -1,4 +1,5 @@
-/// Any bytes as a stored chunk, behind any pipeline of filters: an Error or a whole chunk.
+/// Any bytes as a stored chunk, behind any pipeline of filters: an Error or a whole chunk, the same
+/// whether a deflate is undone with the others or left and undone later.
 ///
 /// Input: filters (1 byte), bytes of an element (1), elements of a chunk (4), mask of skipped
 /// filters (1), for each filter its kind (1) and parameters (bitshuffle: bytes of an element (1),
@@ -6,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "fuzz_input.hpp"
@@ -39,6 +43,21 @@ io::Filter filter_from(FuzzInput& input) {
   return filter;
 }
 
+/// A chunk's bytes; none where there was an Error.
+using Chunk = std::optional<std::vector<std::byte>>;
+
+template <class Fill>
+Chunk chunk_of(std::size_t bytes, Fill&& fill) {
+  try {
+    // Of its exact size, so that one byte too many is noticed.
+    const auto out = std::make_unique<std::byte[]>(bytes);
+    fill(std::span(out.get(), bytes));
+    return std::vector<std::byte>(out.get(), out.get() + bytes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 void decode(FuzzInput input) {
   const std::size_t filter_count = 1 + input.byte() % max_filters;
   const std::size_t element_bytes = 1 + input.byte() % max_element_bytes;
@@ -47,13 +66,23 @@ void decode(FuzzInput input) {
   std::vector<io::Filter> filters;
   while (filters.size() < filter_count) filters.push_back(filter_from(input));
 
+  std::optional<io::ChunkDecoder> decoder;
   try {
-    io::ChunkDecoder decoder(filters, element_bytes, chunk_bytes);
-    // Of its exact size, so that one byte too many is noticed.
-    const auto out = std::make_unique<std::byte[]>(chunk_bytes);
-    decoder.decode(input.rest(), skipped, {out.get(), chunk_bytes}, "cannot decode");
+    decoder.emplace(filters, element_bytes, chunk_bytes);
   } catch (const Error&) {
+    return;
   }
+  const Chunk at_once = chunk_of(chunk_bytes, [&](std::span<std::byte> out) {
+    decoder->decode(input.rest(), skipped, out, "cannot decode");
+  });
+  if (!decoder->leaves_deflate()) return;
+  const Chunk in_two_steps = chunk_of(chunk_bytes, [&](std::span<std::byte> out) {
+    const auto left = decoder->without_checksums(input.rest(), skipped, "cannot decode");
+    const std::uint32_t nothing_else = left.deflated ? 0 : 1;
+    io::ChunkDecoder({{io::filter_id::deflate, "deflate", true, {}}}, 1, chunk_bytes)
+        .decode(left.bytes, nothing_else, out, "cannot inflate");
+  });
+  if (in_two_steps != at_once) std::abort();
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ std::uint64_t ChunkLoader::leave_deflated(const StagedChunk& chunk, const std::b
 
 void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
                        std::size_t element_bytes, cudaStream_t stream) {
-  if (slabs_.size() == size_.slabs || deflated_.size() + deflated_chunks(slab) > size_.deflated)
+  if (!fits(slab))
     throw Error("a slab of " + std::to_string(slab.chunks.size()) + " chunks is too much",
                 std::to_string(size_.slabs) + " slabs and " + std::to_string(size_.deflated) +
                     " deflated chunks were planned",
@@ -127,10 +127,10 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
   const ByteRange range = staged_range(slab, slab.grid.chunk_elements() * element_bytes);
   const std::span<std::byte> memory = from.memory();
   const std::uint64_t table = table_bytes(slab.chunks.size());
-  const bool fits = table <= memory.size() - range.end;
-  std::byte* const host_table = fits ? memory.data() + range.end : from.companion(table);
+  const bool is_together = table <= memory.size() - range.end;
+  std::byte* const host_table = is_together ? memory.data() + range.end : from.companion(table);
   std::byte* const staged = parts_.staged + used_;
-  std::byte* const device_table = fits ? staged + range.size() : large_table(table);
+  std::byte* const device_table = is_together ? staged + range.size() : large_table(table);
 
   std::memcpy(host_table, &indices, sizeof(indices));
   auto* const chunks = reinterpret_cast<StagedChunk*>(host_table + chunks_offset);
@@ -149,10 +149,10 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
                      .fill = std::bit_cast<std::uint64_t>(slab.fill)},
                     reinterpret_cast<const BoxIndices*>(device_table)});
 
-  const std::uint64_t bytes = range.size() + (fits ? table : 0);
+  const std::uint64_t bytes = range.size() + (is_together ? table : 0);
   from.begin_copy(stream);
   copy_to_device(staged, memory.data() + range.begin, bytes, stream);
-  if (!fits) copy_to_device(device_table, host_table, table, stream);
+  if (!is_together) copy_to_device(device_table, host_table, table, stream);
   from.end_copy(stream, range.size());
   used_ += round_up(bytes, vector_bytes);
 }
