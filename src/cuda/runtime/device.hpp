@@ -22,7 +22,8 @@ int device_attribute(cudaDeviceAttr attribute);
 /// Counts the current device's multiprocessors.
 int multiprocessors();
 
-/// Has a kernel loaded. A first launch does so too, but then waits for all kernels that are running.
+/// Has a kernel loaded. A first launch does so too, but then waits for all kernels that are
+/// running.
 template <class Kernel>
 void load_kernel(Kernel* kernel) {
   cudaFuncAttributes attributes;

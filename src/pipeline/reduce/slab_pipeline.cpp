@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/layout/partition.hpp"
+#include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/stage_timings.hpp"
 
 namespace warpfold::pipeline {

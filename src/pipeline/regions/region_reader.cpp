@@ -46,11 +46,6 @@ bool reads_chunks(const io::DatasetInfo& info) {
   return info.layout == io::Layout::chunked && info.path != ReadPath::library && info.elements > 0;
 }
 
-bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores) {
-  constexpr std::uint64_t chunks_of_core_meanwhile = 64;
-  return chunks >= chunks_of_core_meanwhile * cores;
-}
-
 RegionSource::RegionSource(io::Dataset& dataset, StageRegistry& registry)
     : dataset_(dataset), registry_(registry) {
   if (reads_chunks(info())) chunks_.emplace(info(), ChunkRun{0, io::grid_of(info()).chunks()});

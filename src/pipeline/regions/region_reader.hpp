@@ -17,10 +17,6 @@ namespace warpfold::pipeline {
 /// Tells whether a dataset's chunks are read one by one.
 bool reads_chunks(const io::DatasetInfo& info);
 
-/// Tells whether a GPU has inflated so many chunks at once sooner than so many cores would: one
-/// takes it about as long as a core takes for sixty.
-bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores);
-
 /// Where regions of a dataset come from: its chunks where these are read one by one, otherwise
 /// whatever elements are asked for.
 class RegionSource {

@@ -70,7 +70,9 @@ constexpr double library_with_filters = 0.25e9;
 constexpr double inflate = 0.55e9;
 constexpr double other_filters = 2e9;
 constexpr double reduce_on_core = 6e9;
-constexpr double copy_to_gpu = 50e9;  ///< of one GPU
+constexpr double copy_to_gpu = 50e9;     ///< of one GPU
+constexpr double inflate_on_gpu = 90e9;  ///< likewise
+constexpr double gpu_start_seconds = 0.25;
 }  // namespace expected
 
 /// How long a thread takes over a byte of elements.
@@ -83,16 +85,25 @@ double library_rate(const io::DatasetInfo& info) {
   return info.filters.empty() ? expected::read_by_library : expected::library_with_filters;
 }
 
-std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
-  const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
+/// Bytes that are stored for a byte of elements.
+double stored_share(const io::DatasetInfo& info) {
+  return static_cast<double>(io::bytes_to_read(info)) /
+         static_cast<double>(info.elements * size_of(info.format.type));
+}
+
+bool gpu_inflates(const io::DatasetInfo& info, int threads) {
+  return info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate) &&
+         worth_inflating_on_gpu(io::grid_of(info).chunks(), static_cast<std::uint64_t>(threads));
+}
+
+std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, int threads, bool gpu) {
   std::vector<ThreadStage> stages;
   if (info.path == ReadPath::library) {
     stages.push_back({stage::read, 1 / library_rate(info)});
   } else {
-    const double stored = static_cast<double>(io::bytes_to_read(info)) / bytes;
-    stages.push_back({stage::read, stored / expected::read_in_page_cache});
+    stages.push_back({stage::read, stored_share(info) / expected::read_in_page_cache});
   }
-  if (info.path == ReadPath::chunk) {
+  if (info.path == ReadPath::chunk && !(gpu && gpu_inflates(info, threads))) {
     const double rate =
         io::has_filter(info, io::filter_id::deflate) ? expected::inflate : expected::other_filters;
     stages.push_back({stage::decompress, 1 / rate});
@@ -101,13 +112,33 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu) {
   return stages;
 }
 
-/// Returns the bytes a second that a rank's threads take through all of the stages.
-double expected_rate(const io::DatasetInfo& info, const std::vector<ThreadStage>& stages,
-                     int threads) {
-  if (info.path == ReadPath::library) return library_rate(info);
+/// The stage that a rank waits for, and the bytes of elements a second that it goes through.
+struct Pace {
+  std::string_view stage;
+  double rate;
+
+  void limit(std::string_view name, double bytes_per_second) {
+    if (bytes_per_second < rate) *this = {name, bytes_per_second};
+  }
+};
+
+Pace pace_of(const io::DatasetInfo& info, int threads, bool gpu) {
+  const std::vector<ThreadStage> stages = thread_stages(info, threads, gpu);
   double seconds_per_byte = 0;
   for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
-  return threads / seconds_per_byte;
+  const auto slowest = std::ranges::max_element(stages, {}, &ThreadStage::seconds_per_byte);
+  const bool one_at_a_time = info.path == ReadPath::library;
+  Pace pace{slowest->name, one_at_a_time ? library_rate(info) : threads / seconds_per_byte};
+  if (!gpu) return pace;
+  const bool inflates = gpu_inflates(info, threads);
+  pace.limit(stage::copy_to_gpu, expected::copy_to_gpu / (inflates ? stored_share(info) : 1));
+  if (inflates) pace.limit(stage::inflate, expected::inflate_on_gpu);
+  return pace;
+}
+
+double expected_seconds(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
+  const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
+  return bytes / ranks / pace_of(info, threads, gpu).rate;
 }
 
 bool is_of_start(const StageTiming& timing) {
@@ -153,23 +184,21 @@ std::string measured_bottleneck(const RunReport& run) {
          " of the time: " + std::string(remedy.advice);
 }
 
-double expected_seconds_on_cores(const io::DatasetInfo& info, int threads, int ranks) {
-  if (info.elements == 0) return 0;
-  const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
-  return bytes / ranks / expected_rate(info, thread_stages(info, false), threads);
+bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores) {
+  constexpr std::uint64_t chunks_of_core_meanwhile = 64;
+  return chunks >= chunks_of_core_meanwhile * cores;
+}
+
+bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks) {
+  if (info.elements == 0) return true;
+  return expected_seconds(info, threads, ranks, false) <
+         expected::gpu_start_seconds + expected_seconds(info, threads, ranks, true);
 }
 
 std::string expected_bottleneck(const io::DatasetInfo& info, int threads, bool gpu) {
   if (info.elements == 0) return {};
-  const std::vector<ThreadStage> stages = thread_stages(info, gpu);
-  const double rate = expected_rate(info, stages, threads);
-  if (gpu && rate > expected::copy_to_gpu)
-    return expectation(stage::copy_to_gpu, expected::copy_to_gpu);
-  const auto slowest = std::max_element(stages.begin(), stages.end(),
-                                        [](const ThreadStage& a, const ThreadStage& b) {
-                                          return a.seconds_per_byte < b.seconds_per_byte;
-                                        });
-  return expectation(slowest->name, rate);
+  const Pace pace = pace_of(info, threads, gpu);
+  return expectation(pace.stage, pace.rate);
 }
 
 }  // namespace warpfold::pipeline

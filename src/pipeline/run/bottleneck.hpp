@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "io/dataset/dataset.hpp"
@@ -11,9 +12,13 @@ namespace warpfold::pipeline {
 /// more threads ...". Empty where no stage was timed.
 std::string measured_bottleneck(const RunReport& run);
 
-/// Returns how long one of `ranks` ranks is likely to take over a reduction on its cores, by the
-/// same rates as expected_bottleneck().
-double expected_seconds_on_cores(const io::DatasetInfo& info, int threads, int ranks);
+/// Tells whether a GPU has inflated so many chunks at once sooner than so many cores would: one
+/// takes it about as long as a core takes for sixty.
+bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores);
+
+/// Tells whether one of `ranks` ranks is likely to be done with a reduction on its cores sooner
+/// than a GPU has started and is done with it, by the same rates as expected_bottleneck().
+bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks);
 
 /// Returns what is likely to hold a reduction up on one rank, of such rates as were measured on
 /// current hardware with a file in the page cache: "decompressing, about 4.4 GB/s a rank: ...".

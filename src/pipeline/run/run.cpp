@@ -41,15 +41,6 @@ std::string first_told(const std::string& text, const mpi::Communicator& communi
   return told == texts.end() ? "" : *told;
 }
 
-/// Tells whether every rank's cores are done with a dataset sooner than a GPU has started.
-/// Collective.
-bool cores_are_sooner(const io::DatasetInfo& info, int threads,
-                      const mpi::Communicator& communicator) {
-  constexpr double gpu_start_seconds = 0.25;  // finding the GPUs, and a context; on an H200
-  const double mine = expected_seconds_on_cores(info, threads, communicator.size());
-  return mpi::maximum({mine}, communicator).front() < gpu_start_seconds;
-}
-
 /// Returns the stages of the start since the run's last report.
 std::vector<StageTiming> untold_start_stages(Run& run) {
   std::vector<StageTiming> stages{run.starting_gpu.timing(), run.opening.timing(),
@@ -157,11 +148,12 @@ Run::Run(MPI_Comm parent, const RunOptions& run_options)
 void Run::choose_backend_for(const io::DatasetInfo& info) {
   if (is_chosen_) return;
   BackendPlacement cores = place_on_cores(options, communicator);
-  if (!cores_are_sooner(info, cores.threads, communicator)) {
+  const double for_gpu = cores_are_sooner(info, cores.threads, communicator.size()) ? 0 : 1;
+  if (mpi::maximum({for_gpu}, communicator).front() > 0) {
     is_chosen_ = true;
     return start_at(choose_place(options, communicator));
   }
-  cores.fallback = "cores are done with it sooner than a GPU starts";
+  cores.fallback = "cores are expected to be done sooner than a GPU";
   if (!backend.is_starting()) start_at(std::move(cores));
 }
 

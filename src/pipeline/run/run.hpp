@@ -85,8 +85,8 @@ struct Run {
   Run& operator=(const Run&) = delete;
 
   /// Chooses the backend for a dataset, the next of the run, where that is left to the program: its
-  /// cores as long as they are done sooner than a GPU has started. Collective; throws the same
-  /// Error on every rank.
+  /// cores as long as all ranks' are expected to be done sooner than a GPU. Collective; throws the
+  /// same Error on every rank.
   void choose_backend_for(const io::DatasetInfo& info);
 
   const RunOptions& options;

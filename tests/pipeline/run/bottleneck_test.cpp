@@ -65,7 +65,7 @@ TEST(ExpectedBottleneck, ContiguousBytesWaitForReadersAndThenForTheBus) {
 }
 
 TEST(ExpectedBottleneck, CompressedChunksWaitForCores) {
-  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 16, true), "decompressing"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 17, true), "decompressing"));
   EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 1, false), "decompressing, about 0.5"));
 }
 
@@ -74,15 +74,31 @@ TEST(ExpectedBottleneck, TheLibraryServesOneThreadAtATime) {
   EXPECT_EQ(expected_bottleneck(info, 1, true), expected_bottleneck(info, 8, true));
 }
 
-TEST(ExpectedSeconds, ThreadsAndRanksShareTheWork) {
-  const double one = expected_seconds_on_cores(deflated(), 1, 1);
-  EXPECT_EQ(expected_seconds_on_cores(deflated(), 8, 1), one / 8);
-  EXPECT_EQ(expected_seconds_on_cores(deflated(), 2, 4), one / 8);
-  EXPECT_LT(expected_seconds_on_cores(contiguous(), 1, 1), one / 4);
+TEST(ExpectedBottleneck, ManyChunksAreInflatedByTheGpuAsFastAsTheyCome) {
+  io::DatasetInfo info = deflated();
+  EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, true), "copying to the GPU, about 50 GB"));
+  info.stored_bytes /= 3;
+  EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, true), "inflating on the GPU, about 90"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, false), "decompressing, about 7.9"));
 }
 
-TEST(ExpectedSeconds, NoneWithoutElements) {
-  EXPECT_EQ(expected_seconds_on_cores(described_dataset({0}, {}, ReadPath::direct), 4, 1), 0);
+TEST(CoresAreSooner, WithWhatAGpuWouldStartFor) {
+  const io::DatasetInfo little = described_dataset({1 << 20}, {}, ReadPath::direct);
+  EXPECT_TRUE(cores_are_sooner(little, 1, 1));
+  EXPECT_FALSE(cores_are_sooner(contiguous(), 1, 1));
+  EXPECT_TRUE(cores_are_sooner(contiguous(), 1, 64));
+  EXPECT_TRUE(cores_are_sooner(described_dataset({0}, {}, ReadPath::direct), 4, 1));
+}
+
+TEST(CoresAreSooner, WithBytesThatAGpuIsFedMoreSlowly) {
+  const io::DatasetInfo large = described_dataset({std::uint64_t{1} << 40}, {}, ReadPath::direct);
+  EXPECT_TRUE(cores_are_sooner(large, 16, 1));
+  EXPECT_FALSE(cores_are_sooner(large, 4, 1));
+}
+
+TEST(CoresAreSooner, NotWithManyDeflatedChunks) {
+  EXPECT_FALSE(cores_are_sooner(deflated(), 16, 1));
+  EXPECT_TRUE(cores_are_sooner(deflated(), 17, 1));
 }
 
 TEST(ExpectedBottleneck, NothingWithoutElements) {
