@@ -170,4 +170,14 @@ ChunkRun chunks_overlapping(const ChunkGrid& grid, ElementRange range) {
   return {minimum, greatest_chunk(grid, last, from, first[from]) + 1 - minimum};
 }
 
+std::uint64_t max_chunks_overlapping(const ChunkGrid& grid, std::uint64_t elements) {
+  const std::uint64_t chunks = grid.chunks();
+  if (elements == 0 || chunks == 0) return 0;
+  // Between the first and the last row of chunks, which may be cut, each holds so many at least.
+  std::uint64_t row = std::max<std::uint64_t>(1, grid.chunk_extent[0] / grid.step_along(0));
+  for (int d = 1; d < grid.dimensions; ++d) row *= grid.selected_along(d);
+  const std::uint64_t rows = ceil_div(elements, row) + 2;
+  return std::min(rows * (chunks / grid.counting_along(0)), chunks);
+}
+
 }  // namespace warpfold

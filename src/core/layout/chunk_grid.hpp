@@ -103,4 +103,7 @@ struct ChunkRun {
 /// The chunks that hold elements of a flat range of those selected, and few others.
 ChunkRun chunks_overlapping(const ChunkGrid& grid, ElementRange range);
 
+/// Returns no fewer than chunks_overlapping() gives for any range of so many elements.
+std::uint64_t max_chunks_overlapping(const ChunkGrid& grid, std::uint64_t elements);
+
 }  // namespace warpfold

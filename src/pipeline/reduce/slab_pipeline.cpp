@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -13,14 +12,12 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Returns what a GPU is to inflate; nothing where the cores have done so before it has inflated
-/// one stream.
+/// Returns what a GPU is to inflate, if anything.
 DeflatedChunks deflated_chunks(RegionSource& source, const SlabTiling& tiling, ElementRange mine,
                                const Run& run) {
   if (!tiling.in_chunks || !run.place.gpu) return {};
-  const std::uint64_t chunks = chunks_of(tiling.slabs, mine).count;
-  if (!worth_inflating_on_gpu(chunks, static_cast<std::uint64_t>(run.place.threads))) return {};
-  return source.deflated(chunks, tiling.slabs.max_places());
+  return source.deflated(chunks_of(tiling.slabs, mine).count, tiling.slabs.max_places(),
+                         static_cast<std::uint64_t>(run.place.threads));
 }
 
 SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& plan,

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/layout/partition.hpp"
-#include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/stage_timings.hpp"
 
 namespace warpfold::pipeline {
@@ -33,22 +32,12 @@ void BlockSource::leave_deflated() {
   while (readers_.size() < threads) readers_.emplace_back(source_, io::Deflated::left);
 }
 
-/// Returns what blocks bring, wherever they begin; nothing where they have too few chunks for a GPU
-/// to inflate.
+/// Returns what blocks bring, wherever they begin.
 DeflatedChunks BlockSource::deflated_of(std::uint64_t block_elements) {
   const ChunkGrid* grid = source_.grid();
   if (grid == nullptr) return {};
-  std::uint64_t row_chunks = 1;
-  std::uint64_t row_elements = grid->max_selected_of(0);
-  for (int d = 1; d < grid->dimensions; ++d) {
-    row_chunks *= grid->chunks_along(d);
-    row_elements *= grid->selected_along(d);
-  }
-  // The first and the last row of chunks may be cut.
-  const std::uint64_t rows = ceil_div(block_elements, row_elements) + 2;
-  const std::uint64_t chunks = std::min(rows * row_chunks, grid->chunks());
-  if (!worth_inflating_on_gpu(chunks, readers_.size())) return {};
-  return source_.deflated(chunks, piece_chunks_);
+  const std::uint64_t chunks = max_chunks_overlapping(*grid, block_elements);
+  return source_.deflated(chunks, piece_chunks_, readers_.size());
 }
 
 int BlockSource::max_loading() const {

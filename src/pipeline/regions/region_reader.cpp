@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline/run/bottleneck.hpp"
+
 namespace warpfold::pipeline {
 namespace {
 
@@ -80,8 +82,9 @@ std::uint64_t RegionSource::bytes_of_box(std::span<const std::uint64_t> count) c
   return bytes_of_chunks(std::min(product(chunks), chunks_->grid().chunks()));
 }
 
-DeflatedChunks RegionSource::deflated(std::uint64_t chunks, std::uint64_t run_chunks) {
-  if (!chunks_ || !chunks_->has_deflated()) return {};
+DeflatedChunks RegionSource::deflated(std::uint64_t chunks, std::uint64_t run_chunks,
+                                      std::uint64_t cores) {
+  if (!chunks_ || !worth_inflating_on_gpu(chunks, cores) || !chunks_->has_deflated()) return {};
   return {.chunks = chunks,
           .slab_chunks = run_chunks,
           .chunk_bytes = io::chunk_bytes_of(info()),

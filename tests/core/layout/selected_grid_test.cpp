@@ -85,7 +85,18 @@ TEST(SelectedGrid, ARangeOverlapsTheFewestChunksOfOneRun) {
       maximum = std::max(maximum, dataset.position(each));
     }
     EXPECT_EQ(chunks_overlapping(dataset.grid, range), (ChunkRun{minimum, maximum - minimum + 1}));
+    EXPECT_GE(max_chunks_overlapping(dataset.grid, range.count), maximum - minimum + 1);
   });
+}
+
+TEST(SelectedGrid, RowsOfChunksMayHoldDifferentlyMany) {
+  // Of the 10,000 selected indices a chunk of 13 has one or two.
+  const ChunkGrid grid = chunk_grid(Extents{70000}, Extents{13}, {{0, 10000, 7}});
+  const std::uint64_t overlapping = chunks_overlapping(grid, {1, 5000}).count;
+  EXPECT_GT(overlapping, 2600u);
+  EXPECT_GE(max_chunks_overlapping(grid, 5000), overlapping);
+  EXPECT_LE(max_chunks_overlapping(grid, 5000), grid.chunks());
+  EXPECT_EQ(max_chunks_overlapping(grid, 0), 0u);
 }
 
 TEST(SelectedGrid, BoxesPackWhatTheirChunksHaveInFlatOrder) {
