@@ -91,19 +91,19 @@ double stored_share(const io::DatasetInfo& info) {
          static_cast<double>(info.elements * size_of(info.format.type));
 }
 
-bool gpu_inflates(const io::DatasetInfo& info, int threads) {
+bool has_many_deflated(const io::DatasetInfo& info, int threads) {
   return info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate) &&
          worth_inflating_on_gpu(io::grid_of(info).chunks(), static_cast<std::uint64_t>(threads));
 }
 
-std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, int threads, bool gpu) {
+std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu, bool gpu_inflates) {
   std::vector<ThreadStage> stages;
   if (info.path == ReadPath::library) {
     stages.push_back({stage::read, 1 / library_rate(info)});
   } else {
     stages.push_back({stage::read, stored_share(info) / expected::read_in_page_cache});
   }
-  if (info.path == ReadPath::chunk && !(gpu && gpu_inflates(info, threads))) {
+  if (info.path == ReadPath::chunk && !gpu_inflates) {
     const double rate =
         io::has_filter(info, io::filter_id::deflate) ? expected::inflate : expected::other_filters;
     stages.push_back({stage::decompress, 1 / rate});
@@ -123,16 +123,16 @@ struct Pace {
 };
 
 Pace pace_of(const io::DatasetInfo& info, int threads, bool gpu) {
-  const std::vector<ThreadStage> stages = thread_stages(info, threads, gpu);
+  const bool gpu_inflates = gpu && has_many_deflated(info, threads);
+  const std::vector<ThreadStage> stages = thread_stages(info, gpu, gpu_inflates);
   double seconds_per_byte = 0;
   for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
   const auto slowest = std::ranges::max_element(stages, {}, &ThreadStage::seconds_per_byte);
   const bool one_at_a_time = info.path == ReadPath::library;
   Pace pace{slowest->name, one_at_a_time ? library_rate(info) : threads / seconds_per_byte};
   if (!gpu) return pace;
-  const bool inflates = gpu_inflates(info, threads);
-  pace.limit(stage::copy_to_gpu, expected::copy_to_gpu / (inflates ? stored_share(info) : 1));
-  if (inflates) pace.limit(stage::inflate, expected::inflate_on_gpu);
+  pace.limit(stage::copy_to_gpu, expected::copy_to_gpu / (gpu_inflates ? stored_share(info) : 1));
+  if (gpu_inflates) pace.limit(stage::inflate, expected::inflate_on_gpu);
   return pace;
 }
 

@@ -41,6 +41,15 @@ std::string first_told(const std::string& text, const mpi::Communicator& communi
   return told == texts.end() ? "" : *told;
 }
 
+/// Returns the place to begin with where the program chooses.
+BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicator& communicator) {
+  RunOptions on_cores = options;
+  on_cores.backend = BackendChoice::cpu;
+  BackendPlacement place = choose_place(on_cores, communicator);
+  place.fallback = "cores are expected to be done sooner than a GPU";
+  return place;
+}
+
 /// Returns the stages of the start since the run's last report.
 std::vector<StageTiming> untold_start_stages(Run& run) {
   std::vector<StageTiming> stages{run.starting_gpu.timing(), run.opening.timing(),
@@ -51,12 +60,6 @@ std::vector<StageTiming> untold_start_stages(Run& run) {
 }
 
 }  // namespace
-
-BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicator& communicator) {
-  RunOptions on_cores = options;
-  on_cores.backend = BackendChoice::cpu;
-  return choose_place(on_cores, communicator);
-}
 
 BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
   const mpi::Communicator host = communicator.on_this_host();
@@ -142,19 +145,15 @@ Run::Run(MPI_Comm parent, const RunOptions& run_options)
       communicator(parent) {
   run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
   is_chosen_ = options.backend != BackendChoice::automatic || !cuda::built();
-  if (is_chosen_) start_at(choose_place(options, communicator));
+  start_at(is_chosen_ ? choose_place(options, communicator)
+                      : place_on_cores(options, communicator));
 }
 
 void Run::choose_backend_for(const io::DatasetInfo& info) {
   if (is_chosen_) return;
-  BackendPlacement cores = place_on_cores(options, communicator);
-  const double for_gpu = cores_are_sooner(info, cores.threads, communicator.size()) ? 0 : 1;
-  if (mpi::maximum({for_gpu}, communicator).front() > 0) {
-    is_chosen_ = true;
-    return start_at(choose_place(options, communicator));
-  }
-  cores.fallback = "cores are expected to be done sooner than a GPU";
-  if (!backend.is_starting()) start_at(std::move(cores));
+  const double for_gpu = cores_are_sooner(info, place.threads, communicator.size()) ? 0 : 1;
+  is_chosen_ = mpi::maximum({for_gpu}, communicator).front() > 0;
+  if (is_chosen_) start_at(choose_place(options, communicator));
 }
 
 void Run::start_at(BackendPlacement chosen) {

@@ -36,9 +36,6 @@ struct BackendPlacement {
 /// would meet on one GPU without `share_gpu`.
 BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator);
 
-/// Returns the place without a GPU. Collective.
-BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicator& communicator);
-
 /// Makes a place's backend; a GPU's takes a quarter of a second. Throws Error.
 std::unique_ptr<Backend> make_backend(const BackendPlacement& place);
 
@@ -47,8 +44,6 @@ class StartingBackend {
  public:
   StartingBackend() = default;
   explicit StartingBackend(std::function<std::unique_ptr<Backend>()> make);
-
-  bool is_starting() const { return backend_ != nullptr || starting_.valid(); }
 
   /// Waits for it. Throws what making it threw.
   Backend& get();
@@ -84,9 +79,9 @@ struct Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Chooses the backend for a dataset, the next of the run, where that is left to the program: its
-  /// cores as long as all ranks' are expected to be done sooner than a GPU. Collective; throws the
-  /// same Error on every rank.
+  /// Goes over from cores, which a run begins with where the choice is left to the program, to GPUs
+  /// for a dataset that some rank's cores aren't expected to be done with sooner. Collective;
+  /// throws the same Error on every rank.
   void choose_backend_for(const io::DatasetInfo& info);
 
   const RunOptions& options;
@@ -95,9 +90,10 @@ struct Run {
   StageTimer reserving;  ///< the space of outputs
   StageTimer starting_gpu;
   mpi::Communicator communicator;
-  BackendPlacement place;                ///< once it is chosen
-  StartingBackend backend;               ///< likewise
+  BackendPlacement place;
+  StartingBackend backend;
   std::array<double, 3> told_seconds{};  ///< of the start, by earlier reports
+
  private:
   void start_at(BackendPlacement chosen);
 
