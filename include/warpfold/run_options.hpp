@@ -37,7 +37,7 @@ struct RunOptions {
 struct RunReport {
   int ranks = 1;
   int hosts = 1;
-  std::string backend;               ///< "cpu", "cuda", or "cpu+cuda" where ranks differ
+  std::string backend;               ///< "cpu", "cuda", or "cpu+cuda" where both worked
   std::vector<std::string> devices;  ///< by rank
   std::string fallback;              ///< why an automatic choice took the cpu, or empty
   std::string binding_note;          ///< how the cores that ranks are bound to slow it, or empty

@@ -12,7 +12,8 @@
 namespace warpfold::bench {
 namespace {
 
-const std::vector<std::string> all_kernels = {"H5Dread", "warpfold", "raw", "inflate", "cp"};
+const std::vector<std::string> all_kernels = {"H5Dread", "warpfold", "shared",
+                                              "raw",     "inflate",  "cp"};
 
 /// Runs that are measured show no progress.
 Settings without_progress(Settings settings) {

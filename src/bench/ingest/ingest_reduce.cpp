@@ -66,12 +66,11 @@ Row row_of(const IngestRun& run, std::string operation, std::string kernel) {
           .element_bytes = run.info.filters.empty() ? 0 : run.info.elements * size_of(type)};
 }
 
-Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics, ReadPath path,
-                    const std::shared_ptr<AgreedSummary>& agreed) {
+Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics,
+                    const RunOptions& how, const std::shared_ptr<AgreedSummary>& agreed) {
   ReduceOptions options;
   options.statistics = std::move(statistics);
-  options.run = run.settings.run;
-  if (path != ReadPath::automatic) options.run.read_path = path;
+  options.run = how;
   const auto result = std::make_shared<ReduceResult>();
   return {.row = std::move(row),
           .run =
@@ -204,14 +203,22 @@ std::vector<Candidate> reduce_candidates(const IngestRun& run,
   const std::vector<Statistic> all(std::begin(all_statistics), std::end(all_statistics));
   const auto agreed = std::make_shared<AgreedSummary>();
   std::vector<Candidate> candidates;
-  if (contains(kernels, "H5Dread"))
-    candidates.push_back(
-        reduction(run, row_of(run, "statistics", "H5Dread"), all, ReadPath::library, agreed));
-  if (contains(kernels, "warpfold")) {
-    candidates.push_back(
-        reduction(run, row_of(run, "statistics", "warpfold"), all, ReadPath::automatic, agreed));
-    candidates.push_back(reduction(run, row_of(run, "sum", "warpfold"), {Statistic::sum},
-                                   ReadPath::automatic, agreed));
+  const auto add = [&](const char* operation, const std::string& kernel,
+                       const std::vector<Statistic>& statistics, const RunOptions& how) {
+    if (contains(kernels, kernel))
+      candidates.push_back(reduction(run, row_of(run, operation, kernel), statistics, how, agreed));
+  };
+  const RunOptions& here = run.settings.run;
+  RunOptions by_library = here;
+  by_library.read_path = ReadPath::library;
+  add("statistics", "H5Dread", all, by_library);
+  add("statistics", "warpfold", all, here);
+  add("sum", "warpfold", {Statistic::sum}, here);
+  if (here.backend == BackendChoice::cuda) {
+    RunOptions shared = here;
+    shared.backend = BackendChoice::automatic;
+    add("statistics", "shared", all, shared);
+    add("sum", "shared", {Statistic::sum}, shared);
   }
   if (contains(kernels, "raw") && run.info.path != ReadPath::library)
     if (auto raw = raw_read(run)) candidates.push_back(std::move(*raw));

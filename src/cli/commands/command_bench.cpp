@@ -136,7 +136,8 @@ class BenchCommand : public MeasuringCommand {
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
     add_kernels(
         "reduce: fold, CUB, read, copy; scan: bulk, registers, reproducible, CUB, copy; "
-        "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, raw, inflate, cp");
+        "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, shared, raw, inflate, "
+        "cp");
     add("--scan", "FILE", "ingest: scan to this new file too, which is removed afterwards",
         [this](const std::string& text) { settings_.output = text; });
     add_iterations("Measured runs of each; 21 if not given, of ingest 5");

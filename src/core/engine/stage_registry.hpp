@@ -19,6 +19,7 @@ inline constexpr const char* decompress = "decompress";
 inline constexpr const char* copy_to_gpu = "copy to GPU";
 inline constexpr const char* inflate = "inflate";  ///< by the GPU
 inline constexpr const char* reduce = "fold";
+inline constexpr const char* reduce_on_cores = "fold on cores";  ///< where a GPU folds, too
 inline constexpr const char* scan = "scan";
 inline constexpr const char* compact = "compact";
 inline constexpr const char* exscan = "exscan";

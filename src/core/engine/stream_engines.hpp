@@ -44,9 +44,19 @@ class StreamEngine : public SlotEngine {
   /// Tells whether chunks may come deflated, as planned.
   virtual bool inflates() const { return false; }
 
+  /// Tells whether neither buffer() nor submit() is likely to wait now.
+  virtual bool is_ready(int /*slot*/) { return true; }
+
   /// Starts reducing the elements that the chunks in the slot's memory bring to places below
   /// `slab.target.elements`, all of them once; the one at place p has index indices(p).
   virtual void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) = 0;
+
+  /// Goes on with what was submitted, without waiting. To be called now and then where submit() is
+  /// not.
+  virtual void proceed() {}
+
+  /// Starts on what waits for more slabs, as none are to be expected.
+  virtual void flush() {}
 };
 
 /// Makes one Result of all slabs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -83,6 +84,13 @@ void check_edges(std::span<const double> edges) {
       throw usage_error("the edges of the bins do not rise",
                         "edge " + std::to_string(i) + " is not greater than the one before it",
                         "Order them, each once, and leave out NaN.");
+}
+
+void HistogramCounts::merge(const HistogramCounts& other) {
+  std::ranges::transform(bins, other.bins, bins.begin(), std::plus());
+  below += other.below;
+  above += other.above;
+  nan += other.nan;
 }
 
 HistogramBins::HistogramBins(std::span<const double> edges, ElementType type)

@@ -28,6 +28,9 @@ struct HistogramCounts {
   std::uint64_t below = 0;
   std::uint64_t above = 0;
   std::uint64_t nan = 0;
+
+  /// Adds what was counted by the same bins.
+  void merge(const HistogramCounts& other);
 };
 
 /// Bins as elements of one type meet them: edges are real numbers, between which a type may have

@@ -95,13 +95,7 @@ void add_total(Accumulator& total, RangeReducer& reducer) {
   total.normalize();
 }
 
-void add_counts(HistogramCounts& total, BinCounter& counter) {
-  const HistogramCounts counts = counter.counts();
-  for (std::size_t bin = 0; bin < total.bins.size(); ++bin) total.bins[bin] += counts.bins[bin];
-  total.below += counts.below;
-  total.above += counts.above;
-  total.nan += counts.nan;
-}
+void add_counts(HistogramCounts& total, BinCounter& counter) { total.merge(counter.counts()); }
 
 class HostAxisReduceEngine final
     : public HostStreamEngine<AxisReduceEngine, std::unique_ptr<AxisReducer>> {

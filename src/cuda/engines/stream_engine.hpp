@@ -92,6 +92,15 @@ class ResultEngineOf : public ResultEngine<Result> {
   }
   std::uint64_t slab_elements() const final { return layout_.slot.elements; }
   bool inflates() const final { return layout_.inflates; }
+  bool is_ready(int slot) final { return at(slot).is_free() && batches_->is_ready(); }
+  void proceed() final {
+    device_.activate();
+    batches_->proceed();
+  }
+  void flush() final {
+    device_.activate();
+    batches_->flush();
+  }
   void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) final {
     StagingBuffer& staging = at(slot);
     if (slab.target.elements > 0) batches_->submit(slot, staging, slab, indices);
@@ -118,7 +127,7 @@ class ResultEngineOf : public ResultEngine<Result> {
     for (int batch = 0; batch < layout.batches; ++batch)
       batches.push_back(
           std::make_unique<SlabBatch>(plan, purpose, layout, make_stage(layout.slot), epoch_));
-    batches_.emplace(std::move(batches), layout.inflates, plan.deflated.chunks);
+    batches_.emplace(std::move(batches), layout.inflates);
     add_stages(plan.stages);
   }
 

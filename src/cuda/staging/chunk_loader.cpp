@@ -94,10 +94,6 @@ void ChunkLoader::clear() {
   deflated_.clear();
 }
 
-bool ChunkLoader::fits(const StagedChunks& slab) const {
-  return slabs_.size() < size_.slabs && deflated_.size() + deflated_chunks(slab) <= size_.deflated;
-}
-
 std::byte* ChunkLoader::large_table(std::uint64_t bytes) {
   if (large_tables_used_ == large_tables_.size()) large_tables_.emplace_back();
   DeviceBuffer& table = large_tables_[large_tables_used_++];
@@ -119,7 +115,7 @@ std::uint64_t ChunkLoader::leave_deflated(const StagedChunk& chunk, const std::b
 
 void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
                        std::size_t element_bytes, cudaStream_t stream) {
-  if (!fits(slab))
+  if (!has_room() || deflated_.size() + deflated_chunks(slab) > size_.deflated)
     throw Error("a slab of " + std::to_string(slab.chunks.size()) + " chunks is too much",
                 std::to_string(size_.slabs) + " slabs and " + std::to_string(size_.deflated) +
                     " deflated chunks were planned",
@@ -170,10 +166,10 @@ void ChunkLoader::start_inflating(std::uint64_t in_flight, cudaStream_t stream) 
                             .next = parts_.next,
                             .refused = parts_.refused},
                            in_flight, stream);
+  inflated_.record(stream);
 }
 
 void ChunkLoader::finish_inflating(const DeflatedChunks& plan, cudaStream_t stream) {
-  inflated_.record(stream);
   inflated_.wait();
   if (downloaded_value<std::uint32_t>(parts_.refused, stream) > 0) decode_refused(plan, stream);
 }

@@ -43,8 +43,8 @@ class ChunkLoader {
 
   void clear();
 
-  /// Tells whether there is room for one more slab.
-  bool fits(const StagedChunks& slab) const;
+  /// Tells whether there is room for one more slab, as large as planned.
+  bool has_room() const { return slabs_.size() < size_.slabs; }
 
   /// Adds a slab: starts copying its chunks in the buffer, of elements of `element_bytes`, and what
   /// describes them.
@@ -58,6 +58,9 @@ class ChunkLoader {
 
   /// Starts inflating them. `in_flight` is how many there are with those of other loaders.
   void start_inflating(std::uint64_t in_flight, cudaStream_t stream);
+
+  /// Tells whether they are inflated, or refused.
+  bool is_inflated() const { return inflated_.is_done(); }
 
   /// Waits until they are inflated; decodes those that the GPU refuses as the plan says.
   void finish_inflating(const DeflatedChunks& plan, cudaStream_t stream);

@@ -94,53 +94,71 @@ void SlabBatches::submit(int slot, StagingBuffer& from, const StagedChunks& slab
     batch.start();
     return batch.finish();
   }
-  for (bool added = false; !added;) {
-    std::vector<std::size_t> started;
-    {
-      std::unique_lock lock(mutex_);
-      worked_.wait(lock, [&] { return !working_[filling_]; });
-      if (!batches_[filling_]->fits(slab)) started.push_back(start_filled());
-      added = !working_[filling_];
-      if (added) {
-        batches_[filling_]->add(from, slab, indices);
-        chunks_ += slab.chunks.size();
-        if (chunks_ == planned_chunks_) started.push_back(start_filled());
-      }
-    }
-    finish(started);
-  }
+  proceed();
+  while (!add(from, slab, indices)) wait_for_room();
 }
 
-/// Starts the batch that is being filled, and goes on to the next. Returns the one started: the
-/// caller finishes it.
-std::size_t SlabBatches::start_filled() {
-  const std::size_t batch = std::exchange(filling_, (filling_ + 1) % batches_.size());
-  batches_[batch]->start();
-  working_[batch] = true;
-  return batch;
+/// Adds a slab to the batch that is being filled; returns whether there is one.
+bool SlabBatches::add(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices) {
+  const std::lock_guard lock(mutex_);
+  if (states_[filling_] != State::filling) return false;
+  batches_[filling_]->add(from, slab, indices);
+  if (!batches_[filling_]->has_room()) start_filled();
+  return true;
 }
 
-void SlabBatches::finish(const std::vector<std::size_t>& started) {
+/// Starts the batch that is being filled, and goes on to the one that was started before all
+/// others.
+void SlabBatches::start_filled() {
+  batches_[filling_]->start();
+  states_[filling_] = State::inflating;
+  filling_ = (filling_ + 1) % batches_.size();
+  has_room_ = states_[filling_] == State::filling;
+}
+
+/// Waits until the next batch can be filled.
+void SlabBatches::wait_for_room() {
+  std::unique_lock lock(mutex_);
+  if (states_[filling_] == State::inflating) return finish(filling_, lock);
+  finished_.wait(lock, [&] { return states_[filling_] != State::finishing; });
+}
+
+void SlabBatches::proceed() {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!shared_ || !lock) return;
+  std::size_t batch = filling_;
+  for (std::size_t i = 0; i < batches_.size() && states_[batch] != State::inflating; ++i)
+    batch = (batch + 1) % batches_.size();
+  if (states_[batch] == State::inflating && batches_[batch]->is_inflated()) finish(batch, lock);
+}
+
+void SlabBatches::finish(std::size_t batch, std::unique_lock<std::mutex>& lock) {
+  states_[batch] = State::finishing;
+  lock.unlock();
   std::exception_ptr failure;
-  for (const std::size_t batch : started) {
-    try {
-      batches_[batch]->finish();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::lock_guard lock(mutex_);
-    working_[batch] = false;
-    worked_.notify_all();
+  try {
+    batches_[batch]->finish();
+  } catch (...) {
+    failure = std::current_exception();
   }
+  lock.lock();
+  states_[batch] = State::filling;
+  has_room_ = states_[filling_] == State::filling;
+  finished_.notify_all();
   if (failure) std::rethrow_exception(failure);
 }
 
+void SlabBatches::flush() {
+  if (!shared_) return;
+  const std::lock_guard lock(mutex_);
+  if (states_[filling_] == State::filling && !batches_[filling_]->empty()) start_filled();
+}
+
 void SlabBatches::finish() {
-  for (const auto& batch : batches_) {
-    if (batch->empty()) continue;
-    batch->start();
-    batch->finish();
-  }
+  flush();
+  std::unique_lock lock(mutex_);
+  for (std::size_t batch = 0; batch < batches_.size(); ++batch)
+    if (states_[batch] == State::inflating) finish(batch, lock);
 }
 
 }  // namespace warpfold::cuda

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +58,7 @@ class SlabBatch {
   cudaStream_t stream() const { return stream_.get(); }
 
   /// Tells whether one more slab can be added before start().
-  bool fits(const StagedChunks& slab) const { return !loader_ || loader_->fits(slab); }
+  bool has_room() const { return loader_->has_room(); }
   bool empty() const { return slabs_.empty(); }
 
   /// Starts copying a slab.
@@ -65,6 +66,9 @@ class SlabBatch {
 
   /// Starts inflating the slabs that were added.
   void start();
+
+  /// Tells whether finish() would not wait.
+  bool is_inflated() const { return loader_->is_inflated(); }
 
   /// Starts the work on them; waits until they are inflated. Throws Error for what can't be.
   void finish();
@@ -92,38 +96,46 @@ class SlabBatch {
   Stream stream_;
 };
 
-/// Brings slabs to batches.
+/// Brings slabs to batches. Threads may call it at once, until finish().
 class SlabBatches {
  public:
   /// Slots have each a batch of its own; or, where batches are shared, they fill one together after
-  /// the other, the last with what is left of the chunks planned.
-  SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared,
-              std::uint64_t planned_chunks)
-      : batches_(std::move(batches)),
-        shared_(shared),
-        planned_chunks_(planned_chunks),
-        working_(batches_.size()) {}
+  /// the other, and whoever comes by sees to those that are inflated.
+  SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared)
+      : batches_(std::move(batches)), shared_(shared), states_(batches_.size(), State::filling) {}
 
   const std::vector<std::unique_ptr<SlabBatch>>& all() const { return batches_; }
 
-  /// Takes a slot's slab. Slots may at once.
+  /// Tells whether submit() is likely not to wait.
+  bool is_ready() const { return !shared_ || has_room_; }
+
+  /// Finishes the batch that was started first, if it is inflated and nobody else is at it.
+  void proceed();
+
+  /// Takes a slot's slab.
   void submit(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
 
-  /// Starts the work on all slabs that are left. Once all slots are done.
+  /// Starts the batch that is being filled.
+  void flush();
+
+  /// Starts the work on all slabs that are left.
   void finish();
 
  private:
-  std::size_t start_filled();
-  void finish(const std::vector<std::size_t>& started);
+  enum class State : std::uint8_t { filling, inflating, finishing };
+
+  bool add(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  void start_filled();
+  void wait_for_room();
+  void finish(std::size_t batch, std::unique_lock<std::mutex>& lock);
 
   std::vector<std::unique_ptr<SlabBatch>> batches_;
   bool shared_;
-  std::uint64_t planned_chunks_;
-  std::uint64_t chunks_ = 0;
   std::mutex mutex_;
-  std::condition_variable worked_;
-  std::vector<bool> working_;  ///< by batch: started, and not yet finished
-  std::size_t filling_ = 0;
+  std::condition_variable finished_;
+  std::vector<State> states_;  ///< by batch
+  std::size_t filling_ = 0;    ///< the batch that is being filled, or is to be next
+  std::atomic<bool> has_room_ = true;
 };
 
 }  // namespace warpfold::cuda

@@ -34,6 +34,7 @@ class StagingBuffer {
 
   /// Returns once the last copy is done.
   void wait() const { copies_.wait(); }
+  bool is_free() const { return copies_.is_over(); }
 
   SpanTimer& copies() { return copies_; }
 

@@ -30,6 +30,7 @@ class Planner {
 
   Plan slabs() {
     const SlabPlan mine = plan_slabs(info_, run_);
+    if (run_.shares(info_)) run_.cores();
     const SlabTiling tiling(info_, mpi::minimum({mine.slab_elements}, run_.communicator).front());
     const ElementRange share = share_of(tiling.slabs.items(), ranks_, rank_);
     plan_.threads = threads_for(mine, share.count);
@@ -39,7 +40,7 @@ class Planner {
     for (std::uint64_t slab = share.first; slab < share.end(); ++slab)
       add_item(elements_of(tiling, slab));
     Plan plan = of_all_ranks();
-    plan.bottleneck = expected_bottleneck(info_, plan.threads, run_.place.gpu.has_value());
+    plan.bottleneck = expected_bottleneck(info_, plan.threads, ranks_, run_.place.gpu.has_value());
     return plan;
   }
 
@@ -131,8 +132,7 @@ class Planner {
     shares = mpi::sum(std::move(shares), run_.communicator);
     for (std::size_t i = 0; i + 1 < shares.size(); i += 2)
       plan.shares.push_back({shares[i], shares[i + 1]});
-    run_on_all(run_.communicator, [&] { run_.backend.get(); });
-    plan.run = describe_run(run_.backend.get(), run_.place, run_.communicator);
+    plan.run = describe_run(run_);
     return plan;
   }
 

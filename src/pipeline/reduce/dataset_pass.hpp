@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/results/accumulator.hpp"
@@ -11,24 +13,22 @@
 
 namespace warpfold::pipeline {
 
-/// Reads a dataset's elements once: passes this rank's share to the engine that make(backend, plan)
-/// gives, and returns what that has in the end; `stages` is what it took. Collective; throws the
-/// same Error on every rank, also where the file changed meanwhile.
+/// Reads a dataset's elements once: passes this rank's share to the engines that make(backend,
+/// plan) gives, and returns what these have in the end; `stages` is what it took. Collective;
+/// throws the same Error on every rank, also where the file changed meanwhile.
 template <class Make>
 auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages) {
   using Engine = typename std::invoke_result_t<Make, Backend&, const StagingPlan&>::element_type;
-  Engine* engine = nullptr;
-  const auto make_known = [&](Backend& backend, const StagingPlan& plan) {
-    auto made = make(backend, plan);
-    engine = made.get();
-    return made;
+  using Result = decltype(std::declval<Engine&>().finish());
+  const SlabSetup setup = set_up_slabs(view, make, run);
+  std::optional<Result> share;
+  const auto add = [&](StreamEngine& engine) {
+    Result part = static_cast<Engine&>(engine).finish();
+    share ? share->merge(part) : void(share = std::move(part));
   };
-  const SlabSetup setup = set_up_slabs(view, make_known, run);
-  decltype(engine->finish()) share;
-  stages = pass_slabs(
-      setup, [&] { share = engine->finish(); }, view.info(), run);
+  stages = pass_slabs(setup, add, view.info(), run);
   run_on_all(run.communicator, [&] { view.dataset.require_unchanged(); });
-  return share;
+  return *share;
 }
 
 struct ReduceOutcome {

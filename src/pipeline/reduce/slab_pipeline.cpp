@@ -1,6 +1,9 @@
 #include "pipeline/reduce/slab_pipeline.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/run/collective.hpp"
@@ -12,6 +15,9 @@
 namespace warpfold::pipeline {
 namespace {
 
+/// Chunks that are smaller are read together.
+constexpr std::uint64_t least_piece_bytes = std::uint64_t{64} << 10;
+
 /// Returns what a GPU is to inflate, if anything.
 DeflatedChunks deflated_chunks(RegionSource& source, const SlabTiling& tiling, ElementRange mine,
                                const Run& run) {
@@ -20,28 +26,57 @@ DeflatedChunks deflated_chunks(RegionSource& source, const SlabTiling& tiling, E
                          static_cast<std::uint64_t>(run.place.threads));
 }
 
+/// Returns how many chunks of a slab a core takes at a time: one, as several are a box for certain
+/// only if they are a slab.
+std::uint64_t chunks_of_piece(const SlabTiling& tiling, const RegionSource& source) {
+  const std::uint64_t chunk_bytes =
+      source.grid()->chunk_elements() * size_of(source.info().format.type);
+  return chunk_bytes >= least_piece_bytes ? 1 : tiling.slabs.max_places();
+}
+
+/// Makes the engines: the GPU's later, where cores work beside it.
+void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& make,
+                  const SlabPlan& plan, Run& run) {
+  const SlabTiling& tiling = setup.tiling;
+  RegionSource& source = *setup.source;
+  StagingPlan slabs{.format = view.info().format,
+                    .decoding = view.decoding,
+                    .slab_elements = std::max<std::uint64_t>(1, tiling.max_elements),
+                    .staging_bytes = tiling.in_chunks
+                                         ? source.bytes_of_chunks(tiling.slabs.max_places())
+                                         : source.bytes_of_range(tiling.max_elements),
+                    .staging = source.staging(),
+                    .slots = slots_for(plan, setup.threads),
+                    .stages = &run.monitor.stages(),
+                    .deflated = deflated_chunks(source, tiling, setup.mine, run)};
+  if (slabs.deflated.chunks == 0 || !run.shares(view.info())) {
+    setup.engine = make(run.backend.get(), slabs);
+    return;
+  }
+  setup.gpu =
+      std::make_unique<GpuShare>([=, &run] { return make(run.backend.get(), slabs); },
+                                 slabs.slab_elements, tiling.slabs.max_places(), setup.threads);
+  setup.piece_chunks = chunks_of_piece(tiling, source);
+  StagingPlan pieces = slabs;
+  pieces.slab_elements =
+      std::min(slabs.slab_elements, setup.piece_chunks * source.grid()->chunk_elements());
+  pieces.staging_bytes = source.bytes_of_chunks(setup.piece_chunks);
+  pieces.slots = setup.threads;
+  pieces.deflated = {};
+  setup.engine = make(run.cores(), pieces);
+}
+
 SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& plan,
                     const SlabTiling& tiling, Run& run) {
   const ElementRange mine =
       share_of(tiling.slabs.items(), run.communicator.size(), run.communicator.rank());
-  SlabSetup setup{tiling, mine, threads_for(plan, mine.count), {}, {}, {}};
+  SlabSetup setup{tiling, mine, threads_for(plan, mine.count), {}, {}, {}, {}, {}};
   setup.binding =
       std::make_unique<cpu::ThreadBinding>(run.place.near_gpu, std::max(1, setup.threads));
   run_on_all(run.communicator, [&] {
-    StageRegistry& stages = run.monitor.stages();
     const ChunkRun chunks = tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{};
-    setup.source = std::make_unique<RegionSource>(view.dataset, chunks, stages);
-    const StagingPlan engine{view.info().format,
-                             view.decoding,
-                             std::max<std::uint64_t>(1, tiling.max_elements),
-                             tiling.in_chunks
-                                 ? setup.source->bytes_of_chunks(tiling.slabs.max_places())
-                                 : setup.source->bytes_of_range(tiling.max_elements),
-                             setup.source->staging(),
-                             slots_for(plan, setup.threads),
-                             &stages,
-                             deflated_chunks(*setup.source, tiling, mine, run)};
-    setup.engine = make(run.backend.get(), engine);
+    setup.source = std::make_unique<RegionSource>(view.dataset, chunks, run.monitor.stages());
+    make_engines(setup, view, make, plan, run);
   });
   setup.threads = std::min(setup.threads, setup.engine->slots());
   return setup;
@@ -57,40 +92,116 @@ void read_through_library(io::Dataset& dataset, const Run& run) {
   dataset.select(io::selection_of(info));
 }
 
-/// Reads a slab into the slot's memory and hands it to the engine. Returns its bytes.
-std::uint64_t pass_slab(const SlabSetup& setup, std::uint64_t slab, int slot, RegionReader& reader,
-                        std::size_t element_bytes, StageTimer& reducing) {
-  const std::span<std::byte> memory = setup.engine->buffer(slot);
-  const auto submit = [&](const StagedChunks& staged, const BoxIndices& indices) {
-    const std::uint64_t bytes = staged.target.elements * element_bytes;
-    reducing.time(bytes, [&] { setup.engine->submit(slot, staged, indices); });
-    return bytes;
-  };
-  const SlabTiling& tiling = setup.tiling;
-  if (tiling.in_chunks) {
-    const ChunkGrid& grid = *setup.source->grid();
-    const ChunkRun run = chunks_of(tiling.slabs, {slab, 1});
-    return submit(reader.read(run, box_target(grid, run), memory), box_indices(grid, run));
-  }
-  const ElementRange range = tiling.slabs.range(slab);
-  return submit(reader.read(range, 0, memory), {.first = range.first});
-}
+/// Gives cores pieces of slabs.
+class SlabPieces {
+ public:
+  explicit SlabPieces(const SlabSetup& setup) : setup_(setup) {}
 
-/// Passes slab after slab, in slots that no other worker uses.
-std::vector<StageTiming> pass_slabs(const SlabSetup& setup, std::size_t element_bytes,
-                                    StageRegistry* registry, WorkQueue::Worker& worker) {
-  RegionReader reader(*setup.source,
-                      setup.engine->inflates() ? io::Deflated::left : io::Deflated::undone);
-  StageTimer reducing(registry, stage::reduce);
-  int slot = worker.number();
-  while (const auto slab = worker.next()) {
-    worker.advance(pass_slab(setup, *slab, slot, reader, element_bytes, reducing));
-    slot = slot + setup.threads < setup.engine->slots() ? slot + setup.threads : worker.number();
+  /// Returns the next piece; none once there are none.
+  std::optional<ElementRange> next(WorkQueue::Worker& worker) {
+    if (worker.is_to_stop()) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    if (left_.count == 0) {
+      const std::optional<std::uint64_t> slab = worker.next();
+      if (!slab) return std::nullopt;
+      left_ = setup_.tiling.slabs.range(*slab);
+    }
+    const ElementRange piece{left_.first, std::min(left_.count, setup_.piece_chunks)};
+    left_ = {piece.end(), left_.count - piece.count};
+    return piece;
   }
-  std::vector<StageTiming> stages = reader.timings();
-  stages.push_back(reducing.timing());
-  return stages;
-}
+
+ private:
+  const SlabSetup& setup_;
+  std::mutex mutex_;
+  ElementRange left_{};  ///< chunks of a slab, by position
+};
+
+/// The work of one thread of those that share a rank's slabs.
+class SlabWork {
+ public:
+  SlabWork(const SlabSetup& setup, SlabPieces& pieces, std::size_t element_bytes,
+           StageTimer& reducing, WorkQueue::Worker& worker)
+      : setup_(setup),
+        pieces_(pieces),
+        element_bytes_(element_bytes),
+        reducing_(reducing),
+        worker_(worker),
+        reader_(*setup.source,
+                setup.engine->inflates() ? io::Deflated::left : io::Deflated::undone) {}
+
+  /// Passes slabs until there are no more. Returns its stages' times.
+  std::vector<StageTiming> run() {
+    setup_.gpu ? share() : pass_all();
+    std::vector<StageTiming> stages = reader_.timings();
+    if (gpu_reader_) add_up(stages, gpu_reader_->timings());
+    stages.push_back(reducing_.timing());
+    return stages;
+  }
+
+ private:
+  /// Passes slabs in slots that no other thread uses.
+  void pass_all() {
+    StreamEngine& engine = *setup_.engine;
+    int slot = worker_.number();
+    while (const auto slab = worker_.next()) {
+      pass(setup_.tiling.slabs.range(*slab), engine, slot, reader_);
+      slot = slot + setup_.threads < engine.slots() ? slot + setup_.threads : worker_.number();
+    }
+  }
+
+  /// Passes slabs to the GPU whenever it is to have one, and otherwise pieces to a core.
+  void share() {
+    if (worker_.number() == 0) setup_.gpu->start();
+    while (true) {
+      const std::optional<int> slot = setup_.gpu->take_slot(worker_.left());
+      if (slot && pass_to_gpu(*slot)) continue;
+      const std::optional<ElementRange> piece = pieces_.next(worker_);
+      if (!piece) return;
+      pass(*piece, *setup_.engine, worker_.number(), reader_);
+    }
+  }
+
+  /// Tells whether there was a slab for it.
+  bool pass_to_gpu(int slot) {
+    const std::optional<std::uint64_t> slab = worker_.next();
+    if (slab) {
+      if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Deflated::left);
+      pass(setup_.tiling.slabs.range(*slab), *setup_.gpu->engine(), slot, *gpu_reader_);
+    }
+    setup_.gpu->return_slot(slot);
+    return slab.has_value();
+  }
+
+  /// Reads chunks or elements of a slab into the slot's memory and hands them to the engine.
+  void pass(ElementRange part, StreamEngine& engine, int slot, RegionReader& reader) {
+    const std::span<std::byte> memory = engine.buffer(slot);
+    if (!setup_.tiling.in_chunks)
+      return submit(reader.read(part, 0, memory), {.first = part.first}, engine, slot);
+    const ChunkGrid& grid = *setup_.source->grid();
+    const ChunkRun run{part.first, part.count};
+    return submit(reader.read(run, box_target(grid, run), memory), box_indices(grid, run), engine,
+                  slot);
+  }
+
+  void submit(const StagedChunks& staged, const BoxIndices& indices, StreamEngine& engine,
+              int slot) {
+    const std::uint64_t bytes = staged.target.elements * element_bytes_;
+    if (&engine == setup_.engine.get())
+      reducing_.time(bytes, [&] { engine.submit(slot, staged, indices); });
+    else
+      engine.submit(slot, staged, indices);
+    worker_.advance(bytes);
+  }
+
+  const SlabSetup& setup_;
+  SlabPieces& pieces_;
+  std::size_t element_bytes_;
+  StageTimer& reducing_;
+  WorkQueue::Worker& worker_;
+  RegionReader reader_;
+  std::optional<RegionReader> gpu_reader_;  ///< of a thread that also brings slabs to the GPU
+};
 
 }  // namespace
 
@@ -101,7 +212,8 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run) {
     const SlabTiling tiling(view.info(), slab_elements);
     {
       SlabSetup setup = try_setup(view, make, plan, tiling, run);
-      slab_elements = mpi::minimum({setup.engine->slab_elements()}, run.communicator).front();
+      const std::uint64_t held = setup.gpu ? tiling.max_elements : setup.engine->slab_elements();
+      slab_elements = mpi::minimum({held}, run.communicator).front();
       if (tiling.max_elements <= slab_elements) return setup;
     }
     if (tiling.in_chunks && tiling.slabs.max_places() == 1) {
@@ -111,19 +223,29 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run) {
   }
 }
 
-std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
+std::vector<StageTiming> pass_slabs(const SlabSetup& setup,
+                                    const std::function<void(StreamEngine&)>& finish,
                                     const io::DatasetInfo& info, Run& run) {
   const std::size_t element_bytes = size_of(info.format.type);
   StageRegistry* registry = registry_of_callers(*setup.engine, run.monitor.stages());
   const auto start = SteadyClock::now();
+  SlabPieces pieces(setup);
+  std::atomic<int> working = setup.threads;
   const auto pass = [&](WorkQueue::Worker& worker) {
-    return pass_slabs(setup, element_bytes, registry, worker);
+    StageTimer reducing(registry, setup.gpu ? stage::reduce_on_cores : stage::reduce);
+    auto stages = SlabWork(setup, pieces, element_bytes, reducing, worker).run();
+    if (--working == 0) setup.engine->flush();
+    return stages;
   };
   std::vector<StageTiming> stages =
       WorkQueue(setup.mine)
           .run(setup.threads, pass, info.elements * element_bytes, run.monitor, run.communicator);
-  run_on_all(run.communicator, finish);
+  run_on_all(run.communicator, [&] {
+    finish(*setup.engine);
+    if (setup.gpu && setup.gpu->engine() != nullptr) finish(*setup.gpu->engine());
+  });
   put_engine_stages(stages, stage::reduce, setup.engine->timings());
+  if (setup.gpu && setup.gpu->engine() != nullptr) append(stages, setup.gpu->engine()->timings());
   return over_threads(stages, seconds_since(start));
 }
 

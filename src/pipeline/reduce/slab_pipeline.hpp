@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "cpu/machine/machine.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/reduce/gpu_share.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/run.hpp"
@@ -24,21 +26,24 @@ struct SlabSetup {
   std::unique_ptr<cpu::ThreadBinding> binding;  ///< near the GPU
   std::unique_ptr<RegionSource> source;
   std::unique_ptr<StreamEngine> engine;
+  std::unique_ptr<GpuShare> gpu;   ///< that has slabs beside the engine of cores, if one has
+  std::uint64_t piece_chunks = 0;  ///< of a slab, that a core takes at a time beside it
 };
 
-/// Makes the engine for slabs as planned. Throws Error.
+/// Makes the engine for slabs as planned. Throws Error. Threads may call it at once.
 using EngineMaker =
     std::function<std::unique_ptr<StreamEngine>(Backend& backend, const StagingPlan& plan)>;
 
 /// Takes the dataset apart into slabs that every rank's engine can hold. Opens it anew where not
-/// even one of its chunks fits, to read it through the HDF5 library. Calls `make` once or more; the
-/// last engine is the setup's. Collective; throws the same Error on every rank.
+/// even one of its chunks fits, to read it through the HDF5 library. Calls `make`, which is kept,
+/// once or more; the last engine is the setup's. Collective; throws the same Error on every rank.
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run);
 
-/// Reads this rank's slabs, passes them to its engine and calls `finish` once that has taken all.
-/// Returns the stages' times. Collective; throws the same Error on every rank, soon after the first
-/// one fails.
-std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const std::function<void()>& finish,
+/// Reads this rank's slabs, passes them to its engines and calls `finish` for each of these once
+/// all are taken. Returns the stages' times. Collective; throws the same Error on every rank, soon
+/// after the first one fails.
+std::vector<StageTiming> pass_slabs(const SlabSetup& setup,
+                                    const std::function<void(StreamEngine&)>& finish,
                                     const io::DatasetInfo& info, Run& run);
 
 }  // namespace warpfold::pipeline

@@ -31,6 +31,7 @@ constexpr Remedy remedies[] = {
     {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
     {stage::inflate, "inflating on the GPU", "more GPUs help, a rank each"},
     {stage::reduce, "folding", "more cores or a GPU help"},
+    {stage::reduce_on_cores, "folding on cores", "more cores or GPUs help"},
     {stage::scan, "scanning", "more cores or GPUs help"},
     {stage::compact, "picking elements", "more cores or GPUs help"},
     {stage::exscan, "exchanging totals", "larger blocks or fewer ranks help"},
@@ -91,11 +92,6 @@ double stored_share(const io::DatasetInfo& info) {
          static_cast<double>(info.elements * size_of(info.format.type));
 }
 
-bool has_many_deflated(const io::DatasetInfo& info, int threads) {
-  return info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate) &&
-         worth_inflating_on_gpu(io::grid_of(info).chunks(), static_cast<std::uint64_t>(threads));
-}
-
 std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu, bool gpu_inflates) {
   std::vector<ThreadStage> stages;
   if (info.path == ReadPath::library) {
@@ -122,8 +118,8 @@ struct Pace {
   }
 };
 
-Pace pace_of(const io::DatasetInfo& info, int threads, bool gpu) {
-  const bool gpu_inflates = gpu && has_many_deflated(info, threads);
+Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
+  const bool gpu_inflates = gpu && has_many_deflated(info, threads, ranks);
   const std::vector<ThreadStage> stages = thread_stages(info, gpu, gpu_inflates);
   double seconds_per_byte = 0;
   for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
@@ -138,7 +134,7 @@ Pace pace_of(const io::DatasetInfo& info, int threads, bool gpu) {
 
 double expected_seconds(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
   const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
-  return bytes / ranks / pace_of(info, threads, gpu).rate;
+  return bytes / ranks / pace_of(info, threads, ranks, gpu).rate;
 }
 
 bool is_of_start(const StageTiming& timing) {
@@ -185,8 +181,14 @@ std::string measured_bottleneck(const RunReport& run) {
 }
 
 bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores) {
-  constexpr std::uint64_t chunks_of_core_meanwhile = 64;
+  constexpr std::uint64_t chunks_of_core_meanwhile = 40;
   return chunks >= chunks_of_core_meanwhile * cores;
+}
+
+bool has_many_deflated(const io::DatasetInfo& info, int threads, int ranks) {
+  return info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate) &&
+         worth_inflating_on_gpu(io::grid_of(info).chunks() / static_cast<std::uint64_t>(ranks),
+                                static_cast<std::uint64_t>(threads));
 }
 
 bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks) {
@@ -195,9 +197,9 @@ bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks) {
          expected::gpu_start_seconds + expected_seconds(info, threads, ranks, true);
 }
 
-std::string expected_bottleneck(const io::DatasetInfo& info, int threads, bool gpu) {
+std::string expected_bottleneck(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
   if (info.elements == 0) return {};
-  const Pace pace = pace_of(info, threads, gpu);
+  const Pace pace = pace_of(info, threads, ranks, gpu);
   return expectation(pace.stage, pace.rate);
 }
 

@@ -13,16 +13,19 @@ namespace warpfold::pipeline {
 std::string measured_bottleneck(const RunReport& run);
 
 /// Tells whether a GPU has inflated so many chunks at once sooner than so many cores would: one
-/// takes it about as long as a core takes for sixty.
+/// takes it about as long as a core takes for forty.
 bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores);
+
+/// Tells whether one of `ranks` ranks has so many deflated chunks of a dataset.
+bool has_many_deflated(const io::DatasetInfo& info, int threads, int ranks);
 
 /// Tells whether one of `ranks` ranks is likely to be done with a reduction on its cores sooner
 /// than a GPU has started and is done with it, by the same rates as expected_bottleneck().
 bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks);
 
-/// Returns what is likely to hold a reduction up on one rank, of such rates as were measured on
-/// current hardware with a file in the page cache: "decompressing, about 4.4 GB/s a rank: ...".
-/// Empty for a dataset without elements.
-std::string expected_bottleneck(const io::DatasetInfo& info, int threads, bool gpu);
+/// Returns what is likely to hold a reduction up on one of `ranks` ranks, of such rates as were
+/// measured on current hardware with a file in the page cache: "decompressing, about 4.4 GB/s a
+/// rank: ...". Empty for a dataset without elements.
+std::string expected_bottleneck(const io::DatasetInfo& info, int threads, int ranks, bool gpu);
 
 }  // namespace warpfold::pipeline

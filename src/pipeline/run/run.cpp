@@ -1,7 +1,6 @@
 #include "pipeline/run/run.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -59,6 +58,28 @@ std::vector<StageTiming> untold_start_stages(Run& run) {
   return stages;
 }
 
+/// Returns the names of all ranks' backends.
+std::string backend_names(bool cpu, bool cuda, const mpi::Communicator& communicator) {
+  const std::vector<double> used = mpi::maximum({cpu ? 1.0 : 0.0, cuda ? 1.0 : 0.0}, communicator);
+  if (used[0] == 0) return "cuda";
+  return used[1] == 0 ? "cpu" : "cpu+cuda";
+}
+
+/// Tells of a run on `backend` and, unless null, on `cores` beside it. Collective.
+RunReport describe_run(const Backend& backend, const Backend* cores, const BackendPlacement& place,
+                       const mpi::Communicator& communicator) {
+  RunReport report;
+  report.ranks = communicator.size();
+  report.hosts = mpi::count_hosts(communicator);
+  report.devices = mpi::gather_everywhere(
+      backend.device() + (cores == nullptr ? "" : " and " + cores->device()), communicator);
+  const bool cuda = backend.name() == "cuda";
+  report.backend = backend_names(!cuda || cores != nullptr, cuda, communicator);
+  report.fallback = place.fallback;
+  report.binding_note = first_told(place.binding_note, communicator);
+  return report;
+}
+
 }  // namespace
 
 BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
@@ -97,9 +118,9 @@ std::unique_ptr<Backend> make_backend(const BackendPlacement& place) {
 StartingBackend::StartingBackend(std::function<std::unique_ptr<Backend>()> make)
     : starting_(std::async(std::launch::async, std::move(make))) {}
 
-Backend& StartingBackend::get() {
-  if (!backend_) backend_ = starting_.get();
-  return *backend_;
+Backend& StartingBackend::get() const {
+  const auto mine = starting_;
+  return *mine.get();
 }
 
 ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator) {
@@ -110,22 +131,7 @@ ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator&
 }
 
 RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& communicator) {
-  return describe_run(*chosen.backend, chosen.place, communicator);
-}
-
-RunReport describe_run(const Backend& backend, const BackendPlacement& place,
-                       const mpi::Communicator& communicator) {
-  RunReport report;
-  report.ranks = communicator.size();
-  report.hosts = mpi::count_hosts(communicator);
-  report.devices = mpi::gather_everywhere(backend.device(), communicator);
-  report.fallback = place.fallback;
-  report.binding_note = first_told(place.binding_note, communicator);
-  const auto names = mpi::gather_everywhere(backend.name(), communicator);
-  const std::set<std::string> distinct(names.begin(), names.end());
-  for (const std::string& name : distinct)
-    report.backend += (report.backend.empty() ? "" : "+") + name;
-  return report;
+  return describe_run(*chosen.backend, nullptr, chosen.place, communicator);
 }
 
 void check_slab_bytes(std::uint64_t slab_bytes) {
@@ -156,6 +162,16 @@ void Run::choose_backend_for(const io::DatasetInfo& info) {
   if (is_chosen_) start_at(choose_place(options, communicator));
 }
 
+bool Run::shares(const io::DatasetInfo& info) const {
+  return options.backend == BackendChoice::automatic && place.gpu &&
+         has_many_deflated(info, place.threads, communicator.size());
+}
+
+Backend& Run::cores() {
+  if (!cores_beside_gpu) cores_beside_gpu = cpu::make_backend(place.threads);
+  return *cores_beside_gpu;
+}
+
 void Run::start_at(BackendPlacement chosen) {
   place = std::move(chosen);
   backend = StartingBackend([this, where = place] {
@@ -164,9 +180,14 @@ void Run::start_at(BackendPlacement chosen) {
   });
 }
 
+RunReport describe_run(const Run& run) {
+  run_on_all(run.communicator, [&] { run.backend.get(); });
+  return describe_run(run.backend.get(), run.cores_beside_gpu.get(), run.place, run.communicator);
+}
+
 RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start) {
-  RunReport report = describe_run(run.backend.get(), run.place, run.communicator);
+  RunReport report = describe_run(run);
   std::vector<StageTiming> all = stages;
   put_start_stages(all, untold_start_stages(run));
   report.stages = busiest(all, run.communicator);

@@ -45,12 +45,11 @@ class StartingBackend {
   StartingBackend() = default;
   explicit StartingBackend(std::function<std::unique_ptr<Backend>()> make);
 
-  /// Waits for it. Throws what making it threw.
-  Backend& get();
+  /// Waits for it. Throws what making it threw. Threads may call it at once.
+  Backend& get() const;
 
  private:
-  std::future<std::unique_ptr<Backend>> starting_;
-  std::unique_ptr<Backend> backend_;
+  std::shared_future<std::unique_ptr<Backend>> starting_;
 };
 
 struct ChosenBackend {
@@ -63,8 +62,6 @@ ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator&
 
 /// Tells names, hosts and devices of a run; `seconds` and `stages` are left for the caller.
 /// Collective.
-RunReport describe_run(const Backend& backend, const BackendPlacement& place,
-                       const mpi::Communicator& communicator);
 RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& communicator);
 
 /// Throws a usage Error unless slab_bytes is 0 (to be chosen) or 4 KiB to 1 GiB.
@@ -84,6 +81,12 @@ struct Run {
   /// throws the same Error on every rank.
   void choose_backend_for(const io::DatasetInfo& info);
 
+  /// Tells whether cores take a part of the dataset's slabs beside the GPU.
+  bool shares(const io::DatasetInfo& info) const;
+
+  /// Returns the backend of cores beside the GPU.
+  Backend& cores();
+
   const RunOptions& options;
   ProgressMonitor monitor;
   StageTimer opening;    ///< datasets
@@ -92,13 +95,18 @@ struct Run {
   mpi::Communicator communicator;
   BackendPlacement place;
   StartingBackend backend;
-  std::array<double, 3> told_seconds{};  ///< of the start, by earlier reports
+  std::unique_ptr<Backend> cores_beside_gpu;  ///< once there was work for them
+  std::array<double, 3> told_seconds{};       ///< of the start, by earlier reports
 
  private:
   void start_at(BackendPlacement chosen);
 
   bool is_chosen_ = false;  ///< once and for all
 };
+
+/// Tells names, hosts and devices of a run; `seconds` and `stages` are left for the caller. Waits
+/// for the backend. Collective; throws the same Error on every rank.
+RunReport describe_run(const Run& run);
 
 /// Reports what ran since `start`; of the run's start and of `stages`, those of the busiest rank.
 /// Collective.

@@ -64,6 +64,18 @@ void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& mo
   stages.insert(stages.end(), more.begin(), more.end());
 }
 
+void add_up(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more) {
+  for (const StageTiming& each : more) {
+    const auto known = find_stage(stages, each.stage);
+    if (known == stages.end()) {
+      stages.push_back(each);
+      continue;
+    }
+    known->seconds += each.seconds;
+    known->bytes += each.bytes;
+  }
+}
+
 std::vector<StageTiming> over_threads(const std::vector<StageTiming>& threads, double seconds) {
   std::vector<StageTiming> stages;
   for (const StageTiming& each : threads) {

@@ -13,6 +13,11 @@ std::optional<std::uint64_t> WorkQueue::Worker::next() {
   return item;
 }
 
+std::uint64_t WorkQueue::Worker::left() const {
+  const std::uint64_t next = queue_.next_;
+  return next < queue_.items_.end() ? queue_.items_.end() - next : 0;
+}
+
 std::vector<StageTiming> WorkQueue::run(int threads, const Body& body, std::uint64_t bytes,
                                         ProgressMonitor& monitor,
                                         const mpi::Communicator& communicator) {

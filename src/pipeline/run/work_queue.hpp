@@ -28,6 +28,9 @@ class WorkQueue {
     /// Returns the next item; none once all are taken or the work is to stop.
     std::optional<std::uint64_t> next();
 
+    /// Counts the items that are left.
+    std::uint64_t left() const;
+
     /// Tells whether another thread or rank has failed, so that nothing more is needed.
     bool is_to_stop() const { return stop_.stop_requested(); }
 

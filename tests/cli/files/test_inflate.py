@@ -217,3 +217,62 @@ def test_bytes_behind_a_stream_are_no_matter(folder):
         _, stored = file["values"].id.read_direct_chunk((0, 29))
         file["values"].id.write_direct_chunk((0, 29), stored + b"behind", 0)
     expect_same(path)
+
+
+SHARED_CHUNKS = 416
+SHARED_CHUNK = 2**17  # f64: 1 MiB
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A dataset that a few cores take so long for that it is worth starting a GPU beside them, with
+    the exact sum and the counts of its integers."""
+    path = tmp_path_factory.mktemp("shared") / "in.h5"
+    parts = np.random.default_rng(8).integers(0, 100, (8, SHARED_CHUNK))
+    streams = [zlib.compress(part.astype("<f8").tobytes(), 1) for part in parts]
+    with h5py.File(path, "w") as file:
+        dataset = file.create_dataset("values", shape=(SHARED_CHUNKS * SHARED_CHUNK,), dtype="<f8",
+                                      chunks=(SHARED_CHUNK,), compression="gzip")  # fmt: skip
+        for chunk in range(SHARED_CHUNKS):
+            dataset.id.write_direct_chunk((chunk * SHARED_CHUNK,), streams[chunk % 8])
+    times = SHARED_CHUNKS // 8
+    yield path, int(parts.sum()) * times, np.bincount(parts.ravel(), minlength=100) * times
+    path.unlink()
+
+
+def expect_shared(report, threads):
+    """Where there is a GPU, every element was its or the cores'. A thread alone starts the GPU before
+    it works; others may be done by then."""
+    if support.gpu_count() == 0 or "this build has no CUDA" in support.run("--config").stdout:
+        assert report["backend"] == "cpu"
+        return
+    assert report["backend"] == "cpu+cuda"
+    stages = report["timings"]["stages"]
+    bytes_of = [int(stages[name]["bytes"]) for name in ("fold", "fold on cores")]
+    assert min(bytes_of) > 0 or threads > 1
+    assert sum(bytes_of) == SHARED_CHUNKS * SHARED_CHUNK * 8
+
+
+@pytest.mark.parametrize("threads, ranks", [(1, None), (2, None), (1, 2)])
+def test_cores_share_with_a_gpu(shared, threads, ranks):
+    path, total, counts = shared
+    words = ("--threads", threads, *(("--share-gpu",) if ranks else ()))
+    reduced = support.reduce(path, "values", *words, ops="sum", ranks=ranks, backend=None)
+    assert reduced.results["sum"] == total
+    counted = support.run("histogram", path, "values", "--json", "-", *words, "--bins", "100",
+                          "--range", "0,100", ranks=ranks, backend=None)  # fmt: skip
+    assert counted.results["counts"] == counts.tolist()
+    if ranks is None:
+        expect_shared(reduced.report, threads)
+        expect_shared(counted.report, threads)
+
+
+def test_damage_is_told_by_whoever_meets_it(shared, folder):
+    path = folder / "damaged.h5"
+    path.write_bytes(shared[0].read_bytes())
+    at, size, _ = stored_chunk(path, 3)
+    overwrite(path, *DAMAGES["middle"](at, size))
+    words = ("reduce", path, "values", "--threads", "2")
+    mentions = [path, "values", "chunk [3]", f"byte {at}", "deflate stream is damaged"]
+    told = support.fail(*words, code=1, mentions=mentions, backend=None).errors
+    assert told == support.fail(*words, code=1, mentions=mentions, backend="cpu").errors

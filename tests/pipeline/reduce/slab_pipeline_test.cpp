@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <functional>
+#include <future>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/results/summarize.hpp"
 #include "cpu/engines/backend.hpp"
@@ -17,20 +23,13 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// The host's, but engines hold slabs of at most `max_elements`, as in a GPU with little memory.
-class SmallBackend final : public Backend {
- public:
-  explicit SmallBackend(std::uint64_t max_elements) : max_elements_(max_elements) {}
+using Extents = std::vector<std::uint64_t>;
 
+/// The host's, but for reductions.
+class BackendLikeAGpu : public Backend {
+ public:
   std::string name() const override { return host_->name(); }
   std::string device() const override { return host_->device(); }
-
-  std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
-                                                   ReduceNeeds needs) override {
-    StagingPlan small = plan;
-    small.slab_elements = std::min(plan.slab_elements, max_elements_);
-    return host_->make_reduce_engine(small, needs);
-  }
 
   std::unique_ptr<HistogramEngine> make_histogram_engine(
       const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) override {
@@ -57,26 +56,94 @@ class SmallBackend final : public Backend {
     return host_->make_compact_engine(plan, indices);
   }
 
- private:
+ protected:
   std::unique_ptr<Backend> host_ = cpu::make_backend(1);
+};
+
+/// Engines hold slabs of at most `max_elements`, as in a GPU with little memory.
+class SmallBackend final : public BackendLikeAGpu {
+ public:
+  explicit SmallBackend(std::uint64_t max_elements) : max_elements_(max_elements) {}
+
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
+                                                   ReduceNeeds needs) override {
+    StagingPlan small = plan;
+    small.slab_elements = std::min(plan.slab_elements, max_elements_);
+    return host_->make_reduce_engine(small, needs);
+  }
+
+ private:
   std::uint64_t max_elements_;
+};
+
+/// Takes slabs of deflated chunks.
+class InflatingEngine final : public ReduceEngine {
+ public:
+  InflatingEngine(std::unique_ptr<ReduceEngine> host, const StagingPlan& plan)
+      : host_(std::move(host)), plan_(plan) {
+    for (int slot = 0; slot < slots(); ++slot) staging_.emplace_back(plan.deflated.staging_bytes);
+  }
+
+  int slots() const override { return host_->slots(); }
+  std::span<std::byte> buffer(int slot) override { return staging_.at(as_place(slot)); }
+  std::uint64_t slab_elements() const override { return host_->slab_elements(); }
+  bool inflates() const override { return true; }
+  std::vector<StageTiming> timings() const override { return host_->timings(); }
+  Accumulator finish() override { return host_->finish(); }
+
+  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+    const std::uint64_t chunk_bytes = plan_.deflated.chunk_bytes;
+    std::vector<StagedChunk> inflated;
+    for (const StagedChunk& chunk : slab.chunks) {
+      EXPECT_GT(chunk.deflated_bytes, 0u);
+      const std::uint64_t place = inflated.size() * chunk_bytes;
+      plan_.deflated.decode(chunk.number, host_->buffer(slot).subspan(place, chunk_bytes));
+      inflated.push_back({chunk.number, place});
+    }
+    StagedChunks plain = slab;
+    plain.chunks = inflated;
+    host_->submit(slot, plain, indices);
+    ++submitted;
+  }
+
+  inline static std::atomic<int> submitted = 0;
+
+ private:
+  static std::size_t as_place(int slot) { return static_cast<std::size_t>(slot); }
+
+  std::unique_ptr<ReduceEngine> host_;
+  StagingPlan plan_;
+  std::vector<std::vector<std::byte>> staging_;
+};
+
+class InflatingBackend final : public BackendLikeAGpu {
+ public:
+  std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
+                                                   ReduceNeeds needs) override {
+    InflatingEngine::submitted = 0;
+    return std::make_unique<InflatingEngine>(host_->make_reduce_engine(plan, needs), plan);
+  }
 };
 
 /// A chunked dataset, reduced by ranks whose last one has a small engine.
 class SlabPipeline : public testing::Test {
  protected:
-  SlabPipeline() {
-    GenerateOptions options;
-    options.kind = GeneratorKind::iota;
-    options.format.type = ElementType::i64;
-    options.shape = {200, 90};
-    options.storage.chunk_shape = {10, 20};
-    options.output = {file_, "values", true, {}};
-    expected_sum_ = generate(MPI_COMM_WORLD, options).known_sum;
-  }
+  SlabPipeline() { write({200, 90}, {10, 20}); }
 
   ~SlabPipeline() override {
     if (world_.is_root()) std::remove(file_.c_str());
+  }
+
+  void write(const Extents& shape, const Extents& chunk_shape,
+             std::optional<int> deflate_level = std::nullopt) {
+    GenerateOptions options;
+    options.kind = GeneratorKind::iota;
+    options.format.type = ElementType::i64;
+    options.shape = shape;
+    options.storage.chunk_shape = chunk_shape;
+    options.storage.deflate_level = deflate_level;
+    options.output = {file_, "values", true, {}};
+    expected_sum_ = generate(MPI_COMM_WORLD, options).known_sum;
   }
 
   DatasetView open() const { return {open_everywhere(file_, "values", world_), {}}; }
@@ -89,19 +156,40 @@ class SlabPipeline : public testing::Test {
     run_->backend = StartingBackend([this, max_elements] {
       return std::make_unique<SmallBackend>(world_.is_last() ? max_elements : plenty);
     });
-    const auto make = [this](Backend& backend, const StagingPlan& plan) {
-      std::unique_ptr<ReduceEngine> engine =
-          backend.make_reduce_engine(plan, needs_of({Statistic::sum}, ElementType::i64));
-      engine_ = engine.get();
-      return engine;
+    return set_up(view);
+  }
+
+  SlabSetup set_up(DatasetView& view) {
+    const auto make = [](Backend& backend, const StagingPlan& plan) {
+      return backend.make_reduce_engine(plan, needs_of({Statistic::sum}, ElementType::i64));
     };
     return set_up_slabs(view, make, *run_);
   }
 
+  /// Sets up deflated slabs that cores share with a GPU, which has started once start() returns.
+  SlabSetup set_up_shared(DatasetView& view, std::function<void()> start) {
+    options_.threads = world_.size() == 1 ? 2 : 1;
+    run_.emplace(MPI_COMM_WORLD, options_);
+    run_->place.gpu.emplace();
+    run_->backend = StartingBackend([start = std::move(start)] {
+      start();
+      return std::make_unique<InflatingBackend>();
+    });
+    return set_up(view);
+  }
+
+  /// Returns the bytes that cores took beside a GPU.
+  std::uint64_t bytes_on_cores() const {
+    const auto on_cores = std::ranges::find(stages_, stage::reduce_on_cores, &StageTiming::stage);
+    return on_cores == stages_.end() ? 0 : on_cores->bytes;
+  }
+
   void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {
-    Accumulator mine;
-    pass_slabs(
-        setup, [&] { mine = engine_->finish(); }, view.info(), *run_);
+    Accumulator mine = Accumulator::empty();
+    const auto add = [&](StreamEngine& engine) {
+      mine.merge(static_cast<ReduceEngine&>(engine).finish());
+    };
+    stages_ = pass_slabs(setup, add, view.info(), *run_);
     const Accumulator whole = mpi::reduce(mine, world_);
     if (!world_.is_root()) return;
     const Summary summary = summarize(whole, ElementType::i64, {Statistic::sum}, {});
@@ -113,7 +201,7 @@ class SlabPipeline : public testing::Test {
   Value expected_sum_;
   RunOptions options_;
   std::optional<pipeline::Run> run_;
-  ReduceEngine* engine_ = nullptr;
+  std::vector<StageTiming> stages_;
 };
 
 TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
@@ -137,6 +225,68 @@ TEST_F(SlabPipeline, APathThatWasAskedForIsNotLeft) {
   DatasetView view = open();
   options_.read_path = ReadPath::direct;
   EXPECT_THROW(set_up(view, 150), Error);
+}
+
+TEST_F(SlabPipeline, CoresAndAGpuHaveEveryDeflatedSlabOnce) {
+  write({640, 100}, {10, 20}, 1);
+  DatasetView view = open();
+  options_.slab_bytes = 4096;
+  const SlabSetup setup = set_up_shared(view, [] {});
+  ASSERT_NE(setup.gpu, nullptr);
+  EXPECT_EQ(setup.tiling.slabs.max_places(), 2u);
+  EXPECT_EQ(setup.piece_chunks, 2u);
+  expect_right_sum(setup, view);
+  EXPECT_GT(bytes_on_cores(), 0u) << "the last ones";
+}
+
+TEST_F(SlabPipeline, CoresTakeLargeChunksOneByOneAndTheGpuWholeSlabs) {
+  write({8192, 1024}, {64, 128}, 1);
+  DatasetView view = open();
+  options_.slab_bytes = std::uint64_t{4} * 64 * 128 * sizeof(std::int64_t);
+  const SlabSetup setup = set_up_shared(view, [] {});
+  ASSERT_NE(setup.gpu, nullptr);
+  EXPECT_EQ(setup.tiling.slabs.max_places(), 4u);
+  EXPECT_EQ(setup.piece_chunks, 1u);
+  expect_right_sum(setup, view);
+  EXPECT_GT(InflatingEngine::submitted, 0);
+}
+
+TEST_F(SlabPipeline, CoresDoNotWaitForAGpuThatStartsLate) {
+  if (world_.size() > 1) GTEST_SKIP() << "a rank has one thread";
+  write({640, 100}, {10, 20}, 1);
+  DatasetView view = open();
+  options_.slab_bytes = 4096;
+  std::promise<void> all_taken;
+  const SlabSetup setup = set_up_shared(view, [&] { all_taken.get_future().wait(); });
+  ASSERT_NE(setup.gpu, nullptr);
+  const std::jthread watching([&] {
+    const auto is_done = [](const StageProgress& each) {
+      return each.stage == stage::reduce_on_cores && each.bytes == 640 * 100 * sizeof(std::int64_t);
+    };
+    while (std::ranges::none_of(run_->monitor.stages().progress(), is_done))
+      std::this_thread::yield();
+    all_taken.set_value();
+  });
+  expect_right_sum(setup, view);
+  EXPECT_EQ(InflatingEngine::submitted, 0);
+}
+
+TEST_F(SlabPipeline, AGpuThatFailsToStartEndsTheRun) {
+  write({640, 100}, {10, 20}, 1);
+  DatasetView view = open();
+  options_.slab_bytes = 4096;
+  const SlabSetup setup = set_up_shared(view, [] { throw Error("no GPU today", "", ""); });
+  ASSERT_NE(setup.gpu, nullptr);
+  const auto nothing = [](StreamEngine&) {};
+  EXPECT_THROW(pass_slabs(setup, nothing, view.info(), *run_), Error);
+}
+
+TEST_F(SlabPipeline, NeitherFewChunksNorThoseThatAreNotDeflatedAreShared) {
+  DatasetView plain = open();
+  EXPECT_EQ(set_up_shared(plain, [] {}).gpu, nullptr);
+  write({40, 20}, {10, 20}, 1);
+  DatasetView few = open();
+  EXPECT_EQ(set_up_shared(few, [] {}).gpu, nullptr);
 }
 
 }  // namespace

@@ -60,26 +60,29 @@ TEST(MeasuredBottleneck, NothingWithoutStages) {
 }
 
 TEST(ExpectedBottleneck, ContiguousBytesWaitForReadersAndThenForTheBus) {
-  EXPECT_TRUE(begins_with(expected_bottleneck(contiguous(), 2, true), "reading, about 16 GB/s"));
-  EXPECT_TRUE(begins_with(expected_bottleneck(contiguous(), 16, true), "copying to the GPU"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(contiguous(), 2, 1, true), "reading, about 16 GB/s"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(contiguous(), 16, 1, true), "copying to the GPU"));
 }
 
 TEST(ExpectedBottleneck, CompressedChunksWaitForCores) {
-  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 17, true), "decompressing"));
-  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 1, false), "decompressing, about 0.5"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 26, 1, true), "decompressing"));
+  EXPECT_TRUE(
+      begins_with(expected_bottleneck(deflated(), 1, 1, false), "decompressing, about 0.5"));
 }
 
 TEST(ExpectedBottleneck, TheLibraryServesOneThreadAtATime) {
   const io::DatasetInfo info = described_dataset({1 << 30}, {}, ReadPath::library);
-  EXPECT_EQ(expected_bottleneck(info, 1, true), expected_bottleneck(info, 8, true));
+  EXPECT_EQ(expected_bottleneck(info, 1, 1, true), expected_bottleneck(info, 8, 1, true));
 }
 
 TEST(ExpectedBottleneck, ManyChunksAreInflatedByTheGpuAsFastAsTheyCome) {
   io::DatasetInfo info = deflated();
-  EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, true), "copying to the GPU, about 50 GB"));
+  EXPECT_TRUE(
+      begins_with(expected_bottleneck(info, 16, 1, true), "copying to the GPU, about 50 GB"));
   info.stored_bytes /= 3;
-  EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, true), "inflating on the GPU, about 90"));
-  EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, false), "decompressing, about 7.9"));
+  EXPECT_TRUE(
+      begins_with(expected_bottleneck(info, 16, 1, true), "inflating on the GPU, about 90"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, 1, false), "decompressing, about 7.9"));
 }
 
 TEST(CoresAreSooner, WithWhatAGpuWouldStartFor) {
@@ -98,11 +101,11 @@ TEST(CoresAreSooner, WithBytesThatAGpuIsFedMoreSlowly) {
 
 TEST(CoresAreSooner, NotWithManyDeflatedChunks) {
   EXPECT_FALSE(cores_are_sooner(deflated(), 16, 1));
-  EXPECT_TRUE(cores_are_sooner(deflated(), 17, 1));
+  EXPECT_TRUE(cores_are_sooner(deflated(), 26, 1));
 }
 
 TEST(ExpectedBottleneck, NothingWithoutElements) {
-  EXPECT_EQ(expected_bottleneck(described_dataset({0}, {}, ReadPath::direct), 4, true), "");
+  EXPECT_EQ(expected_bottleneck(described_dataset({0}, {}, ReadPath::direct), 4, 1, true), "");
 }
 
 }  // namespace

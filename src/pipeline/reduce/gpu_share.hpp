@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/engine/stream_engines.hpp"
+
+namespace warpfold::pipeline {
+
+/// The slabs of deflated chunks that a GPU takes of a rank's while cores take the others. Threads
+/// ask for each slab whether to bring it to the GPU, which costs them a tenth of inflating it: they
+/// should while there is room, and the GPU is done before cores are with what is left. They may
+/// call at once.
+class GpuShare {
+ public:
+  using MakeEngine = std::function<std::unique_ptr<StreamEngine>()>;
+
+  /// A slab has at most so many elements and chunks; cores are as many as `threads`.
+  GpuShare(MakeEngine make_engine, std::uint64_t slab_elements, std::uint64_t slab_chunks,
+           int threads)
+      : make_engine_(std::move(make_engine)),
+        slab_elements_(slab_elements),
+        slab_chunks_(slab_chunks),
+        threads_(static_cast<std::uint64_t>(threads)) {}
+
+  /// Makes the engine; until then cores have all slabs. They keep them if there is too little
+  /// device memory for the engine to inflate, or to hold a slab. To be called by one thread. Throws
+  /// what make_engine() throws.
+  void start();
+
+  /// Returns a slot of engine() for one of the `left` slabs that are left, if the GPU is to have
+  /// one now. Throws Error for what the GPU was given earlier.
+  std::optional<int> take_slot(std::uint64_t left);
+
+  /// Gives a slot back after its slab was submitted, or where there was none any more.
+  void return_slot(int slot);
+
+  /// Returns the engine; null where the GPU has no part.
+  StreamEngine* engine() const { return gpu_; }
+
+ private:
+  void flush_if_idle();
+
+  MakeEngine make_engine_;
+  std::uint64_t slab_elements_;
+  std::uint64_t slab_chunks_;
+  std::uint64_t threads_;
+  std::unique_ptr<StreamEngine> engine_;
+  std::atomic<StreamEngine*> gpu_ = nullptr;
+  std::mutex mutex_;
+  std::deque<int> free_;             ///< slots, those first that were given back first
+  std::atomic<bool> ended_ = false;  ///< the GPU gets no more
+};
+
+}  // namespace warpfold::pipeline

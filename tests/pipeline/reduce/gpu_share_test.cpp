@@ -1,0 +1,122 @@
+#include "pipeline/reduce/gpu_share.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr std::uint64_t planned_elements = 100;
+constexpr int slots = 3;
+constexpr std::uint64_t plenty = 1000;
+
+/// An engine that takes nothing, and counts how often it is told that nothing more comes.
+class CountingEngine final : public StreamEngine {
+ public:
+  explicit CountingEngine(std::uint64_t held = planned_elements, bool inflating = true)
+      : held_(held), inflating_(inflating) {}
+
+  int slots() const override { return pipeline::slots; }
+  std::span<std::byte> buffer(int) override { return {}; }
+  std::uint64_t slab_elements() const override { return held_; }
+  bool inflates() const override { return inflating_; }
+  bool is_ready(int slot) override { return slot != busy; }
+  void submit(int, const StagedChunks&, const BoxIndices&) override {}
+  void proceed() override { ++proceeded; }
+  void flush() override { ++flushed; }
+  std::vector<StageTiming> timings() const override { return {}; }
+
+  int busy = -1;
+  int flushed = 0;
+  int proceeded = 0;
+
+ private:
+  std::uint64_t held_;
+  bool inflating_;
+};
+
+class Sharing : public testing::Test {
+ protected:
+  /// Makes a share of slabs of 4 chunks for 2 cores.
+  GpuShare& share_with(std::unique_ptr<CountingEngine> engine) {
+    engine_ = engine.get();
+    share_.emplace([&] { return std::move(engine); }, planned_elements, 4, 2);
+    share_->start();
+    return *share_;
+  }
+
+  /// The most slabs of 4 chunks that 2 cores are left alone with.
+  static constexpr std::uint64_t last_slabs = 19;
+
+  CountingEngine* engine_ = nullptr;
+  std::optional<GpuShare> share_;
+};
+
+TEST_F(Sharing, CoresHaveAllUntilTheGpuHasStarted) {
+  GpuShare share([] { return std::make_unique<CountingEngine>(); }, planned_elements, 4, 2);
+  EXPECT_EQ(share.engine(), nullptr);
+  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  share.start();
+  EXPECT_NE(share.engine(), nullptr);
+  EXPECT_EQ(share.take_slot(plenty), 0);
+}
+
+TEST_F(Sharing, SlotsAreForOneThreadAtATime) {
+  GpuShare& share = share_with(std::make_unique<CountingEngine>());
+  for (int slot = 0; slot < slots; ++slot) EXPECT_EQ(share.take_slot(plenty), slot);
+  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  share.return_slot(1);
+  EXPECT_EQ(share.take_slot(plenty), 1);
+}
+
+TEST_F(Sharing, NobodyWaitsForASlotThatIsBusy) {
+  GpuShare& share = share_with(std::make_unique<CountingEngine>());
+  engine_->busy = 0;
+  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  engine_->busy = -1;
+  EXPECT_EQ(share.take_slot(plenty), 0);
+}
+
+TEST_F(Sharing, TheGpuHasNoneOfTheLastSlabs) {
+  GpuShare& share = share_with(std::make_unique<CountingEngine>());
+  EXPECT_EQ(share.take_slot(last_slabs + 1), 0);
+  EXPECT_EQ(share.take_slot(last_slabs), std::nullopt);
+  EXPECT_EQ(share.take_slot(plenty), std::nullopt) << "once it has ended, it has ended";
+}
+
+TEST_F(Sharing, TheGpuIsToldOnceOfItsLastSlab) {
+  GpuShare& share = share_with(std::make_unique<CountingEngine>());
+  share.take_slot(plenty);
+  share.take_slot(last_slabs);
+  EXPECT_EQ(engine_->flushed, 0);
+  share.return_slot(0);
+  EXPECT_EQ(engine_->flushed, 1);
+  share.take_slot(0);
+  EXPECT_EQ(engine_->flushed, 1);
+  EXPECT_EQ(engine_->proceeded, 3);
+}
+
+TEST_F(Sharing, AGpuWithoutASlabIsToldSo) {
+  GpuShare& share = share_with(std::make_unique<CountingEngine>());
+  share.take_slot(0);
+  EXPECT_EQ(engine_->flushed, 1);
+}
+
+TEST_F(Sharing, AnEngineOfSmallerSlabsHasNoPart) {
+  GpuShare& share = share_with(std::make_unique<CountingEngine>(planned_elements - 1));
+  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  EXPECT_EQ(share.engine(), nullptr);
+}
+
+TEST_F(Sharing, AnEngineThatDoesNotInflateHasNoPart) {
+  GpuShare& share = share_with(std::make_unique<CountingEngine>(planned_elements, false));
+  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  EXPECT_EQ(share.engine(), nullptr);
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
