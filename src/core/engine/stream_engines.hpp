@@ -77,13 +77,20 @@ using HistogramEngine = ResultEngine<HistogramCounts>;
 struct AxisReduceSpec {
   ReduceNeeds needs;
   std::uint64_t outputs = 0;  ///< the most that a slot reduces at a time
+  int turns = 1;              ///< wanted, if the engine inflates
 };
 
 /// Reduces the columns of matrices, in slots that share nothing: slabs are rows of a matrix of as
 /// many columns as outputs. Place p is row p / outputs, output p % outputs; a slab's indices are
 /// those that an extremum in its rows has.
+///
+/// Where finish() would wait for what is inflated, threads have several slots, which they take in
+/// turns: slot + slots(), slot + 2 * slots(), ... share no more than the memory of buffer().
 class AxisReduceEngine : public StreamEngine {
  public:
+  /// Returns how many slots a thread has.
+  virtual int turns() const { return 1; }
+
   /// Forgets what the slot has reduced.
   virtual void begin(int slot, std::uint64_t outputs) = 0;
 

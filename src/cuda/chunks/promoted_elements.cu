@@ -6,6 +6,7 @@
 #include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -57,6 +58,10 @@ __global__ void __launch_bounds__(widening_threads)
 }
 
 }  // namespace
+
+void load_widening(ElementType type) {
+  visit_element_type(type, [](auto element) { load_kernel(widening_kernel<decltype(element)>); });
+}
 
 void widen_elements(const Widening& widening, cudaStream_t stream) {
   if (widening.count == 0) return;

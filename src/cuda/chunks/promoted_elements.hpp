@@ -51,6 +51,9 @@ struct Widening {
   std::uint64_t left_out = 0;  ///< bits of a wide value
 };
 
+/// Has the kernel for elements of a type loaded.
+void load_widening(ElementType type);
+
 void widen_elements(const Widening& widening, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

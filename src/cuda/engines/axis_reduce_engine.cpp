@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +14,11 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/staging/promoted_loader.hpp"
+#include "cuda/staging/chunk_loader.hpp"
+#include "cuda/staging/slab_batches.hpp"
+#include "cuda/staging/slab_layout.hpp"
+#include "cuda/staging/staging_buffer.hpp"
+#include "cuda/staging/wide_elements.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -58,31 +65,77 @@ std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisReduceSpec& spe
   return counter.bytes();
 }
 
-PromotedLoaderPlan loader_plan(const StagingPlan& plan) {
-  return {.slabs = plan, .buffers = 2, .marks_counting = true};
+WideningPlan widening(const StagingPlan& plan) {
+  return {.format = plan.format,
+          .decoding = plan.decoding,
+          .slab_elements = plan.slab_elements,
+          .marks_counting = true};
 }
 
-/// A thread's slabs on their way through the GPU: one is copied while the host fills the buffer for
-/// the next.
-class AxisReduceSlot {
+/// What is done with the slabs of a batch, as far as its memory goes.
+SlabPurpose reducing(const StagingPlan& plan) {
+  return {.verb = "fold along axes",
+          .slot_bytes = [bytes = WideElements::device_bytes(widening(plan))](std::uint64_t) {
+            return bytes;
+          }};
+}
+
+/// As slabs are stored: elements that don't count are told where all are made wide.
+StagingPlan without_decoding(StagingPlan plan) {
+  plan.decoding = {};
+  return plan;
+}
+
+/// An engine's slots and batches, and how many of these slots a thread has.
+struct AxisLayout {
+  SlabLayout slabs;
+  int turns = 1;
+};
+
+/// Returns a layout that inflates if half of the memory is enough for two turns of each slot, and
+/// the rest for batches.
+std::optional<AxisLayout> inflating_layout(const StagingPlan& plan, const AxisReduceSpec& spec,
+                                           std::uint64_t limit) {
+  constexpr int least_turns = 2;
+  const std::uint64_t turn_bytes =
+      static_cast<unsigned>(std::max(plan.slots, 1)) * bytes_of_arrays(plan, spec);
+  const int turns = static_cast<int>(
+      std::min<std::uint64_t>(limit / 2 / turn_bytes, static_cast<unsigned>(spec.turns)));
+  if (turns < least_turns) return std::nullopt;
+  const StagingPlan stored = without_decoding(plan);
+  const SlabPurpose purpose = reducing(plan);
+  const auto slabs = SlotMemory(stored, purpose)
+                         .inflating_layout(limit - static_cast<unsigned>(turns) * turn_bytes);
+  if (!slabs) return std::nullopt;
+  return AxisLayout{*slabs, turns};
+}
+
+AxisLayout layout_of(const StagingPlan& plan, const AxisReduceSpec& spec, std::uint64_t limit) {
+  if (const auto inflating = inflating_layout(plan, spec, limit)) return *inflating;
+  const LoaderSize loader{.staging_bytes = plan.slot_bytes()};
+  const std::uint64_t slot_bytes =
+      bytes_of_arrays(plan, spec) + WideElements::device_bytes(widening(plan)) +
+      ChunkLoader::device_bytes(loader) + plan.slab_elements * size_of(plan.format.type);
+  const int slots = slots_that_fit(plan.slots, slot_bytes, limit, "fold along axes in");
+  return {{slots, {plan.slab_elements, plan.slot_bytes()}, false, slots, loader}};
+}
+
+/// What a slot reduces slabs into.
+class AxisReduction {
  public:
-  AxisReduceSlot(const StagingPlan& plan, const AxisReduceSpec& spec, const TimedEvent& epoch)
+  /// `completes_each` slab before it returns, as the elements' memory is not the slot's alone.
+  AxisReduction(const StagingPlan& plan, const AxisReduceSpec& spec, ElementType wide,
+                bool completes_each)
       : plan_(plan),
         spec_(spec),
-        loader_(loader_plan(plan), epoch),
-        memory_(bytes_of_arrays(plan, spec)),
-        reduces_(epoch) {
+        wide_(wide),
+        completes_each_(completes_each),
+        memory_(bytes_of_arrays(plan, spec)) {
     Scratch scratch(memory_.data());
     arrays_ = take_arrays(scratch, plan, spec);
     fill_bytes(arrays_.status, 0, sizeof(*arrays_.status), stream_.get());
     begin(spec.outputs);
   }
-
-  static std::uint64_t device_bytes(const StagingPlan& plan, const AxisReduceSpec& spec) {
-    return PromotedLoader::device_bytes(loader_plan(plan)) + bytes_of_arrays(plan, spec);
-  }
-
-  std::span<std::byte> buffer() { return loader_.buffer(); }
 
   void begin(std::uint64_t outputs) {
     if (outputs > spec_.outputs)
@@ -90,7 +143,7 @@ class AxisReduceSlot {
                   std::to_string(spec_.outputs) + " were planned", "");
     complete();
     spills_ = {};
-    reduce_ = {.wide = loader_.wide_type(),
+    reduce_ = {.wide = wide_,
                .needs = spec_.needs,
                .outputs = outputs,
                .groups = std::max<std::uint64_t>(
@@ -100,18 +153,27 @@ class AxisReduceSlot {
                .status = arrays_.status};
     if (outputs != 0)
       kernels::clear_columns(reduce_.columns, reduce_.outputs * reduce_.groups, stream_.get());
+    stream_.synchronize();
   }
 
-  void submit(const StagedChunks& slab, const BoxIndices& rows) {
-    if (slab.target.elements == 0) return;
+  /// A slab is on its way.
+  void expect() { ++expected_; }
+
+  /// Tells whether all expected slabs were taken.
+  bool has_all() const { return expected_ == 0; }
+
+  /// Starts reducing a slab's elements, which become wide in `wide`. Waits for the one before.
+  void take(const SlabValues& slab, WideElements& wide, cudaStream_t stream) {
+    const std::lock_guard lock(mutex_);
     complete();
-    loader_.load(slab, rows, stream_.get());
-    reduce_.elements = loader_.elements();
-    reduce_.counting = loader_.counting();
-    reduce_.count = slab.target.elements;
-    reduce_.rows = loader_.indices();
+    reduce_.elements = wide.widen(slab.elements, slab.count, stream);
+    reduce_.counting = wide.counting();
+    reduce_.count = slab.count;
+    reduce_.rows = slab.indices;
     reduce_.resumed = false;
-    reduce_columns();
+    reduce_columns(stream);
+    if (completes_each_) complete();
+    if (slab.count > 0) --expected_;
   }
 
   AxisParts finish() {
@@ -119,7 +181,7 @@ class AxisReduceSlot {
     AxisParts parts(spec_.needs, reduce_.outputs);
     if (reduce_.outputs == 0) return parts;
     kernels::merge_columns(reduce_, stream_.get());
-    copy_status();
+    copy_status(stream_.get());
     stream_.synchronize();
     take_spills();
     download(parts);
@@ -127,34 +189,29 @@ class AxisReduceSlot {
     return parts;
   }
 
-  void append_copies(std::vector<SpanTimer*>& timers) const { loader_.append_timers(timers); }
-  SpanTimer& reduces() { return reduces_; }
-
  private:
-  void reduce_columns() {
-    reduces_.begin(stream_.get());
-    kernels::reduce_columns(reduce_, stream_.get());
-    copy_status();
-    reduces_.end(stream_.get(), reduce_.resumed ? 0 : reduce_.count * size_of(plan_.format.type));
-    under_way_ = true;
+  void reduce_columns(cudaStream_t stream) {
+    kernels::reduce_columns(reduce_, stream);
+    copy_status(stream);
+    reduced_.record(stream);
+    under_way_ = stream;
   }
 
-  void copy_status() {
-    copy_to_host(&*status_, arrays_.status, sizeof(*arrays_.status), stream_.get());
+  void copy_status(cudaStream_t stream) {
+    copy_to_host(&*status_, arrays_.status, sizeof(*arrays_.status), stream);
   }
 
-  /// Completes the reduction of the slab last submitted.
+  /// Completes the reduction of the slab last taken.
   void complete() {
-    if (!under_way_) return;
-    under_way_ = false;
-    reduces_.wait();
+    if (under_way_ == nullptr) return;
+    reduced_.wait();
     while (status_->stopped != 0) {
       take_spills();
       reduce_.resumed = true;
-      reduce_columns();
-      reduces_.wait();
+      reduce_columns(under_way_);
+      reduced_.wait();
     }
-    under_way_ = false;
+    under_way_ = nullptr;
     take_spills();
   }
 
@@ -165,6 +222,7 @@ class AxisReduceSlot {
          downloaded_array<AxisSpill>(arrays_.spills, status_->spilled, stream_.get()))
       spills_.add(spill);
     fill_bytes(arrays_.status, 0, sizeof(*arrays_.status), stream_.get());
+    stream_.synchronize();
     *status_ = {};
   }
 
@@ -185,40 +243,110 @@ class AxisReduceSlot {
 
   StagingPlan plan_;
   AxisReduceSpec spec_;
-  PromotedLoader loader_;
+  ElementType wide_;
+  bool completes_each_;
   DeviceBuffer memory_;
   SlotArrays arrays_{};
   MappedValue<kernels::AxisReduceStatus> status_;
   kernels::AxisReduce reduce_{};
-  bool under_way_ = false;
   AxisSpills spills_;
-  SpanTimer reduces_;
-  Stream stream_;
+  std::mutex mutex_;  ///< of those who take slabs
+  std::atomic<int> expected_ = 0;
+  Event reduced_;
+  cudaStream_t under_way_ = nullptr;  ///< of a reduction that is not completed
+  Stream stream_;                     ///< idle while slabs are reduced
 };
 
-class CudaAxisReduceEngine final : public SlotEngineOf<AxisReduceEngine, AxisReduceSlot> {
+using AxisReductions = std::vector<std::unique_ptr<AxisReduction>>;
+
+/// Hands a batch's slabs to their slots' reductions.
+class AxisReduceStage final : public SlabStage {
  public:
-  CudaAxisReduceEngine(const Device& device, const StagingPlan& plan, const AxisReduceSpec& spec)
-      : SlotEngineOf(device,
-                     slots_that_fit(plan.slots, AxisReduceSlot::device_bytes(plan, spec),
-                                    device.memory_limit(), "fold along axes in"),
-                     plan.stages,
-                     [&](const TimedEvent& epoch) {
-                       return std::make_unique<AxisReduceSlot>(plan, spec, epoch);
-                     }),
-        slab_elements_(plan.slab_elements) {
-    add_stage(stage::reduce, &AxisReduceSlot::reduces);
+  AxisReduceStage(const StagingPlan& plan, AxisReductions& slots)
+      : slots_(slots), wide_(widening(plan)) {
+    wide_.load_kernel();
   }
 
-  std::uint64_t slab_elements() const override { return slab_elements_; }
-  void begin(int slot, std::uint64_t outputs) override { at(slot).begin(outputs); }
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
-    at(slot).submit(slab, rows);
+  void take(const SlabValues& slab, cudaStream_t stream) override {
+    slots_.at(static_cast<std::size_t>(slab.slot))->take(slab, wide_, stream);
   }
-  AxisParts finish(int slot) override { return at(slot).finish(); }
 
  private:
-  std::uint64_t slab_elements_;
+  AxisReductions& slots_;
+  WideElements wide_;
+};
+
+class CudaAxisReduceEngine final : public AxisReduceEngine {
+ public:
+  CudaAxisReduceEngine(const Device& device, const StagingPlan& plan, const AxisReduceSpec& spec)
+      : device_(device), layout_(layout_of(plan, spec, device.memory_limit())) {
+    start_timing(epoch_);
+    const SlabLayout& slabs = layout_.slabs;
+    std::vector<SpanTimer*> copies;
+    for (int slot = 0; slot < slabs.slots; ++slot) {
+      buffers_.push_back(std::make_unique<StagingPair>(
+          ChunkLoader::buffer_bytes(slabs.slot.staging_bytes, slabs.loader.slab_chunks), epoch_));
+      buffers_.back()->append_copies(copies);
+    }
+    const ElementType wide = WideElements(widening(plan)).type();
+    for (int slot = 0; slot < slabs.slots * layout_.turns; ++slot)
+      reductions_.push_back(std::make_unique<AxisReduction>(plan, spec, wide, slabs.inflates));
+    std::vector<std::unique_ptr<SlabBatch>> batches;
+    for (int batch = 0; batch < slabs.batches; ++batch)
+      batches.push_back(std::make_unique<SlabBatch>(
+          without_decoding(plan), reducing(plan), slabs,
+          std::make_unique<AxisReduceStage>(plan, reductions_), epoch_));
+    batches_.emplace(std::move(batches), slabs.inflates);
+    stages_ = slab_stages(copies, *batches_, slabs.inflates, plan.stages);
+  }
+
+  int slots() const override { return layout_.slabs.slots; }
+  int turns() const override { return layout_.turns; }
+  std::uint64_t slab_elements() const override { return layout_.slabs.slot.elements; }
+  bool inflates() const override { return layout_.slabs.inflates; }
+
+  std::span<std::byte> buffer(int slot) override {
+    return buffers_of(slot).fill().first(layout_.slabs.slot.staging_bytes);
+  }
+
+  void begin(int slot, std::uint64_t outputs) override { at(slot).begin(outputs); }
+
+  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
+    if (slab.target.elements == 0) return;
+    at(slot).expect();
+    batches_->submit(slot, buffers_of(slot).take(), slab, rows);
+  }
+
+  AxisParts finish(int slot) override {
+    AxisReduction& reduction = at(slot);
+    batches_->finish_until([&] { return reduction.has_all(); });
+    return reduction.finish();
+  }
+
+  std::vector<StageTiming> timings() const override {
+    device_.activate();
+    return timings_of(stages_);
+  }
+
+ private:
+  /// Returns a slot and makes its device current.
+  AxisReduction& at(int slot) const {
+    device_.activate();
+    return *reductions_.at(static_cast<std::size_t>(slot));
+  }
+
+  StagingPair& buffers_of(int slot) const {
+    device_.activate();
+    return *buffers_[static_cast<std::size_t>(slot % slots())];
+  }
+
+  Device device_;
+  AxisLayout layout_;
+  TimedEvent epoch_;
+  std::vector<std::unique_ptr<StagingPair>> buffers_;
+  AxisReductions reductions_;
+  std::optional<SlabBatches> batches_;
+  std::vector<std::unique_ptr<TimedStage>> stages_;
 };
 
 }  // namespace

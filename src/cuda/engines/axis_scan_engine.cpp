@@ -15,7 +15,9 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/staging/promoted_loader.hpp"
+#include "cuda/staging/chunk_loader.hpp"
+#include "cuda/staging/staging_buffer.hpp"
+#include "cuda/staging/wide_elements.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -32,12 +34,16 @@ std::uint64_t identity_of(const StagingPlan& plan, ScanOperation operation) {
   });
 }
 
-PromotedLoaderPlan loader_plan(const StagingPlan& plan, const AxisScanSpec& spec) {
-  return {.slabs = plan, .left_out = identity_of(plan, spec.scan.operation)};
+WideningPlan widening(const StagingPlan& plan, const AxisScanSpec& spec) {
+  return {.format = plan.format,
+          .decoding = plan.decoding,
+          .slab_elements = plan.slab_elements,
+          .left_out = identity_of(plan, spec.scan.operation)};
 }
 
 /// A slot's arrays in device memory.
 struct SlotArrays {
+  std::byte* stored;
   std::byte* before;
   std::byte* after;
   std::byte* segment_states;
@@ -49,7 +55,8 @@ struct SlotArrays {
 SlotArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisScanSpec& spec) {
   const std::uint64_t state =
       kernels::state_bytes(spec.scan.operation, kernels::wide_type(value_type(plan)));
-  return {.before = scratch.take<std::byte>(spec.lines * state),
+  return {.stored = scratch.take<std::byte>(plan.slab_elements * size_of(plan.format.type)),
+          .before = scratch.take<std::byte>(spec.lines * state),
           .after = scratch.take<std::byte>(spec.lines * state),
           .segment_states = scratch.take<std::byte>(kernels::max_segments() * state),
           .prefixes = scratch.take<std::byte>(plan.slab_elements * size_of(spec.scan.output)),
@@ -113,7 +120,9 @@ class AxisScanSlot {
       : plan_(plan),
         spec_(spec.scan),
         lines_(spec.lines),
-        loader_(loader_plan(plan, spec), epoch),
+        staging_(ChunkLoader::buffer_bytes(plan.slot_bytes()), epoch),
+        chunks_({.staging_bytes = plan.slot_bytes()}),
+        wide_(widening(plan, spec)),
         output_(plan.slab_elements * size_of(spec.scan.output), epoch),
         memory_(bytes_of_arrays(plan, spec)),
         exact_lines_(spec.scan),
@@ -124,17 +133,21 @@ class AxisScanSlot {
   }
 
   static std::uint64_t device_bytes(const StagingPlan& plan, const AxisScanSpec& spec) {
-    return PromotedLoader::device_bytes(loader_plan(plan, spec)) + bytes_of_arrays(plan, spec);
+    return ChunkLoader::device_bytes({.staging_bytes = plan.slot_bytes()}) +
+           WideElements::device_bytes(widening(plan, spec)) + bytes_of_arrays(plan, spec);
   }
 
-  std::span<std::byte> buffer() { return loader_.buffer(); }
+  std::span<std::byte> buffer() {
+    staging_.wait();
+    return staging_.memory().first(plan_.slot_bytes());
+  }
 
   void begin(std::uint64_t lines) {
     if (lines > lines_)
       throw Error("a slot can't scan " + std::to_string(lines) + " lines",
                   std::to_string(lines_) + " were planned", "");
     exact_lines_.clear();
-    scan_ = {.wide = loader_.wide_type(),
+    scan_ = {.wide = wide_.type(),
              .lines = lines,
              .operation = spec_.operation,
              .exclusive = spec_.exclusive,
@@ -156,8 +169,10 @@ class AxisScanSlot {
     const std::uint64_t elements = slab.target.elements;
     if (elements == 0) return {};
     validate(elements, shape);
-    loader_.load(slab, {}, stream_.get());
-    scan_.elements = loader_.elements();
+    chunks_.clear();
+    chunks_.copy(staging_, slab, {}, size_of(plan_.format.type), stream_.get());
+    chunks_.assemble(0, arrays_.stored, stream_.get());
+    scan_.elements = wide_.widen(arrays_.stored, elements, stream_.get());
     scan_.shape = shape;
     scan_.segments = kernels::segments_of(shape);
     start_scan(elements);
@@ -172,7 +187,7 @@ class AxisScanSlot {
     return status_->overflow;
   }
 
-  void append_copies(std::vector<SpanTimer*>& timers) const { loader_.append_timers(timers); }
+  SpanTimer& copies() { return staging_.copies(); }
   SpanTimer& scans() { return scans_; }
   SpanTimer& outputs() { return output_.copies(); }
 
@@ -180,9 +195,12 @@ class AxisScanSlot {
   static constexpr unsigned long long no_overflow = ~0ull;
 
   void validate(std::uint64_t elements, const AxisSlab& shape) const {
-    if (shape.lines() == scan_.lines && elements == scan_.lines * shape.along) return;
+    if (shape.lines() == scan_.lines && elements == scan_.lines * shape.along &&
+        elements <= plan_.slab_elements)
+      return;
     throw Error("a slab of " + std::to_string(elements) + " elements does not fit its lines",
-                std::to_string(scan_.lines) + " of " + std::to_string(shape.along) + " elements",
+                std::to_string(scan_.lines) + " of " + std::to_string(shape.along) + " elements, " +
+                    std::to_string(plan_.slab_elements) + " at most",
                 "");
   }
 
@@ -223,7 +241,9 @@ class AxisScanSlot {
   StagingPlan plan_;
   ScanSpec spec_;
   std::uint64_t lines_;
-  PromotedLoader loader_;
+  StagingBuffer staging_;
+  ChunkLoader chunks_;
+  WideElements wide_;
   StagingBuffer output_;
   DeviceBuffer memory_;
   SlotArrays arrays_{};
@@ -243,6 +263,7 @@ class CudaAxisScanEngine final : public SlotEngineOf<AxisScanEngine, AxisScanSlo
                      plan.stages, [&](const TimedEvent& epoch) {
                        return std::make_unique<AxisScanSlot>(plan, spec, epoch);
                      }) {
+    add_stage(stage::copy_to_gpu, &AxisScanSlot::copies);
     add_stage(stage::scan, &AxisScanSlot::scans);
     add_stage(stage::copy_from_gpu, &AxisScanSlot::outputs);
   }

@@ -33,8 +33,7 @@ inline int slots_that_fit(int wanted, std::uint64_t slot_bytes, std::uint64_t li
       std::min<std::uint64_t>(fitting, static_cast<unsigned>(std::max(wanted, 1))));
 }
 
-/// A SlotEngine whose Slots share nothing. A Slot has buffer() and append_copies(), which adds the
-/// timers of its copies to the GPU.
+/// A SlotEngine whose Slots, which have a buffer(), share nothing.
 template <class Engine, class Slot>
 class SlotEngineOf : public Engine {
  public:
@@ -51,12 +50,7 @@ class SlotEngineOf : public Engine {
   SlotEngineOf(const Device& device, int slots, StageRegistry* registry, MakeSlot&& make_slot)
       : device_(device), registry_(registry) {
     start_timing(epoch_);
-    std::vector<SpanTimer*> copies;
-    for (int slot = 0; slot < slots; ++slot) {
-      slots_.push_back(make_slot(epoch_));
-      slots_.back()->append_copies(copies);
-    }
-    stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, registry_));
+    for (int slot = 0; slot < slots; ++slot) slots_.push_back(make_slot(epoch_));
   }
 
   /// Shows a stage that timer(slot) of each slot measures.
@@ -79,6 +73,24 @@ class SlotEngineOf : public Engine {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<TimedStage>> stages_;
 };
+
+/// Returns the stages of an engine whose slabs go through buffers that `copies` time, to batches.
+inline std::vector<std::unique_ptr<TimedStage>> slab_stages(const std::vector<SpanTimer*>& copies,
+                                                            const SlabBatches& batches,
+                                                            bool inflates,
+                                                            StageRegistry* registry) {
+  std::vector<SpanTimer*> inflating;
+  std::vector<SpanTimer*> working;
+  for (const auto& batch : batches.all()) {
+    inflating.push_back(&batch->inflating());
+    working.push_back(&batch->working());
+  }
+  std::vector<std::unique_ptr<TimedStage>> stages;
+  stages.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, registry));
+  if (inflates) stages.push_back(std::make_unique<TimedStage>(stage::inflate, inflating, registry));
+  stages.push_back(std::make_unique<TimedStage>(stage::reduce, working, registry));
+  return stages;
+}
 
 /// A ResultEngine whose batches each have a Stage (a SlabStage).
 template <class Result, class Stage>
@@ -121,14 +133,17 @@ class ResultEngineOf : public ResultEngine<Result> {
         plan.staging == Staging::chunks
             ? ChunkLoader::buffer_bytes(layout.slot.staging_bytes, layout.loader.slab_chunks)
             : layout.slot.staging_bytes;
-    for (int slot = 0; slot < layout.slots; ++slot)
+    std::vector<SpanTimer*> copies;
+    for (int slot = 0; slot < layout.slots; ++slot) {
       staging_.push_back(std::make_unique<StagingBuffer>(bytes, epoch_));
+      copies.push_back(&staging_.back()->copies());
+    }
     std::vector<std::unique_ptr<SlabBatch>> batches;
     for (int batch = 0; batch < layout.batches; ++batch)
       batches.push_back(
           std::make_unique<SlabBatch>(plan, purpose, layout, make_stage(layout.slot), epoch_));
     batches_.emplace(std::move(batches), layout.inflates);
-    add_stages(plan.stages);
+    stages_ = slab_stages(copies, *batches_, layout.inflates, plan.stages);
   }
 
   /// Starts what is left, and returns all batches.
@@ -144,21 +159,6 @@ class ResultEngineOf : public ResultEngine<Result> {
   StagingBuffer& at(int slot) const {
     device_.activate();
     return *staging_.at(static_cast<std::size_t>(slot));
-  }
-
-  void add_stages(StageRegistry* registry) {
-    std::vector<SpanTimer*> copies;
-    std::vector<SpanTimer*> inflating;
-    std::vector<SpanTimer*> working;
-    for (const auto& staging : staging_) copies.push_back(&staging->copies());
-    for (const auto& batch : batches_->all()) {
-      inflating.push_back(&batch->inflating());
-      working.push_back(&batch->working());
-    }
-    stages_.push_back(std::make_unique<TimedStage>(stage::copy_to_gpu, copies, registry));
-    if (layout_.inflates)
-      stages_.push_back(std::make_unique<TimedStage>(stage::inflate, inflating, registry));
-    stages_.push_back(std::make_unique<TimedStage>(stage::reduce, working, registry));
   }
 
   Device device_;

@@ -8,18 +8,6 @@
 
 namespace warpfold::cuda {
 
-std::span<std::byte> BlockLoads::Reader::fill() {
-  filled_ = true;
-  buffers_[turn_].wait();
-  return buffers_[turn_].memory();
-}
-
-StagingBuffer& BlockLoads::Reader::take() {
-  if (!std::exchange(filled_, false))
-    throw Error("a piece was loaded before its memory was asked for", "", "");
-  return buffers_[std::exchange(turn_, 1 - turn_)];
-}
-
 int BlockLoads::streams(const BlockEnginePlan& plan, const BlockLayout& layout) {
   return plan.pieces.staging == Staging::chunks ? layout.loaders : std::max(plan.pieces.slots, 1);
 }
@@ -42,7 +30,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
       chunks ? ChunkLoader::buffer_bytes(buffer_bytes_, layout.loader.slab_chunks)
              : std::max(buffer_bytes_, piece_elements * element_bytes_);
   for (int reader = 0; reader < std::max(plan.pieces.slots, 1); ++reader)
-    readers_.push_back(std::make_unique<Reader>(staged_bytes, epoch));
+    readers_.push_back(std::make_unique<StagingPair>(staged_bytes, epoch));
 }
 
 std::span<std::byte> BlockLoads::buffer(int reader, std::uint64_t elements) {
@@ -108,8 +96,7 @@ void BlockLoads::copy_run(StagingBuffer& from, const StagedChunks& piece, std::s
 
 std::vector<SpanTimer*> BlockLoads::timers() const {
   std::vector<SpanTimer*> timers;
-  for (const auto& reader : readers_)
-    for (StagingBuffer& buffer : reader->buffers()) timers.push_back(&buffer.copies());
+  for (const auto& reader : readers_) reader->append_copies(timers);
   return timers;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -76,27 +75,7 @@ class BlockLoads {
     Stream stream;
   };
 
-  /// A reader's two staging buffers: one is filled while the other is copied.
-  class Reader {
-   public:
-    Reader(std::uint64_t bytes, const TimedEvent& epoch)
-        : buffers_{StagingBuffer(bytes, epoch), StagingBuffer(bytes, epoch)} {}
-
-    /// Free to be filled.
-    std::span<std::byte> fill();
-
-    /// Returns what was filled last, to be copied.
-    StagingBuffer& take();
-
-    std::array<StagingBuffer, 2>& buffers() { return buffers_; }
-
-   private:
-    std::array<StagingBuffer, 2> buffers_;
-    std::size_t turn_ = 0;
-    bool filled_ = false;
-  };
-
-  Reader& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
+  StagingPair& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
 
   bool add(LoadStream& load, StagingBuffer& from, const StagedChunks& piece);
   void inflate(LoadStream& load, std::byte* to);
@@ -113,7 +92,7 @@ class BlockLoads {
   bool inflates_;
   std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;
-  std::vector<std::unique_ptr<Reader>> readers_;
+  std::vector<std::unique_ptr<StagingPair>> readers_;
 };
 
 }  // namespace warpfold::cuda

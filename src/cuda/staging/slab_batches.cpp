@@ -25,10 +25,11 @@ SlabBatch::SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const 
   if (!layout.inflates) return;
   // Loaded later, they would wait for what other batches inflate, and all threads for them.
   ChunkLoader::load_kernels(size_of(format_.type));
-  take({0, 0}, nullptr);
+  take({}, nullptr);
 }
 
-void SlabBatch::add(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices) {
+void SlabBatch::add(int slot, StagingBuffer& from, const StagedChunks& slab,
+                    const BoxIndices& indices) {
   const std::uint64_t elements = slab.target.elements;
   if (elements > layout_.elements)
     throw Error("a slab of " + std::to_string(elements) + " elements is too large",
@@ -37,7 +38,7 @@ void SlabBatch::add(StagingBuffer& from, const StagedChunks& slab, const BoxIndi
     loader_->copy(from, slab, indices, size_of(format_.type), stream());
   else
     copy_run(from, slab);
-  slabs_.push_back({elements, loader_ ? 0 : indices.first});
+  slabs_.push_back({elements, loader_ ? 0 : indices.first, slot});
 }
 
 void SlabBatch::copy_run(StagingBuffer& from, const StagedChunks& slab) {
@@ -75,7 +76,7 @@ void SlabBatch::finish() {
 
 void SlabBatch::take(const Slab& slab, const BoxIndices* indices) {
   SlabValues values{elements_.data(), slab.elements, format_, slab.first_index,
-                    indices,          nullptr,       nullptr};
+                    indices,          nullptr,       nullptr, slab.slot};
   if (selected_) {
     selected_->select(elements_.data(), slab.elements, stream());
     values.elements = selected_->values();
@@ -90,19 +91,20 @@ void SlabBatches::submit(int slot, StagingBuffer& from, const StagedChunks& slab
                          const BoxIndices& indices) {
   if (!shared_) {
     SlabBatch& batch = *batches_[static_cast<std::size_t>(slot)];
-    batch.add(from, slab, indices);
+    batch.add(slot, from, slab, indices);
     batch.start();
     return batch.finish();
   }
   proceed();
-  while (!add(from, slab, indices)) wait_for_room();
+  while (!add(slot, from, slab, indices)) wait_for_room();
 }
 
 /// Adds a slab to the batch that is being filled; returns whether there is one.
-bool SlabBatches::add(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices) {
+bool SlabBatches::add(int slot, StagingBuffer& from, const StagedChunks& slab,
+                      const BoxIndices& indices) {
   const std::lock_guard lock(mutex_);
   if (states_[filling_] != State::filling) return false;
-  batches_[filling_]->add(from, slab, indices);
+  batches_[filling_]->add(slot, from, slab, indices);
   if (!batches_[filling_]->has_room()) start_filled();
   return true;
 }
@@ -126,10 +128,16 @@ void SlabBatches::wait_for_room() {
 void SlabBatches::proceed() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!shared_ || !lock) return;
+  const std::size_t batch = started_first();
+  if (states_[batch] == State::inflating && batches_[batch]->is_inflated()) finish(batch, lock);
+}
+
+/// Returns the batch that was started first of those that are inflated; any other if there is none.
+std::size_t SlabBatches::started_first() const {
   std::size_t batch = filling_;
   for (std::size_t i = 0; i < batches_.size() && states_[batch] != State::inflating; ++i)
     batch = (batch + 1) % batches_.size();
-  if (states_[batch] == State::inflating && batches_[batch]->is_inflated()) finish(batch, lock);
+  return batch;
 }
 
 void SlabBatches::finish(std::size_t batch, std::unique_lock<std::mutex>& lock) {
@@ -154,11 +162,23 @@ void SlabBatches::flush() {
   if (states_[filling_] == State::filling && !batches_[filling_]->empty()) start_filled();
 }
 
-void SlabBatches::finish() {
-  flush();
+void SlabBatches::finish_until(const std::function<bool()>& is_done) {
   std::unique_lock lock(mutex_);
-  for (std::size_t batch = 0; batch < batches_.size(); ++batch)
-    if (states_[batch] == State::inflating) finish(batch, lock);
+  while (shared_ && !is_done()) {
+    const std::size_t batch = started_first();
+    if (states_[batch] == State::inflating)
+      finish(batch, lock);
+    else if (std::ranges::find(states_, State::finishing) != states_.end())
+      finished_.wait(lock);
+    else if (!batches_[filling_]->empty())
+      start_filled();
+    else
+      return;
+  }
+}
+
+void SlabBatches::finish() {
+  finish_until([] { return false; });
 }
 
 }  // namespace warpfold::cuda

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,7 @@ struct SlabValues {
   const BoxIndices* indices;      ///< in device memory
   const std::uint64_t* selected;  ///< their number, in device memory; null: `count`
   const std::uint32_t* places;    ///< of selected ones in the slab, where wanted
+  int slot;                       ///< that brought it
 };
 
 /// What is done with the slabs of one batch.
@@ -61,8 +63,8 @@ class SlabBatch {
   bool has_room() const { return loader_->has_room(); }
   bool empty() const { return slabs_.empty(); }
 
-  /// Starts copying a slab.
-  void add(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  /// Starts copying a slot's slab.
+  void add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
 
   /// Starts inflating the slabs that were added.
   void start();
@@ -77,6 +79,7 @@ class SlabBatch {
   struct Slab {
     std::uint64_t elements;
     std::uint64_t first_index;
+    int slot;
   };
 
   void copy_run(StagingBuffer& from, const StagedChunks& slab);
@@ -118,13 +121,15 @@ class SlabBatches {
   /// Starts the batch that is being filled.
   void flush();
 
-  /// Starts the work on all slabs that are left.
+  /// Starts the work on slabs until is_done(), or on all that are left.
+  void finish_until(const std::function<bool()>& is_done);
   void finish();
 
  private:
   enum class State : std::uint8_t { filling, inflating, finishing };
 
-  bool add(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  bool add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  std::size_t started_first() const;
   void start_filled();
   void wait_for_room();
   void finish(std::size_t batch, std::unique_lock<std::mutex>& lock);

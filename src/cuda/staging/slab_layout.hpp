@@ -45,8 +45,10 @@ class SlotMemory {
   /// enough for that. Throws Error where it is too little for any.
   SlabLayout layout(std::uint64_t limit) const;
 
- private:
+  /// Returns such batches alone, if there is enough for them.
   std::optional<SlabLayout> inflating_layout(std::uint64_t limit) const;
+
+ private:
   SlotLayout slot_for(std::uint64_t slab_bytes) const;
   std::uint64_t device_bytes(const SlotLayout& slot) const;
   std::uint64_t work_bytes(const SlotLayout& slot) const;

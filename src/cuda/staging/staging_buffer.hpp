@@ -2,12 +2,16 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 
@@ -43,6 +47,36 @@ class StagingBuffer {
   PinnedBuffer memory_;
   PinnedBuffer companion_;
   SpanTimer copies_;
+};
+
+/// Two staging buffers: one is filled while the other is copied.
+class StagingPair {
+ public:
+  StagingPair(std::uint64_t bytes, const TimedEvent& epoch)
+      : buffers_{StagingBuffer(bytes, epoch), StagingBuffer(bytes, epoch)} {}
+
+  /// Returns memory that is free to be filled.
+  std::span<std::byte> fill() {
+    filled_ = true;
+    buffers_[turn_].wait();
+    return buffers_[turn_].memory();
+  }
+
+  /// Returns what was filled last, to be copied.
+  StagingBuffer& take() {
+    if (!std::exchange(filled_, false))
+      throw Error("a slab was handed over before memory for it was asked for", "", "");
+    return buffers_[std::exchange(turn_, 1 - turn_)];
+  }
+
+  void append_copies(std::vector<SpanTimer*>& timers) {
+    for (StagingBuffer& buffer : buffers_) timers.push_back(&buffer.copies());
+  }
+
+ private:
+  std::array<StagingBuffer, 2> buffers_;
+  std::size_t turn_ = 0;
+  bool filled_ = false;
 };
 
 }  // namespace warpfold::cuda

@@ -27,7 +27,7 @@ struct RowJob {
   std::unique_ptr<AxisReduceEngine> engine;
 };
 
-/// The work of one thread of those that share a rank's items, in the slot of its number.
+/// The work of one thread of those that share a rank's items, in the slots that it has in turns.
 class RowWork {
  public:
   RowWork(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageRegistry& stages,
@@ -36,8 +36,8 @@ class RowWork {
         tiles_(tiles),
         writer_(writer),
         worker_(worker),
-        slot_(worker.number()),
-        reader_(*job.source),
+        open_(static_cast<std::size_t>(job.engine->turns())),
+        reader_(*job.source, job.engine->inflates() ? io::Deflated::left : io::Deflated::undone),
         reducing_(reduce_registry, stage::reduce),
         combining_(stages, stage::combine),
         writing_(stages, stage::write) {}
@@ -47,48 +47,60 @@ class RowWork {
     while (const auto item = worker_.next()) {
       const std::uint64_t tile = job_.tiling.tile(*item);
       if (writer_.failed_before(job_.tiling.outputs().region(tile))) continue;
-      open_tile(tile);
+      if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
       if (!reduce(*item)) return {};
     }
-    close_tile();
+    for (std::size_t i = 0; i < open_.size(); ++i) close(next_turn());
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {reducing_.timing(), combining_.timing(), writing_.timing()});
     return stages;
   }
 
  private:
-  void open_tile(std::uint64_t tile) {
-    if (tile_ == tile) return;
-    close_tile();
-    tile_ = tile;
-    items_ = 0;
-    job_.engine->begin(slot_, job_.tiling.outputs().region(tile).elements());
+  struct OpenTile {
+    std::uint64_t tile;
+    std::uint64_t items = 0;  ///< of it that the slot has
+  };
+
+  std::size_t next_turn() { return turn_ = (turn_ + 1) % open_.size(); }
+
+  int slot(std::size_t turn) const {
+    return worker_.number() + static_cast<int>(turn) * job_.engine->slots();
   }
 
-  void close_tile() {
-    if (!tile_) return;
-    const Hyperslab outputs = job_.tiling.outputs().region(*tile_);
-    const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot_); });
-    const std::optional<AxisTotals> complete =
-        combining_.time(parts.counts.size() * sizeof(AxisCounts),
-                        [&] { return tiles_.add(*tile_, outputs.elements(), items_, parts); });
+  /// Opens a tile in the slot whose turn is next, whatever that has.
+  void open_next(std::uint64_t tile) {
+    close(next_turn());
+    open_[turn_] = OpenTile{tile};
+    job_.engine->begin(slot(turn_), job_.tiling.outputs().region(tile).elements());
+  }
+
+  void close(std::size_t turn) {
+    if (!open_[turn]) return;
+    const OpenTile open = *std::exchange(open_[turn], std::nullopt);
+    const Hyperslab outputs = job_.tiling.outputs().region(open.tile);
+    const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot(turn)); });
+    const std::optional<AxisTotals> complete = combining_.time(
+        parts.counts.size() * sizeof(AxisCounts),
+        [&] { return tiles_.add(open.tile, outputs.elements(), open.items, parts); });
     if (complete) writing_.time(0, [&] { writer_.write(outputs, *complete); });
   }
 
   /// Tells whether it was not stopped.
   bool reduce(std::uint64_t item) {
+    OpenTile& open = *open_[turn_];
     const ElementRange boxes = job_.tiling.boxes(item);
     for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {
       if (worker_.is_to_stop()) return false;
-      const Hyperslab box = job_.tiling.box(*tile_, number);
+      const Hyperslab box = job_.tiling.box(open.tile, number);
       const std::uint64_t bytes = box.elements() * job_.element_bytes;
       const StagedChunks slab =
-          reader_.read(box, job_.tiling.matrix_strides(box), job_.engine->buffer(slot_));
+          reader_.read(box, job_.tiling.matrix_strides(box), job_.engine->buffer(slot(turn_)));
       reducing_.time(bytes,
-                     [&] { job_.engine->submit(slot_, slab, job_.tiling.row_indices(box)); });
+                     [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
       worker_.advance(bytes);
     }
-    ++items_;
+    ++open.items;
     return true;
   }
 
@@ -96,13 +108,12 @@ class RowWork {
   AxisTiles& tiles_;
   AxisWriter& writer_;
   WorkQueue::Worker& worker_;
-  int slot_;
+  std::vector<std::optional<OpenTile>> open_;  ///< by turn
+  std::size_t turn_ = 0;
   RegionReader reader_;
   StageTimer reducing_;
   StageTimer combining_;
   StageTimer writing_;
-  std::optional<std::uint64_t> tile_;  ///< that the slot reduces
-  std::uint64_t items_ = 0;            ///< of it that the slot has
 };
 
 /// Collective.
@@ -132,6 +143,33 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   return over_threads(stages, seconds_since(start));
 }
 
+/// Returns the chunks that an item has a part in, at most.
+std::uint64_t chunks_of_item(const RegionSource& source, const AxisTiling& tiling) {
+  return source.chunks_of_box(tiling.box_extents()) *
+         ceil_div(tiling.rows().items(), tiling.items_of_tile());
+}
+
+/// Returns what a GPU is to inflate of `items` items, if anything.
+DeflatedChunks deflated_chunks(RegionSource& source, const AxisTiling& tiling, std::uint64_t items,
+                               const Run& run) {
+  if (!run.place.gpu) return {};
+  return source.deflated(items * chunks_of_item(source, tiling),
+                         source.chunks_of_box(tiling.box_extents()),
+                         static_cast<std::uint64_t>(run.place.threads));
+}
+
+/// Returns how many items a thread has under way so that a GPU has as many chunks as it inflates at
+/// once, though few enough that threads go through their items in several rounds.
+int turns_for(std::uint64_t item_chunks, std::uint64_t items, int threads) {
+  constexpr std::uint64_t chunks_under_way = 8192;
+  constexpr std::uint64_t rounds = 2;
+  const auto all_threads = static_cast<std::uint64_t>(threads);
+  const std::uint64_t wanted =
+      ceil_div(chunks_under_way, std::max<std::uint64_t>(1, item_chunks) * all_threads);
+  const std::uint64_t most = std::max<std::uint64_t>(2, items / all_threads / rounds);
+  return static_cast<int>(std::clamp<std::uint64_t>(wanted, 2, most));
+}
+
 }  // namespace
 
 std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
@@ -151,8 +189,9 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
     job.engine = run.backend.get().make_axis_reduce_engine(
         {view.info().format, view.decoding, tiling.max_elements(),
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
-         &run.monitor.stages()},
-        {needs, tiling.outputs().max_places()});
+         &run.monitor.stages(), deflated_chunks(*job.source, tiling, mine.count, run)},
+        {needs, tiling.outputs().max_places(),
+         turns_for(chunks_of_item(*job.source, tiling), mine.count, slots)});
   });
   AxisTiles tiles(tiling, view.value_type(), needs);
   return carry_out(job, mine, std::min(slots, job.engine->slots()), tiles, writer, run);

@@ -73,13 +73,17 @@ std::uint64_t RegionSource::bytes_of_chunks(std::uint64_t chunks) const {
 }
 
 std::uint64_t RegionSource::bytes_of_box(std::span<const std::uint64_t> count) const {
-  if (!chunks_) return bytes_of_range(product(count));
+  return chunks_ ? bytes_of_chunks(chunks_of_box(count)) : bytes_of_range(product(count));
+}
+
+std::uint64_t RegionSource::chunks_of_box(std::span<const std::uint64_t> count) const {
+  if (!chunks_) return 0;
   std::size_t kept = 0;
   const auto chunks =
       for_kept_dimensions(info(), [&](const Slice& slice, std::uint64_t chunk_extent) {
         return max_chunks(slice, chunk_extent, count[kept++]);
       });
-  return bytes_of_chunks(std::min(product(chunks), chunks_->grid().chunks()));
+  return std::min(product(chunks), chunks_->grid().chunks());
 }
 
 DeflatedChunks RegionSource::deflated(std::uint64_t chunks, std::uint64_t run_chunks,

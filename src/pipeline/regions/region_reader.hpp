@@ -36,12 +36,15 @@ class RegionSource {
   /// many cores have done so before it has inflated one stream. It refers to this source.
   DeflatedChunks deflated(std::uint64_t chunks, std::uint64_t run_chunks, std::uint64_t cores);
 
+  /// Returns how many chunks boxes that start at multiples of `count[d]` along each dimension, and
+  /// have at most as many indices, have a part in at most; 0 where chunks are not read.
+  std::uint64_t chunks_of_box(std::span<const std::uint64_t> count) const;
+
   /// Returns how flat ranges of elements, or runs of chunks, come.
   Staging staging() const;
 
   /// Returns the staging memory, in bytes, for a flat range of so many elements, for so many
-  /// chunks, and for boxes that start at multiples of `count[d]` along each dimension and have at
-  /// most as many indices.
+  /// chunks, and for boxes as chunks_of_box() takes them.
   std::uint64_t bytes_of_range(std::uint64_t elements) const;
   std::uint64_t bytes_of_chunks(std::uint64_t chunks) const;
   std::uint64_t bytes_of_box(std::span<const std::uint64_t> count) const;

@@ -131,8 +131,15 @@ def test_histogram(folder):
 def outputs(folder, command, path, dataset, *words, ranks=None):
     out = folder / "out.h5"
     support.run(command, path, dataset, "-o", f"{out}:made", "--force", *words, ranks=ranks)
+    made = {}
+
+    def read(name, item):
+        if isinstance(item, h5py.Dataset):
+            made[name] = item[...].tobytes()
+
     with h5py.File(out, "r") as file:
-        return {name: file[name][...].tobytes() for name in sorted(file)}
+        file.visititems(read)
+    return made
 
 
 WRITING = {
@@ -140,6 +147,11 @@ WRITING = {
     "maximum so far": ("scan", "--op", "max"),
     "compact": ("compact", "--where", ">150", "--indices"),
     "part": ("scan", "--select", "20:600:3,10:250"),
+    "columns": ("reduce", "--axis", "0", "--ops", "sum,argmax,std,count"),
+    "rows": ("reduce", "--axis", "1", "--ops", "mean,l2,max"),
+    "columns of some": ("reduce", "--axis", "0", "--where", ">150", "--ops", "sum,count"),
+    "columns of a part": ("reduce", "--axis", "0", "--select", "20:600:3,10:250", "--ops", "mean"),
+    "lines": ("scan", "--axis", "0"),
 }
 
 
@@ -151,6 +163,16 @@ def test_outputs(folder, name, chunk):
     expected = outputs(folder, command, path, "plain", *words)
     assert outputs(folder, command, path, "values", *words, *WORDS) == expected
     assert outputs(folder, command, path, "values", *words, *WORDS, ranks=3) == expected
+
+
+def test_columns_that_cancel_over_all_orders(folder):
+    random = np.random.default_rng(5)
+    values = random.standard_normal(SHAPE) * 2.0 ** random.integers(-900, 900, SHAPE)
+    values[1::2] = -values[:-1:2]
+    path = write(folder / "in.h5", values, PIPELINES["shuffle, deflate"])
+    words = ("--axis", "0", "--ops", "sum,l1")
+    expected = outputs(folder, "reduce", path, "plain", *words)
+    assert outputs(folder, "reduce", path, "values", *words, *WORDS) == expected
 
 
 @pytest.mark.parametrize("memory", ["3M", "8M", "20M"])
@@ -165,6 +187,7 @@ def test_little_device_memory(folder, memory):
 def test_the_gpu_inflates(folder):
     path = write(folder / "in.h5", some_values("<f4"), PIPELINES["shuffle, deflate"])
     for outcome in (support.reduce(path, "values", *WORDS),
+                    support.reduce(path, "values", *WORDS, "--axis", "0", "-o", folder / "a.h5"),
                     support.scan(path, folder / "out.h5", "values", *WORDS)):  # fmt: skip
         stages = list(outcome.report["timings"]["stages"])
         assert stages.index("inflate") > stages.index("copy to GPU")
@@ -198,8 +221,9 @@ def test_damage_is_told_as_by_the_cores(folder, where, ranks):
     words = ("reduce", path, "values", *WORDS)
     mentions = [path, "values", f"chunk {chunk}", f"byte {at}", "deflate stream is damaged"]
     support.fail(*words, code=1, mentions=mentions, ranks=ranks)
-    words = ("scan", path, "values", "-o", folder / "out.h5", *WORDS)
-    support.fail(*words, code=1, mentions=mentions, ranks=ranks)
+    for command in (("scan",), ("reduce", "--axis", "0"), ("scan", "--axis", "0")):
+        words = (command[0], path, "values", "-o", folder / "out.h5", *command[1:], *WORDS)
+        support.fail(*words, code=1, mentions=mentions, ranks=ranks)
     assert not (folder / "out.h5").exists()
 
 
