@@ -1,5 +1,6 @@
 #include "bench/benchmarks.hpp"
 #include "bench/gpu/exchange.hpp"
+#include "bench/gpu/gpu_inflate.hpp"
 #include "bench/gpu/gpu_resources.hpp"
 #include "cuda/runtime/visible_devices.hpp"
 #include "warpfold/core/error.hpp"
@@ -20,6 +21,11 @@ DeviceFacts current_device_facts() { return {}; }
 std::vector<Exchange> gpu_exchanges(const Settings&, const mpi::Communicator&) { throw no_gpu(); }
 
 std::unique_ptr<Transfer> make_gpu_transfer(std::uint64_t) { throw no_gpu(); }
+
+std::unique_ptr<GpuInflate> make_gpu_inflate(const std::vector<std::span<const std::byte>>&,
+                                             std::uint64_t, std::uint64_t) {
+  throw no_gpu();
+}
 
 Result bench_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
 

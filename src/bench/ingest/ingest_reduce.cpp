@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "bench/gpu/gpu_inflate.hpp"
 #include "bench/harness/across_ranks.hpp"
 #include "bench/harness/selection.hpp"
 #include "bench/ingest/ingest_candidates.hpp"
@@ -137,6 +138,20 @@ class InflateProbe {
                           std::vector<std::byte>(static_cast<std::size_t>(chunk_bytes_))});
   }
 
+  /// Returns those of the sample that a GPU inflates, as long as the probe is there. Throws Error.
+  std::vector<std::span<const std::byte>> deflated() {
+    std::vector<std::span<const std::byte>> streams;
+    if (!workers_.front().decoder.leaves_deflate()) return streams;
+    for (const Chunk& chunk : stored_) {
+      const auto left = workers_.front().decoder.without_checksums(
+          chunk.bytes, chunk.skipped_filters, "cannot verify a chunk");
+      if (left.deflated) streams.push_back(left.bytes);
+    }
+    return streams;
+  }
+
+  std::uint64_t chunk_bytes() const { return chunk_bytes_; }
+
   /// Returns the bytes of the sample without filters; 0 where no chunk is written.
   std::uint64_t sample_bytes() const { return stored_.size() * chunk_bytes_; }
 
@@ -194,6 +209,18 @@ void add_inflating(const IngestRun& run, std::vector<Candidate>& candidates) {
   };
   add(std::to_string(run.threads) + " x one core", true, &InflateProbe::run_on_one_core);
   add(threads_text(run.threads), false, &InflateProbe::run_on_all_threads);
+  if (run.settings.run.backend != BackendChoice::cuda ||
+      !io::has_filter(run.info, io::filter_id::deflate))
+    return;
+  std::shared_ptr<GpuInflate> gpu;
+  pipeline::run_on_all(run.communicator, [&] {
+    const std::uint64_t chunks = static_cast<std::uint64_t>(bytes) / probe->chunk_bytes();
+    gpu = make_gpu_inflate(probe->deflated(), probe->chunk_bytes(), chunks);
+  });
+  const auto made = static_cast<double>(gpu->bytes());
+  candidates.push_back({.row = row_of(run, "GPU", "inflate"),
+                        .run = [probe, gpu](std::uint64_t) { gpu->run(); },
+                        .scale = made == 0 ? 0.0 : bytes / made});
 }
 
 }  // namespace

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Deflated datasets of which one chunk is damaged at random, judged as zlib judges its bytes.
+
+    tests/fuzz/damaged.py --cases 2000 --seed 5 --jobs 4 --backend cuda
+
+Where zlib makes the chunk's bytes of what is stored, results have to be those of the values; where
+it does not, every command has to end with one error that names the chunk, the same on both
+backends, and to leave nothing. The environment variable WARPFOLD names the program, beside which
+the build puts command_server, in whose process commands run one after another.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import sys
+import tempfile
+import zlib
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+
+import command_servers  # noqa: E402
+
+TYPES = ("<f4", ">f8", "<i2", "<i4", "u1", ">u8")
+RANKS = (1, 1, 1, 2)
+STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_HUFFMAN_ONLY, zlib.Z_RLE, zlib.Z_FIXED)
+
+
+def values_of(random, shape, dtype):
+    top = int(random.choice([2, 40, 250]))
+    return random.integers(0, top, shape).astype(dtype)
+
+
+def deflated(random, data):
+    window = int(random.integers(9, 16))
+    packer = zlib.compressobj(int(random.integers(0, 10)), zlib.DEFLATED, window,
+                              int(random.integers(1, 10)), int(random.choice(STRATEGIES)))  # fmt: skip
+    return packer.compress(data) + packer.flush()
+
+
+def shuffled(chunk):
+    return chunk.reshape(-1).view("u1").reshape(chunk.size, -1).T.tobytes()
+
+
+def damaged(random, stored, chunk_bytes):
+    """Other bytes in place of a chunk's."""
+    data = bytearray(stored)
+    kind = random.integers(6)
+    if kind == 0:
+        del data[int(random.integers(1, len(data))) :]
+    elif kind == 1:
+        data += random.bytes(int(random.integers(1, 20)))
+    elif kind == 2:
+        data[-4:] = random.bytes(4)
+    elif kind == 3:
+        other = max(1, chunk_bytes + int(random.integers(-30, 30)))
+        data = bytearray(deflated(random, random.bytes(other)))
+    else:
+        for _ in range(int(random.integers(1, 6))):
+            data[int(random.integers(len(data)))] ^= int(random.integers(1, 256))
+    return bytes(data)
+
+
+def inflated(stored, chunk_bytes):
+    """What zlib makes of a chunk's bytes; None if it is not the chunk."""
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(stored, chunk_bytes + 1)
+    except zlib.error:
+        return None
+    return data if unpacker.eof and len(data) == chunk_bytes else None
+
+
+def unshuffled(data, dtype, shuffle):
+    made = np.frombuffer(data, "u1")
+    if shuffle:
+        made = made.reshape(dtype.itemsize, -1).T
+    return np.ascontiguousarray(made).view(dtype).reshape(-1)
+
+
+def write(path, random):
+    """Writes `values`, with a damaged chunk, and `plain`, what zlib makes of them. Returns the chunk's
+    place in the grid, and whether zlib makes anything of it."""
+    dtype = np.dtype(str(random.choice(TYPES)))
+    chunk = tuple(int(random.integers(1, most)) for most in (9, 200))
+    grid = tuple(int(random.integers(7, 12)) for _ in chunk)
+    values = values_of(random, [c * g for c, g in zip(chunk, grid)], dtype)
+    shuffle = bool(random.integers(2))
+    stored = {}
+    parts = {}
+    for place in np.ndindex(*grid):
+        parts[place] = tuple(slice(p * c, p * c + c) for p, c in zip(place, chunk))
+        raw = np.ascontiguousarray(values[parts[place]])
+        stored[place] = deflated(random, shuffled(raw) if shuffle else raw.tobytes())
+    victim = tuple(int(random.integers(g)) for g in grid)
+    stored[victim] = damaged(random, stored[victim], raw.nbytes)
+    data = inflated(stored[victim], raw.nbytes)
+    if data is not None:
+        values[parts[victim]] = unshuffled(data, dtype, shuffle).reshape(chunk)
+    with h5py.File(path, "w") as file:
+        file["plain"] = values
+        dataset = file.create_dataset("values", shape=values.shape, dtype=dtype, chunks=chunk,
+                                      compression="gzip", shuffle=shuffle)  # fmt: skip
+        for place, data_of_chunk in stored.items():
+            dataset.id.write_direct_chunk([p * c for p, c in zip(place, chunk)], data_of_chunk)
+    return victim, data is not None
+
+
+COMMANDS = (
+    ("reduce", "--ops", "all"),
+    ("reduce", "--where", ">1", "--ops", "count,sum"),
+    ("histogram", "--bins", "9", "--range", "0,250"),
+    ("reduce", "--axis", "0", "--ops", "sum,max"),
+    ("reduce", "--axis", "1", "--ops", "mean"),
+    ("scan",),
+    ("scan", "--axis", "0"),
+    ("compact", "--where", ">1"),
+)
+
+
+def writes(command):
+    return command[0] in ("scan", "compact") or "--axis" in command
+
+
+class Case:
+    """Runs commands over one file."""
+
+    def __init__(self, folder, servers, backend, random):
+        self._path = folder / "in.h5"
+        self._output = folder / "out.h5"
+        self._servers = servers
+        self._backend = backend
+        self._random = random
+        self._victim, self._is_whole = write(self._path, random)
+
+    def difference(self, command):
+        """What is wrong about a command, or None."""
+        ranks = int(self._random.choice(RANKS))
+        here = self._run(command, "values", self._backend, ranks)
+        if self._is_whole:
+            expected = self._run(command, "plain", "cpu", 1)
+            return None if here == expected else f"{here}, expected {expected}"
+        code, told, left = here
+        named = f"chunk [{', '.join(map(str, self._victim))}]"
+        if code != 1 or left or len(told) != 1 or named not in told[0]:
+            return f"exit {code}, {told}, output left: {left}; expected an error of {named}"
+        by_cores = self._run(command, "values", "cpu", 1)
+        return None if by_cores == here else f"{told}, by the cores {by_cores}"
+
+    def _run(self, command, dataset, backend, ranks):
+        """The exit code, what was told or has come of it, and whether there is an output."""
+        self._output.unlink(missing_ok=True)
+        output = ("-o", f"{self._output}:made") if writes(command) else ("--json", "-")
+        words = [command[0], self._path, dataset, *command[1:], *output, "--threads", "1"]
+        outcome = self._servers.attempt(*words, ranks=ranks, backend=backend)
+        if outcome.code:
+            return outcome.code, outcome.errors, self._output.exists()
+        if not writes(command):
+            return 0, outcome.results, False
+        made = {}
+        with h5py.File(self._output, "r") as file:
+            file.visititems(lambda name, item: made.update({name: item[...].tobytes()})
+                            if isinstance(item, h5py.Dataset) else None)  # fmt: skip
+        return 0, made, True
+
+
+def run_case(arguments, number, servers):
+    random = np.random.default_rng([arguments.seed, number])
+    with tempfile.TemporaryDirectory(prefix="warpfold-fuzz-") as folder:
+        case = Case(pathlib.Path(folder), servers, arguments.backend, random)
+        for chosen in random.choice(len(COMMANDS), 3, replace=False):
+            problem = case.difference(COMMANDS[chosen])
+            if problem:
+                return f"{' '.join(COMMANDS[chosen])}: {problem}"
+    return None
+
+
+def run_share(arguments, first):
+    """Runs every `jobs`-th case; returns the number of those that failed, and prints each."""
+    failed = 0
+    servers = command_servers.Servers()
+    for number in range(first, arguments.cases, arguments.jobs):
+        try:
+            problem = run_case(arguments, number, servers)
+        except AssertionError as error:  # a process was lost
+            problem = repr(error)
+        if problem:
+            failed += 1
+            print(f"case {number} of seed {arguments.seed}: {problem}", flush=True)
+    servers.end()
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--backend", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
+        shares = [pool.submit(run_share, arguments, first) for first in range(arguments.jobs)]
+        failed = sum(share.result() for share in shares)
+    print(f"{arguments.cases} cases of seed {arguments.seed}: {failed} differ")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
