@@ -5,9 +5,13 @@ front_page.py measure PROGRAM    a climate field by CDO, 86 years of months on h
                                  and half of it compressed; what CDO, xarray with dask, h5py with
                                  NumPy and warpfold take for the same; prefixes by np.cumsum and by
                                  warpfold. Into FOLDER/measured.json, and draws.
-front_page.py draw               draws what FOLDER/measured.json has
+front_page.py rates PROGRAM      on a host with a GPU: GB/s of a sum, of bytes as they are and of a
+                                 compressed field, by warpfold on GPU and cores, on the cores alone,
+                                 by h5py with CuPy, and of bringing the stored bytes to the GPU
+                                 and no more. Into FOLDER/rates.json, and draws.
+front_page.py draw               draws what both files have
 
-Every run is a process of its own, timed from its start to its end, with the file in memory. The
+Every run of `measure` is a process of its own, timed from its start to its end, with the file in memory. The
 results of all of them have to agree as far as their arithmetic goes, and warpfold's running sum to
 end in the true sum. Needs cdo, and xarray, dask, netCDF4, h5py and NumPy for Python; Matplotlib to
 draw.
@@ -26,6 +30,7 @@ import sys
 import tempfile
 import time
 
+import ingest_inputs
 import measuring
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -38,6 +43,17 @@ TASKS = {
     "mean": "mean over time",
     "statistics": "min, max, mean and\nstandard deviation over time",
     "running": "running sum of everything",
+}
+RATES = {
+    "f32": "f32 as it is",
+    "topo-f32": "height field, f32,\ngzip + shuffle",
+    "topo-i16": "height field, i16,\ngzip + shuffle",
+}
+WAYS = {
+    "GPU and cores": "#0b6e99",
+    "cores": "#58a4c4",
+    "h5py + CuPy": "#9a9a9a",
+    "stored bytes to the GPU": "#dddddd",
 }
 PEERS = ("warpfold", "CDO", "h5py + NumPy", "xarray + dask")
 POINTS = 240  # of a curve
@@ -188,6 +204,51 @@ def measure(program, months, repeats, scratch):
         shutil.rmtree(scratch)
 
 
+def median_seconds(program, source, backend, kernels):
+    words = [program, "bench", "ingest", source.path, source.dataset, "--backend", backend,
+             "--kernels", kernels, "--iterations", 7, "--json", "-"]  # fmt: skip
+    ended = subprocess.run([str(word) for word in words], check=True, capture_output=True,
+                           text=True, env=measuring.environment())  # fmt: skip
+    rows = json.loads(ended.stdout)["results"]
+    if any(row["check"] == "wrong" for row in rows):
+        raise SystemExit(f"front_page.py: error: {source.name}: WRONG, see `bench ingest`")
+    return {row["kernel"]: row["seconds"]["median"] for row in rows if row["operation"] != "statistics"}
+
+
+def peer_seconds(source):
+    words = [sys.executable, HERE / "peers" / "h5py_reduce.py", source.path, source.dataset,
+             "--repeats", 1]  # fmt: skip
+    ended = subprocess.run([str(word) for word in words], check=True, capture_output=True,
+                           text=True, env=measuring.environment())  # fmt: skip
+    report = json.loads(ended.stdout)
+    if report["sum"] != source.sum or report["library"] != "CuPy":
+        raise SystemExit(f"front_page.py: error: {source.name}: h5py gives {report}")
+    return min(report["seconds"])
+
+
+def measure_rates(program, size, scratch):
+    """GB/s of elements, by input and way."""
+    measured = {}
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="warpfold-front-page-", dir=scratch))
+    try:
+        for name in RATES:
+            source = ingest_inputs.make(name, scratch / f"{name}.h5", size)
+            # Cores are faster than a GPU with bytes as they are: whoever asks for neither gets them.
+            together = "shared" if name != "f32" else "warpfold"
+            on_gpu = median_seconds(program, source, "cuda", f"{together},raw")
+            on_cores = median_seconds(program, source, "cpu", "warpfold")
+            seconds = {"GPU and cores": on_gpu[together], "cores": on_cores["warpfold"],
+                       "h5py + CuPy": peer_seconds(source),
+                       "stored bytes to the GPU": on_gpu["raw"]}  # fmt: skip
+            measured[name] = {way: source.element_bytes / each * 1e-9 for way, each in seconds.items()}
+            pathlib.Path(source.path).unlink()
+    finally:
+        shutil.rmtree(scratch)
+    device = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], check=True,
+                            capture_output=True, text=True).stdout.splitlines()[0]  # fmt: skip
+    return {"size": size, "machine": machine(), "device": device, "GB/s": measured}
+
+
 def axes_of(pyplot, width, height):
     figure, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
     axes.spines[["top", "right"]].set_visible(False)
@@ -215,6 +276,25 @@ def draw_seconds(pyplot, measured, path):
     axes.set_xlabel(
         f"seconds: {months} months of 720 x 360 f32, gzip, {cores} cores, file in memory, "
         f"median of {runs}", fontsize=9,
+    )  # fmt: skip
+    save(figure, path)
+
+
+def draw_rates(pyplot, rates, path):
+    figure, axes = axes_of(pyplot, 8, 3.8)
+    for number, name in enumerate(RATES):
+        for i, (way, rate) in enumerate(rates["GB/s"][name].items()):
+            place = number * 5 + i
+            axes.barh(place, rate, 0.85, color=WAYS[way])
+            label = "GPU" if name == "f32" and way == "GPU and cores" else way
+            axes.text(rate, place, f" {rate:.1f}   {label}", va="center", fontsize=9)
+    axes.set_yticks([number * 5 + 1.5 for number in range(len(RATES))], RATES.values())
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    axes.margins(x=0.35)
+    axes.set_xlabel(
+        f"GB/s of elements: sum of {rates['size'] >> 30} GiB, one {rates['device']} and "
+        f"{rates['machine']['cores']} cores, file in memory, median of 7", fontsize=9,
     )  # fmt: skip
     save(figure, path)
 
@@ -253,17 +333,19 @@ def draw(folder):
     measured = json.loads((folder / "measured.json").read_text())
     draw_seconds(pyplot, measured, folder / "seconds.svg")
     draw_running_sum(pyplot, measured, folder / "running_sum.svg")
+    draw_rates(pyplot, json.loads((folder / "rates.json").read_text()), folder / "rates.svg")
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["measure", "draw"])
+    parser.add_argument("what", choices=["measure", "rates", "draw"])
     parser.add_argument("program", nargs="?", default="build/release/warpfold")
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER, metavar="FOLDER")
     parser.add_argument("--months", type=int, default=MONTHS)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--size", default="8G", help="of the inputs of `rates`")
     parser.add_argument("--scratch", default="/dev/shm", metavar="FOLDER")
     arguments = parser.parse_args()
     if arguments.what == "measure":
@@ -272,6 +354,9 @@ def main():
         )
         arguments.folder.mkdir(parents=True, exist_ok=True)
         (arguments.folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
+    if arguments.what == "rates":
+        rates = measure_rates(arguments.program, measuring.bytes_of(arguments.size), arguments.scratch)
+        (arguments.folder / "rates.json").write_text(json.dumps(rates, indent=1) + "\n")
     draw(arguments.folder)
 
 

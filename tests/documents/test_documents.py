@@ -78,10 +78,11 @@ def test_shown_programs_compile(program, tmp_path):
 def test_pictures_are_of_what_was_measured(tmp_path):
     pytest.importorskip("matplotlib")
     kept = ROOT / "jobs/examples/front_page"
-    shutil.copy(kept / "measured.json", tmp_path)
+    for name in ("measured.json", "rates.json"):
+        shutil.copy(kept / name, tmp_path)
     drawing = [sys.executable, ROOT / "jobs/front_page.py", "draw", "--folder", tmp_path]
     subprocess.run(drawing, check=True)
-    for name in ("seconds.svg", "running_sum.svg"):
+    for name in ("seconds.svg", "running_sum.svg", "rates.svg"):
         told = [re.findall(">([^<]+)</text>", (folder / name).read_text())
                 for folder in (kept, tmp_path)]  # fmt: skip
         assert told[0] == told[1] != []

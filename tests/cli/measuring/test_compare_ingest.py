@@ -35,6 +35,7 @@ def test_every_input_is_held_against_ceilings_and_peers(folder):
                          ("i16-big", "f32 of that size"), ("f16", "f32 of that size"),
                          ("small-chunks", "f32 of that size"), ("f32", "h5py + NumPy, plain"),
                          ("f32", "h5py + NumPy, pinned"), ("f32", "one sum"),
+                         ("topo-f32", "inflate"), ("topo-i16-plain", "inflate"),
                          ("f64", "parallel cp")]:  # fmt: skip
         found = [line for line in lines if line["beside"].startswith(beside)
                  and line["what"].split()[1].strip(",") == name]
