@@ -18,47 +18,13 @@
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/output/generate.hpp"
+#include "pipeline/reduce/backend_like_a_gpu.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
 using Extents = std::vector<std::uint64_t>;
-
-/// The host's, but for reductions.
-class BackendLikeAGpu : public Backend {
- public:
-  std::string name() const override { return host_->name(); }
-  std::string device() const override { return host_->device(); }
-
-  std::unique_ptr<HistogramEngine> make_histogram_engine(
-      const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) override {
-    return host_->make_histogram_engine(plan, bin_keys);
-  }
-
-  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
-                                                            const AxisReduceSpec& spec) override {
-    return host_->make_axis_reduce_engine(plan, spec);
-  }
-
-  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
-                                                        const AxisScanSpec& spec) override {
-    return host_->make_axis_scan_engine(plan, spec);
-  }
-
-  std::unique_ptr<ScanEngine> make_scan_engine(const BlockEnginePlan& plan,
-                                               const ScanSpec& spec) override {
-    return host_->make_scan_engine(plan, spec);
-  }
-
-  std::unique_ptr<CompactEngine> make_compact_engine(const BlockEnginePlan& plan,
-                                                     bool indices) override {
-    return host_->make_compact_engine(plan, indices);
-  }
-
- protected:
-  std::unique_ptr<Backend> host_ = cpu::make_backend(1);
-};
 
 /// Engines hold slabs of at most `max_elements`, as in a GPU with little memory.
 class SmallBackend final : public BackendLikeAGpu {

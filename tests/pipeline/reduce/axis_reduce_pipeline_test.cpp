@@ -1,0 +1,142 @@
+#include "pipeline/reduce/axis_reduce_pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/results/summarize.hpp"
+#include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/output/generate.hpp"
+#include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/reduce/backend_like_a_gpu.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr int turns_of_thread = 3;
+constexpr std::uint64_t rows = 300;
+constexpr std::uint64_t columns = 400;
+
+/// Has as many slots for each thread, which have to be begun and finished in turns.
+class EngineOfTurns final : public AxisReduceEngine {
+ public:
+  explicit EngineOfTurns(std::unique_ptr<AxisReduceEngine> host) : host_(std::move(host)) {}
+
+  int slots() const override { return host_->slots() / turns_of_thread; }
+  int turns() const override { return turns_of_thread; }
+  std::uint64_t slab_elements() const override { return host_->slab_elements(); }
+  std::span<std::byte> buffer(int slot) override { return host_->buffer(slot); }
+  std::vector<StageTiming> timings() const override { return host_->timings(); }
+
+  void begin(int slot, std::uint64_t outputs) override {
+    const std::lock_guard lock(mutex_);
+    EXPECT_TRUE(under_way_.insert(slot).second) << "begun twice";
+    most_under_way = std::max(most_under_way, under_way_.size());
+    host_->begin(slot, outputs);
+  }
+
+  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+    host_->submit(slot, slab, indices);
+  }
+
+  AxisParts finish(int slot) override {
+    const std::lock_guard lock(mutex_);
+    EXPECT_EQ(under_way_.erase(slot), 1u) << "not begun";
+    return host_->finish(slot);
+  }
+
+  inline static std::size_t most_under_way = 0;
+
+ private:
+  std::unique_ptr<AxisReduceEngine> host_;
+  std::mutex mutex_;
+  std::set<int> under_way_;
+};
+
+class BackendOfTurns final : public BackendLikeAGpu {
+ public:
+  std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
+                                                            const AxisReduceSpec& spec) override {
+    StagingPlan all = plan;
+    all.slots = turns_of_thread * plan.slots;
+    return std::make_unique<EngineOfTurns>(host_->make_axis_reduce_engine(all, spec));
+  }
+};
+
+class AxisTurns : public testing::Test {
+ protected:
+  AxisTurns() {
+    GenerateOptions options;
+    options.kind = GeneratorKind::iota;
+    options.format.type = ElementType::i64;
+    options.shape = {rows, columns};
+    options.storage.chunk_shape = {10, 20};
+    options.output = {file("in"), "values", true, {}};
+    generate(MPI_COMM_WORLD, options);
+    EngineOfTurns::most_under_way = 0;
+  }
+
+  ~AxisTurns() override {
+    if (!world_.is_root()) return;
+    std::remove(file("in").c_str());
+    std::remove(file("out").c_str());
+  }
+
+  std::string file(const std::string& name) const {
+    return testing::TempDir() + "axis_turns_" + name + std::to_string(world_.size()) + ".h5";
+  }
+
+  /// Returns the sums along an axis.
+  std::vector<std::int64_t> sums_along(int axis, std::uint64_t outputs) {
+    DatasetView view{open_everywhere(file("in"), "values", world_), {}};
+    RunOptions options;
+    options.backend = BackendChoice::cpu;
+    options.threads = 2;
+    options.slab_bytes = 16384;
+    pipeline::Run run(MPI_COMM_WORLD, options);
+    run.backend = StartingBackend([] { return std::make_unique<BackendOfTurns>(); });
+    io::OutputSpec spec = describe_output({file("out"), "sums", true, {}});
+    spec.shape = {outputs};
+    spec.format = {ElementType::i64, native_byte_order};
+    StagedDataset staged(spec, world_);
+    AxisWriter writer({{Statistic::sum, ElementType::i64, staged.writer()}}, {outputs}, {});
+    const std::array<int, 1> axes{axis};
+    reduce_rows(view, AxisShape(view.info().shape, axes),
+                needs_of({Statistic::sum}, ElementType::i64), writer, run);
+    staged.commit();
+    std::vector<std::int64_t> sums(outputs);
+    open_everywhere(file("out"), "sums", world_)
+        .read({0, outputs}, std::as_writable_bytes(std::span(sums)));
+    return sums;
+  }
+
+  mpi::Communicator world_{MPI_COMM_WORLD};
+};
+
+TEST_F(AxisTurns, ThreadsHaveSeveralTilesUnderWay) {
+  const std::vector<std::int64_t> sums = sums_along(1, rows);
+  for (std::uint64_t row = 0; row < rows; ++row)
+    EXPECT_EQ(sums[row],
+              static_cast<std::int64_t>(row * columns * columns + columns * (columns - 1) / 2));
+  EXPECT_GT(EngineOfTurns::most_under_way, 2u);
+}
+
+TEST_F(AxisTurns, ItemsOfATileThatFollowOneAnotherShareATurn) {
+  const std::vector<std::int64_t> sums = sums_along(0, columns);
+  for (std::uint64_t column = 0; column < columns; ++column)
+    EXPECT_EQ(sums[column],
+              static_cast<std::int64_t>(columns * rows * (rows - 1) / 2 + rows * column));
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
