@@ -60,10 +60,11 @@ POINTS = 240  # of a curve
 
 
 def run(*words):
-    subprocess.run(
-        [str(word) for word in words], check=True, stdin=subprocess.DEVNULL,
+    """The program's output."""
+    return subprocess.run(
+        [str(word) for word in words], check=True, stdin=subprocess.DEVNULL, text=True,
         capture_output=True, env=measuring.environment(),
-    )  # fmt: skip
+    ).stdout  # fmt: skip
 
 
 def make_field(path, months):
@@ -205,22 +206,18 @@ def measure(program, months, repeats, scratch):
 
 
 def median_seconds(program, source, backend, kernels):
-    words = [program, "bench", "ingest", source.path, source.dataset, "--backend", backend,
-             "--kernels", kernels, "--iterations", 7, "--json", "-"]  # fmt: skip
-    ended = subprocess.run([str(word) for word in words], check=True, capture_output=True,
-                           text=True, env=measuring.environment())  # fmt: skip
-    rows = json.loads(ended.stdout)["results"]
+    output = run(program, "bench", "ingest", source.path, source.dataset, "--backend", backend,
+                 "--kernels", kernels, "--iterations", 7, "--json", "-")  # fmt: skip
+    rows = json.loads(output)["results"]
     if any(row["check"] == "wrong" for row in rows):
         raise SystemExit(f"front_page.py: error: {source.name}: WRONG, see `bench ingest`")
     return {row["kernel"]: row["seconds"]["median"] for row in rows if row["operation"] != "statistics"}
 
 
 def peer_seconds(source):
-    words = [sys.executable, HERE / "peers" / "h5py_reduce.py", source.path, source.dataset,
-             "--repeats", 1]  # fmt: skip
-    ended = subprocess.run([str(word) for word in words], check=True, capture_output=True,
-                           text=True, env=measuring.environment())  # fmt: skip
-    report = json.loads(ended.stdout)
+    output = run(sys.executable, HERE / "peers" / "h5py_reduce.py", source.path, source.dataset,
+                 "--repeats", 1)  # fmt: skip
+    report = json.loads(output)
     if report["sum"] != source.sum or report["library"] != "CuPy":
         raise SystemExit(f"front_page.py: error: {source.name}: h5py gives {report}")
     return min(report["seconds"])
@@ -244,8 +241,7 @@ def measure_rates(program, size, scratch):
             pathlib.Path(source.path).unlink()
     finally:
         shutil.rmtree(scratch)
-    device = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], check=True,
-                            capture_output=True, text=True).stdout.splitlines()[0]  # fmt: skip
+    device = run("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()[0]
     return {"size": size, "machine": machine(), "device": device, "GB/s": measured}
 
 

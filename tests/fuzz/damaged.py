@@ -2,6 +2,7 @@
 """Deflated datasets of which one chunk is damaged at random, judged as zlib judges its bytes.
 
     tests/fuzz/damaged.py --cases 2000 --seed 5 --jobs 4 --backend cuda
+    tests/fuzz/damaged.py --seed 5 --only 17         # one of its cases again
 
 Where zlib makes the chunk's bytes of what is stored, results have to be those of the values; where
 it does not, every command has to end with one error that names the chunk, the same on both
@@ -10,8 +11,6 @@ the build puts command_server, in whose process commands run one after another.
 """
 
 import argparse
-import concurrent.futures
-import os
 import pathlib
 import sys
 import tempfile
@@ -22,7 +21,8 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 
-import command_servers  # noqa: E402
+import cases  # noqa: E402
+from structured import stored_bytes  # noqa: E402
 
 TYPES = ("<f4", ">f8", "<i2", "<i4", "u1", ">u8")
 RANKS = (1, 1, 1, 2)
@@ -160,54 +160,28 @@ class Case:
             return outcome.code, outcome.errors, self._output.exists()
         if not writes(command):
             return 0, outcome.results, False
-        made = {}
-        with h5py.File(self._output, "r") as file:
-            file.visititems(lambda name, item: made.update({name: item[...].tobytes()})
-                            if isinstance(item, h5py.Dataset) else None)  # fmt: skip
-        return 0, made, True
+        return 0, stored_bytes(self._output), True
 
 
-def run_case(arguments, number, servers):
+def run_case(arguments, number, servers, tell=lambda text: None):
+    """Returns what differs, or None."""
     random = np.random.default_rng([arguments.seed, number])
     with tempfile.TemporaryDirectory(prefix="warpfold-fuzz-") as folder:
         case = Case(pathlib.Path(folder), servers, arguments.backend, random)
         for chosen in random.choice(len(COMMANDS), 3, replace=False):
+            tell(" ".join(COMMANDS[chosen]))
             problem = case.difference(COMMANDS[chosen])
             if problem:
                 return f"{' '.join(COMMANDS[chosen])}: {problem}"
     return None
 
 
-def run_share(arguments, first):
-    """Runs every `jobs`-th case; returns the number of those that failed, and prints each."""
-    failed = 0
-    servers = command_servers.Servers()
-    for number in range(first, arguments.cases, arguments.jobs):
-        try:
-            problem = run_case(arguments, number, servers)
-        except AssertionError as error:  # a process was lost
-            problem = repr(error)
-        if problem:
-            failed += 1
-            print(f"case {number} of seed {arguments.seed}: {problem}", flush=True)
-    servers.end()
-    return failed
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--backend", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    arguments = parser.parse_args()
-    with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
-        shares = [pool.submit(run_share, arguments, first) for first in range(arguments.jobs)]
-        failed = sum(share.result() for share in shares)
-    print(f"{arguments.cases} cases of seed {arguments.seed}: {failed} differ")
-    return 1 if failed else 0
+    cases.add_options(parser)
+    return cases.run(parser.parse_args(), run_case, {"backend": "cpu"})
 
 
 if __name__ == "__main__":

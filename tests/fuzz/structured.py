@@ -12,8 +12,6 @@ percent of them, each run starts the program anew.
 """
 
 import argparse
-import concurrent.futures
-import os
 import pathlib
 import re
 import shlex
@@ -24,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 
-import command_servers  # noqa: E402
+import cases  # noqa: E402
 import random_commands  # noqa: E402
 import random_datasets  # noqa: E402
 import random_views  # noqa: E402
@@ -125,48 +123,11 @@ def run_case(arguments, number, servers, tell=lambda text: None):
     return None
 
 
-def reproduction(arguments, number):
-    words = [sys.argv[0], "--seed", arguments.seed, "--only", number]
-    for option, usual in DEFAULTS.items():
-        value = getattr(arguments, option)
-        if value != usual:
-            words += [f"--{option}", ",".join(value) if isinstance(value, list) else value]
-    return shlex.join(["WARPFOLD=" + support.program(), *map(str, words)])
-
-
-def run_share(arguments, first):
-    """Runs every `jobs`-th case; returns the number of those that failed, and prints each."""
-    failed = 0
-    servers = command_servers.Servers()
-    for number in range(first, arguments.cases, arguments.jobs):
-        if number and number % 100 == 0:
-            print(f"at case {number}", file=sys.stderr, flush=True)
-        try:
-            problem = run_case(arguments, number, servers)
-        except Exception as error:  # a case that could not be made or judged
-            problem = repr(error)
-        if problem:
-            failed += 1
-            print(f"case {number} of seed {arguments.seed}: {problem}", flush=True)
-            print(f"    again: {reproduction(arguments, number)}", flush=True)
-    servers.end()
-    return failed
-
-
-def run_cases(arguments):
-    """Returns the number of cases that failed."""
-    with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
-        shares = [pool.submit(run_share, arguments, first) for first in range(arguments.jobs)]
-        return sum(share.result() for share in shares)
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--backend", choices=["cpu", "cuda"], default=DEFAULTS["backend"])
+    cases.add_options(parser)
     for option in ("commands", "views"):
         known = DEFAULTS[option]
         parser.add_argument(
@@ -174,22 +135,11 @@ def parse_arguments():
             default=known, metavar="NAME,...", help=f"of {', '.join(known)}",
         )  # fmt: skip
     parser.add_argument("--fresh", type=int, default=DEFAULTS["fresh"], metavar="PERCENT")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", type=int, metavar="CASE")
     return parser.parse_args()
 
 
 def main():
-    arguments = parse_arguments()
-    if arguments.only is not None:
-        servers = command_servers.Servers()
-        problem = run_case(arguments, arguments.only, servers, tell=print)
-        servers.end()
-        print(problem or "no difference")
-        return 1 if problem else 0
-    failed = run_cases(arguments)
-    print(f"{arguments.cases} cases of seed {arguments.seed}: {failed} differ")
-    return 1 if failed else 0
+    return cases.run(parse_arguments(), run_case, DEFAULTS)
 
 
 if __name__ == "__main__":
