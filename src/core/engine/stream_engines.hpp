@@ -29,6 +29,9 @@ class SlotEngine {
   /// transfers. May wait until an earlier slab has left it.
   virtual std::span<std::byte> buffer(int slot) = 0;
 
+  /// Tells whether chunks may come deflated, as planned.
+  virtual bool inflates() const { return false; }
+
   /// Returns the times of the engine's own stages; none where it works in the threads that call it.
   /// Once all of them are done.
   virtual std::vector<StageTiming> timings() const = 0;
@@ -40,9 +43,6 @@ class StreamEngine : public SlotEngine {
   /// Returns the most elements of a slab: as planned, or less where the device's memory is short;
   /// a slot's memory is then less by the same share.
   virtual std::uint64_t slab_elements() const = 0;
-
-  /// Tells whether chunks may come deflated, as planned.
-  virtual bool inflates() const { return false; }
 
   /// Tells whether neither buffer() nor submit() is likely to wait now.
   virtual bool is_ready(int /*slot*/) { return true; }
@@ -102,6 +102,7 @@ class AxisReduceEngine : public StreamEngine {
 struct AxisScanSpec {
   ScanSpec scan;            ///< its input is as stored
   std::uint64_t lines = 0;  ///< the most that a slot scans at a time
+  int ahead = 1;            ///< slabs wanted under way in a slot, if the engine inflates
 };
 
 /// A slab seen as [outer][along][inner], row-major: the element at (o, a, i) is one of line
@@ -110,23 +111,27 @@ struct AxisSlab {
   std::uint64_t outer = 1;
   std::uint64_t along = 0;
   std::uint64_t inner = 1;
+  bool continues = false;  ///< the lines of the slot's slab before; otherwise it begins lines
 
   std::uint64_t lines() const { return outer * inner; }
+  std::uint64_t elements() const { return lines() * along; }
 };
 
-/// Scans lines: sums of floats are the true prefix, rounded once. Slots share nothing; the slabs of
-/// one follow one another along the axis. Elements that are left out count as the operation's
-/// identity.
+/// Scans lines: sums of floats are the true prefix, rounded once. Slots share nothing. Elements
+/// that are left out count as the operation's identity.
 class AxisScanEngine : public SlotEngine {
  public:
-  /// The slot's next slab is the first of `lines` lines.
-  virtual void begin(int slot, std::uint64_t lines) = 0;
+  /// Returns how many slabs of a slot can be under way: submitted and not scanned.
+  virtual int ahead() const { return 1; }
 
-  /// Scans what the chunks in the slot's memory bring to places below `slab.target.elements`, all
-  /// of them once, in the shape of `shape`. Returns the prefixes in the output type and native byte
-  /// order, valid until the slot's next call.
-  virtual std::span<const std::byte> scan(int slot, const StagedChunks& slab,
-                                          const AxisSlab& shape) = 0;
+  /// Takes what the chunks in the slot's memory bring to places below `slab.target.elements`, all
+  /// of them once, in the shape of `shape`.
+  virtual void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) = 0;
+
+  /// Scans the slab that was submitted first of those under way. Returns the prefixes in the output
+  /// type and native byte order, valid until the slot's next call; nothing where the slab was lost
+  /// to what another thread's call threw.
+  virtual std::optional<std::span<const std::byte>> scan(int slot) = 0;
 
   /// Returns the least place in the slab last scanned whose prefix the output type can't hold, if
   /// any, unless overflow wraps.

@@ -121,6 +121,7 @@ struct LineWorker {
   PageBuffer in;
   PageBuffer out;
   std::unique_ptr<AxisScanner> scanner;
+  AxisSlab shape = {};
   std::optional<std::uint64_t> unfit = std::nullopt;
 };
 
@@ -139,16 +140,19 @@ class HostAxisScanEngine final : public HostStreamEngine<AxisScanEngine, LineWor
         input_bytes_(size_of(plan.format.type)),
         output_bytes_(size_of(spec.output)) {}
 
-  void begin(int slot, std::uint64_t lines) override { worker(slot).scanner->begin(lines); }
-
-  std::span<const std::byte> scan(int slot, const StagedChunks& slab,
-                                  const AxisSlab& shape) override {
+  void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) override {
     LineWorker& here = worker(slot);
-    std::byte* in = here.in.span().data();
-    assemble(kernels_, input_bytes_, slab, staged(slot), in);
-    const auto unfit = here.scanner->scan(in, shape, here.out.span().data());
+    here.shape = shape;
+    assemble(kernels_, input_bytes_, slab, staged(slot), here.in.span().data());
+  }
+
+  std::optional<std::span<const std::byte>> scan(int slot) override {
+    LineWorker& here = worker(slot);
+    if (!here.shape.continues) here.scanner->begin(here.shape.lines());
+    const auto unfit =
+        here.scanner->scan(here.in.span().data(), here.shape, here.out.span().data());
     here.unfit = wraps_ ? std::nullopt : unfit;
-    return here.out.span().first(slab.target.elements * output_bytes_);
+    return here.out.span().first(here.shape.elements() * output_bytes_);
   }
 
   std::optional<std::uint64_t> overflow(int slot) const override { return worker(slot).unfit; }

@@ -11,6 +11,7 @@
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/device.hpp"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cuda::kernels {
@@ -293,6 +294,16 @@ std::uint64_t max_segments() { return worthwhile_threads; }
 std::uint64_t state_bytes(ScanOperation operation, ElementType wide) {
   return visit_operator({.wide = wide, .operation = operation}, [](auto operation_object) {
     return sizeof(typename decltype(operation_object)::State);
+  });
+}
+
+void load_line_scan(const AxisScan& scan) {
+  visit_operator(scan, [](auto operation) {
+    using Operator = decltype(operation);
+    load_kernel(begin_lines_kernel<Operator>);
+    load_kernel(total_segments_kernel<Operator>);
+    load_kernel(combine_segments_kernel<Operator>);
+    load_kernel(write_prefixes_kernel<Operator>);
   });
 }
 

@@ -62,6 +62,9 @@ struct AxisScan {
 
 std::uint64_t state_bytes(ScanOperation operation, ElementType wide);
 
+/// Has the kernels loaded.
+void load_line_scan(const AxisScan& scan);
+
 /// Makes the states before the slab those of no elements.
 void begin_lines(const AxisScan& scan, cudaStream_t stream);
 

@@ -10,14 +10,12 @@
 
 #include "cuda/axis/axis_reduce.hpp"
 #include "cuda/engines/engines.hpp"
-#include "cuda/engines/stream_engine.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/staging/chunk_loader.hpp"
+#include "cuda/staging/axis_layout.hpp"
 #include "cuda/staging/slab_batches.hpp"
-#include "cuda/staging/slab_layout.hpp"
-#include "cuda/staging/staging_buffer.hpp"
+#include "cuda/staging/slab_flow.hpp"
 #include "cuda/staging/wide_elements.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -72,52 +70,10 @@ WideningPlan widening(const StagingPlan& plan) {
           .marks_counting = true};
 }
 
-/// What is done with the slabs of a batch, as far as its memory goes.
-SlabPurpose reducing(const StagingPlan& plan) {
+AxisMemory memory_for(const StagingPlan& plan, const AxisReduceSpec& spec) {
   return {.verb = "fold along axes",
-          .slot_bytes = [bytes = WideElements::device_bytes(widening(plan))](std::uint64_t) {
-            return bytes;
-          }};
-}
-
-/// As slabs are stored: elements that don't count are told where all are made wide.
-StagingPlan without_decoding(StagingPlan plan) {
-  plan.decoding = {};
-  return plan;
-}
-
-/// An engine's slots and batches, and how many of these slots a thread has.
-struct AxisLayout {
-  SlabLayout slabs;
-  int turns = 1;
-};
-
-/// Returns a layout that inflates if half of the memory is enough for two turns of each slot, and
-/// the rest for batches.
-std::optional<AxisLayout> inflating_layout(const StagingPlan& plan, const AxisReduceSpec& spec,
-                                           std::uint64_t limit) {
-  constexpr int least_turns = 2;
-  const std::uint64_t turn_bytes =
-      static_cast<unsigned>(std::max(plan.slots, 1)) * bytes_of_arrays(plan, spec);
-  const int turns = static_cast<int>(
-      std::min<std::uint64_t>(limit / 2 / turn_bytes, static_cast<unsigned>(spec.turns)));
-  if (turns < least_turns) return std::nullopt;
-  const StagingPlan stored = without_decoding(plan);
-  const SlabPurpose purpose = reducing(plan);
-  const auto slabs = SlotMemory(stored, purpose)
-                         .inflating_layout(limit - static_cast<unsigned>(turns) * turn_bytes);
-  if (!slabs) return std::nullopt;
-  return AxisLayout{*slabs, turns};
-}
-
-AxisLayout layout_of(const StagingPlan& plan, const AxisReduceSpec& spec, std::uint64_t limit) {
-  if (const auto inflating = inflating_layout(plan, spec, limit)) return *inflating;
-  const LoaderSize loader{.staging_bytes = plan.slot_bytes()};
-  const std::uint64_t slot_bytes =
-      bytes_of_arrays(plan, spec) + WideElements::device_bytes(widening(plan)) +
-      ChunkLoader::device_bytes(loader) + plan.slab_elements * size_of(plan.format.type);
-  const int slots = slots_that_fit(plan.slots, slot_bytes, limit, "fold along axes in");
-  return {{slots, {plan.slab_elements, plan.slot_bytes()}, false, slots, loader}};
+          .turn_bytes = bytes_of_arrays(plan, spec),
+          .batch_bytes = WideElements::device_bytes(widening(plan))};
 }
 
 /// What a slot reduces slabs into.
@@ -278,75 +234,59 @@ class AxisReduceStage final : public SlabStage {
 
 class CudaAxisReduceEngine final : public AxisReduceEngine {
  public:
-  CudaAxisReduceEngine(const Device& device, const StagingPlan& plan, const AxisReduceSpec& spec)
-      : device_(device), layout_(layout_of(plan, spec, device.memory_limit())) {
-    start_timing(epoch_);
-    const SlabLayout& slabs = layout_.slabs;
-    std::vector<SpanTimer*> copies;
-    for (int slot = 0; slot < slabs.slots; ++slot) {
-      buffers_.push_back(std::make_unique<StagingPair>(
-          ChunkLoader::buffer_bytes(slabs.slot.staging_bytes, slabs.loader.slab_chunks), epoch_));
-      buffers_.back()->append_copies(copies);
-    }
-    const ElementType wide = WideElements(widening(plan)).type();
-    for (int slot = 0; slot < slabs.slots * layout_.turns; ++slot)
-      reductions_.push_back(std::make_unique<AxisReduction>(plan, spec, wide, slabs.inflates));
-    std::vector<std::unique_ptr<SlabBatch>> batches;
-    for (int batch = 0; batch < slabs.batches; ++batch)
-      batches.push_back(std::make_unique<SlabBatch>(
-          without_decoding(plan), reducing(plan), slabs,
-          std::make_unique<AxisReduceStage>(plan, reductions_), epoch_));
-    batches_.emplace(std::move(batches), slabs.inflates);
-    stages_ = slab_stages(copies, *batches_, slabs.inflates, plan.stages);
-  }
+  CudaAxisReduceEngine(const Device& device, const StagingPlan& plan, const AxisReduceSpec& spec,
+                       const AxisLayout& layout, const AxisMemory& memory)
+      : device_(device),
+        turns_(layout.turns),
+        epoch_(make_epoch()),
+        reductions_(make_reductions(plan, spec, layout)),
+        flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::reduce,
+              {}, epoch_, [&] { return std::make_unique<AxisReduceStage>(plan, reductions_); }) {}
 
-  int slots() const override { return layout_.slabs.slots; }
-  int turns() const override { return layout_.turns; }
-  std::uint64_t slab_elements() const override { return layout_.slabs.slot.elements; }
-  bool inflates() const override { return layout_.slabs.inflates; }
+  int slots() const override { return flow_.layout().slots; }
+  int turns() const override { return turns_; }
+  std::uint64_t slab_elements() const override { return flow_.layout().slot.elements; }
+  bool inflates() const override { return flow_.layout().inflates; }
 
-  std::span<std::byte> buffer(int slot) override {
-    return buffers_of(slot).fill().first(layout_.slabs.slot.staging_bytes);
-  }
+  std::span<std::byte> buffer(int slot) override { return flow_.buffer(slot % slots()); }
 
   void begin(int slot, std::uint64_t outputs) override { at(slot).begin(outputs); }
 
   void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
-    if (slab.target.elements == 0) return;
-    at(slot).expect();
-    batches_->submit(slot, buffers_of(slot).take(), slab, rows);
+    if (slab.target.elements > 0) at(slot).expect();
+    flow_.submit(slot % slots(), slot, slab, rows);
   }
 
   AxisParts finish(int slot) override {
     AxisReduction& reduction = at(slot);
-    batches_->finish_until([&] { return reduction.has_all(); });
+    flow_.batches().finish_until([&] { return reduction.has_all(); });
     return reduction.finish();
   }
 
-  std::vector<StageTiming> timings() const override {
-    device_.activate();
-    return timings_of(stages_);
-  }
+  std::vector<StageTiming> timings() const override { return flow_.timings(); }
 
  private:
+  static AxisReductions make_reductions(const StagingPlan& plan, const AxisReduceSpec& spec,
+                                        const AxisLayout& layout) {
+    const ElementType wide = WideElements(widening(plan)).type();
+    AxisReductions reductions;
+    for (int slot = 0; slot < layout.slabs.slots * layout.turns; ++slot)
+      reductions.push_back(
+          std::make_unique<AxisReduction>(plan, spec, wide, layout.slabs.inflates));
+    return reductions;
+  }
+
   /// Returns a slot and makes its device current.
   AxisReduction& at(int slot) const {
     device_.activate();
     return *reductions_.at(static_cast<std::size_t>(slot));
   }
 
-  StagingPair& buffers_of(int slot) const {
-    device_.activate();
-    return *buffers_[static_cast<std::size_t>(slot % slots())];
-  }
-
   Device device_;
-  AxisLayout layout_;
+  int turns_;
   TimedEvent epoch_;
-  std::vector<std::unique_ptr<StagingPair>> buffers_;
   AxisReductions reductions_;
-  std::optional<SlabBatches> batches_;
-  std::vector<std::unique_ptr<TimedStage>> stages_;
+  SlabFlow flow_;
 };
 
 }  // namespace
@@ -354,7 +294,9 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
 std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
                                                           const StagingPlan& plan,
                                                           const AxisReduceSpec& spec) {
-  return std::make_unique<CudaAxisReduceEngine>(device, plan, spec);
+  const AxisMemory memory = memory_for(plan, spec);
+  const AxisLayout layout = layout_of(plan, memory, spec.turns, device.memory_limit());
+  return std::make_unique<CudaAxisReduceEngine>(device, plan, spec, layout, memory);
 }
 
 }  // namespace warpfold::cuda

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -11,11 +11,12 @@
 #include "cuda/axis/axis_scan.hpp"
 #include "cuda/chunks/promoted_elements.hpp"
 #include "cuda/engines/engines.hpp"
-#include "cuda/engines/stream_engine.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/staging/chunk_loader.hpp"
+#include "cuda/staging/axis_layout.hpp"
+#include "cuda/staging/slab_batches.hpp"
+#include "cuda/staging/slab_flow.hpp"
 #include "cuda/staging/staging_buffer.hpp"
 #include "cuda/staging/wide_elements.hpp"
 #include "warpfold/core/error.hpp"
@@ -38,12 +39,12 @@ WideningPlan widening(const StagingPlan& plan, const AxisScanSpec& spec) {
   return {.format = plan.format,
           .decoding = plan.decoding,
           .slab_elements = plan.slab_elements,
+          .moves = true,
           .left_out = identity_of(plan, spec.scan.operation)};
 }
 
 /// A slot's arrays in device memory.
 struct SlotArrays {
-  std::byte* stored;
   std::byte* before;
   std::byte* after;
   std::byte* segment_states;
@@ -55,8 +56,7 @@ struct SlotArrays {
 SlotArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisScanSpec& spec) {
   const std::uint64_t state =
       kernels::state_bytes(spec.scan.operation, kernels::wide_type(value_type(plan)));
-  return {.stored = scratch.take<std::byte>(plan.slab_elements * size_of(plan.format.type)),
-          .before = scratch.take<std::byte>(spec.lines * state),
+  return {.before = scratch.take<std::byte>(spec.lines * state),
           .after = scratch.take<std::byte>(spec.lines * state),
           .segment_states = scratch.take<std::byte>(kernels::max_segments() * state),
           .prefixes = scratch.take<std::byte>(plan.slab_elements * size_of(spec.scan.output)),
@@ -68,6 +68,12 @@ std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisScanSpec& spec)
   Scratch counter;
   take_arrays(counter, plan, spec);
   return counter.bytes();
+}
+
+AxisMemory memory_for(const StagingPlan& plan, const AxisScanSpec& spec) {
+  return {.verb = "scan along an axis",
+          .slot_bytes = bytes_of_arrays(plan, spec),
+          .turn_bytes = WideElements::device_bytes(widening(plan, spec))};
 }
 
 /// Sums of lines of doubles that the device's expansions have no room for.
@@ -113,69 +119,111 @@ class ExactLines {
   std::map<std::uint64_t, LineSum> sums_;
 };
 
-/// A thread's slabs on their way through the GPU and back.
+/// A slab of a slot that is under way: its elements in device memory, made wide.
+class SubmittedSlab {
+ public:
+  explicit SubmittedSlab(const WideningPlan& plan) : wide_(plan) {}
+
+  /// The slab is on its way, or has no elements.
+  void expect(const AxisSlab& shape) {
+    shape_ = shape;
+    arrived_ = shape.elements() == 0;
+  }
+
+  void take(const SlabValues& slab, cudaStream_t stream) {
+    elements_ = wide_.widen(slab.elements, slab.count, stream);
+    made_wide_.record(stream);
+    arrived_ = true;
+  }
+
+  void load_kernel() const { wide_.load_kernel(); }
+
+  bool has_arrived() const { return arrived_; }
+  const AxisSlab& shape() const { return shape_; }
+  ElementType type() const { return wide_.type(); }
+
+  /// What is put into `stream` later meets the elements.
+  const std::byte* elements(cudaStream_t stream) const {
+    made_wide_.delay(stream);
+    return elements_;
+  }
+
+ private:
+  WideElements wide_;
+  AxisSlab shape_;
+  const std::byte* elements_ = nullptr;
+  Event made_wide_;
+  std::atomic<bool> arrived_ = false;
+};
+
+/// Slabs under way, by slot and turn: those of a slot's next turn follow all slots' of this one.
+using SubmittedSlabs = std::vector<std::unique_ptr<SubmittedSlab>>;
+
+/// Hands a batch's slabs to where they are scanned.
+class AxisScanStage final : public SlabStage {
+ public:
+  explicit AxisScanStage(SubmittedSlabs& slabs) : slabs_(slabs) { slabs_.front()->load_kernel(); }
+
+  void take(const SlabValues& slab, cudaStream_t stream) override {
+    if (slab.count > 0) slabs_.at(static_cast<std::size_t>(slab.slot))->take(slab, stream);
+  }
+
+ private:
+  SubmittedSlabs& slabs_;
+};
+
+/// The lines that a thread scans.
 class AxisScanSlot {
  public:
   AxisScanSlot(const StagingPlan& plan, const AxisScanSpec& spec, const TimedEvent& epoch)
       : plan_(plan),
-        spec_(spec.scan),
-        lines_(spec.lines),
-        staging_(ChunkLoader::buffer_bytes(plan.slot_bytes()), epoch),
-        chunks_({.staging_bytes = plan.slot_bytes()}),
-        wide_(widening(plan, spec)),
+        spec_(spec),
         output_(plan.slab_elements * size_of(spec.scan.output), epoch),
         memory_(bytes_of_arrays(plan, spec)),
         exact_lines_(spec.scan),
         scans_(epoch) {
     Scratch scratch(memory_.data());
-    arrays_ = take_arrays(scratch, plan, spec);
-    begin(spec.lines);
+    const SlotArrays arrays = take_arrays(scratch, plan, spec);
+    const ElementType values = value_type(plan);
+    scan_ = {.wide = kernels::wide_type(values),
+             .operation = spec.scan.operation,
+             .exclusive = spec.scan.exclusive,
+             .checks_overflow = spec.scan.overflow == OverflowPolicy::error && is_integer(values) &&
+                                is_integer(spec.scan.output),
+             .identity = identity_of(plan, spec.scan.operation),
+             .before = arrays.before,
+             .after = arrays.after,
+             .segment_states = arrays.segment_states,
+             .output = spec.scan.output,
+             .prefixes = arrays.prefixes,
+             .inexact = arrays.inexact,
+             .status = arrays.status};
+    // Loaded later, they would wait for what batches inflate.
+    kernels::load_line_scan(scan_);
   }
 
-  static std::uint64_t device_bytes(const StagingPlan& plan, const AxisScanSpec& spec) {
-    return ChunkLoader::device_bytes({.staging_bytes = plan.slot_bytes()}) +
-           WideElements::device_bytes(widening(plan, spec)) + bytes_of_arrays(plan, spec);
-  }
-
-  std::span<std::byte> buffer() {
-    staging_.wait();
-    return staging_.memory().first(plan_.slot_bytes());
-  }
-
-  void begin(std::uint64_t lines) {
-    if (lines > lines_)
-      throw Error("a slot can't scan " + std::to_string(lines) + " lines",
-                  std::to_string(lines_) + " were planned", "");
-    exact_lines_.clear();
-    scan_ = {.wide = wide_.type(),
-             .lines = lines,
-             .operation = spec_.operation,
-             .exclusive = spec_.exclusive,
-             .checks_overflow = spec_.overflow == OverflowPolicy::error &&
-                                is_integer(value_type(plan_)) && is_integer(spec_.output),
-             .identity = identity_of(plan_, spec_.operation),
-             .before = arrays_.before,
-             .after = arrays_.after,
-             .segment_states = arrays_.segment_states,
-             .output = spec_.output,
-             .prefixes = arrays_.prefixes,
-             .inexact = arrays_.inexact,
-             .status = arrays_.status};
-    kernels::begin_lines(scan_, stream_.get());
-  }
-
-  std::span<const std::byte> scan(const StagedChunks& slab, const AxisSlab& shape) {
-    *status_ = {.overflow = no_overflow, .inexact_lines = 0};
+  /// Throws Error for a slab that was not planned.
+  void validate(const StagedChunks& slab, const AxisSlab& shape) const {
     const std::uint64_t elements = slab.target.elements;
+    if (shape.lines() <= spec_.lines && elements == shape.elements() &&
+        elements <= plan_.slab_elements)
+      return;
+    throw Error("a slab of " + std::to_string(elements) + " elements does not fit its lines",
+                std::to_string(shape.lines()) + " of " + std::to_string(shape.along) +
+                    " elements; planned were " + std::to_string(spec_.lines) + " lines, " +
+                    std::to_string(plan_.slab_elements) + " elements",
+                "");
+  }
+
+  std::span<const std::byte> scan(const SubmittedSlab& slab) {
+    *status_ = {.overflow = no_overflow, .inexact_lines = 0};
+    scan_.shape = slab.shape();
+    if (!scan_.shape.continues) begin_lines();
+    const std::uint64_t elements = scan_.shape.elements();
     if (elements == 0) return {};
-    validate(elements, shape);
-    chunks_.clear();
-    chunks_.copy(staging_, slab, {}, size_of(plan_.format.type), stream_.get());
-    chunks_.assemble(0, arrays_.stored, stream_.get());
-    scan_.elements = wide_.widen(arrays_.stored, elements, stream_.get());
-    scan_.shape = shape;
-    scan_.segments = kernels::segments_of(shape);
-    start_scan(elements);
+    scan_.elements = slab.elements(stream_.get());
+    scan_.segments = kernels::segments_of(scan_.shape);
+    start_scan();
     const std::span<std::byte> prefixes = download(elements);
     if (status_->inexact_lines != 0 || !exact_lines_.empty()) scan_exactly(elements, prefixes);
     std::swap(scan_.before, scan_.after);
@@ -187,38 +235,33 @@ class AxisScanSlot {
     return status_->overflow;
   }
 
-  SpanTimer& copies() { return staging_.copies(); }
   SpanTimer& scans() { return scans_; }
   SpanTimer& outputs() { return output_.copies(); }
 
  private:
   static constexpr unsigned long long no_overflow = ~0ull;
 
-  void validate(std::uint64_t elements, const AxisSlab& shape) const {
-    if (shape.lines() == scan_.lines && elements == scan_.lines * shape.along &&
-        elements <= plan_.slab_elements)
-      return;
-    throw Error("a slab of " + std::to_string(elements) + " elements does not fit its lines",
-                std::to_string(scan_.lines) + " of " + std::to_string(shape.along) + " elements, " +
-                    std::to_string(plan_.slab_elements) + " at most",
-                "");
+  void begin_lines() {
+    exact_lines_.clear();
+    scan_.lines = scan_.shape.lines();
+    kernels::begin_lines(scan_, stream_.get());
   }
 
-  void start_scan(std::uint64_t elements) {
+  void start_scan() {
     scans_.begin(stream_.get());
-    fill_bytes(arrays_.inexact, 0, scan_.lines * sizeof(bool), stream_.get());
-    copy_to_device(arrays_.status, &*status_, sizeof(*arrays_.status), stream_.get());
+    fill_bytes(scan_.inexact, 0, scan_.lines * sizeof(bool), stream_.get());
+    copy_to_device(scan_.status, &*status_, sizeof(*scan_.status), stream_.get());
     kernels::scan_lines(scan_, stream_.get());
-    copy_to_host(&*status_, arrays_.status, sizeof(*arrays_.status), stream_.get());
-    scans_.end(stream_.get(), elements * size_of(plan_.format.type));
+    copy_to_host(&*status_, scan_.status, sizeof(*scan_.status), stream_.get());
+    scans_.end(stream_.get(), 0);
   }
 
   /// Brings the prefixes to the host, and the status.
   std::span<std::byte> download(std::uint64_t elements) {
-    const std::uint64_t bytes = elements * size_of(spec_.output);
+    const std::uint64_t bytes = elements * size_of(spec_.scan.output);
     const std::span<std::byte> memory = output_.memory();
     output_.begin_copy(stream_.get());
-    copy_to_host(memory.data(), arrays_.prefixes, bytes, stream_.get());
+    copy_to_host(memory.data(), scan_.prefixes, bytes, stream_.get());
     output_.end_copy(stream_.get(), bytes);
     stream_.synchronize();
     return memory.first(bytes);
@@ -239,14 +282,9 @@ class AxisScanSlot {
   }
 
   StagingPlan plan_;
-  ScanSpec spec_;
-  std::uint64_t lines_;
-  StagingBuffer staging_;
-  ChunkLoader chunks_;
-  WideElements wide_;
+  AxisScanSpec spec_;
   StagingBuffer output_;
   DeviceBuffer memory_;
-  SlotArrays arrays_{};
   MappedValue<kernels::AxisScanStatus> status_;
   kernels::AxisScan scan_{};
   ExactLines exact_lines_;
@@ -254,33 +292,105 @@ class AxisScanSlot {
   Stream stream_;
 };
 
-class CudaAxisScanEngine final : public SlotEngineOf<AxisScanEngine, AxisScanSlot> {
+class CudaAxisScanEngine final : public AxisScanEngine {
  public:
-  CudaAxisScanEngine(const Device& device, const StagingPlan& plan, const AxisScanSpec& spec)
-      : SlotEngineOf(device,
-                     slots_that_fit(plan.slots, AxisScanSlot::device_bytes(plan, spec),
-                                    device.memory_limit(), "scan along an axis in"),
-                     plan.stages, [&](const TimedEvent& epoch) {
-                       return std::make_unique<AxisScanSlot>(plan, spec, epoch);
-                     }) {
-    add_stage(stage::copy_to_gpu, &AxisScanSlot::copies);
-    add_stage(stage::scan, &AxisScanSlot::scans);
-    add_stage(stage::copy_from_gpu, &AxisScanSlot::outputs);
+  CudaAxisScanEngine(const Device& device, const StagingPlan& plan, const AxisScanSpec& spec,
+                     const AxisLayout& layout, const AxisMemory& memory)
+      : device_(device),
+        ahead_(layout.turns),
+        epoch_(make_epoch()),
+        slots_(make_slots(plan, spec, layout.slabs.slots)),
+        slabs_(make_slabs(plan, spec, layout)),
+        flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::scan,
+              timers(&AxisScanSlot::scans), epoch_,
+              [&] { return std::make_unique<AxisScanStage>(slabs_); }) {
+    flow_.show(stage::copy_from_gpu, timers(&AxisScanSlot::outputs));
   }
 
-  void begin(int slot, std::uint64_t lines) override { at(slot).begin(lines); }
-  std::span<const std::byte> scan(int slot, const StagedChunks& slab,
-                                  const AxisSlab& shape) override {
-    return at(slot).scan(slab, shape);
+  int slots() const override { return flow_.layout().slots; }
+  int ahead() const override { return ahead_; }
+  bool inflates() const override { return flow_.layout().inflates; }
+  std::span<std::byte> buffer(int slot) override { return flow_.buffer(slot); }
+  std::vector<StageTiming> timings() const override { return flow_.timings(); }
+
+  void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) override {
+    Slot& to = at(slot);
+    to.scan->validate(slab, shape);
+    if (to.submitted - to.scanned == static_cast<unsigned>(ahead_))
+      throw Error("a slot has no room for one more slab", "", "");
+    const int turn = slot + turn_of(to.submitted) * slots();
+    slabs_[static_cast<std::size_t>(turn)]->expect(shape);
+    flow_.submit(slot, turn, slab, {});
+    ++to.submitted;
   }
-  std::optional<std::uint64_t> overflow(int slot) const override { return at(slot).overflow(); }
+
+  std::optional<std::span<const std::byte>> scan(int slot) override {
+    Slot& from = at(slot);
+    const int turn = slot + turn_of(from.scanned) * slots();
+    const SubmittedSlab& slab = *slabs_[static_cast<std::size_t>(turn)];
+    flow_.batches().finish_until([&] { return slab.has_arrived(); });
+    if (!slab.has_arrived()) return std::nullopt;
+    ++from.scanned;
+    return from.scan->scan(slab);
+  }
+
+  std::optional<std::uint64_t> overflow(int slot) const override {
+    return slots_.at(static_cast<std::size_t>(slot)).scan->overflow();
+  }
+
+ private:
+  struct Slot {
+    std::unique_ptr<AxisScanSlot> scan;
+    std::uint64_t submitted = 0;  ///< slabs
+    std::uint64_t scanned = 0;
+  };
+
+  std::vector<Slot> make_slots(const StagingPlan& plan, const AxisScanSpec& spec, int count) const {
+    std::vector<Slot> slots;
+    for (int slot = 0; slot < count; ++slot)
+      slots.push_back({std::make_unique<AxisScanSlot>(plan, spec, epoch_)});
+    return slots;
+  }
+
+  static SubmittedSlabs make_slabs(const StagingPlan& plan, const AxisScanSpec& spec,
+                                   const AxisLayout& layout) {
+    SubmittedSlabs slabs;
+    for (int turn = 0; turn < layout.slabs.slots * layout.turns; ++turn)
+      slabs.push_back(std::make_unique<SubmittedSlab>(widening(plan, spec)));
+    return slabs;
+  }
+
+  std::vector<SpanTimer*> timers(SpanTimer& (AxisScanSlot::*timer)()) const {
+    std::vector<SpanTimer*> timers;
+    for (const Slot& slot : slots_) timers.push_back(&((*slot.scan).*timer)());
+    return timers;
+  }
+
+  int turn_of(std::uint64_t slab) const {
+    return static_cast<int>(slab % static_cast<unsigned>(ahead_));
+  }
+
+  /// Returns a slot and makes its device current.
+  Slot& at(int slot) {
+    device_.activate();
+    return slots_.at(static_cast<std::size_t>(slot));
+  }
+
+  Device device_;
+  int ahead_;
+  TimedEvent epoch_;
+  std::vector<Slot> slots_;
+  SubmittedSlabs slabs_;
+  SlabFlow flow_;
 };
 
 }  // namespace
 
 std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Device& device, const StagingPlan& plan,
                                                       const AxisScanSpec& spec) {
-  return std::make_unique<CudaAxisScanEngine>(device, plan, spec);
+  const AxisMemory memory = memory_for(plan, spec);
+  const AxisLayout layout = layout_of(plan, memory, spec.ahead, device.memory_limit());
+  return std::make_unique<CudaAxisScanEngine>(device, plan, spec, layout, memory);
 }
 
 }  // namespace warpfold::cuda

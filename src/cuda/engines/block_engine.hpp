@@ -58,8 +58,8 @@ class BlockEngineOf : public Engine {
         layout_(layout),
         piece_elements_(
             std::clamp(round_up(plan_.pieces.slab_elements, tile), tile, block_elements())),
+        epoch_(make_epoch()),
         loads_(plan_, layout_, piece_elements_, epoch_) {
-    start_timing(epoch_);
     const int loads = BlockLoads::streams(plan_, layout_);
     for (int block = 0; block < layout_.blocks; ++block)
       blocks_.push_back(make_block(layout_.tiles, loads, epoch_));

@@ -93,7 +93,7 @@ class CudaHistogramEngine final : public ResultEngineOf<HistogramCounts, Histogr
   CudaHistogramEngine(const Device& device, const StagingPlan& plan, std::uint64_t limit,
                       const std::shared_ptr<const DeviceBins>& bins)
       : ResultEngineOf(device, plan, counting, SlotMemory(plan, counting).layout(limit),
-                       [&](const SlotLayout&) { return std::make_unique<HistogramStage>(bins); }),
+                       [&] { return std::make_unique<HistogramStage>(bins); }),
         bins_(bins) {}
 
   HistogramCounts finish() override {

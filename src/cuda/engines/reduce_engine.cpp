@@ -66,11 +66,8 @@ class CudaReduceEngine final : public ResultEngineOf<Accumulator, ReduceStage> {
  public:
   CudaReduceEngine(const Device& device, const StagingPlan& plan, ReduceNeeds needs,
                    const ReduceBlocks& blocks, const SlabPurpose& purpose)
-      : ResultEngineOf(
-            device, plan, purpose, SlotMemory(plan, purpose).layout(device.memory_limit()),
-            [&](const SlotLayout& slot) {
-              return std::make_unique<ReduceStage>(needs, blocks.of_elements(slot.elements));
-            }) {}
+      : CudaReduceEngine(device, plan, needs, blocks, purpose,
+                         SlotMemory(plan, purpose).layout(device.memory_limit())) {}
 
   Accumulator finish() override {
     Accumulator total = Accumulator::empty();
@@ -79,6 +76,13 @@ class CudaReduceEngine final : public ResultEngineOf<Accumulator, ReduceStage> {
     total.normalize();
     return total;
   }
+
+ private:
+  CudaReduceEngine(const Device& device, const StagingPlan& plan, ReduceNeeds needs,
+                   const ReduceBlocks& blocks, const SlabPurpose& purpose, const SlabLayout& layout)
+      : ResultEngineOf(device, plan, purpose, layout, [&] {
+          return std::make_unique<ReduceStage>(needs, blocks.of_elements(layout.slot.elements));
+        }) {}
 };
 
 }  // namespace

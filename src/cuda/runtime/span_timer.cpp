@@ -21,10 +21,12 @@ double covered_seconds(std::vector<Span>& spans, double& from) {
 
 }  // namespace
 
-void start_timing(TimedEvent& epoch) {
+TimedEvent make_epoch() {
   const Stream stream;
+  TimedEvent epoch;
   epoch.record(stream.get());
   stream.synchronize();
+  return epoch;
 }
 
 void SpanTimer::begin(cudaStream_t stream) {

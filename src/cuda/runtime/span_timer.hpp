@@ -20,8 +20,8 @@ struct Span {
   double end;
 };
 
-/// Records the event that timers count from, and waits until it is done.
-void start_timing(TimedEvent& epoch);
+/// Returns an event that is done, for timers to count from.
+TimedEvent make_epoch();
 
 class TimedStage;
 

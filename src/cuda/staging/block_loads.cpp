@@ -30,7 +30,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
       chunks ? ChunkLoader::buffer_bytes(buffer_bytes_, layout.loader.slab_chunks)
              : std::max(buffer_bytes_, piece_elements * element_bytes_);
   for (int reader = 0; reader < std::max(plan.pieces.slots, 1); ++reader)
-    readers_.push_back(std::make_unique<StagingPair>(staged_bytes, epoch));
+    readers_.push_back(std::make_unique<StagingBuffers>(2, staged_bytes, epoch));
 }
 
 std::span<std::byte> BlockLoads::buffer(int reader, std::uint64_t elements) {

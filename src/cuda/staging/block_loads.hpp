@@ -75,7 +75,7 @@ class BlockLoads {
     Stream stream;
   };
 
-  StagingPair& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
+  StagingBuffers& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
 
   bool add(LoadStream& load, StagingBuffer& from, const StagedChunks& piece);
   void inflate(LoadStream& load, std::byte* to);
@@ -92,7 +92,7 @@ class BlockLoads {
   bool inflates_;
   std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;
-  std::vector<std::unique_ptr<StagingPair>> readers_;
+  std::vector<std::unique_ptr<StagingBuffers>> readers_;
 };
 
 }  // namespace warpfold::cuda

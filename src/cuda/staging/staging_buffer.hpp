@@ -2,9 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -49,11 +49,15 @@ class StagingBuffer {
   SpanTimer copies_;
 };
 
-/// Two staging buffers: one is filled while the other is copied.
-class StagingPair {
+/// Staging buffers that take turns: one is filled while others are copied.
+class StagingBuffers {
  public:
-  StagingPair(std::uint64_t bytes, const TimedEvent& epoch)
-      : buffers_{StagingBuffer(bytes, epoch), StagingBuffer(bytes, epoch)} {}
+  StagingBuffers(int count, std::uint64_t bytes, const TimedEvent& epoch) {
+    for (int i = 0; i < count; ++i) buffers_.emplace_back(bytes, epoch);
+  }
+
+  /// Tells whether fill() would return at once.
+  bool is_free() const { return buffers_[turn_].is_free(); }
 
   /// Returns memory that is free to be filled.
   std::span<std::byte> fill() {
@@ -66,7 +70,7 @@ class StagingPair {
   StagingBuffer& take() {
     if (!std::exchange(filled_, false))
       throw Error("a slab was handed over before memory for it was asked for", "", "");
-    return buffers_[std::exchange(turn_, 1 - turn_)];
+    return buffers_[std::exchange(turn_, (turn_ + 1) % buffers_.size())];
   }
 
   void append_copies(std::vector<SpanTimer*>& timers) {
@@ -74,7 +78,7 @@ class StagingPair {
   }
 
  private:
-  std::array<StagingBuffer, 2> buffers_;
+  std::deque<StagingBuffer> buffers_;
   std::size_t turn_ = 0;
   bool filled_ = false;
 };

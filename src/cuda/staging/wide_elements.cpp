@@ -3,7 +3,9 @@
 namespace warpfold::cuda {
 namespace {
 
-bool widens(const WideningPlan& plan) { return !kernels::stored_wide(plan.format, plan.decoding); }
+bool widens(const WideningPlan& plan) {
+  return plan.moves || !kernels::stored_wide(plan.format, plan.decoding);
+}
 
 bool marks(const WideningPlan& plan) { return plan.marks_counting && !plan.decoding.selects_all(); }
 

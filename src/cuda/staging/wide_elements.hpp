@@ -17,6 +17,7 @@ struct WideningPlan {
   ElementFormat format;
   Decoding decoding;
   std::uint64_t slab_elements = 0;
+  bool moves = false;           ///< elements, even those that are stored wide
   bool marks_counting = false;  ///< counting() tells which elements count
   std::uint64_t left_out = 0;   ///< otherwise: bits of a wide value in place of the others
 };
@@ -35,8 +36,8 @@ class WideElements {
   /// Has the kernel loaded.
   void load_kernel() const;
 
-  /// Starts making elements wide, which are left where they are if they are so already. Returns
-  /// where they will be.
+  /// Starts making elements wide. Those that are so already stay where they are unless the plan
+  /// moves them. Returns where they will be.
   const std::byte* widen(const std::byte* stored, std::uint64_t count, cudaStream_t stream);
 
   /// Returns, for each of them, whether it counts; null where all do.

@@ -9,6 +9,7 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/reduce/axis_tiles.hpp"
+#include "pipeline/regions/axis_chunks.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
@@ -143,31 +144,12 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   return over_threads(stages, seconds_since(start));
 }
 
-/// Returns the chunks that an item has a part in, at most.
-std::uint64_t chunks_of_item(const RegionSource& source, const AxisTiling& tiling) {
-  return source.chunks_of_box(tiling.box_extents()) *
-         ceil_div(tiling.rows().items(), tiling.items_of_tile());
-}
-
-/// Returns what a GPU is to inflate of `items` items, if anything.
-DeflatedChunks deflated_chunks(RegionSource& source, const AxisTiling& tiling, std::uint64_t items,
-                               const Run& run) {
-  if (!run.place.gpu) return {};
-  return source.deflated(items * chunks_of_item(source, tiling),
-                         source.chunks_of_box(tiling.box_extents()),
-                         static_cast<std::uint64_t>(run.place.threads));
-}
-
-/// Returns how many items a thread has under way so that a GPU has as many chunks as it inflates at
-/// once, though few enough that threads go through their items in several rounds.
+/// Returns how many items a thread has under way where a GPU inflates: few enough that threads go
+/// through their items in several rounds.
 int turns_for(std::uint64_t item_chunks, std::uint64_t items, int threads) {
-  constexpr std::uint64_t chunks_under_way = 8192;
   constexpr std::uint64_t rounds = 2;
-  const auto all_threads = static_cast<std::uint64_t>(threads);
-  const std::uint64_t wanted =
-      ceil_div(chunks_under_way, std::max<std::uint64_t>(1, item_chunks) * all_threads);
-  const std::uint64_t most = std::max<std::uint64_t>(2, items / all_threads / rounds);
-  return static_cast<int>(std::clamp<std::uint64_t>(wanted, 2, most));
+  return parts_under_way(item_chunks, threads,
+                         items / static_cast<std::uint64_t>(threads) / rounds);
 }
 
 }  // namespace

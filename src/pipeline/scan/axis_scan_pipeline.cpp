@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "core/engine/backend.hpp"
 #include "cpu/machine/machine.hpp"
+#include "pipeline/regions/axis_chunks.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
@@ -43,6 +46,34 @@ struct LineResults {
   }
 };
 
+/// The boxes of a thread's tiles, in the order in which they are scanned.
+class LineBoxes {
+ public:
+  LineBoxes(const AxisTiling& tiling, WorkQueue::Worker& worker)
+      : tiling_(tiling), worker_(worker) {}
+
+  struct Box {
+    Hyperslab region;
+    bool continues;  ///< the lines of the one before
+  };
+
+  std::optional<Box> next() {
+    if (number_ == tiling_.rows().items()) {
+      tile_ = worker_.next();
+      number_ = 0;
+    }
+    if (!tile_) return std::nullopt;
+    const std::uint64_t number = number_++;
+    return Box{tiling_.box(*tile_, number), number > 0};
+  }
+
+ private:
+  const AxisTiling& tiling_;
+  WorkQueue::Worker& worker_;
+  std::optional<std::uint64_t> tile_;
+  std::uint64_t number_ = tiling_.rows().items();  ///< of the tile's next box
+};
+
 /// The work of one of those threads, in the slot of its number.
 class LineWork {
  public:
@@ -53,20 +84,19 @@ class LineWork {
         worker_(worker),
         slot_(worker.number()),
         shape_(job.tiling.array().shape),
-        reader_(*job.source),
+        boxes_(job.tiling, worker),
+        reader_(*job.source, job.engine->inflates() ? io::Deflated::left : io::Deflated::undone),
         scanning_(scan_registry, stage::scan),
         writing_(stages, stage::write) {}
 
-  /// Scans tile after tile.
+  /// Scans box after box, while others are under way.
   std::vector<StageTiming> run() {
-    while (const auto tile = worker_.next()) {
-      job_.engine->begin(slot_, job_.tiling.outputs().region(*tile).elements());
-      for (std::uint64_t number = 0; number < job_.tiling.rows().items(); ++number) {
-        if (worker_.is_to_stop()) return {};
-        const Hyperslab box = job_.tiling.box(*tile, number);
-        if (flat_index(box.start, shape_) > results_.overflow) break;
-        scan_box(box);
-      }
+    const auto most = static_cast<std::size_t>(job_.engine->ahead());
+    while (true) {
+      while (under_way_.size() < most && !worker_.is_to_stop() && submit_next()) continue;
+      if (worker_.is_to_stop()) return {};
+      if (under_way_.empty()) break;
+      if (!scan_first()) return {};
     }
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {scanning_.timing(), writing_.timing()});
@@ -74,21 +104,39 @@ class LineWork {
   }
 
  private:
-  void scan_box(const Hyperslab& box) {
+  /// Tells whether there was one that is needed.
+  bool submit_next() {
+    std::optional<LineBoxes::Box> box = boxes_.next();
+    while (box && flat_index(box->region.start, shape_) > results_.overflow) box = boxes_.next();
+    if (!box) return false;
     AxisScanEngine& engine = *job_.engine;
-    const std::uint64_t bytes = box.elements() * size_of(job_.spec.input.type);
-    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), engine.buffer(slot_));
-    const std::span<const std::byte> prefixes =
-        scanning_.time(bytes, [&] { return engine.scan(slot_, slab, shape_of(box)); });
-    if (const auto place = engine.overflow(slot_)) results_.note_overflow(index_of(box, *place));
-    writing_.time(prefixes.size(), [&] { write(box, prefixes); });
-    worker_.advance(prefixes.size());
+    const Hyperslab& region = box->region;
+    const StagedChunks slab =
+        reader_.read(region, row_major_strides(region.count), engine.buffer(slot_));
+    scanning_.time(0, [&] { engine.submit(slot_, slab, shape_of(*box)); });
+    under_way_.push_back(region);
+    return true;
   }
 
-  AxisSlab shape_of(const Hyperslab& box) const {
+  /// Tells whether it was not lost.
+  bool scan_first() {
+    const Hyperslab region = std::move(under_way_.front());
+    under_way_.pop_front();
+    const std::uint64_t bytes = region.elements() * size_of(job_.spec.input.type);
+    const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(slot_); });
+    if (!prefixes) return false;
+    if (const auto place = job_.engine->overflow(slot_))
+      results_.note_overflow(index_of(region, *place));
+    writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
+    worker_.advance(prefixes->size());
+    return true;
+  }
+
+  AxisSlab shape_of(const LineBoxes::Box& box) const {
     const auto axis = static_cast<std::size_t>(job_.tiling.array().along.front());
-    const std::span<const std::uint64_t> count = box.count;
-    return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1))};
+    const std::span<const std::uint64_t> count = box.region.count;
+    return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1)),
+            box.continues};
   }
 
   /// Returns the flat index of the element at a place of the box, in row-major order.
@@ -115,13 +163,15 @@ class LineWork {
   WorkQueue::Worker& worker_;
   int slot_;
   const std::vector<std::uint64_t>& shape_;
+  LineBoxes boxes_;
+  std::deque<Hyperslab> under_way_;
   RegionReader reader_;
   StageTimer scanning_;
   StageTimer writing_;
 };
 
 /// Collective.
-ScanOutcome carry_out(const LineJob& job, int threads, Run& run) {
+ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   ProgressMonitor& monitor = run.monitor;
   StageRegistry* scan_registry = registry_of_callers(*job.engine, monitor.stages());
@@ -130,10 +180,9 @@ ScanOutcome carry_out(const LineJob& job, int threads, Run& run) {
   const auto scan_tiles = [&](WorkQueue::Worker& worker) {
     return LineWork(job, results, monitor.stages(), scan_registry, worker).run();
   };
-  std::vector<StageTiming> stages =
-      WorkQueue(share_of(job.tiling.items(), communicator.size(), communicator.rank()))
-          .run(threads, scan_tiles, product(job.tiling.array().shape) * size_of(job.spec.output),
-               monitor, communicator);
+  std::vector<StageTiming> stages = WorkQueue(mine).run(
+      threads, scan_tiles, product(job.tiling.array().shape) * size_of(job.spec.output), monitor,
+      communicator);
   throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
   const StageTiming sync =
       sync_on_all_ranks([&] { job.writer.sync(); }, monitor.stages(), communicator);
@@ -144,24 +193,35 @@ ScanOutcome carry_out(const LineJob& job, int threads, Run& run) {
           over_threads(stages, seconds_since(start))};
 }
 
+/// Returns how many boxes a thread has under way where a GPU inflates.
+int boxes_ahead(const RegionSource& source, const AxisTiling& tiling, std::uint64_t tiles,
+                int threads) {
+  return parts_under_way(source.chunks_of_box(tiling.box_extents()), threads,
+                         tiles * tiling.rows().items() / static_cast<std::uint64_t>(threads));
+}
+
 }  // namespace
 
 ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape& lines,
                        io::ContiguousWriter& writer, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
   const AxisPlan plan = plan_axis_scan(view.info(), lines, spec.output, run);
   const AxisTiling& tiling = plan.tiling;
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
+  const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
+  const auto slots = static_cast<int>(
+      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
   LineJob job{tiling, spec, writer, nullptr, nullptr};
-  run_on_all(run.communicator, [&] {
+  run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     job.engine = run.backend.get().make_axis_scan_engine(
         {view.info().format, view.decoding, tiling.max_elements(),
-         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, plan.threads,
-         &run.monitor.stages()},
-        {spec, tiling.outputs().max_places()});
+         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
+         &run.monitor.stages(), deflated_chunks(*job.source, tiling, mine.count, run)},
+        {spec, tiling.outputs().max_places(), boxes_ahead(*job.source, tiling, mine.count, slots)});
   });
-  return carry_out(job, std::min(plan.threads, job.engine->slots()), run);
+  return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
 }
 
 }  // namespace warpfold::pipeline

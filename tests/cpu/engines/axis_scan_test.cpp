@@ -33,10 +33,11 @@ std::vector<Out> scanned_piece(AxisScanEngine& engine, const std::vector<T>& ele
     piece.insert(piece.end(), begin, begin + static_cast<std::ptrdiff_t>(along * whole.inner));
   }
   put_elements(piece, order, engine.buffer(0).data());
-  const auto bytes =
-      engine.scan(0, staged_run({}, {0, piece.size()}), {whole.outer, along, whole.inner});
+  engine.submit(0, staged_run({}, {0, piece.size()}),
+                {whole.outer, along, whole.inner, first != 0});
+  const auto bytes = engine.scan(0);
   std::vector<Out> prefixes(piece.size());
-  std::memcpy(prefixes.data(), bytes.data(), bytes.size());
+  std::memcpy(prefixes.data(), bytes->data(), bytes->size());
   return prefixes;
 }
 
@@ -47,7 +48,6 @@ std::vector<Out> scanned(const std::vector<T>& elements, const ScanSpec& spec,
   constexpr std::uint64_t step = 37;
   const auto engine = make_backend(1)->make_axis_scan_engine(
       {spec.input, decoding, whole.lines() * step}, {spec, whole.lines()});
-  engine->begin(0, whole.lines());
   std::vector<Out> prefixes(elements.size());
   for (std::uint64_t first = 0; first < whole.along; first += step) {
     const std::uint64_t along = std::min(step, whole.along - first);
@@ -159,7 +159,6 @@ TEST(AxisScan, NamesTheLeastPlaceThatOverflows) {
     spec.overflow = policy;
     const auto engine =
         make_backend(1)->make_axis_scan_engine({spec.input, {}, elements.size()}, {spec, 2});
-    engine->begin(0, 2);
     const auto prefixes =
         scanned_piece<std::int64_t>(*engine, elements, native_byte_order, shape, 0, 3);
     const bool wraps = policy == OverflowPolicy::wrap;

@@ -145,6 +145,14 @@ void visit_lines(const AxisSlab& shape, Visitor&& visit) {
       visit(line, (line / shape.inner * shape.along + a) * shape.inner + line % shape.inner);
 }
 
+/// Returns a slot's prefixes of one slab.
+std::span<const std::byte> scanned(AxisScanEngine& engine, int slot, const SampleSlab& staged,
+                                   AxisSlab shape, bool continues = false) {
+  shape.continues = continues;
+  engine.submit(slot, staged.stage(engine.buffer(slot)), shape);
+  return *engine.scan(slot);
+}
+
 class CudaAxisScan : public testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
@@ -157,7 +165,6 @@ class CudaAxisScan : public testing::TestWithParam<ElementType> {
   void expect_scans(const ScanSpec& spec, const AxisSlab& shape, Sample kind,
                     std::vector<Reference> references, Prefix&& prefix_of, int slabs = 3) {
     const auto engine = gpu_->make_axis_scan_engine(plan_for(spec), {spec, shape.lines() + 2});
-    engine->begin(0, shape.lines());
     for (int slab = 0; slab < slabs; ++slab) {
       auto elements = sample<T>(kind, shape.lines() * shape.along, random_());
       const SampleSlab staged = chunked_slab(row_major({shape.outer, shape.along, shape.inner}),
@@ -172,7 +179,7 @@ class CudaAxisScan : public testing::TestWithParam<ElementType> {
         if (!fits && place < overflow.value_or(~std::uint64_t{0})) overflow = place;
         if (spec.exclusive) reference.add(elements[place]);
       });
-      const auto prefixes = engine->scan(0, staged.stage(engine->buffer(0)), shape);
+      const auto prefixes = scanned(*engine, 0, staged, shape, slab > 0);
       EXPECT_TRUE(canonical_bytes(elements_in<Out>(prefixes)) == canonical_bytes(expected))
           << name_of(shape) << " slab " << slab << " sample " << static_cast<int>(kind)
           << (spec.exclusive ? " exclusive" : "");
@@ -315,11 +322,9 @@ TEST_F(CudaAxisScanPlans, SlotsShareNothingAndBeginAnew) {
       const AxisSlab shape{1, 200, lines};
       const std::vector<float> ones(200 * lines, static_cast<float>(1 + slot));
       for (int turn = 0; turn < 3; ++turn) {
-        engine->begin(slot, lines);
         for (int slab = 0; slab < 2; ++slab) {
           const auto staged = whole_slab(row_major({200, lines}), ones);
-          const auto prefixes =
-              elements_in<float>(engine->scan(slot, staged.stage(engine->buffer(slot)), shape));
+          const auto prefixes = elements_in<float>(scanned(*engine, slot, staged, shape, slab > 0));
           EXPECT_EQ(prefixes.back(), static_cast<float>((slab + 1) * 200 * (1 + slot)));
         }
       }
@@ -331,20 +336,19 @@ TEST_F(CudaAxisScanPlans, SlotsShareNothingAndBeginAnew) {
 /// What is left out adds nothing, and is no extremum.
 TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
   const std::vector<float> elements = {5, -1, 3, -7, 4, 6};
-  const auto scanned = [&](ScanOperation operation) {
+  const auto prefixes = [&](ScanOperation operation) {
     ScanSpec spec = sum_of_floats();
     spec.operation = operation;
     StagingPlan plan = plan_for(spec);
     plan.decoding.values.minimum = ordered_key(0.0f);
     const auto engine = make_backend({})->make_axis_scan_engine(plan, {spec, 2});
-    engine->begin(0, 2);
-    const auto staged = whole_slab(row_major({2, 3}), elements);
-    return elements_in<float>(engine->scan(0, staged.stage(engine->buffer(0)), {2, 3, 1}));
+    return elements_in<float>(
+        scanned(*engine, 0, whole_slab(row_major({2, 3}), elements), {2, 3, 1}));
   };
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(scanned(ScanOperation::sum), (std::vector<float>{5, 5, 8, 0, 4, 10}));
-  EXPECT_EQ(scanned(ScanOperation::min), (std::vector<float>{5, 5, 3, infinity, 4, 4}));
-  EXPECT_EQ(scanned(ScanOperation::max), (std::vector<float>{5, 5, 5, -infinity, 4, 6}));
+  EXPECT_EQ(prefixes(ScanOperation::sum), (std::vector<float>{5, 5, 8, 0, 4, 10}));
+  EXPECT_EQ(prefixes(ScanOperation::min), (std::vector<float>{5, 5, 3, infinity, 4, 4}));
+  EXPECT_EQ(prefixes(ScanOperation::max), (std::vector<float>{5, 5, 5, -infinity, 4, 6}));
 }
 
 TEST_F(CudaAxisScanPlans, PackedElementsAreUnpacked) {
@@ -353,10 +357,8 @@ TEST_F(CudaAxisScanPlans, PackedElementsAreUnpacked) {
   StagingPlan plan = plan_for(spec);
   plan.decoding.unpacking = {true, ElementType::f32, 0.5, 100.0};
   const auto engine = make_backend({})->make_axis_scan_engine(plan, {spec, 1});
-  engine->begin(0, 1);
   const auto staged = whole_slab(row_major({3}), std::vector<std::int16_t>{1, -2, 300});
-  const auto prefixes =
-      elements_in<float>(engine->scan(0, staged.stage(engine->buffer(0)), {1, 3, 1}));
+  const auto prefixes = elements_in<float>(scanned(*engine, 0, staged, {1, 3, 1}));
   EXPECT_EQ(prefixes, (std::vector<float>{100.5f, 199.5f, 449.5f}));
 }
 
@@ -372,11 +374,13 @@ TEST_F(CudaAxisScanPlans, SlotsFitTheMemory) {
 TEST_F(CudaAxisScanPlans, SlabsThatDoNotFitTheirLinesAreRefused) {
   const auto engine =
       make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats()), {sum_of_floats(), 10});
-  EXPECT_THROW(engine->begin(0, 11), Error);
-  engine->begin(0, 10);
-  const auto staged = whole_slab(row_major({10, 2}), std::vector<float>(20));
-  EXPECT_THROW(engine->scan(0, staged.stage(engine->buffer(0)), {9, 2, 1}), Error);
-  EXPECT_TRUE(engine->scan(0, StagedChunks{}, {10, 0, 1}).empty());
+  const auto lines_of = [](std::uint64_t lines) {
+    return whole_slab(row_major({lines, 2}), std::vector<float>(2 * lines));
+  };
+  EXPECT_THROW(scanned(*engine, 0, lines_of(11), {11, 2, 1}), Error);
+  EXPECT_THROW(scanned(*engine, 0, lines_of(10), {9, 2, 1}), Error);
+  engine->submit(0, StagedChunks{}, {10, 0, 1});
+  EXPECT_TRUE(engine->scan(0)->empty());
   EXPECT_EQ(engine->overflow(0), std::nullopt);
 }
 

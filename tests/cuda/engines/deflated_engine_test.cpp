@@ -55,7 +55,7 @@ struct DeflatedSlabs {
 
   std::uint64_t chunk_bytes() const { return grid.chunk_elements() * sizeof(float); }
 
-  StagingPlan plan() {
+  StagingPlan plan() const {
     StagingPlan plan{format, {}, max_elements_of(boxes, grid), 0, Staging::chunks, 2 * threads};
     for (const SampleChunks& slab : slabs)
       plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, slab.staging.size());
@@ -130,6 +130,42 @@ void pass(ReduceEngine& engine, const DeflatedSlabs& sample) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// Hands a slab of rows to the engine.
+void submit_rows(AxisScanEngine& engine, int slot, const DeflatedSlabs& sample, std::uint64_t box) {
+  const ChunkRun run = chunks_of(sample.boxes, {box, 1});
+  const SampleChunks& slab = sample.slabs[box];
+  std::ranges::copy(slab.staging, engine.buffer(slot).begin());
+  const ChunkTarget target = box_target(sample.grid, run);
+  engine.submit(slot, {sample.grid, target, slab.chunks, {}},
+                {1, target.elements / 190, 190, box > 0});
+}
+
+/// Returns the prefixes of all columns, row by row.
+std::vector<std::byte> prefixes_by_slabs(AxisScanEngine& engine, int slot,
+                                         const DeflatedSlabs& sample) {
+  std::vector<std::byte> prefixes;
+  const std::uint64_t boxes = sample.boxes.items();
+  std::uint64_t submitted = 0;
+  for (std::uint64_t scanned = 0; scanned < boxes; ++scanned) {
+    while (submitted < boxes && submitted < scanned + static_cast<unsigned>(engine.ahead()))
+      submit_rows(engine, slot, sample, submitted++);
+    const auto slab = engine.scan(slot);
+    if (slab) prefixes.insert(prefixes.end(), slab->begin(), slab->end());
+  }
+  return prefixes;
+}
+
+/// The same, by a core, from what was deflated.
+std::vector<std::byte> prefixes_of_columns(const DeflatedSlabs& sample, const ScanSpec& sum) {
+  const std::uint64_t elements = sample.elements.size() / sizeof(float);
+  const auto engine =
+      cpu::make_backend(1)->make_axis_scan_engine({format, {}, elements}, {sum, 190});
+  std::ranges::copy(sample.elements, engine->buffer(0).begin());
+  engine->submit(0, staged_run({}, {0, elements}), {1, elements / 190, 190});
+  const auto prefixes = *engine->scan(0);
+  return {prefixes.begin(), prefixes.end()};
+}
+
 class CudaDeflated : public testing::Test {
  protected:
   void SetUp() override {
@@ -165,6 +201,28 @@ TEST_F(CudaDeflated, SlabsReduceToWhatTheFlatDatasetDoes) {
     all.normalize();
     expect_equal(engine->finish(), all, std::to_string(slab_chunks));
   }
+}
+
+/// Each slot scans all columns, with several slabs of whole rows under way.
+TEST_F(CudaDeflated, SlabsOfLinesAreScannedInTheirOrder) {
+  constexpr int slots = 3;
+  constexpr int ahead = 5;
+  const DeflatedSlabs sample(6);
+  StagingPlan plan = sample.plan();
+  plan.deflated.chunks = many_chunks;
+  plan.slots = slots;
+  const ScanSpec sum{format, ScanOperation::sum, false, ElementType::f64, OverflowPolicy::error};
+  const std::vector<std::byte> expected = prefixes_of_columns(sample, sum);
+  const auto engine = gpu_->make_axis_scan_engine(plan, {sum, 190, ahead});
+  ASSERT_TRUE(engine->inflates());
+  ASSERT_EQ(engine->ahead(), ahead);
+  std::vector<std::thread> workers;
+  for (int slot = 0; slot < slots; ++slot)
+    workers.emplace_back([&, slot] {
+      for (int round = 0; round < 3; ++round)
+        EXPECT_TRUE(prefixes_by_slabs(*engine, slot, sample) == expected) << slot;
+    });
+  for (std::thread& worker : workers) worker.join();
 }
 
 TEST_F(CudaDeflated, RefusedChunksAreDecodedAsPlanned) {

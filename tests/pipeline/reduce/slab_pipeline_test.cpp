@@ -18,7 +18,7 @@
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/output/generate.hpp"
-#include "pipeline/reduce/backend_like_a_gpu.hpp"
+#include "pipeline/run/backend_like_a_gpu.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {

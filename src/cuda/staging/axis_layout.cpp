@@ -1,0 +1,61 @@
+#include "cuda/staging/axis_layout.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "cuda/staging/chunk_loader.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cuda {
+namespace {
+
+std::optional<AxisLayout> inflating_layout(const StagingPlan& plan, const AxisMemory& memory,
+                                           int wanted_turns, std::uint64_t limit) {
+  constexpr std::uint64_t least_turns = 2;
+  const auto slots = static_cast<std::uint64_t>(std::max(plan.slots, 1));
+  const std::uint64_t share = limit / 2 / slots;
+  if (share < memory.slot_bytes + least_turns * memory.turn_bytes) return std::nullopt;
+  const std::uint64_t turns =
+      std::min((share - memory.slot_bytes) / memory.turn_bytes,
+               std::max(least_turns, static_cast<std::uint64_t>(std::max(wanted_turns, 0))));
+  const StagingPlan stored = without_decoding(plan);
+  const SlabPurpose purpose = purpose_of(memory);
+  const auto slabs =
+      SlotMemory(stored, purpose)
+          .inflating_layout(limit - slots * (memory.slot_bytes + turns * memory.turn_bytes));
+  if (!slabs) return std::nullopt;
+  return AxisLayout{*slabs, static_cast<int>(turns)};
+}
+
+}  // namespace
+
+StagingPlan without_decoding(StagingPlan plan) {
+  plan.decoding = {};
+  return plan;
+}
+
+SlabPurpose purpose_of(const AxisMemory& memory) {
+  return {.verb = memory.verb,
+          .slot_bytes = [bytes = memory.batch_bytes](std::uint64_t) { return bytes; }};
+}
+
+AxisLayout layout_of(const StagingPlan& plan, const AxisMemory& memory, int wanted_turns,
+                     std::uint64_t limit) {
+  if (const auto inflating = inflating_layout(plan, memory, wanted_turns, limit)) return *inflating;
+  const LoaderSize loader{.staging_bytes = plan.slot_bytes()};
+  const std::uint64_t slot_bytes = memory.slot_bytes + memory.turn_bytes + memory.batch_bytes +
+                                   ChunkLoader::device_bytes(loader) +
+                                   plan.slab_elements * size_of(plan.format.type);
+  const std::uint64_t fitting = limit / slot_bytes;
+  if (fitting == 0)
+    throw Error(
+        "the GPU memory allowed is too little to " + memory.verb + " in",
+        std::to_string(limit) + " bytes, and one thread's slabs take " + std::to_string(slot_bytes),
+        "Raise `device_memory_bytes` to " + std::to_string(slot_bytes) +
+            " or more, or give a smaller `slab_bytes`.");
+  const auto slots = static_cast<int>(
+      std::min<std::uint64_t>(fitting, static_cast<unsigned>(std::max(plan.slots, 1))));
+  return {{slots, {plan.slab_elements, plan.slot_bytes()}, false, slots, loader}};
+}
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/engine/staging_plan.hpp"
+#include "cuda/staging/slab_layout.hpp"
+#include "cuda/staging/wide_elements.hpp"
+
+namespace warpfold::cuda {
+
+/// What work along axes needs of device memory beside slabs' stored elements.
+struct AxisMemory {
+  std::string verb;               ///< "fold along axes", for errors
+  std::uint64_t slot_bytes = 0;   ///< of a slot
+  std::uint64_t turn_bytes = 0;   ///< of each of its turns
+  std::uint64_t batch_bytes = 0;  ///< of a batch
+};
+
+/// An engine's slots and batches, and the turns of each slot.
+struct AxisLayout {
+  SlabLayout slabs;
+  int turns = 1;
+};
+
+/// Returns slabs as they are stored: elements that don't count are told where all are made wide.
+StagingPlan without_decoding(StagingPlan plan);
+
+/// What is done with the slabs of a batch.
+SlabPurpose purpose_of(const AxisMemory& memory);
+
+/// Returns a layout for `limit` bytes: one that inflates if half of them is enough for two turns of
+/// each slot, and the rest for batches; otherwise one of as many slots as fit, of one turn. Throws
+/// Error where none fits.
+AxisLayout layout_of(const StagingPlan& plan, const AxisMemory& memory, int wanted_turns,
+                     std::uint64_t limit);
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,66 @@
+#include "cuda/staging/slab_flow.hpp"
+
+#include <utility>
+
+#include "cuda/staging/chunk_loader.hpp"
+
+namespace warpfold::cuda {
+
+SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurpose& purpose,
+                   const SlabLayout& layout, int slot_buffers, const char* work,
+                   std::vector<SpanTimer*> other_work, const TimedEvent& epoch,
+                   const MakeStage& make_stage)
+    : device_(device), layout_(layout), registry_(plan.stages) {
+  const std::uint64_t bytes =
+      plan.staging == Staging::chunks
+          ? ChunkLoader::buffer_bytes(layout.slot.staging_bytes, layout.loader.slab_chunks)
+          : layout.slot.staging_bytes;
+  std::vector<SpanTimer*> copies;
+  for (int slot = 0; slot < layout.slots; ++slot) {
+    buffers_.push_back(std::make_unique<StagingBuffers>(slot_buffers, bytes, epoch));
+    buffers_.back()->append_copies(copies);
+  }
+  std::vector<std::unique_ptr<SlabBatch>> batches;
+  std::vector<SpanTimer*> inflating;
+  std::vector<SpanTimer*> working = std::move(other_work);
+  for (int batch = 0; batch < layout.batches; ++batch) {
+    batches.push_back(std::make_unique<SlabBatch>(plan, purpose, layout, make_stage(), epoch));
+    inflating.push_back(&batches.back()->inflating());
+    working.push_back(&batches.back()->working());
+  }
+  batches_.emplace(std::move(batches), layout.inflates);
+  show(stage::copy_to_gpu, copies);
+  if (layout.inflates) show(stage::inflate, inflating);
+  show(work, working);
+}
+
+std::span<std::byte> SlabFlow::buffer(int slot) {
+  return at(slot).fill().first(layout_.slot.staging_bytes);
+}
+
+void SlabFlow::submit(int slot, int destination, const StagedChunks& slab,
+                      const BoxIndices& indices) {
+  if (slab.target.elements == 0) return;
+  batches().submit(destination, at(slot).take(), slab, indices);
+}
+
+SlabBatches& SlabFlow::batches() {
+  device_.activate();
+  return *batches_;
+}
+
+void SlabFlow::show(const std::string& stage, const std::vector<SpanTimer*>& timers) {
+  stages_.push_back(std::make_unique<TimedStage>(stage, timers, registry_));
+}
+
+std::vector<StageTiming> SlabFlow::timings() const {
+  device_.activate();
+  return timings_of(stages_);
+}
+
+StagingBuffers& SlabFlow::at(int slot) {
+  device_.activate();
+  return *buffers_.at(static_cast<std::size_t>(slot));
+}
+
+}  // namespace warpfold::cuda

@@ -1,0 +1,169 @@
+#include "pipeline/scan/axis_scan_pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/output/generate.hpp"
+#include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/run/backend_like_a_gpu.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr int slabs_ahead = 3;
+constexpr std::uint64_t rows = 300;
+constexpr std::uint64_t columns = 400;
+
+/// Scans slabs when it is asked to, not when they come.
+class EngineAhead final : public AxisScanEngine {
+ public:
+  EngineAhead(std::unique_ptr<AxisScanEngine> host, int slots)
+      : host_(std::move(host)), under_way_(static_cast<std::size_t>(slots)) {}
+
+  int slots() const override { return host_->slots(); }
+  int ahead() const override { return slabs_ahead; }
+  std::span<std::byte> buffer(int slot) override { return host_->buffer(slot); }
+  std::vector<StageTiming> timings() const override { return host_->timings(); }
+
+  void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) override {
+    std::deque<Slab>& slabs = of(slot);
+    Slab kept{shape, {slab.chunks.begin(), slab.chunks.end()}, slab, {}};
+    const std::span<const std::byte> bytes = host_->buffer(slot);
+    kept.bytes.assign(bytes.begin(), bytes.end());
+    slabs.push_back(std::move(kept));
+    most_under_way = std::max(most_under_way, slabs.size());
+  }
+
+  std::optional<std::span<const std::byte>> scan(int slot) override {
+    Slab slab = std::move(of(slot).front());
+    of(slot).pop_front();
+    std::ranges::copy(slab.bytes, host_->buffer(slot).begin());
+    slab.staged.chunks = slab.chunks;
+    host_->submit(slot, slab.staged, slab.shape);
+    return host_->scan(slot);
+  }
+
+  std::optional<std::uint64_t> overflow(int slot) const override { return host_->overflow(slot); }
+
+  inline static std::size_t most_under_way = 0;
+
+ private:
+  struct Slab {
+    AxisSlab shape;
+    std::vector<StagedChunk> chunks;
+    StagedChunks staged;
+    std::vector<std::byte> bytes;
+  };
+
+  std::deque<Slab>& of(int slot) { return under_way_[static_cast<std::size_t>(slot)]; }
+
+  std::unique_ptr<AxisScanEngine> host_;
+  std::vector<std::deque<Slab>> under_way_;
+};
+
+class BackendAhead final : public BackendLikeAGpu {
+ public:
+  std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
+                                                        const AxisScanSpec& spec) override {
+    return std::make_unique<EngineAhead>(host_->make_axis_scan_engine(plan, spec), plan.slots);
+  }
+};
+
+class ScanAhead : public testing::Test {
+ protected:
+  ScanAhead() {
+    GenerateOptions options;
+    options.kind = GeneratorKind::iota;
+    options.format.type = ElementType::i64;
+    options.shape = {rows, columns};
+    options.storage.chunk_shape = {10, 20};
+    options.output = {file("in"), "values", true, {}};
+    generate(MPI_COMM_WORLD, options);
+    EngineAhead::most_under_way = 0;
+  }
+
+  ~ScanAhead() override {
+    if (!world_.is_root()) return;
+    std::remove(file("in").c_str());
+    std::remove(file("out").c_str());
+  }
+
+  std::string file(const std::string& name) const {
+    return testing::TempDir() + "scan_ahead_" + name + std::to_string(world_.size()) + ".h5";
+  }
+
+  /// Returns the prefixes along an axis.
+  std::vector<std::int64_t> prefixes_along(int axis, ElementType output = ElementType::i64) {
+    DatasetView view{open_everywhere(file("in"), "values", world_), {}};
+    RunOptions options;
+    options.backend = BackendChoice::cpu;
+    options.threads = 2;
+    options.slab_bytes = 16384;
+    pipeline::Run run(MPI_COMM_WORLD, options);
+    run.backend = StartingBackend([] { return std::make_unique<BackendAhead>(); });
+    io::OutputSpec spec = describe_output({file("out"), "prefixes", true, {}});
+    spec.shape = {rows, columns};
+    spec.format = {output, native_byte_order};
+    StagedDataset staged(spec, world_);
+    const std::array<int, 1> axes{axis};
+    scan_lines(view, {{ElementType::i64}, ScanOperation::sum, false, output, OverflowPolicy::error},
+               AxisShape(view.info().shape, axes), *staged.writer(), run);
+    staged.commit();
+    std::vector<std::int64_t> prefixes(rows * columns);
+    open_everywhere(file("out"), "prefixes", world_)
+        .read({0, prefixes.size()}, std::as_writable_bytes(std::span(prefixes)));
+    return prefixes;
+  }
+
+  mpi::Communicator world_{MPI_COMM_WORLD};
+};
+
+TEST_F(ScanAhead, SlabsOfALineAreScannedInTheirOrder) {
+  const std::vector<std::int64_t> prefixes = prefixes_along(0);
+  for (std::uint64_t i = 0; i < prefixes.size(); ++i) {
+    const std::uint64_t row = i / columns;
+    const std::uint64_t column = i % columns;
+    ASSERT_EQ(prefixes[i],
+              static_cast<std::int64_t>(columns * row * (row + 1) / 2 + (row + 1) * column));
+  }
+  EXPECT_EQ(EngineAhead::most_under_way, std::size_t{slabs_ahead});
+}
+
+TEST_F(ScanAhead, TilesFollowOneAnother) {
+  const std::vector<std::int64_t> prefixes = prefixes_along(1);
+  for (std::uint64_t i = 0; i < prefixes.size(); ++i) {
+    const std::uint64_t row = i / columns;
+    const std::uint64_t column = i % columns;
+    ASSERT_EQ(prefixes[i],
+              static_cast<std::int64_t>((column + 1) * row * columns + column * (column + 1) / 2));
+  }
+}
+
+TEST_F(ScanAhead, NamesTheFirstPrefixThatDoesNotFit) {
+  try {
+    prefixes_along(0, ElementType::i16);
+    FAIL() << "all prefixes fit";
+  } catch (const Error& error) {
+    std::uint64_t first = 0;
+    while (columns * (first / columns) * (first / columns + 1) / 2 +
+               (first / columns + 1) * (first % columns) <=
+           std::uint64_t{0x7fff})
+      ++first;
+    EXPECT_EQ(error.problem(), "the scan overflows at index " + std::to_string(first));
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
