@@ -78,7 +78,7 @@ void decode(FuzzInput input) {
   if (!decoder->leaves_deflate()) return;
   const Chunk in_two_steps = chunk_of(chunk_bytes, [&](std::span<std::byte> out) {
     const auto left = decoder->without_checksums(input.rest(), skipped, "cannot decode");
-    const std::uint32_t nothing_else = left.deflated ? 0 : 1;
+    const std::uint32_t nothing_else = left.compressed ? 0 : 1;
     io::ChunkDecoder({{io::filter_id::deflate, "deflate", true, {}}}, 1, chunk_bytes)
         .decode(left.bytes, nothing_else, out, "cannot inflate");
   });

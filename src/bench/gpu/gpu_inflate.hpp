@@ -8,7 +8,7 @@
 
 namespace warpfold::bench {
 
-/// Deflated chunks in the memory of the GPU that is current now.
+/// Compressed chunks in the memory of the GPU that is current now.
 class GpuInflate {
  public:
   virtual ~GpuInflate() = default;

@@ -139,13 +139,13 @@ class InflateProbe {
   }
 
   /// Returns those of the sample that a GPU inflates, as long as the probe is there. Throws Error.
-  std::vector<std::span<const std::byte>> deflated() {
+  std::vector<std::span<const std::byte>> compressed() {
     std::vector<std::span<const std::byte>> streams;
     if (!workers_.front().decoder.leaves_deflate()) return streams;
     for (const Chunk& chunk : stored_) {
       const auto left = workers_.front().decoder.without_checksums(
           chunk.bytes, chunk.skipped_filters, "cannot verify a chunk");
-      if (left.deflated) streams.push_back(left.bytes);
+      if (left.compressed) streams.push_back(left.bytes);
     }
     return streams;
   }
@@ -215,7 +215,7 @@ void add_inflating(const IngestRun& run, std::vector<Candidate>& candidates) {
   std::shared_ptr<GpuInflate> gpu;
   pipeline::run_on_all(run.communicator, [&] {
     const std::uint64_t chunks = static_cast<std::uint64_t>(bytes) / probe->chunk_bytes();
-    gpu = make_gpu_inflate(probe->deflated(), probe->chunk_bytes(), chunks);
+    gpu = make_gpu_inflate(probe->compressed(), probe->chunk_bytes(), chunks);
   });
   const auto made = static_cast<double>(gpu->bytes());
   candidates.push_back({.row = row_of(run, "GPU", "inflate"),

@@ -16,7 +16,7 @@ namespace warpfold {
 
 /// What a block engine makes ready for.
 struct BlockEnginePlan {
-  /// Of blocks; its slots are threads that bring them, the deflated chunks those of one block at
+  /// Of blocks; its slots are threads that bring them, the compressed chunks those of one block at
   /// most.
   StagingPlan pieces;
   std::uint64_t block_elements = 0;  ///< the most that any rank will have in one block
@@ -36,7 +36,7 @@ class BlockEngine {
   /// Returns the most elements a block holds: a multiple of a tile.
   virtual std::uint64_t block_elements() const = 0;
 
-  /// Tells whether chunks may come deflated, as planned.
+  /// Tells whether chunks may come compressed, as planned.
   virtual bool inflates() const { return false; }
 
   /// Returns host memory for a piece of the block that a reader is to bring: of as many bytes as

@@ -19,9 +19,9 @@ enum class Staging : std::uint8_t {
   chunks,  ///< as chunks, to be put together
 };
 
-/// What slabs bring where chunks are left deflated.
-struct DeflatedChunks {
-  std::uint64_t chunks = 0;         ///< in all slabs of the rank; 0: none is deflated
+/// What slabs bring where chunks are left compressed.
+struct CompressedChunks {
+  std::uint64_t chunks = 0;         ///< in all slabs of the rank; 0: none is compressed
   std::uint64_t slab_chunks = 0;    ///< the most of a slab
   std::uint64_t chunk_bytes = 0;    ///< of one, inflated
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in memory
@@ -39,9 +39,9 @@ struct StagingPlan {
   std::uint64_t slab_elements = 0;  ///< the most that a slab brings
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in memory, if more than its elements
   Staging staging = Staging::run;
-  int slots = 1;                    ///< wanted, of memory for slabs
-  StageRegistry* stages = nullptr;  ///< that shows the engine's, if any
-  DeflatedChunks deflated = {};     ///< what comes if the engine inflates
+  int slots = 1;                     ///< wanted, of memory for slabs
+  StageRegistry* stages = nullptr;   ///< that shows the engine's, if any
+  CompressedChunks compressed = {};  ///< what comes if the engine inflates
 
   /// Returns the bytes of memory for a slab.
   std::uint64_t slot_bytes() const {

@@ -29,7 +29,7 @@ class SlotEngine {
   /// transfers. May wait until an earlier slab has left it.
   virtual std::span<std::byte> buffer(int slot) = 0;
 
-  /// Tells whether chunks may come deflated, as planned.
+  /// Tells whether chunks may come compressed, as planned.
   virtual bool inflates() const { return false; }
 
   /// Returns the times of the engine's own stages; none where it works in the threads that call it.

@@ -90,7 +90,7 @@ std::optional<StagedRun> run_of(const StagedChunks& chunks) {
   const bool flat = grid.dimensions == 1 && !grid.selective && chunks.target.stride[0] == 1;
   if (!flat || chunks.chunks.size() != 1) return std::nullopt;
   const StagedChunk& chunk = chunks.chunks.front();
-  if (chunk.encoding != ChunkEncoding::plain || chunk.deflated_bytes != 0) return std::nullopt;
+  if (chunk.encoding != ChunkEncoding::plain || chunk.compressed_bytes != 0) return std::nullopt;
   const ElementRange held = grid.selected_of(0, chunk.number);
   const StagedRun run{chunk.source, held.first - chunks.target.origin, held.count};
   const bool within =

@@ -27,7 +27,7 @@ struct StagedChunk {
 
   /// Where it is not 0: the bytes there are so long a zlib stream, which makes those that
   /// `encoding` describes.
-  std::uint32_t deflated_bytes = 0;
+  std::uint32_t compressed_bytes = 0;
 };
 
 /// Where selected elements go: the one at coordinates x among them to place sum(x[d] * stride[d]) -

@@ -39,13 +39,13 @@ std::uint64_t loader_bytes(const BlockEnginePlan& plan) {
 std::optional<BlockLayout> inflating_layout(
     const BlockEnginePlan& plan, std::uint64_t tiles, std::uint64_t limit,
     const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
-  const DeflatedChunks& deflated = plan.pieces.deflated;
-  if (deflated.chunks == 0) return std::nullopt;
-  const LoaderSize loader{.staging_bytes = deflated.staging_bytes,
-                          .slabs = ceil_div(deflated.chunks, deflated.slab_chunks),
-                          .slab_chunks = deflated.slab_chunks,
-                          .deflated = deflated.chunks,
-                          .chunk_bytes = deflated.chunk_bytes};
+  const CompressedChunks& compressed = plan.pieces.compressed;
+  if (compressed.chunks == 0) return std::nullopt;
+  const LoaderSize loader{.staging_bytes = compressed.staging_bytes,
+                          .slabs = ceil_div(compressed.chunks, compressed.slab_chunks),
+                          .slab_chunks = compressed.slab_chunks,
+                          .compressed = compressed.chunks,
+                          .chunk_bytes = compressed.chunk_bytes};
   const std::uint64_t bytes = block_bytes(tiles) + ChunkLoader::device_bytes(loader);
   const auto blocks = static_cast<int>(std::min<std::uint64_t>(max_blocks, limit / bytes));
   if (blocks < 2) return std::nullopt;

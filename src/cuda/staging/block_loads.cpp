@@ -15,7 +15,7 @@ int BlockLoads::streams(const BlockEnginePlan& plan, const BlockLayout& layout) 
 BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
                        std::uint64_t piece_elements, const TimedEvent& epoch)
     : element_bytes_(size_of(plan.pieces.format.type)),
-      deflated_(plan.pieces.deflated),
+      compressed_(plan.pieces.compressed),
       inflates_(layout.inflates),
       buffer_bytes_(plan.pieces.staging == Staging::packed   ? 0
                     : plan.pieces.staging == Staging::chunks ? layout.loader.staging_bytes
@@ -66,11 +66,11 @@ bool BlockLoads::add(LoadStream& load, StagingBuffer& from, const StagedChunks& 
 void BlockLoads::inflate(LoadStream& load, std::byte* to) {
   const cudaStream_t stream = load.stream.get();
   ChunkLoader& loader = *load.loader;
-  if (loader.deflated() > 0) {
+  if (loader.compressed() > 0) {
     load.inflating.begin(stream);
-    loader.start_inflating(load_streams_.size() * deflated_.chunks, stream);
-    load.inflating.end(stream, loader.deflated() * deflated_.chunk_bytes);
-    loader.finish_inflating(deflated_, stream);
+    loader.start_inflating(load_streams_.size() * compressed_.chunks, stream);
+    load.inflating.end(stream, loader.compressed() * compressed_.chunk_bytes);
+    loader.finish_inflating(compressed_, stream);
   }
   for (std::size_t piece = 0; piece < loader.slabs(); ++piece) loader.assemble(piece, to, stream);
   loader.clear();

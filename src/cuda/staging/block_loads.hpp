@@ -88,7 +88,7 @@ class BlockLoads {
   void with_load_stream(int reader, LoadTarget& block, Body&& body);
 
   std::size_t element_bytes_;
-  DeflatedChunks deflated_;
+  CompressedChunks compressed_;
   bool inflates_;
   std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;

@@ -38,16 +38,16 @@ ByteRange staged_range(const StagedChunks& slab, std::uint64_t chunk_bytes) {
   for (const StagedChunk& chunk : slab.chunks) {
     if (chunk.encoding == ChunkEncoding::unwritten) continue;
     begin = std::min(begin, chunk.source);
-    end = std::max(end,
-                   chunk.source + (chunk.deflated_bytes != 0 ? chunk.deflated_bytes : chunk_bytes));
+    end = std::max(
+        end, chunk.source + (chunk.compressed_bytes != 0 ? chunk.compressed_bytes : chunk_bytes));
   }
   if (end == 0) return {0, 0};
   return {begin / vector_bytes * vector_bytes, round_up(end, vector_bytes)};
 }
 
-std::uint64_t deflated_chunks(const StagedChunks& slab) {
+std::uint64_t compressed_chunks(const StagedChunks& slab) {
   return static_cast<std::uint64_t>(std::ranges::count_if(
-      slab.chunks, [](const StagedChunk& chunk) { return chunk.deflated_bytes != 0; }));
+      slab.chunks, [](const StagedChunk& chunk) { return chunk.compressed_bytes != 0; }));
 }
 
 }  // namespace
@@ -55,9 +55,9 @@ std::uint64_t deflated_chunks(const StagedChunks& slab) {
 ChunkLoader::Parts ChunkLoader::cut(Scratch& memory, const LoaderSize& size) {
   return {
       memory.take<std::byte>(size.slabs * buffer_bytes(size.staging_bytes, size.slab_chunks)),
-      memory.take<std::byte>(size.deflated * round_up(size.chunk_bytes, vector_bytes)),
-      memory.take<inflate::InflateStream>(size.deflated),
-      memory.take<inflate::InflateOutcome>(size.deflated),
+      memory.take<std::byte>(size.compressed * round_up(size.chunk_bytes, vector_bytes)),
+      memory.take<inflate::InflateStream>(size.compressed),
+      memory.take<inflate::InflateOutcome>(size.compressed),
       memory.take<std::uint32_t>(1),
       memory.take<std::uint32_t>(1),
   };
@@ -77,7 +77,7 @@ std::uint64_t ChunkLoader::device_bytes(const LoaderSize& size) {
 ChunkLoader::ChunkLoader(const LoaderSize& size)
     : size_(size),
       memory_(device_bytes(size)),
-      streams_(size.deflated * sizeof(inflate::InflateStream)) {
+      streams_(size.compressed * sizeof(inflate::InflateStream)) {
   Scratch scratch(memory_.data());
   parts_ = cut(scratch, size);
 }
@@ -91,7 +91,7 @@ void ChunkLoader::clear() {
   used_ = 0;
   large_tables_used_ = 0;
   slabs_.clear();
-  deflated_.clear();
+  compressed_.clear();
 }
 
 std::byte* ChunkLoader::large_table(std::uint64_t bytes) {
@@ -102,23 +102,23 @@ std::byte* ChunkLoader::large_table(std::uint64_t bytes) {
 }
 
 /// Notes a stream at `staged`; returns where in the device memory the chunk will be.
-std::uint64_t ChunkLoader::leave_deflated(const StagedChunk& chunk, const std::byte* staged) {
-  const std::uint64_t place = deflated_.size() * round_up(size_.chunk_bytes, vector_bytes);
+std::uint64_t ChunkLoader::leave_compressed(const StagedChunk& chunk, const std::byte* staged) {
+  const std::uint64_t place = compressed_.size() * round_up(size_.chunk_bytes, vector_bytes);
   const std::uint64_t unaligned = reinterpret_cast<std::uintptr_t>(staged) % alignof(std::uint32_t);
-  deflated_.push_back({{reinterpret_cast<const std::uint32_t*>(staged - unaligned),
-                        reinterpret_cast<std::uint8_t*>(parts_.inflated + place),
-                        static_cast<std::uint32_t>(unaligned), chunk.deflated_bytes,
-                        static_cast<std::uint32_t>(size_.chunk_bytes)},
-                       chunk.number});
+  compressed_.push_back({{reinterpret_cast<const std::uint32_t*>(staged - unaligned),
+                          reinterpret_cast<std::uint8_t*>(parts_.inflated + place),
+                          static_cast<std::uint32_t>(unaligned), chunk.compressed_bytes,
+                          static_cast<std::uint32_t>(size_.chunk_bytes)},
+                         chunk.number});
   return static_cast<std::uint64_t>(parts_.inflated - parts_.staged) + place;
 }
 
 void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
                        std::size_t element_bytes, cudaStream_t stream) {
-  if (!has_room() || deflated_.size() + deflated_chunks(slab) > size_.deflated)
+  if (!has_room() || compressed_.size() + compressed_chunks(slab) > size_.compressed)
     throw Error("a slab of " + std::to_string(slab.chunks.size()) + " chunks is too much",
-                std::to_string(size_.slabs) + " slabs and " + std::to_string(size_.deflated) +
-                    " deflated chunks were planned",
+                std::to_string(size_.slabs) + " slabs and " + std::to_string(size_.compressed) +
+                    " compressed chunks were planned",
                 "");
   const ByteRange range = staged_range(slab, slab.grid.chunk_elements() * element_bytes);
   const std::span<std::byte> memory = from.memory();
@@ -132,7 +132,8 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
   auto* const chunks = reinterpret_cast<StagedChunk*>(host_table + chunks_offset);
   std::ranges::transform(slab.chunks, chunks, [&](StagedChunk chunk) {
     const std::uint64_t place = used_ + chunk.source - range.begin;
-    chunk.source = chunk.deflated_bytes == 0 ? place : leave_deflated(chunk, parts_.staged + place);
+    chunk.source =
+        chunk.compressed_bytes == 0 ? place : leave_compressed(chunk, parts_.staged + place);
     return chunk;
   });
   slabs_.push_back({{.grid = slab.grid,
@@ -154,34 +155,34 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
 }
 
 void ChunkLoader::start_inflating(std::uint64_t in_flight, cudaStream_t stream) {
-  std::ranges::sort(deflated_, std::greater(),
-                    [](const Deflated& each) { return each.stream.bytes; });
+  std::ranges::sort(compressed_, std::greater(),
+                    [](const Compressed& each) { return each.stream.bytes; });
   auto* const streams = reinterpret_cast<inflate::InflateStream*>(streams_.data());
-  std::ranges::transform(deflated_, streams, &Deflated::stream);
-  copy_to_device(parts_.streams, streams, deflated_.size() * sizeof(*streams), stream);
+  std::ranges::transform(compressed_, streams, &Compressed::stream);
+  copy_to_device(parts_.streams, streams, compressed_.size() * sizeof(*streams), stream);
   fill_bytes(parts_.refused, 0, sizeof(*parts_.refused), stream);
   kernels::inflate_streams({.streams = parts_.streams,
                             .outcomes = parts_.outcomes,
-                            .count = static_cast<std::uint32_t>(deflated_.size()),
+                            .count = static_cast<std::uint32_t>(compressed_.size()),
                             .next = parts_.next,
                             .refused = parts_.refused},
                            in_flight, stream);
   inflated_.record(stream);
 }
 
-void ChunkLoader::finish_inflating(const DeflatedChunks& plan, cudaStream_t stream) {
+void ChunkLoader::finish_inflating(const CompressedChunks& plan, cudaStream_t stream) {
   inflated_.wait();
   if (downloaded_value<std::uint32_t>(parts_.refused, stream) > 0) decode_refused(plan, stream);
 }
 
-void ChunkLoader::decode_refused(const DeflatedChunks& plan, cudaStream_t stream) {
+void ChunkLoader::decode_refused(const CompressedChunks& plan, cudaStream_t stream) {
   std::vector<std::byte> decoded(plan.chunk_bytes);
   const auto outcomes =
-      downloaded_array<inflate::InflateOutcome>(parts_.outcomes, deflated_.size(), stream);
+      downloaded_array<inflate::InflateOutcome>(parts_.outcomes, compressed_.size(), stream);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].status == inflate::InflateStatus::good) continue;
-    plan.decode(deflated_[i].number, decoded);
-    copy_to_device(deflated_[i].stream.out, decoded.data(), decoded.size(), stream);
+    plan.decode(compressed_[i].number, decoded);
+    copy_to_device(compressed_[i].stream.out, decoded.data(), decoded.size(), stream);
     synchronize(stream);
   }
 }

@@ -21,7 +21,7 @@ struct LoaderSize {
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in staging memory
   std::uint64_t slabs = 1;
   std::uint64_t slab_chunks = 0;  ///< the most of a slab, where more than usual
-  std::uint64_t deflated = 0;     ///< chunks that are to be inflated
+  std::uint64_t compressed = 0;   ///< chunks that are to be inflated
   std::uint64_t chunk_bytes = 0;  ///< of one of these, inflated
 };
 
@@ -53,8 +53,8 @@ class ChunkLoader {
 
   std::size_t slabs() const { return slabs_.size(); }
 
-  /// Counts the deflated chunks of all slabs.
-  std::size_t deflated() const { return deflated_.size(); }
+  /// Counts the compressed chunks of all slabs.
+  std::size_t compressed() const { return compressed_.size(); }
 
   /// Starts inflating them. `in_flight` is how many there are with those of other loaders.
   void start_inflating(std::uint64_t in_flight, cudaStream_t stream);
@@ -63,7 +63,7 @@ class ChunkLoader {
   bool is_inflated() const { return inflated_.is_done(); }
 
   /// Waits until they are inflated; decodes those that the GPU refuses as the plan says.
-  void finish_inflating(const DeflatedChunks& plan, cudaStream_t stream);
+  void finish_inflating(const CompressedChunks& plan, cudaStream_t stream);
 
   /// Starts bringing a slab's chunks to their places behind `elements`, aligned to 16 bytes.
   void assemble(std::size_t slab, std::byte* elements, cudaStream_t stream) const;
@@ -76,7 +76,7 @@ class ChunkLoader {
     kernels::ChunkAssembly assembly;  ///< but for the elements
     const BoxIndices* indices;
   };
-  struct Deflated {
+  struct Compressed {
     inflate::InflateStream stream;
     std::uint64_t number;
   };
@@ -92,8 +92,8 @@ class ChunkLoader {
 
   static Parts cut(Scratch& memory, const LoaderSize& size);
   std::byte* large_table(std::uint64_t bytes);
-  std::uint64_t leave_deflated(const StagedChunk& chunk, const std::byte* staged);
-  void decode_refused(const DeflatedChunks& plan, cudaStream_t stream);
+  std::uint64_t leave_compressed(const StagedChunk& chunk, const std::byte* staged);
+  void decode_refused(const CompressedChunks& plan, cudaStream_t stream);
 
   LoaderSize size_;
   DeviceBuffer memory_;
@@ -102,7 +102,7 @@ class ChunkLoader {
   std::size_t large_tables_used_ = 0;
   std::uint64_t used_ = 0;  ///< of what is staged
   std::vector<Slab> slabs_;
-  std::vector<Deflated> deflated_;
+  std::vector<Compressed> compressed_;
   PinnedBuffer streams_;
   SleepingEvent inflated_;
 };

@@ -12,9 +12,9 @@ namespace warpfold::cuda {
 SlabBatch::SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const SlabLayout& layout,
                      std::unique_ptr<SlabStage> stage, const TimedEvent& epoch)
     : format_(plan.format),
-      deflated_(plan.deflated),
-      in_flight_(std::min(plan.deflated.chunks,
-                          static_cast<std::uint64_t>(layout.batches) * layout.loader.deflated)),
+      compressed_(plan.compressed),
+      in_flight_(std::min(plan.compressed.chunks,
+                          static_cast<std::uint64_t>(layout.batches) * layout.loader.compressed)),
       layout_(layout.slot),
       stage_(std::move(stage)),
       elements_(layout.slot.elements * size_of(plan.format.type)),
@@ -54,14 +54,14 @@ void SlabBatch::copy_run(StagingBuffer& from, const StagedChunks& slab) {
 }
 
 void SlabBatch::start() {
-  if (!loader_ || loader_->deflated() == 0) return;
+  if (!loader_ || loader_->compressed() == 0) return;
   inflating_.begin(stream());
   loader_->start_inflating(in_flight_, stream());
-  inflating_.end(stream(), loader_->deflated() * deflated_.chunk_bytes);
+  inflating_.end(stream(), loader_->compressed() * compressed_.chunk_bytes);
 }
 
 void SlabBatch::finish() {
-  if (loader_ && loader_->deflated() > 0) loader_->finish_inflating(deflated_, stream());
+  if (loader_ && loader_->compressed() > 0) loader_->finish_inflating(compressed_, stream());
   working_.begin(stream());
   std::uint64_t elements = 0;
   for (std::size_t i = 0; i < slabs_.size(); ++i) {

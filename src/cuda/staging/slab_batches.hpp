@@ -86,7 +86,7 @@ class SlabBatch {
   void take(const Slab& slab, const BoxIndices* indices);
 
   ElementFormat format_;
-  DeflatedChunks deflated_;
+  CompressedChunks compressed_;
   std::uint64_t in_flight_;
   SlotLayout layout_;
   std::unique_ptr<SlabStage> stage_;

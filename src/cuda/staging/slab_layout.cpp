@@ -51,23 +51,23 @@ std::uint64_t SlotMemory::work_bytes(const SlotLayout& slot) const {
 }
 
 std::optional<SlabLayout> SlotMemory::inflating_layout(std::uint64_t limit) const {
-  const DeflatedChunks& deflated = plan_.deflated;
-  if (deflated.chunks == 0) return std::nullopt;
-  const SlotLayout slot{planned_bytes() / size_of(plan_.format.type), deflated.staging_bytes};
+  const CompressedChunks& compressed = plan_.compressed;
+  if (compressed.chunks == 0) return std::nullopt;
+  const SlotLayout slot{planned_bytes() / size_of(plan_.format.type), compressed.staging_bytes};
   // While those of six are inflated, one is filled and one is worked on.
   constexpr std::uint64_t max_batches = 8;
   constexpr std::uint64_t inflating_batches = 6;
   constexpr std::uint64_t least_streams = 128;
-  const std::uint64_t slabs = ceil_div(deflated.chunks, deflated.slab_chunks);
+  const std::uint64_t slabs = ceil_div(compressed.chunks, compressed.slab_chunks);
   const std::uint64_t batches = std::min(max_batches, slabs);
   LoaderSize loader{.staging_bytes = slot.staging_bytes,
-                    .slab_chunks = deflated.slab_chunks,
-                    .chunk_bytes = deflated.chunk_bytes};
+                    .slab_chunks = compressed.slab_chunks,
+                    .chunk_bytes = compressed.chunk_bytes};
   const std::uint64_t most = kernels::resident_inflate_streams() * max_batches / inflating_batches;
-  for (std::uint64_t streams = std::min(most, deflated.chunks); streams >= least_streams;
+  for (std::uint64_t streams = std::min(most, compressed.chunks); streams >= least_streams;
        streams /= 2) {
-    loader.slabs = ceil_div(streams, batches * deflated.slab_chunks);
-    loader.deflated = loader.slabs * deflated.slab_chunks;
+    loader.slabs = ceil_div(streams, batches * compressed.slab_chunks);
+    loader.compressed = loader.slabs * compressed.slab_chunks;
     if (batches * (work_bytes(slot) + ChunkLoader::device_bytes(loader)) <= limit)
       return SlabLayout{std::max(plan_.slots, 1), slot, true, static_cast<int>(batches), loader};
   }

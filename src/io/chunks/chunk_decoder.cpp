@@ -71,15 +71,15 @@ bool ChunkDecoder::decode(std::span<const std::byte> stored, std::uint32_t skipp
   return with_damage_told(problem, [&] { return undo(stored, skipped_filters, out); });
 }
 
-ChunkDecoder::Undeflated ChunkDecoder::without_checksums(std::span<const std::byte> stored,
-                                                         std::uint32_t skipped_filters,
-                                                         const std::string& problem) {
+ChunkDecoder::LeftCompressed ChunkDecoder::without_checksums(std::span<const std::byte> stored,
+                                                             std::uint32_t skipped_filters,
+                                                             const std::string& problem) {
   return with_damage_told(problem, [&] {
     const auto bytes = undo_checksums(stored, skipped_filters);
-    const bool deflated = !is_skipped(*deflate_, skipped_filters);
-    if (!deflated) require_chunk(bytes);
+    const bool compressed = !is_skipped(*deflate_, skipped_filters);
+    if (!compressed) require_chunk(bytes);
     if (bytes.empty()) throw DamagedBytes{"its deflate stream is damaged"};
-    return Undeflated{bytes, deflated, leaves_shuffle(skipped_filters) && moves_bytes_};
+    return LeftCompressed{bytes, compressed, leaves_shuffle(skipped_filters) && moves_bytes_};
   });
 }
 

@@ -22,10 +22,10 @@ class ChunkDecoder {
   ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
                std::uint64_t chunk_bytes);
 
-  /// A chunk's bytes, at most still shuffled and then deflated.
-  struct Undeflated {
+  /// A chunk's bytes, at most still shuffled and then compressed.
+  struct LeftCompressed {
     std::span<const std::byte> bytes;  ///< part of those stored
-    bool deflated = false;
+    bool compressed = false;
     bool shuffled = false;
   };
 
@@ -33,9 +33,9 @@ class ChunkDecoder {
   /// and to add checksums.
   bool leaves_deflate() const { return deflate_.has_value(); }
 
-  /// Verifies the checksums behind a deflated stream. Throws as decode() does, of what it sees.
-  Undeflated without_checksums(std::span<const std::byte> stored, std::uint32_t skipped_filters,
-                               const std::string& problem);
+  /// Verifies the checksums behind a compressed stream. Throws as decode() does, of what it sees.
+  LeftCompressed without_checksums(std::span<const std::byte> stored, std::uint32_t skipped_filters,
+                                   const std::string& problem);
 
   /// Fills `out`, chunk_bytes long. Returns whether the bytes are still shuffled: a shuffle that
   /// was applied first is left to whoever takes the elements apart. Throws an Error beginning with

@@ -71,14 +71,14 @@ class ChunkSource::Implementation {
   }
 
   /// Streams that are longer than any compressor makes them are not left.
-  bool has_deflated() const {
+  bool has_compressed() const {
     return filtered() && make_decoder().leaves_deflate() &&
            max_stored_bytes_ <= chunk_bytes_ + chunk_bytes_ / 8 + staging_alignment;
   }
 
   /// Counts in room for the alignment of each chunk and for what lies between them in the file.
-  std::uint64_t staging_bytes(std::uint64_t chunks, Deflated deflated) const {
-    if (deflated == Deflated::left) return with_gaps(chunks, max_stored_bytes_);
+  std::uint64_t staging_bytes(std::uint64_t chunks, Compressed compressed) const {
+    if (compressed == Compressed::left) return with_gaps(chunks, max_stored_bytes_);
     const std::uint64_t bytes = chunks * (aligned(chunk_bytes_) + staging_alignment);
     return filtered() ? bytes : with_gaps(chunks, chunk_bytes_);
   }
@@ -90,8 +90,9 @@ class ChunkSource::Implementation {
     throw Error(problem_, ChunkCoordinates(info_).name(number) + " is not one of this source", "");
   }
 
-  void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes, Deflated deflated) const {
-    if (staged_bytes >= staging_bytes(chunks, deflated)) return;
+  void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes,
+                       Compressed compressed) const {
+    if (staged_bytes >= staging_bytes(chunks, compressed)) return;
     throw Error(problem_,
                 std::to_string(chunks) + " chunks do not fit " + std::to_string(staged_bytes) +
                     " bytes of staging memory",
@@ -128,11 +129,11 @@ class ChunkSource::Implementation {
 class ChunkSource::Reader::Implementation {
  public:
   Implementation(const ChunkSource::Implementation& source, StageRegistry& registry,
-                 Deflated deflated)
-      : source_(source), deflated_(deflated), reading_(registry, stage::read) {
+                 Compressed compressed)
+      : source_(source), compressed_(compressed), reading_(registry, stage::read) {
     if (!source.filtered()) return;
     decoder_.emplace(source.make_decoder());
-    if (deflated == Deflated::undone) decoding_.emplace(registry, stage::decompress);
+    if (compressed == Compressed::undone) decoding_.emplace(registry, stage::decompress);
   }
 
   std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging) {
@@ -141,7 +142,7 @@ class ChunkSource::Reader::Implementation {
 
   std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
                                     std::span<std::byte> staging) {
-    source_.require_fitting(run.count, staging.size(), deflated_);
+    source_.require_fitting(run.count, staging.size(), compressed_);
     list_wanted(grid, run);
     if (decoding_) {
       read_and_decode(staging);
@@ -204,18 +205,18 @@ class ChunkSource::Reader::Implementation {
         StagedChunk& chunk = staged_[part.owner];
         chunk.source = begin + part.bytes.address - each.bytes.address;
         chunk.encoding = ChunkEncoding::plain;
-        if (decoder_) leave_deflated(chunk, staging.subspan(chunk.source, part.bytes.count));
+        if (decoder_) leave_compressed(chunk, staging.subspan(chunk.source, part.bytes.count));
       }
       begin += aligned(each.bytes.count);
     }
   }
 
-  void leave_deflated(StagedChunk& chunk, std::span<const std::byte> stored) {
-    const ChunkDecoder::Undeflated left = telling_of(chunk.number, [&] {
+  void leave_compressed(StagedChunk& chunk, std::span<const std::byte> stored) {
+    const ChunkDecoder::LeftCompressed left = telling_of(chunk.number, [&] {
       return decoder_->without_checksums(stored, source_.chunk(chunk.number).skipped_filters, "");
     });
     chunk.encoding = encoding_of(left.shuffled);
-    if (left.deflated) chunk.deflated_bytes = static_cast<std::uint32_t>(left.bytes.size());
+    if (left.compressed) chunk.compressed_bytes = static_cast<std::uint32_t>(left.bytes.size());
   }
 
   void read_and_decode(std::span<std::byte> staging) {
@@ -265,7 +266,7 @@ class ChunkSource::Reader::Implementation {
   }
 
   const ChunkSource::Implementation& source_;
-  Deflated deflated_;
+  Compressed compressed_;
   std::optional<ChunkDecoder> decoder_;
   std::vector<StagedChunk> staged_;
   std::vector<Wanted> wanted_;
@@ -282,15 +283,16 @@ ChunkSource::~ChunkSource() = default;
 
 const ChunkGrid& ChunkSource::grid() const { return implementation_->grid(); }
 
-bool ChunkSource::has_deflated() const { return implementation_->has_deflated(); }
+bool ChunkSource::has_compressed() const { return implementation_->has_compressed(); }
 
-std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks, Deflated deflated) const {
-  return implementation_->staging_bytes(chunks, deflated);
+std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks, Compressed compressed) const {
+  return implementation_->staging_bytes(chunks, compressed);
 }
 
-ChunkSource::Reader::Reader(const ChunkSource& source, StageRegistry& registry, Deflated deflated)
+ChunkSource::Reader::Reader(const ChunkSource& source, StageRegistry& registry,
+                            Compressed compressed)
     : implementation_(
-          std::make_unique<Implementation>(*source.implementation_, registry, deflated)) {}
+          std::make_unique<Implementation>(*source.implementation_, registry, compressed)) {}
 
 ChunkSource::Reader::~Reader() = default;
 

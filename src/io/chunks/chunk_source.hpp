@@ -13,9 +13,9 @@
 
 namespace warpfold::io {
 
-/// What a reader does about chunks that are deflated, but for checksums around that and a shuffle
+/// What a reader does about chunks that are compressed, but for checksums around that and a shuffle
 /// before it. Others are always decoded.
-enum class Deflated : std::uint8_t { undone, left };
+enum class Compressed : std::uint8_t { undone, left };
 
 /// Reads those chunks of a chunked dataset that are a rank's.
 class ChunkSource {
@@ -26,18 +26,19 @@ class ChunkSource {
 
   const ChunkGrid& grid() const;
 
-  /// Tells whether there are chunks that can be left deflated.
-  bool has_deflated() const;
+  /// Tells whether there are chunks that can be left compressed.
+  bool has_compressed() const;
 
   /// Staging memory that so many chunks need, wherever they lie in the file.
-  std::uint64_t staging_bytes(std::uint64_t chunks, Deflated deflated = Deflated::undone) const;
+  std::uint64_t staging_bytes(std::uint64_t chunks,
+                              Compressed compressed = Compressed::undone) const;
 
   /// One thread's way to the chunks: threads read at once, each with its own.
   class Reader {
    public:
     /// Shows its stages in `registry`, which outlives it.
     Reader(const ChunkSource& source, StageRegistry& registry,
-           Deflated deflated = Deflated::undone);
+           Compressed compressed = Compressed::undone);
     ~Reader();
     Reader(Reader&&) noexcept;
 

@@ -38,7 +38,8 @@ class RowWork {
         writer_(writer),
         worker_(worker),
         open_(static_cast<std::size_t>(job.engine->turns())),
-        reader_(*job.source, job.engine->inflates() ? io::Deflated::left : io::Deflated::undone),
+        reader_(*job.source,
+                job.engine->inflates() ? io::Compressed::left : io::Compressed::undone),
         reducing_(reduce_registry, stage::reduce),
         combining_(stages, stage::combine),
         writing_(stages, stage::write) {}
@@ -171,7 +172,7 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
     job.engine = run.backend.get().make_axis_reduce_engine(
         {view.info().format, view.decoding, tiling.max_elements(),
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
-         &run.monitor.stages(), deflated_chunks(*job.source, tiling, mine.count, run)},
+         &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
         {needs, tiling.outputs().max_places(),
          turns_for(chunks_of_item(*job.source, tiling), mine.count, slots)});
   });

@@ -13,7 +13,7 @@
 
 namespace warpfold::pipeline {
 
-/// The slabs of deflated chunks that a GPU takes of a rank's while cores take the others. Threads
+/// The slabs of compressed chunks that a GPU takes of a rank's while cores take the others. Threads
 /// ask for each slab whether to bring it to the GPU, which costs them a tenth of inflating it: they
 /// should while there is room, and the GPU is done before cores are with what is left. They may
 /// call at once.

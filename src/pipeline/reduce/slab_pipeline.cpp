@@ -19,11 +19,11 @@ namespace {
 constexpr std::uint64_t least_piece_bytes = std::uint64_t{64} << 10;
 
 /// Returns what a GPU is to inflate, if anything.
-DeflatedChunks deflated_chunks(RegionSource& source, const SlabTiling& tiling, ElementRange mine,
-                               const Run& run) {
+CompressedChunks compressed_chunks(RegionSource& source, const SlabTiling& tiling,
+                                   ElementRange mine, const Run& run) {
   if (!tiling.in_chunks || !run.place.gpu) return {};
-  return source.deflated(chunks_of(tiling.slabs, mine).count, tiling.slabs.max_places(),
-                         static_cast<std::uint64_t>(run.place.threads));
+  return source.compressed(chunks_of(tiling.slabs, mine).count, tiling.slabs.max_places(),
+                           static_cast<std::uint64_t>(run.place.threads));
 }
 
 /// Returns how many chunks of a slab a core takes at a time: one, as several are a box for certain
@@ -48,8 +48,8 @@ void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& 
                     .staging = source.staging(),
                     .slots = slots_for(plan, setup.threads),
                     .stages = &run.monitor.stages(),
-                    .deflated = deflated_chunks(source, tiling, setup.mine, run)};
-  if (slabs.deflated.chunks == 0 || !run.shares(view.info())) {
+                    .compressed = compressed_chunks(source, tiling, setup.mine, run)};
+  if (slabs.compressed.chunks == 0 || !run.shares(view.info())) {
     setup.engine = make(run.backend.get(), slabs);
     return;
   }
@@ -62,7 +62,7 @@ void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& 
       std::min(slabs.slab_elements, setup.piece_chunks * source.grid()->chunk_elements());
   pieces.staging_bytes = source.bytes_of_chunks(setup.piece_chunks);
   pieces.slots = setup.threads;
-  pieces.deflated = {};
+  pieces.compressed = {};
   setup.engine = make(run.cores(), pieces);
 }
 
@@ -128,7 +128,7 @@ class SlabWork {
         reducing_(reducing),
         worker_(worker),
         reader_(*setup.source,
-                setup.engine->inflates() ? io::Deflated::left : io::Deflated::undone) {}
+                setup.engine->inflates() ? io::Compressed::left : io::Compressed::undone) {}
 
   /// Passes slabs until there are no more. Returns its stages' times.
   std::vector<StageTiming> run() {
@@ -166,7 +166,7 @@ class SlabWork {
   bool pass_to_gpu(int slot) {
     const std::optional<std::uint64_t> slab = worker_.next();
     if (slab) {
-      if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Deflated::left);
+      if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Compressed::left);
       pass(setup_.tiling.slabs.range(*slab), *setup_.gpu->engine(), slot, *gpu_reader_);
     }
     setup_.gpu->return_slot(slot);

@@ -11,12 +11,12 @@ std::uint64_t chunks_of_item(const RegionSource& source, const AxisTiling& tilin
          ceil_div(tiling.rows().items(), tiling.items_of_tile());
 }
 
-DeflatedChunks deflated_chunks(RegionSource& source, const AxisTiling& tiling, std::uint64_t items,
-                               const Run& run) {
+CompressedChunks compressed_chunks(RegionSource& source, const AxisTiling& tiling,
+                                   std::uint64_t items, const Run& run) {
   if (!run.place.gpu) return {};
-  return source.deflated(items * chunks_of_item(source, tiling),
-                         source.chunks_of_box(tiling.box_extents()),
-                         static_cast<std::uint64_t>(run.place.threads));
+  return source.compressed(items * chunks_of_item(source, tiling),
+                           source.chunks_of_box(tiling.box_extents()),
+                           static_cast<std::uint64_t>(run.place.threads));
 }
 
 int parts_under_way(std::uint64_t part_chunks, int threads, std::uint64_t most) {

@@ -13,8 +13,8 @@ namespace warpfold::pipeline {
 std::uint64_t chunks_of_item(const RegionSource& source, const AxisTiling& tiling);
 
 /// Returns what a GPU is to inflate of `items` items, if anything. It refers to the source.
-DeflatedChunks deflated_chunks(RegionSource& source, const AxisTiling& tiling, std::uint64_t items,
-                               const Run& run);
+CompressedChunks compressed_chunks(RegionSource& source, const AxisTiling& tiling,
+                                   std::uint64_t items, const Run& run);
 
 /// Returns how many parts of so many chunks each thread has under way, 2 to `most`, so that a GPU
 /// has as many chunks as it inflates at once.

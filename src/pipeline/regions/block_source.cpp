@@ -21,23 +21,23 @@ BlockEnginePlan BlockSource::plan(const Decoding& decoding, std::uint64_t block_
   const std::uint64_t bytes = source_.grid() != nullptr ? source_.bytes_of_chunks(piece_chunks_)
                                                         : source_.bytes_of_range(piece_elements_);
   return {{source_.info().format, decoding, piece_elements_, bytes, source_.staging(), threads,
-           &registry, deflated_of(block_elements)},
+           &registry, compressed_of(block_elements)},
           block_elements,
           threads};
 }
 
-void BlockSource::leave_deflated() {
+void BlockSource::leave_compressed() {
   const std::size_t threads = readers_.size();
   readers_.clear();
-  while (readers_.size() < threads) readers_.emplace_back(source_, io::Deflated::left);
+  while (readers_.size() < threads) readers_.emplace_back(source_, io::Compressed::left);
 }
 
 /// Returns what blocks bring, wherever they begin.
-DeflatedChunks BlockSource::deflated_of(std::uint64_t block_elements) {
+CompressedChunks BlockSource::compressed_of(std::uint64_t block_elements) {
   const ChunkGrid* grid = source_.grid();
   if (grid == nullptr) return {};
   const std::uint64_t chunks = max_chunks_overlapping(*grid, block_elements);
-  return source_.deflated(chunks, piece_chunks_, readers_.size());
+  return source_.compressed(chunks, piece_chunks_, readers_.size());
 }
 
 int BlockSource::max_loading() const {

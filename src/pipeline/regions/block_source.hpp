@@ -30,8 +30,8 @@ class BlockSource {
   BlockEnginePlan plan(const Decoding& decoding, std::uint64_t block_elements,
                        StageRegistry& registry);
 
-  /// Has readers leave chunks deflated, for an engine that inflates. Before any load.
-  void leave_deflated();
+  /// Has readers leave chunks compressed, for an engine that inflates. Before any load.
+  void leave_compressed();
 
   /// Returns how many threads may load at once with a gain.
   int max_loading() const;
@@ -46,7 +46,7 @@ class BlockSource {
   std::vector<StageTiming> timings() const;
 
  private:
-  DeflatedChunks deflated_of(std::uint64_t block_elements);
+  CompressedChunks compressed_of(std::uint64_t block_elements);
 
   RegionSource source_;
   std::uint64_t piece_elements_;

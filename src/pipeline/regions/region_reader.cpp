@@ -86,21 +86,21 @@ std::uint64_t RegionSource::chunks_of_box(std::span<const std::uint64_t> count) 
   return std::min(product(chunks), chunks_->grid().chunks());
 }
 
-DeflatedChunks RegionSource::deflated(std::uint64_t chunks, std::uint64_t run_chunks,
-                                      std::uint64_t cores) {
-  if (!chunks_ || !worth_inflating_on_gpu(chunks, cores) || !chunks_->has_deflated()) return {};
+CompressedChunks RegionSource::compressed(std::uint64_t chunks, std::uint64_t run_chunks,
+                                          std::uint64_t cores) {
+  if (!chunks_ || !worth_inflating_on_gpu(chunks, cores) || !chunks_->has_compressed()) return {};
   return {.chunks = chunks,
           .slab_chunks = run_chunks,
           .chunk_bytes = io::chunk_bytes_of(info()),
-          .staging_bytes = chunks_->staging_bytes(run_chunks, io::Deflated::left),
+          .staging_bytes = chunks_->staging_bytes(run_chunks, io::Compressed::left),
           .decode = [this](std::uint64_t number, std::span<std::byte> out) {
             io::ChunkSource::Reader(*chunks_, registry_).read_one(number, out);
           }};
 }
 
-RegionReader::RegionReader(RegionSource& source, io::Deflated deflated) : source_(source) {
+RegionReader::RegionReader(RegionSource& source, io::Compressed compressed) : source_(source) {
   if (source.chunks_)
-    chunks_.emplace(*source.chunks_, source.registry_, deflated);
+    chunks_.emplace(*source.chunks_, source.registry_, compressed);
   else
     timer_.emplace(source.registry_, stage::read);
 }

@@ -34,7 +34,7 @@ class RegionSource {
 
   /// Returns what chunks bring, runs of so many at a time, to a GPU that inflates; nothing where so
   /// many cores have done so before it has inflated one stream. It refers to this source.
-  DeflatedChunks deflated(std::uint64_t chunks, std::uint64_t run_chunks, std::uint64_t cores);
+  CompressedChunks compressed(std::uint64_t chunks, std::uint64_t run_chunks, std::uint64_t cores);
 
   /// Returns how many chunks boxes that start at multiples of `count[d]` along each dimension, and
   /// have at most as many indices, have a part in at most; 0 where chunks are not read.
@@ -61,7 +61,7 @@ class RegionSource {
 /// throws Error.
 class RegionReader {
  public:
-  explicit RegionReader(RegionSource& source, io::Deflated deflated = io::Deflated::undone);
+  explicit RegionReader(RegionSource& source, io::Compressed compressed = io::Compressed::undone);
 
   /// Reads a flat range, where no chunks are read; it goes to places from `first_place` on.
   StagedChunks read(ElementRange range, std::uint64_t first_place, std::span<std::byte> staging);

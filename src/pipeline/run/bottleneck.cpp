@@ -119,7 +119,7 @@ struct Pace {
 };
 
 Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
-  const bool gpu_inflates = gpu && has_many_deflated(info, threads, ranks);
+  const bool gpu_inflates = gpu && has_many_compressed(info, threads, ranks);
   const std::vector<ThreadStage> stages = thread_stages(info, gpu, gpu_inflates);
   double seconds_per_byte = 0;
   for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
@@ -185,7 +185,7 @@ bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores) {
   return chunks >= chunks_of_core_meanwhile * cores;
 }
 
-bool has_many_deflated(const io::DatasetInfo& info, int threads, int ranks) {
+bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks) {
   return info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate) &&
          worth_inflating_on_gpu(io::grid_of(info).chunks() / static_cast<std::uint64_t>(ranks),
                                 static_cast<std::uint64_t>(threads));

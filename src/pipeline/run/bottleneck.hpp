@@ -16,8 +16,8 @@ std::string measured_bottleneck(const RunReport& run);
 /// takes it about as long as a core takes for forty.
 bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores);
 
-/// Tells whether one of `ranks` ranks has so many deflated chunks of a dataset.
-bool has_many_deflated(const io::DatasetInfo& info, int threads, int ranks);
+/// Tells whether one of `ranks` ranks has so many compressed chunks of a dataset.
+bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks);
 
 /// Tells whether one of `ranks` ranks is likely to be done with a reduction on its cores sooner
 /// than a GPU has started and is done with it, by the same rates as expected_bottleneck().

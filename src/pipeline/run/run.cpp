@@ -164,7 +164,7 @@ void Run::choose_backend_for(const io::DatasetInfo& info) {
 
 bool Run::shares(const io::DatasetInfo& info) const {
   return options.backend == BackendChoice::automatic && place.gpu &&
-         has_many_deflated(info, place.threads, communicator.size());
+         has_many_compressed(info, place.threads, communicator.size());
 }
 
 Backend& Run::cores() {

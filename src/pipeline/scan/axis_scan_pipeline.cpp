@@ -85,7 +85,8 @@ class LineWork {
         slot_(worker.number()),
         shape_(job.tiling.array().shape),
         boxes_(job.tiling, worker),
-        reader_(*job.source, job.engine->inflates() ? io::Deflated::left : io::Deflated::undone),
+        reader_(*job.source,
+                job.engine->inflates() ? io::Compressed::left : io::Compressed::undone),
         scanning_(scan_registry, stage::scan),
         writing_(stages, stage::write) {}
 
@@ -218,7 +219,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
     job.engine = run.backend.get().make_axis_scan_engine(
         {view.info().format, view.decoding, tiling.max_elements(),
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
-         &run.monitor.stages(), deflated_chunks(*job.source, tiling, mine.count, run)},
+         &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
         {spec, tiling.outputs().max_places(), boxes_ahead(*job.source, tiling, mine.count, slots)});
   });
   return carry_out(job, mine, std::min(slots, job.engine->slots()), run);

@@ -28,8 +28,8 @@ constexpr ReduceNeeds everything{true, true, true, true};
 constexpr ElementFormat format{ElementType::f32, native_byte_order};
 constexpr int threads = 3;
 
-/// Slabs as readers bring them, their chunks deflated but for some.
-struct DeflatedSlabs {
+/// Slabs as readers bring them, their chunks compressed but for some.
+struct CompressedSlabs {
   ChunkGrid grid =
       chunk_grid(std::vector<std::uint64_t>{211, 190}, std::vector<std::uint64_t>{16, 33});
   std::vector<std::byte> elements;
@@ -37,7 +37,7 @@ struct DeflatedSlabs {
   std::vector<SampleChunks> slabs;
   std::map<std::uint64_t, std::vector<std::byte>> inflated;  ///< chunks, by number
 
-  explicit DeflatedSlabs(std::uint64_t slab_chunks) : boxes(tile_chunks(grid, slab_chunks)) {
+  explicit CompressedSlabs(std::uint64_t slab_chunks) : boxes(tile_chunks(grid, slab_chunks)) {
     std::mt19937_64 random(slab_chunks);
     std::vector<float> values(211 * 190);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -47,9 +47,9 @@ struct DeflatedSlabs {
     for (std::uint64_t box = 0; box < boxes.items(); ++box) {
       const ChunkRun run = chunks_of(boxes, {box, 1});
       const std::vector<std::byte> fill(sizeof(float));
-      slabs.push_back(
-          deflated(sample_chunks(grid, run.first, run.count, elements, sizeof(float), fill, random),
-                   random));
+      slabs.push_back(compressed(
+          sample_chunks(grid, run.first, run.count, elements, sizeof(float), fill, random),
+          random));
     }
   }
 
@@ -59,18 +59,18 @@ struct DeflatedSlabs {
     StagingPlan plan{format, {}, max_elements_of(boxes, grid), 0, Staging::chunks, 2 * threads};
     for (const SampleChunks& slab : slabs)
       plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, slab.staging.size());
-    plan.deflated = {.chunks = grid.chunks(),
-                     .slab_chunks = boxes.max_places(),
-                     .chunk_bytes = chunk_bytes(),
-                     .staging_bytes = plan.staging_bytes,
-                     .decode = [](std::uint64_t number, std::span<std::byte>) {
-                       throw Error("chunk " + std::to_string(number) + " is refused", "", "");
-                     }};
+    plan.compressed = {.chunks = grid.chunks(),
+                       .slab_chunks = boxes.max_places(),
+                       .chunk_bytes = chunk_bytes(),
+                       .staging_bytes = plan.staging_bytes,
+                       .decode = [](std::uint64_t number, std::span<std::byte>) {
+                         throw Error("chunk " + std::to_string(number) + " is refused", "", "");
+                       }};
     return plan;
   }
 
  private:
-  SampleChunks deflated(const SampleChunks& plain, std::mt19937_64& random) {
+  SampleChunks compressed(const SampleChunks& plain, std::mt19937_64& random) {
     SampleChunks slab;
     for (StagedChunk chunk : plain.chunks) {
       if (chunk.encoding != ChunkEncoding::unwritten) {
@@ -84,7 +84,7 @@ struct DeflatedSlabs {
                     reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(),
                     static_cast<int>(random() % 10));
           stream.resize(size);
-          chunk.deflated_bytes = static_cast<std::uint32_t>(size);
+          chunk.compressed_bytes = static_cast<std::uint32_t>(size);
           bytes = stream;
         }
         slab.staging.resize(slab.staging.size() + random() % 20, std::byte{0xdd});
@@ -99,7 +99,7 @@ struct DeflatedSlabs {
 
 /// Passes the slabs to the engine, by several threads with two slots each. What a thread throws
 /// ends all of them.
-void pass(ReduceEngine& engine, const DeflatedSlabs& sample) {
+void pass(ReduceEngine& engine, const CompressedSlabs& sample) {
   std::atomic<std::uint64_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
@@ -131,7 +131,8 @@ void pass(ReduceEngine& engine, const DeflatedSlabs& sample) {
 }
 
 /// Hands a slab of rows to the engine.
-void submit_rows(AxisScanEngine& engine, int slot, const DeflatedSlabs& sample, std::uint64_t box) {
+void submit_rows(AxisScanEngine& engine, int slot, const CompressedSlabs& sample,
+                 std::uint64_t box) {
   const ChunkRun run = chunks_of(sample.boxes, {box, 1});
   const SampleChunks& slab = sample.slabs[box];
   std::ranges::copy(slab.staging, engine.buffer(slot).begin());
@@ -142,7 +143,7 @@ void submit_rows(AxisScanEngine& engine, int slot, const DeflatedSlabs& sample, 
 
 /// Returns the prefixes of all columns, row by row.
 std::vector<std::byte> prefixes_by_slabs(AxisScanEngine& engine, int slot,
-                                         const DeflatedSlabs& sample) {
+                                         const CompressedSlabs& sample) {
   std::vector<std::byte> prefixes;
   const std::uint64_t boxes = sample.boxes.items();
   std::uint64_t submitted = 0;
@@ -155,8 +156,8 @@ std::vector<std::byte> prefixes_by_slabs(AxisScanEngine& engine, int slot,
   return prefixes;
 }
 
-/// The same, by a core, from what was deflated.
-std::vector<std::byte> prefixes_of_columns(const DeflatedSlabs& sample, const ScanSpec& sum) {
+/// The same, by a core, from what was compressed.
+std::vector<std::byte> prefixes_of_columns(const CompressedSlabs& sample, const ScanSpec& sum) {
   const std::uint64_t elements = sample.elements.size() / sizeof(float);
   const auto engine =
       cpu::make_backend(1)->make_axis_scan_engine({format, {}, elements}, {sum, 190});
@@ -166,7 +167,7 @@ std::vector<std::byte> prefixes_of_columns(const DeflatedSlabs& sample, const Sc
   return {prefixes.begin(), prefixes.end()};
 }
 
-class CudaDeflated : public testing::Test {
+class CudaCompressed : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -174,7 +175,7 @@ class CudaDeflated : public testing::Test {
     cpu_ = cpu::make_backend(2);
   }
 
-  Accumulator expected(const DeflatedSlabs& sample) {
+  Accumulator expected(const CompressedSlabs& sample) {
     return reduce_all(*cpu_, {format, {}, 4096}, everything, sample.elements);
   }
 
@@ -185,11 +186,11 @@ class CudaDeflated : public testing::Test {
 /// Where there are fewer, cores inflate.
 constexpr std::uint64_t many_chunks = 500;
 
-TEST_F(CudaDeflated, SlabsReduceToWhatTheFlatDatasetDoes) {
+TEST_F(CudaCompressed, SlabsReduceToWhatTheFlatDatasetDoes) {
   for (const std::uint64_t slab_chunks : {1u, 3u, 20u, 1000u}) {
-    DeflatedSlabs sample(slab_chunks);
+    CompressedSlabs sample(slab_chunks);
     StagingPlan plan = sample.plan();
-    plan.deflated.chunks = many_chunks;
+    plan.compressed.chunks = many_chunks;
     const auto engine = gpu_->make_reduce_engine(plan, everything);
     ASSERT_TRUE(engine->inflates());
     // Batches are filled several times.
@@ -204,12 +205,12 @@ TEST_F(CudaDeflated, SlabsReduceToWhatTheFlatDatasetDoes) {
 }
 
 /// Each slot scans all columns, with several slabs of whole rows under way.
-TEST_F(CudaDeflated, SlabsOfLinesAreScannedInTheirOrder) {
+TEST_F(CudaCompressed, SlabsOfLinesAreScannedInTheirOrder) {
   constexpr int slots = 3;
   constexpr int ahead = 5;
-  const DeflatedSlabs sample(6);
+  const CompressedSlabs sample(6);
   StagingPlan plan = sample.plan();
-  plan.deflated.chunks = many_chunks;
+  plan.compressed.chunks = many_chunks;
   plan.slots = slots;
   const ScanSpec sum{format, ScanOperation::sum, false, ElementType::f64, OverflowPolicy::error};
   const std::vector<std::byte> expected = prefixes_of_columns(sample, sum);
@@ -225,21 +226,21 @@ TEST_F(CudaDeflated, SlabsOfLinesAreScannedInTheirOrder) {
   for (std::thread& worker : workers) worker.join();
 }
 
-TEST_F(CudaDeflated, RefusedChunksAreDecodedAsPlanned) {
-  DeflatedSlabs sample(7);
+TEST_F(CudaCompressed, RefusedChunksAreDecodedAsPlanned) {
+  CompressedSlabs sample(7);
   std::set<std::uint64_t> damaged;
   for (SampleChunks& slab : sample.slabs)
     for (const StagedChunk& chunk : slab.chunks)
-      if (chunk.deflated_bytes != 0 && chunk.number % 5 == 0) {
-        slab.staging[chunk.source + chunk.deflated_bytes - 1] ^= std::byte{1};  // its checksum
+      if (chunk.compressed_bytes != 0 && chunk.number % 5 == 0) {
+        slab.staging[chunk.source + chunk.compressed_bytes - 1] ^= std::byte{1};  // its checksum
         damaged.insert(chunk.number);
       }
   ASSERT_GT(damaged.size(), 5u);
   StagingPlan plan = sample.plan();
-  plan.deflated.chunks = many_chunks;
+  plan.compressed.chunks = many_chunks;
   std::set<std::uint64_t> decoded;
   std::mutex mutex;
-  plan.deflated.decode = [&](std::uint64_t number, std::span<std::byte> out) {
+  plan.compressed.decode = [&](std::uint64_t number, std::span<std::byte> out) {
     const std::lock_guard lock(mutex);
     decoded.insert(number);
     std::ranges::copy(sample.inflated.at(number), out.begin());
@@ -250,14 +251,14 @@ TEST_F(CudaDeflated, RefusedChunksAreDecodedAsPlanned) {
   EXPECT_EQ(decoded, damaged);
 }
 
-TEST_F(CudaDeflated, ChunksThatNobodyDecodesAreErrors) {
-  DeflatedSlabs sample(7);
+TEST_F(CudaCompressed, ChunksThatNobodyDecodesAreErrors) {
+  CompressedSlabs sample(7);
   for (SampleChunks& slab : sample.slabs)
     for (const StagedChunk& chunk : slab.chunks)
-      if (chunk.deflated_bytes != 0 && chunk.number == 50)
-        slab.staging[chunk.source + chunk.deflated_bytes / 2] ^= std::byte{0x10};
+      if (chunk.compressed_bytes != 0 && chunk.number == 50)
+        slab.staging[chunk.source + chunk.compressed_bytes / 2] ^= std::byte{0x10};
   StagingPlan plan = sample.plan();
-  plan.deflated.chunks = many_chunks;
+  plan.compressed.chunks = many_chunks;
   const auto engine = gpu_->make_reduce_engine(plan, everything);
   try {
     pass(*engine, sample);
@@ -268,10 +269,10 @@ TEST_F(CudaDeflated, ChunksThatNobodyDecodesAreErrors) {
   }
 }
 
-TEST_F(CudaDeflated, CoresInflateWhereMemoryIsShort) {
-  DeflatedSlabs sample(3);
+TEST_F(CudaCompressed, CoresInflateWhereMemoryIsShort) {
+  CompressedSlabs sample(3);
   StagingPlan plan = sample.plan();
-  plan.deflated.chunks = many_chunks;
+  plan.compressed.chunks = many_chunks;
   EXPECT_TRUE(make_backend_with(64 << 20)->make_reduce_engine(plan, everything)->inflates());
   EXPECT_FALSE(make_backend_with(1 << 20)->make_reduce_engine(plan, everything)->inflates());
 }

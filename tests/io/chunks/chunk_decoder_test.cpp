@@ -96,11 +96,11 @@ TEST_F(ChunkDecoderTest, OnlyAShuffleThatCameFirstIsLeft) {
 
 TEST_F(ChunkDecoderTest, FiltersThatAChunkSkips) {
   const Bytes bytes = mixed_bytes(4 * 1001);
-  const Stored deflated = store(bytes, 4, Hdf5Filters{false, 6});
+  const Stored compressed = store(bytes, 4, Hdf5Filters{false, 6});
   const Stored shuffled = store(bytes, 4, Hdf5Filters{true});
   const Stored summed = store(bytes, 4, Hdf5Filters{false, -1, true});
   const std::vector<Filter> filters = store(bytes, 4, Hdf5Filters{true, 6, true}).filters;
-  EXPECT_EQ((Stored{filters, 4, 0b101, deflated.bytes}.decoded(bytes.size())), bytes);
+  EXPECT_EQ((Stored{filters, 4, 0b101, compressed.bytes}.decoded(bytes.size())), bytes);
   EXPECT_EQ((Stored{filters, 4, 0b110, shuffled.bytes}.decoded(bytes.size())), bytes);
   EXPECT_EQ((Stored{filters, 4, 0b011, summed.bytes}.decoded(bytes.size())), bytes);
   EXPECT_EQ((Stored{filters, 4, 0b111, bytes}.decoded(bytes.size())), bytes);
@@ -150,7 +150,7 @@ TEST_F(ChunkDecoderTest, ChecksumsOfOldFiles) {
 class DamagedChunkTest : public ChunkDecoderTest {
  protected:
   const Bytes bytes_ = mixed_bytes(4000);
-  const Stored deflated_ = store(bytes_, 4, Hdf5Filters{true, 6});
+  const Stored compressed_ = store(bytes_, 4, Hdf5Filters{true, 6});
   const Stored summed_ = store(bytes_, 4, Hdf5Filters{false, -1, true});
 
   static std::string reason(const Stored& stored, Bytes bytes, std::size_t chunk_bytes) {
@@ -167,15 +167,15 @@ class DamagedChunkTest : public ChunkDecoderTest {
 };
 
 TEST_F(DamagedChunkTest, Deflate) {
-  Bytes flipped = deflated_.bytes;
+  Bytes flipped = compressed_.bytes;
   flipped[flipped.size() / 2] ^= std::byte{0x10};
   const std::string damaged = "its deflate stream is damaged";
-  EXPECT_EQ(reason(deflated_, flipped, 4000), damaged);
-  EXPECT_EQ(reason(deflated_, first(flipped, 100), 4000), damaged);
-  EXPECT_EQ(reason(deflated_, {}, 4000), damaged);
-  EXPECT_EQ(reason(deflated_, deflated_.bytes, 3996),
+  EXPECT_EQ(reason(compressed_, flipped, 4000), damaged);
+  EXPECT_EQ(reason(compressed_, first(flipped, 100), 4000), damaged);
+  EXPECT_EQ(reason(compressed_, {}, 4000), damaged);
+  EXPECT_EQ(reason(compressed_, compressed_.bytes, 3996),
             "its deflate stream is longer than the chunk");
-  EXPECT_EQ(reason(deflated_, deflated_.bytes, 4004),
+  EXPECT_EQ(reason(compressed_, compressed_.bytes, 4004),
             "it has 4000 bytes without its filters, 4004 are a chunk");
 }
 
@@ -232,7 +232,7 @@ void expect_to_survive_corruption(const Stored& stored, std::size_t chunk_bytes)
 }
 
 TEST_F(DamagedChunkTest, AnyBytesAreDecodedOrRefused) {
-  expect_to_survive_corruption(deflated_, bytes_.size());
+  expect_to_survive_corruption(compressed_, bytes_.size());
   expect_to_survive_corruption(store(bytes_, 8, Hdf5Filters{true, 1, true}), bytes_.size());
   expect_to_survive_corruption(store(bytes_, 4,
                                      [](hid_t creation) {

@@ -308,25 +308,25 @@ TEST_F(ChunkSourceTest, TimingsCountStoredAndDecodedBytes) {
   EXPECT_GT(timings[1].seconds, 0);
 }
 
-/// Reads all chunks and leaves them deflated, then inflates them by zlib. Returns each one's bytes,
-/// and how they are encoded.
-std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> left_deflated(
+/// Reads all chunks and leaves them compressed, then inflates them by zlib. Returns each one's
+/// bytes, and how they are encoded.
+std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> left_compressed(
     const DatasetInfo& info) {
   const ChunkRun all{0, grid_of(info).chunks()};
   const ChunkSource source(info, all);
-  EXPECT_TRUE(source.has_deflated());
+  EXPECT_TRUE(source.has_compressed());
   StageRegistry registry;
-  ChunkSource::Reader reader(source, registry, Deflated::left);
-  std::vector<std::byte> staging(source.staging_bytes(all.count, Deflated::left));
+  ChunkSource::Reader reader(source, registry, Compressed::left);
+  std::vector<std::byte> staging(source.staging_bytes(all.count, Compressed::left));
   std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> chunks;
   for (const StagedChunk& chunk : reader.read(all, staging)) {
     std::vector<std::byte> bytes(chunk_bytes_of(info));
-    if (chunk.deflated_bytes != 0) {
+    if (chunk.compressed_bytes != 0) {
       uLongf made = bytes.size();
-      EXPECT_EQ(
-          uncompress(reinterpret_cast<Bytef*>(bytes.data()), &made,
-                     reinterpret_cast<const Bytef*>(&staging[chunk.source]), chunk.deflated_bytes),
-          Z_OK);
+      EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(bytes.data()), &made,
+                           reinterpret_cast<const Bytef*>(&staging[chunk.source]),
+                           chunk.compressed_bytes),
+                Z_OK);
       EXPECT_EQ(made, bytes.size());
     } else if (chunk.encoding != ChunkEncoding::unwritten) {
       std::memcpy(bytes.data(), &staging[chunk.source], bytes.size());
@@ -366,12 +366,12 @@ const std::vector<std::vector<H5Z_filter_t>> filters_with_deflate_left{
     {H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32},
     {H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32, H5Z_FILTER_FLETCHER32}};
 
-TEST_F(ChunkSourceTest, DeflatedChunksMayBeLeftSo) {
+TEST_F(ChunkSourceTest, CompressedChunksMayBeLeftSo) {
   for (const auto& filters : filters_with_deflate_left) {
     make({.filters = filters});
-    EXPECT_EQ(left_deflated(info()), decoded(info()));
+    EXPECT_EQ(left_compressed(info()), decoded(info()));
     make({.version = H5F_LIBVER_LATEST, .filters = filters, .partial_edges_filtered = false});
-    EXPECT_EQ(left_deflated(info()), decoded(info()));
+    EXPECT_EQ(left_compressed(info()), decoded(info()));
   }
 }
 
@@ -384,15 +384,15 @@ TEST_F(ChunkSourceTest, OtherFiltersAroundADeflateAreUndone) {
                                               {H5Z_FILTER_FLETCHER32, H5Z_FILTER_DEFLATE},
                                               {H5Z_FILTER_DEFLATE, H5Z_FILTER_DEFLATE}}) {
     make({.filters = filters});
-    EXPECT_FALSE(ChunkSource(info(), {0, grid_of(info()).chunks()}).has_deflated());
+    EXPECT_FALSE(ChunkSource(info(), {0, grid_of(info()).chunks()}).has_compressed());
   }
 }
 
-TEST_F(ChunkSourceTest, ChecksumsOfChunksThatAreLeftDeflatedAreVerified) {
+TEST_F(ChunkSourceTest, ChecksumsOfChunksThatAreLeftCompressedAreVerified) {
   const Recipe recipe{
       .shape = {1000}, .chunk = {100}, .filters = {H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32}};
   const auto refusal_of_left = [&] {
-    return std::string(error_of([&] { left_deflated(info()); }).what());
+    return std::string(error_of([&] { left_compressed(info()); }).what());
   };
   make(recipe);
   overwrite(chunk(5).address + 10, "!");

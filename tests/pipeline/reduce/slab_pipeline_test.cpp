@@ -42,12 +42,12 @@ class SmallBackend final : public BackendLikeAGpu {
   std::uint64_t max_elements_;
 };
 
-/// Takes slabs of deflated chunks.
+/// Takes slabs of compressed chunks.
 class InflatingEngine final : public ReduceEngine {
  public:
   InflatingEngine(std::unique_ptr<ReduceEngine> host, const StagingPlan& plan)
       : host_(std::move(host)), plan_(plan) {
-    for (int slot = 0; slot < slots(); ++slot) staging_.emplace_back(plan.deflated.staging_bytes);
+    for (int slot = 0; slot < slots(); ++slot) staging_.emplace_back(plan.compressed.staging_bytes);
   }
 
   int slots() const override { return host_->slots(); }
@@ -58,12 +58,12 @@ class InflatingEngine final : public ReduceEngine {
   Accumulator finish() override { return host_->finish(); }
 
   void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
-    const std::uint64_t chunk_bytes = plan_.deflated.chunk_bytes;
+    const std::uint64_t chunk_bytes = plan_.compressed.chunk_bytes;
     std::vector<StagedChunk> inflated;
     for (const StagedChunk& chunk : slab.chunks) {
-      EXPECT_GT(chunk.deflated_bytes, 0u);
+      EXPECT_GT(chunk.compressed_bytes, 0u);
       const std::uint64_t place = inflated.size() * chunk_bytes;
-      plan_.deflated.decode(chunk.number, host_->buffer(slot).subspan(place, chunk_bytes));
+      plan_.compressed.decode(chunk.number, host_->buffer(slot).subspan(place, chunk_bytes));
       inflated.push_back({chunk.number, place});
     }
     StagedChunks plain = slab;
@@ -132,7 +132,7 @@ class SlabPipeline : public testing::Test {
     return set_up_slabs(view, make, *run_);
   }
 
-  /// Sets up deflated slabs that cores share with a GPU, which has started once start() returns.
+  /// Sets up compressed slabs that cores share with a GPU, which has started once start() returns.
   SlabSetup set_up_shared(DatasetView& view, std::function<void()> start) {
     options_.threads = world_.size() == 1 ? 2 : 1;
     run_.emplace(MPI_COMM_WORLD, options_);
@@ -193,7 +193,7 @@ TEST_F(SlabPipeline, APathThatWasAskedForIsNotLeft) {
   EXPECT_THROW(set_up(view, 150), Error);
 }
 
-TEST_F(SlabPipeline, CoresAndAGpuHaveEveryDeflatedSlabOnce) {
+TEST_F(SlabPipeline, CoresAndAGpuHaveEveryCompressedSlabOnce) {
   write({640, 100}, {10, 20}, 1);
   DatasetView view = open();
   options_.slab_bytes = 4096;
@@ -247,7 +247,7 @@ TEST_F(SlabPipeline, AGpuThatFailsToStartEndsTheRun) {
   EXPECT_THROW(pass_slabs(setup, nothing, view.info(), *run_), Error);
 }
 
-TEST_F(SlabPipeline, NeitherFewChunksNorThoseThatAreNotDeflatedAreShared) {
+TEST_F(SlabPipeline, NeitherFewChunksNorThoseThatAreNotCompressedAreShared) {
   DatasetView plain = open();
   EXPECT_EQ(set_up_shared(plain, [] {}).gpu, nullptr);
   write({40, 20}, {10, 20}, 1);

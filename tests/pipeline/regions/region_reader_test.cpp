@@ -17,7 +17,7 @@ using testing::Extents;
 
 class RegionReaderTest : public io::Hdf5Test {
  protected:
-  /// Dataset "x" of numbered elements: contiguous, in chunks, or in deflated chunks.
+  /// Dataset "x" of numbered elements: contiguous, in chunks, or in compressed chunks.
   std::vector<std::int32_t> write(const testing::ChunkedShape& made, std::uint64_t storage) {
     std::vector<hsize_t> chunk;
     // HDF5 wants no chunks beyond a dataset that can't grow.

@@ -20,7 +20,7 @@ bool begins_with(const std::string& text, const std::string& words) {
 
 io::DatasetInfo contiguous() { return described_dataset({1 << 30}, {}, ReadPath::direct); }
 
-io::DatasetInfo deflated() {
+io::DatasetInfo compressed() {
   io::DatasetInfo info = described_dataset({1 << 30}, {1 << 20}, ReadPath::chunk);
   info.filters = {{2, "shuffle", true, {}}, {1, "deflate", true, {}}};
   return info;
@@ -65,9 +65,9 @@ TEST(ExpectedBottleneck, ContiguousBytesWaitForReadersAndThenForTheBus) {
 }
 
 TEST(ExpectedBottleneck, CompressedChunksWaitForCores) {
-  EXPECT_TRUE(begins_with(expected_bottleneck(deflated(), 26, 1, true), "decompressing"));
+  EXPECT_TRUE(begins_with(expected_bottleneck(compressed(), 26, 1, true), "decompressing"));
   EXPECT_TRUE(
-      begins_with(expected_bottleneck(deflated(), 1, 1, false), "decompressing, about 0.5"));
+      begins_with(expected_bottleneck(compressed(), 1, 1, false), "decompressing, about 0.5"));
 }
 
 TEST(ExpectedBottleneck, TheLibraryServesOneThreadAtATime) {
@@ -76,7 +76,7 @@ TEST(ExpectedBottleneck, TheLibraryServesOneThreadAtATime) {
 }
 
 TEST(ExpectedBottleneck, ManyChunksAreInflatedByTheGpuAsFastAsTheyCome) {
-  io::DatasetInfo info = deflated();
+  io::DatasetInfo info = compressed();
   EXPECT_TRUE(
       begins_with(expected_bottleneck(info, 16, 1, true), "copying to the GPU, about 50 GB"));
   info.stored_bytes /= 3;
@@ -99,9 +99,9 @@ TEST(CoresAreSooner, WithBytesThatAGpuIsFedMoreSlowly) {
   EXPECT_FALSE(cores_are_sooner(large, 4, 1));
 }
 
-TEST(CoresAreSooner, NotWithManyDeflatedChunks) {
-  EXPECT_FALSE(cores_are_sooner(deflated(), 16, 1));
-  EXPECT_TRUE(cores_are_sooner(deflated(), 26, 1));
+TEST(CoresAreSooner, NotWithManyCompressedChunks) {
+  EXPECT_FALSE(cores_are_sooner(compressed(), 16, 1));
+  EXPECT_TRUE(cores_are_sooner(compressed(), 26, 1));
 }
 
 TEST(ExpectedBottleneck, NothingWithoutElements) {
