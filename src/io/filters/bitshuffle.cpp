@@ -4,10 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "core/values/byte_order.hpp"
+#include "io/filters/shuffle.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -24,60 +25,44 @@ std::size_t default_block_elements(std::size_t element_bytes) {
   return std::max(fitting - fitting % group, min_default_elements);
 }
 
-using BitRows = std::array<std::uint64_t, group>;
+/// What compilers keep eight of in registers.
+using Vector = std::uint64_t __attribute__((vector_size(16)));
+using Rows = std::array<Vector, group>;
 
-/// Exchanges, in each of the 8 columns of bytes, bit i of row j with bit j of row i.
-void transpose_bits(BitRows& rows) {
+/// Exchanges, in each column of bytes, bit i of row j with bit j of row i.
+void transpose_bits(Rows& rows) {
   constexpr std::array<std::uint64_t, 3> masks{0x5555555555555555U, 0x3333333333333333U,
                                                0x0f0f0f0f0f0f0f0fU};
   for (unsigned step = 0; step < masks.size(); ++step) {
     const unsigned distance = 1U << step;
     for (std::size_t low = 0; low < group; ++low) {
       if ((low & distance) != 0) continue;
-      const std::uint64_t moved = ((rows[low] >> distance) ^ rows[low + distance]) & masks[step];
+      const Vector moved = ((rows[low] >> distance) ^ rows[low + distance]) & masks[step];
       rows[low + distance] ^= moved;
       rows[low] ^= moved << distance;
     }
   }
 }
 
-/// A block's elements; their number is a multiple of 8.
-class BitPlanes {
- public:
-  BitPlanes(const std::byte* planes, std::size_t elements, std::size_t element_bytes,
-            std::byte* out)
-      : planes_(planes), groups_(elements / group), element_bytes_(element_bytes), out_(out) {}
+/// The same for as many bytes of eight rows that are `stride` bytes apart, vector_bytes at most.
+template <class Bytes>
+void transpose_bits(const std::byte* from, std::size_t stride, Bytes bytes, std::byte* to) {
+  Rows rows{};
+  for (std::size_t i = 0; i < group; ++i) std::memcpy(&rows[i], from + i * stride, bytes);
+  transpose_bits(rows);
+  for (std::size_t i = 0; i < group; ++i) std::memcpy(to + i * stride, &rows[i], bytes);
+}
 
-  void unshuffle() const {
-    for (std::size_t byte = 0; byte < element_bytes_; ++byte) {
-      for (std::size_t first = 0; first < groups_; first += sizeof(std::uint64_t)) {
-        unshuffle(byte, first, std::min(sizeof(std::uint64_t), groups_ - first));
-      }
-    }
-  }
-
- private:
-  /// Byte `byte` of the elements of `count` groups, at most 8.
-  void unshuffle(std::size_t byte, std::size_t first, std::size_t count) const {
-    BitRows rows{};
-    for (std::size_t bit = 0; bit < group; ++bit) {
-      std::memcpy(&rows[bit], planes_ + (byte * group + bit) * groups_ + first, count);
-    }
-    transpose_bits(rows);
-    std::array<std::array<std::byte, sizeof(std::uint64_t)>, group> bytes;
-    std::memcpy(bytes.data(), rows.data(), sizeof(rows));
-    for (std::size_t column = 0; column < count; ++column) {
-      for (std::size_t i = 0; i < group; ++i) {
-        out_[((first + column) * group + i) * element_bytes_ + byte] = bytes[i][column];
-      }
-    }
-  }
-
-  const std::byte* planes_;
-  std::size_t groups_;
-  std::size_t element_bytes_;
-  std::byte* out_;
-};
+/// Makes of eight planes, of the bits of some bytes, as many planes of bytes: the first of each
+/// eight bytes, then the second ones, ...
+void transpose_planes(const std::byte* bit_planes, std::size_t plane_bytes, std::byte* out) {
+  constexpr std::integral_constant<std::size_t, sizeof(Vector)> vector_bytes;
+  const std::size_t whole = plane_bytes - plane_bytes % vector_bytes;
+  for (std::size_t at = 0; at < whole; at += vector_bytes)
+    transpose_bits(bit_planes + at, plane_bytes, vector_bytes, out + at);
+  if (whole < plane_bytes)
+    transpose_bits(bit_planes + whole, plane_bytes, plane_bytes - whole, out + whole);
+}
 
 class BitshuffleStep : public FilterStep {
  public:
@@ -110,7 +95,7 @@ class BitshuffleStep : public FilterStep {
   }
 
   std::span<const std::byte> undo_plain(std::span<const std::byte> stored,
-                                        std::span<std::byte> out) const {
+                                        std::span<std::byte> out) {
     if (stored.size() > out.size()) throw DamagedBytes{"it is longer than a chunk"};
     const auto bytes = out.first(stored.size());
     std::size_t done = 0;
@@ -119,7 +104,7 @@ class BitshuffleStep : public FilterStep {
     };
     for_each_block(
         bytes, block_elements_,
-        [&](std::span<std::byte> block) { unshuffle(next(block.size()), block); },
+        [&](std::span<std::byte> block) { unshuffle_bits(next(block.size()), block); },
         [&](std::span<std::byte> rest) { copy(next(rest.size()), rest); });
     return bytes;
   }
@@ -141,15 +126,22 @@ class BitshuffleStep : public FilterStep {
           if (blocks_->decode(reader.bytes(reader.u32()), planes_) != block.size()) {
             throw DamagedBytes{"bitshuffle: one of its blocks is too short"};
           }
-          unshuffle(planes_, block);
+          unshuffle_bits(planes_, block);
         },
         [&](std::span<std::byte> rest) { copy(reader.bytes(rest.size()), rest); });
     return out.first(bytes);
   }
 
-  void unshuffle(std::span<const std::byte> planes, std::span<std::byte> block) const {
-    BitPlanes(planes.data(), block.size() / element_bytes_, element_bytes_, block.data())
-        .unshuffle();
+  void unshuffle_bits(std::span<const std::byte> bit_planes, std::span<std::byte> block) {
+    const std::size_t elements = block.size() / element_bytes_;
+    eighths_.resize(elements);
+    byte_planes_.resize(block.size());
+    const std::span<std::byte> byte_planes(byte_planes_);
+    for (std::size_t first = 0; first < block.size(); first += elements) {
+      transpose_planes(bit_planes.data() + first, elements / group, eighths_.data());
+      unshuffle(eighths_, group, byte_planes.subspan(first, elements));
+    }
+    unshuffle(byte_planes, element_bytes_, block);
   }
 
   static void copy(std::span<const std::byte> from, std::span<std::byte> to) {
@@ -160,6 +152,8 @@ class BitshuffleStep : public FilterStep {
   std::size_t block_elements_;
   std::unique_ptr<BlockDecoder> blocks_;
   std::vector<std::byte> planes_;
+  std::vector<std::byte> eighths_;
+  std::vector<std::byte> byte_planes_;
 };
 
 }  // namespace

@@ -62,6 +62,9 @@ void unshuffle(std::span<const std::byte> bytes, std::size_t element_bytes,
                std::span<std::byte> out) {
   const std::size_t elements = copy_rest(bytes, element_bytes, out);
   switch (element_bytes) {
+    case 1:
+      std::memcpy(out.data(), bytes.data(), elements);
+      return;
     case 2:
       return interleave<2>(bytes.data(), elements, out.data());
     case 4:
