@@ -1,27 +1,31 @@
 #!/usr/bin/env python3
-"""Deflated datasets of which one chunk is damaged at random, judged as zlib judges its bytes.
+"""Compressed datasets of which one chunk is damaged at random, judged as zlib or LZ4's library judges
+its bytes.
 
     tests/fuzz/damaged.py --cases 2000 --seed 5 --jobs 4 --backend cuda
     tests/fuzz/damaged.py --seed 5 --only 17         # one of its cases again
 
-Where zlib makes the chunk's bytes of what is stored, results have to be those of the values; where
-it does not, every command has to end with one error that names the chunk, the same on both
+Where a library makes the chunk's bytes of what is stored, results have to be those of the values;
+where it does not, every command has to end with one error that names the chunk, the same on both
 backends, and to leave nothing. The environment variable WARPFOLD names the program, beside which
 the build puts command_server, in whose process commands run one after another.
 """
 
 import argparse
 import pathlib
+import struct
 import sys
 import tempfile
 import zlib
 
 import h5py
+import lz4.block
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 
 import cases  # noqa: E402
+import encoders  # noqa: E402
 from structured import stored_bytes  # noqa: E402
 
 TYPES = ("<f4", ">f8", "<i2", "<i4", "u1", ">u8")
@@ -34,7 +38,7 @@ def values_of(random, shape, dtype):
     return random.integers(0, top, shape).astype(dtype)
 
 
-def deflated(random, data):
+def deflated(random, data, size):
     window = int(random.integers(9, 16))
     packer = zlib.compressobj(int(random.integers(0, 10)), zlib.DEFLATED, window,
                               int(random.integers(1, 10)), int(random.choice(STRATEGIES)))  # fmt: skip
@@ -45,7 +49,7 @@ def shuffled(chunk):
     return chunk.reshape(-1).view("u1").reshape(chunk.size, -1).T.tobytes()
 
 
-def damaged(random, stored, chunk_bytes):
+def damaged(random, stored, chunk_bytes, compressed):
     """Other bytes in place of a chunk's."""
     data = bytearray(stored)
     kind = random.integers(6)
@@ -54,17 +58,18 @@ def damaged(random, stored, chunk_bytes):
     elif kind == 1:
         data += random.bytes(int(random.integers(1, 20)))
     elif kind == 2:
-        data[-4:] = random.bytes(4)
+        at = int(random.choice([0, 4, 8, max(0, len(data) - 4)]))
+        data[at : at + 4] = random.bytes(4)
     elif kind == 3:
         other = max(1, chunk_bytes + int(random.integers(-30, 30)))
-        data = bytearray(deflated(random, random.bytes(other)))
+        data = bytearray(compressed(random.bytes(other)))
     else:
         for _ in range(int(random.integers(1, 6))):
             data[int(random.integers(len(data)))] ^= int(random.integers(1, 256))
     return bytes(data)
 
 
-def inflated(stored, chunk_bytes):
+def inflated(stored, chunk_bytes, size):
     """What zlib makes of a chunk's bytes; None if it is not the chunk."""
     unpacker = zlib.decompressobj()
     try:
@@ -72,6 +77,87 @@ def inflated(stored, chunk_bytes):
     except zlib.error:
         return None
     return data if unpacker.eof and len(data) == chunk_bytes else None
+
+
+def taken(data, count):
+    if len(data) < count:
+        raise ValueError("it ends too early")
+    return data[:count], data[count:]
+
+
+def blocks_of(stored, chunk_bytes):
+    """The bytes of a block, and what is behind that."""
+    head, left = taken(stored, 12)
+    total, block_bytes = struct.unpack(">QI", head)
+    if total != chunk_bytes or block_bytes == 0:
+        raise ValueError("it is no such chunk")
+    return block_bytes, left
+
+
+def block_from(left):
+    size, left = taken(left, 4)
+    return taken(left, struct.unpack(">I", size)[0])
+
+
+def unpacked(block, size):
+    made = lz4.block.decompress(block, uncompressed_size=size)
+    if len(made) != size:
+        raise ValueError("a block is too short")
+    return made
+
+
+def without_lz4(stored, chunk_bytes, size):
+    """What LZ4's library makes of a chunk of filter 32004; None if it is not the chunk."""
+    try:
+        block_bytes, left = blocks_of(stored, chunk_bytes)
+        made = b""
+        while len(made) < chunk_bytes:
+            expected = min(block_bytes, chunk_bytes - len(made))
+            block, left = block_from(left)
+            made += block if len(block) == expected else unpacked(block, expected)
+        return made
+    except (ValueError, lz4.block.LZ4BlockError):
+        return None
+
+
+def elements_of(planes, size):
+    bits = np.unpackbits(np.frombuffer(planes, "u1"), bitorder="little")
+    return np.packbits(bits.reshape(8 * size, -1).T, axis=1, bitorder="little").tobytes()
+
+
+def without_bitshuffle(stored, chunk_bytes, size):
+    """The same of filter 32008."""
+    try:
+        block_bytes, left = blocks_of(stored, chunk_bytes)
+        if block_bytes // size == 0 or block_bytes // size % 8 != 0:
+            return None
+        block_bytes = block_bytes // size * size
+        grouped = chunk_bytes // (8 * size) * (8 * size)
+        made = b""
+        while len(made) < grouped:
+            block, left = block_from(left)
+            expected = min(block_bytes, grouped - len(made))
+            made += elements_of(unpacked(block, expected), size)
+        return made + taken(left, chunk_bytes - grouped)[0]
+    except (ValueError, lz4.block.LZ4BlockError):
+        return None
+
+
+def bits_of(random, data, size):
+    block_elements = int(random.choice([64, 128, 1024, 8192 // size, 9000]))
+    return encoders.bitshuffle(data, size, block_elements, encoders.lz4_alone)
+
+
+def lz4_of(random, data, size):
+    return encoders.lz4_filter(data, int(random.choice([512, 1000, 1 << 20])))
+
+
+# Number of the filter | its parameters by element size | what makes it | what undoes it
+FILTERS = (
+    (1, lambda size: (6,), deflated, inflated),
+    (32004, lambda size: (512,), lz4_of, without_lz4),
+    (32008, lambda size: (0, 4, size, 64 * 8 // size, 2), bits_of, without_bitshuffle),
+)
 
 
 def unshuffled(data, dtype, shuffle):
@@ -82,8 +168,9 @@ def unshuffled(data, dtype, shuffle):
 
 
 def write(path, random):
-    """Writes `values`, with a damaged chunk, and `plain`, what zlib makes of them. Returns the chunk's
-    place in the grid, and whether zlib makes anything of it."""
+    """Writes `values`, with a damaged chunk, and `plain`, what a library makes of them. Returns the
+    chunk's place in the grid, and whether anything comes of it."""
+    number, parameters, compress, undo = FILTERS[int(random.choice([0, 0, 1, 2]))]
     dtype = np.dtype(str(random.choice(TYPES)))
     chunk = tuple(int(random.integers(1, most)) for most in (9, 200))
     grid = tuple(int(random.integers(7, 12)) for _ in chunk)
@@ -94,16 +181,23 @@ def write(path, random):
     for place in np.ndindex(*grid):
         parts[place] = tuple(slice(p * c, p * c + c) for p, c in zip(place, chunk))
         raw = np.ascontiguousarray(values[parts[place]])
-        stored[place] = deflated(random, shuffled(raw) if shuffle else raw.tobytes())
+        stored[place] = compress(random, shuffled(raw) if shuffle else raw.tobytes(), dtype.itemsize)
     victim = tuple(int(random.integers(g)) for g in grid)
-    stored[victim] = damaged(random, stored[victim], raw.nbytes)
-    data = inflated(stored[victim], raw.nbytes)
+    stored[victim] = damaged(random, stored[victim], raw.nbytes,
+                             lambda other: compress(random, other, dtype.itemsize))  # fmt: skip
+    data = undo(stored[victim], raw.nbytes, dtype.itemsize)
     if data is not None:
         values[parts[victim]] = unshuffled(data, dtype, shuffle).reshape(chunk)
     with h5py.File(path, "w") as file:
         file["plain"] = values
-        dataset = file.create_dataset("values", shape=values.shape, dtype=dtype, chunks=chunk,
-                                      compression="gzip", shuffle=shuffle)  # fmt: skip
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_chunk(chunk)
+        if shuffle:
+            properties.set_shuffle()
+        properties.set_filter(number, encoders.OPTIONAL, parameters(dtype.itemsize))
+        made = h5py.h5d.create(file.id, b"values", h5py.h5t.py_create(dtype),
+                               h5py.h5s.create_simple(values.shape), properties)  # fmt: skip
+        dataset = h5py.Dataset(made)
         for place, data_of_chunk in stored.items():
             dataset.id.write_direct_chunk([p * c for p, c in zip(place, chunk)], data_of_chunk)
     return victim, data is not None

@@ -1,10 +1,11 @@
 /// Any bytes as a stored chunk, behind any pipeline of filters: an Error or a whole chunk, the same
-/// whether a deflate is undone with the others or left and undone later.
+/// whether a compressor is undone with the others or left and undone later.
 ///
 /// Input: filters (1 byte), bytes of an element (1), elements of a chunk (4), mask of skipped
 /// filters (1), for each filter its kind (1) and parameters (bitshuffle: bytes of an element (1),
 /// elements of a block (4), compressor (1); shuffle: bytes of an element (1)), the stored bytes.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -43,6 +44,13 @@ io::Filter filter_from(FuzzInput& input) {
   return filter;
 }
 
+/// Returns the one filter that is neither a shuffle nor a checksum.
+const io::Filter& compressor_of(const std::vector<io::Filter>& filters) {
+  return *std::ranges::find_if(filters, [](const io::Filter& filter) {
+    return filter.id != io::filter_id::shuffle && filter.id != io::filter_id::fletcher32;
+  });
+}
+
 /// A chunk's bytes; none where there was an Error.
 using Chunk = std::optional<std::vector<std::byte>>;
 
@@ -75,12 +83,13 @@ void decode(FuzzInput input) {
   const Chunk at_once = chunk_of(chunk_bytes, [&](std::span<std::byte> out) {
     decoder->decode(input.rest(), skipped, out, "cannot decode");
   });
-  if (!decoder->leaves_deflate()) return;
+  const auto& form = decoder->left_form();
+  if (!form) return;
   const Chunk in_two_steps = chunk_of(chunk_bytes, [&](std::span<std::byte> out) {
     const auto left = decoder->without_checksums(input.rest(), skipped, "cannot decode");
     const std::uint32_t nothing_else = left.compressed ? 0 : 1;
-    io::ChunkDecoder({{io::filter_id::deflate, "deflate", true, {}}}, 1, chunk_bytes)
-        .decode(left.bytes, nothing_else, out, "cannot inflate");
+    io::ChunkDecoder({compressor_of(filters)}, element_bytes, chunk_bytes)
+        .decode(left.bytes, nothing_else, out, "cannot decompress");
   });
   if (in_two_steps != at_once) std::abort();
 }

@@ -63,6 +63,18 @@ def streams():
         yield f"{name}-fixed", struct.pack("<H", len(raw)) + whole
 
 
+def lz4_chunks():
+    def seed(which, stored, count=len(RAW)):
+        return struct.pack("<BH", which, count) + stored
+
+    yield "lz4", seed(0, encoders.lz4_filter(RAW, 500))
+    yield "lz4-whole", seed(0, encoders.lz4_filter(RAW, 1 << 20))
+    yield "lz4-zeros", seed(0, encoders.lz4_filter(bytes(5000), 1000), 5000)
+    for which, size in enumerate((1, 2, 4, 8), 1):
+        stored = encoders.bitshuffle(RAW, size, 64, encoders.lz4_alone)
+        yield f"bitshuffle-{size}", seed(which, stored)
+
+
 # By parser, in the order of fuzz_options.cpp; a selection begins with its number of dimensions.
 TEXTS = (
     ("\x010:4, ", "\x02::2, -1", "\x04..., 0", "\x044, 0, :, 5:9:3", "\x01-3:"),
@@ -89,6 +101,7 @@ def main():
         "chunk_decoder": chunks,
         "chunk_round_trip": round_trips,
         "inflate": streams,
+        "lz4": lz4_chunks,
         "options": options,
     }
     for target, seeds in targets.items():

@@ -14,6 +14,7 @@
 #include "core/layout/chunk_grid.hpp"
 #include "cpu/machine/thread_pool.hpp"
 #include "io/chunks/chunk_decoder.hpp"
+#include "io/chunks/chunk_source.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -138,10 +139,9 @@ class InflateProbe {
                           std::vector<std::byte>(static_cast<std::size_t>(chunk_bytes_))});
   }
 
-  /// Returns those of the sample that a GPU inflates, as long as the probe is there. Throws Error.
+  /// Returns what of the sample is compressed, as long as the probe is there. Throws Error.
   std::vector<std::span<const std::byte>> compressed() {
     std::vector<std::span<const std::byte>> streams;
-    if (!workers_.front().decoder.leaves_deflate()) return streams;
     for (const Chunk& chunk : stored_) {
       const auto left = workers_.front().decoder.without_checksums(
           chunk.bytes, chunk.skipped_filters, "cannot verify a chunk");
@@ -209,8 +209,9 @@ void add_inflating(const IngestRun& run, std::vector<Candidate>& candidates) {
   };
   add(std::to_string(run.threads) + " x one core", true, &InflateProbe::run_on_one_core);
   add(threads_text(run.threads), false, &InflateProbe::run_on_all_threads);
-  if (run.settings.run.backend != BackendChoice::cuda ||
-      !io::has_filter(run.info, io::filter_id::deflate))
+  const std::optional<CompressedForm> form = io::left_form(run.info);
+  if (run.settings.run.backend != BackendChoice::cuda || !form ||
+      form->compression != Compression::zlib)
     return;
   std::shared_ptr<GpuInflate> gpu;
   pipeline::run_on_all(run.communicator, [&] {

@@ -8,13 +8,22 @@
 namespace warpfold {
 namespace {
 
-constexpr std::array<std::string_view, 16> order_of_data = {
-    stage::generate,      stage::read_back,       stage::read,
-    stage::decompress,    stage::reduce_on_cores, stage::copy_to_gpu,
-    stage::inflate,       stage::reduce,          stage::scan,
-    stage::compact,       stage::exscan,          stage::combine,
-    stage::copy_from_gpu, stage::compress,        stage::write,
-    stage::sync};
+constexpr std::array<std::string_view, 16> order_of_data = {stage::generate,
+                                                            stage::read_back,
+                                                            stage::read,
+                                                            stage::decompress,
+                                                            stage::reduce_on_cores,
+                                                            stage::copy_to_gpu,
+                                                            stage::decompress_on_gpu,
+                                                            stage::reduce,
+                                                            stage::scan,
+                                                            stage::compact,
+                                                            stage::exscan,
+                                                            stage::combine,
+                                                            stage::copy_from_gpu,
+                                                            stage::compress,
+                                                            stage::write,
+                                                            stage::sync};
 
 StageProgress& stage_of(std::vector<StageProgress>& stages, const std::string& name) {
   const auto known = std::ranges::find(stages, name, &StageProgress::stage);

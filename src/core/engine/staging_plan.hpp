@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/engine/stage_registry.hpp"
+#include "core/layout/staged_chunks.hpp"
 #include "core/values/decoding.hpp"
 #include "warpfold/core/element_type.hpp"
 
@@ -21,9 +22,9 @@ enum class Staging : std::uint8_t {
 
 /// What slabs bring where chunks are left compressed.
 struct CompressedChunks {
-  std::uint64_t chunks = 0;         ///< in all slabs of the rank; 0: none is compressed
-  std::uint64_t slab_chunks = 0;    ///< the most of a slab
-  std::uint64_t chunk_bytes = 0;    ///< of one, inflated
+  std::uint64_t chunks = 0;       ///< in all slabs of the rank; 0: none is compressed
+  std::uint64_t slab_chunks = 0;  ///< the most of a slab
+  CompressedForm form = {};
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in memory
 
   /// Decodes a chunk that the engine can't inflate, by its number in the grid, or throws the Error

@@ -44,8 +44,8 @@ class StreamEngine : public SlotEngine {
   /// a slot's memory is then less by the same share.
   virtual std::uint64_t slab_elements() const = 0;
 
-  /// Tells whether neither buffer() nor submit() is likely to wait now.
-  virtual bool is_ready(int /*slot*/) { return true; }
+  /// Tells whether submit() is likely not to wait now.
+  virtual bool is_ready() { return true; }
 
   /// Starts reducing the elements that the chunks in the slot's memory bring to places below
   /// `slab.target.elements`, all of them once; the one at place p has index indices(p).

@@ -18,6 +18,20 @@ enum class ChunkEncoding : std::uint8_t {
               ///< second bytes, ...
 };
 
+/// How chunks are compressed that are left so.
+enum class Compression : std::uint8_t {
+  zlib,             ///< a zlib stream
+  lz4,              ///< as HDF5's filter 32004 does it
+  bitshuffled_lz4,  ///< as its filter 32008 does it, by way of LZ4
+};
+
+struct CompressedForm {
+  Compression compression = Compression::zlib;
+  std::uint64_t chunk_bytes = 0;   ///< of a chunk, decompressed
+  std::uint64_t chunk_blocks = 1;  ///< that are compressed apart, the most
+  std::size_t element_bytes = 1;
+};
+
 /// Where a chunk's elements lie in staging memory: all of them, also those beyond the dataset, in
 /// row-major order of the chunk.
 struct StagedChunk {
@@ -25,8 +39,8 @@ struct StagedChunk {
   std::uint64_t source = 0;  ///< first byte, from the start of the staging memory; any alignment
   ChunkEncoding encoding = ChunkEncoding::plain;
 
-  /// Where it is not 0: the bytes there are so long a zlib stream, which makes those that
-  /// `encoding` describes.
+  /// Where it is not 0: so many bytes are there, in a CompressedForm that all chunks share, which
+  /// make those that `encoding` describes.
   std::uint32_t compressed_bytes = 0;
 };
 

@@ -73,7 +73,7 @@ class BlockEngineOf : public Engine {
       stages_.push_back(std::make_unique<TimedStage>(name, timers, plan_.pieces.stages));
     };
     add(stage::copy_to_gpu, loads_.timers());
-    if (layout_.inflates) add(stage::inflate, loads_.inflating_timers());
+    if (layout_.inflates) add(stage::decompress_on_gpu, loads_.inflating_timers());
     add(work, computing);
     add(stage::copy_from_gpu, outputs);
   }

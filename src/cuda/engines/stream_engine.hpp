@@ -20,7 +20,7 @@ class ResultEngineOf : public ResultEngine<Result> {
   std::span<std::byte> buffer(int slot) final { return flow_.buffer(slot); }
   std::uint64_t slab_elements() const final { return flow_.layout().slot.elements; }
   bool inflates() const final { return flow_.layout().inflates; }
-  bool is_ready(int slot) final { return flow_.is_ready(slot); }
+  bool is_ready() final { return flow_.batches().is_ready(); }
   void proceed() final { flow_.batches().proceed(); }
   void flush() final { flow_.batches().flush(); }
   void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) final {

@@ -5,6 +5,7 @@
 
 #include "core/layout/partition.hpp"
 #include "cuda/inflate/inflate_streams.hpp"
+#include "cuda/primitives/device_warp.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
@@ -16,24 +17,6 @@ namespace {
 using inflate::InflateOutcome;
 using inflate::InflateStatus;
 using inflate::InflateStream;
-
-/// What the lanes of a GPU's warp do together.
-struct DeviceWarp {
-  static __device__ std::uint32_t lane() { return static_cast<std::uint32_t>(warp::lane()); }
-
-  template <class T>
-  static __device__ T shuffle(T value, std::uint32_t source) {
-    return warp::shuffle(value, static_cast<int>(source));
-  }
-
-  static __device__ std::uint32_t ballot(bool says) { return warp::ballot(says); }
-  static __device__ bool any(bool says) { return warp::any(says); }
-  static __device__ void synchronize() { warp::synchronize(); }
-  static __device__ std::uint32_t load(const std::uint32_t* word) { return __ldg(word); }
-  static __device__ std::uint32_t take(std::uint32_t* counter, std::uint32_t count) {
-    return atomicAdd(counter, count);
-  }
-};
 
 constexpr int inflate_threads = 64;
 constexpr std::uint32_t inflate_warps = inflate_threads / warp::lanes;

@@ -37,7 +37,6 @@ class SpanTimer {
 
   /// Returns once the last span is over; at once where there was none.
   void wait() const { end_.wait(); }
-  bool is_over() const { return end_.is_done(); }
 
   /// Waits for the last span.
   const std::vector<Span>& spans();

@@ -45,7 +45,7 @@ std::optional<BlockLayout> inflating_layout(
                           .slabs = ceil_div(compressed.chunks, compressed.slab_chunks),
                           .slab_chunks = compressed.slab_chunks,
                           .compressed = compressed.chunks,
-                          .chunk_bytes = compressed.chunk_bytes};
+                          .form = compressed.form};
   const std::uint64_t bytes = block_bytes(tiles) + ChunkLoader::device_bytes(loader);
   const auto blocks = static_cast<int>(std::min<std::uint64_t>(max_blocks, limit / bytes));
   if (blocks < 2) return std::nullopt;

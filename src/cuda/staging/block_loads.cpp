@@ -68,9 +68,9 @@ void BlockLoads::inflate(LoadStream& load, std::byte* to) {
   ChunkLoader& loader = *load.loader;
   if (loader.compressed() > 0) {
     load.inflating.begin(stream);
-    loader.start_inflating(load_streams_.size() * compressed_.chunks, stream);
-    load.inflating.end(stream, loader.compressed() * compressed_.chunk_bytes);
-    loader.finish_inflating(compressed_, stream);
+    loader.start_decompressing(load_streams_.size() * compressed_.chunks, stream);
+    load.inflating.end(stream, loader.decompressed_bytes());
+    loader.finish_decompressing(compressed_, stream);
   }
   for (std::size_t piece = 0; piece < loader.slabs(); ++piece) loader.assemble(piece, to, stream);
   loader.clear();

@@ -7,7 +7,6 @@
 
 #include "core/layout/partition.hpp"
 #include "cuda/chunks/chunk_scatter.hpp"
-#include "cuda/inflate/inflate.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -53,14 +52,8 @@ std::uint64_t compressed_chunks(const StagedChunks& slab) {
 }  // namespace
 
 ChunkLoader::Parts ChunkLoader::cut(Scratch& memory, const LoaderSize& size) {
-  return {
-      memory.take<std::byte>(size.slabs * buffer_bytes(size.staging_bytes, size.slab_chunks)),
-      memory.take<std::byte>(size.compressed * round_up(size.chunk_bytes, vector_bytes)),
-      memory.take<inflate::InflateStream>(size.compressed),
-      memory.take<inflate::InflateOutcome>(size.compressed),
-      memory.take<std::uint32_t>(1),
-      memory.take<std::uint32_t>(1),
-  };
+  return {memory.take<std::byte>(size.slabs * buffer_bytes(size.staging_bytes, size.slab_chunks)),
+          memory.take<std::byte>(size.compressed * round_up(size.form.chunk_bytes, vector_bytes))};
 }
 
 std::uint64_t ChunkLoader::buffer_bytes(std::uint64_t staging_bytes, std::uint64_t slab_chunks) {
@@ -71,15 +64,17 @@ std::uint64_t ChunkLoader::buffer_bytes(std::uint64_t staging_bytes, std::uint64
 std::uint64_t ChunkLoader::device_bytes(const LoaderSize& size) {
   Scratch counter;
   cut(counter, size);
-  return counter.bytes();
+  return counter.bytes() +
+         (size.compressed > 0 ? decompressor_bytes(size.form, size.compressed) : 0);
 }
 
-ChunkLoader::ChunkLoader(const LoaderSize& size)
-    : size_(size),
-      memory_(device_bytes(size)),
-      streams_(size.compressed * sizeof(inflate::InflateStream)) {
+ChunkLoader::ChunkLoader(const LoaderSize& size) : size_(size) {
+  Scratch counter;
+  cut(counter, size);
+  memory_ = DeviceBuffer(counter.bytes());
   Scratch scratch(memory_.data());
   parts_ = cut(scratch, size);
+  if (size.compressed > 0) decompressor_ = make_decompressor(size.form, size.compressed);
 }
 
 void ChunkLoader::load_kernels(std::size_t element_bytes) {
@@ -92,6 +87,7 @@ void ChunkLoader::clear() {
   large_tables_used_ = 0;
   slabs_.clear();
   compressed_.clear();
+  if (decompressor_) decompressor_->clear();
 }
 
 std::byte* ChunkLoader::large_table(std::uint64_t bytes) {
@@ -101,16 +97,16 @@ std::byte* ChunkLoader::large_table(std::uint64_t bytes) {
   return table.data();
 }
 
-/// Notes a stream at `staged`; returns where in the device memory the chunk will be.
-std::uint64_t ChunkLoader::leave_compressed(const StagedChunk& chunk, const std::byte* staged) {
-  const std::uint64_t place = compressed_.size() * round_up(size_.chunk_bytes, vector_bytes);
-  const std::uint64_t unaligned = reinterpret_cast<std::uintptr_t>(staged) % alignof(std::uint32_t);
-  compressed_.push_back({{reinterpret_cast<const std::uint32_t*>(staged - unaligned),
-                          reinterpret_cast<std::uint8_t*>(parts_.inflated + place),
-                          static_cast<std::uint32_t>(unaligned), chunk.compressed_bytes,
-                          static_cast<std::uint32_t>(size_.chunk_bytes)},
-                         chunk.number});
-  return static_cast<std::uint64_t>(parts_.inflated - parts_.staged) + place;
+std::byte* ChunkLoader::place_of(std::size_t compressed) const {
+  return parts_.decompressed + compressed * round_up(size_.form.chunk_bytes, vector_bytes);
+}
+
+/// Notes a chunk whose bytes will be at `staged`; returns where it is to come.
+std::byte* ChunkLoader::leave_compressed(const StagedChunk& chunk, const std::byte* staged) {
+  std::byte* const place = place_of(compressed_.size());
+  compressed_.push_back(chunk.number);
+  decompressor_->add(staged, chunk.compressed_bytes, place);
+  return place;
 }
 
 void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
@@ -131,9 +127,9 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
   std::memcpy(host_table, &indices, sizeof(indices));
   auto* const chunks = reinterpret_cast<StagedChunk*>(host_table + chunks_offset);
   std::ranges::transform(slab.chunks, chunks, [&](StagedChunk chunk) {
-    const std::uint64_t place = used_ + chunk.source - range.begin;
-    chunk.source =
-        chunk.compressed_bytes == 0 ? place : leave_compressed(chunk, parts_.staged + place);
+    const std::byte* at = staged + (chunk.source - range.begin);
+    if (chunk.compressed_bytes != 0) at = leave_compressed(chunk, at);
+    chunk.source = static_cast<std::uint64_t>(at - parts_.staged);
     return chunk;
   });
   slabs_.push_back({{.grid = slab.grid,
@@ -154,35 +150,18 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
   used_ += round_up(bytes, vector_bytes);
 }
 
-void ChunkLoader::start_inflating(std::uint64_t in_flight, cudaStream_t stream) {
-  std::ranges::sort(compressed_, std::greater(),
-                    [](const Compressed& each) { return each.stream.bytes; });
-  auto* const streams = reinterpret_cast<inflate::InflateStream*>(streams_.data());
-  std::ranges::transform(compressed_, streams, &Compressed::stream);
-  copy_to_device(parts_.streams, streams, compressed_.size() * sizeof(*streams), stream);
-  fill_bytes(parts_.refused, 0, sizeof(*parts_.refused), stream);
-  kernels::inflate_streams({.streams = parts_.streams,
-                            .outcomes = parts_.outcomes,
-                            .count = static_cast<std::uint32_t>(compressed_.size()),
-                            .next = parts_.next,
-                            .refused = parts_.refused},
-                           in_flight, stream);
-  inflated_.record(stream);
+void ChunkLoader::start_decompressing(std::uint64_t in_flight, cudaStream_t stream) {
+  decompressor_->start(in_flight, stream);
+  decompressed_.record(stream);
 }
 
-void ChunkLoader::finish_inflating(const CompressedChunks& plan, cudaStream_t stream) {
-  inflated_.wait();
-  if (downloaded_value<std::uint32_t>(parts_.refused, stream) > 0) decode_refused(plan, stream);
-}
-
-void ChunkLoader::decode_refused(const CompressedChunks& plan, cudaStream_t stream) {
-  std::vector<std::byte> decoded(plan.chunk_bytes);
-  const auto outcomes =
-      downloaded_array<inflate::InflateOutcome>(parts_.outcomes, compressed_.size(), stream);
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (outcomes[i].status == inflate::InflateStatus::good) continue;
-    plan.decode(compressed_[i].number, decoded);
-    copy_to_device(compressed_[i].stream.out, decoded.data(), decoded.size(), stream);
+void ChunkLoader::finish_decompressing(const CompressedChunks& plan, cudaStream_t stream) {
+  decompressed_.wait();
+  std::vector<std::byte> decoded;
+  for (const std::size_t chunk : decompressor_->refused(stream)) {
+    decoded.resize(plan.form.chunk_bytes);
+    plan.decode(compressed_[chunk], decoded);
+    copy_to_device(place_of(chunk), decoded.data(), decoded.size(), stream);
     synchronize(stream);
   }
 }

@@ -4,14 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/engine/staging_plan.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "cuda/chunks/chunk_assembly.hpp"
-#include "cuda/inflate/inflate_stream.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
+#include "cuda/staging/chunk_decompressor.hpp"
 #include "cuda/staging/staging_buffer.hpp"
 
 namespace warpfold::cuda {
@@ -21,8 +22,8 @@ struct LoaderSize {
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in staging memory
   std::uint64_t slabs = 1;
   std::uint64_t slab_chunks = 0;  ///< the most of a slab, where more than usual
-  std::uint64_t compressed = 0;   ///< chunks that are to be inflated
-  std::uint64_t chunk_bytes = 0;  ///< of one of these, inflated
+  std::uint64_t compressed = 0;   ///< chunks
+  CompressedForm form = {};       ///< of these
 };
 
 /// Device memory through which chunks go to their places: those of some slabs at a time, in the
@@ -56,14 +57,17 @@ class ChunkLoader {
   /// Counts the compressed chunks of all slabs.
   std::size_t compressed() const { return compressed_.size(); }
 
-  /// Starts inflating them. `in_flight` is how many there are with those of other loaders.
-  void start_inflating(std::uint64_t in_flight, cudaStream_t stream);
+  /// Returns what comes of them.
+  std::uint64_t decompressed_bytes() const { return compressed_.size() * size_.form.chunk_bytes; }
 
-  /// Tells whether they are inflated, or refused.
-  bool is_inflated() const { return inflated_.is_done(); }
+  /// Starts decompressing them. `in_flight` is how many there are with those of other loaders.
+  void start_decompressing(std::uint64_t in_flight, cudaStream_t stream);
 
-  /// Waits until they are inflated; decodes those that the GPU refuses as the plan says.
-  void finish_inflating(const CompressedChunks& plan, cudaStream_t stream);
+  /// Tells whether they are decompressed, or refused.
+  bool is_decompressed() const { return decompressed_.is_done(); }
+
+  /// Waits until they are decompressed; decodes those that the GPU refuses as the plan says.
+  void finish_decompressing(const CompressedChunks& plan, cudaStream_t stream);
 
   /// Starts bringing a slab's chunks to their places behind `elements`, aligned to 16 bytes.
   void assemble(std::size_t slab, std::byte* elements, cudaStream_t stream) const;
@@ -76,24 +80,16 @@ class ChunkLoader {
     kernels::ChunkAssembly assembly;  ///< but for the elements
     const BoxIndices* indices;
   };
-  struct Compressed {
-    inflate::InflateStream stream;
-    std::uint64_t number;
-  };
   /// What is in device memory.
   struct Parts {
     std::byte* staged;
-    std::byte* inflated;
-    inflate::InflateStream* streams;
-    inflate::InflateOutcome* outcomes;
-    std::uint32_t* next;
-    std::uint32_t* refused;
+    std::byte* decompressed;
   };
 
   static Parts cut(Scratch& memory, const LoaderSize& size);
   std::byte* large_table(std::uint64_t bytes);
-  std::uint64_t leave_compressed(const StagedChunk& chunk, const std::byte* staged);
-  void decode_refused(const CompressedChunks& plan, cudaStream_t stream);
+  std::byte* place_of(std::size_t compressed) const;
+  std::byte* leave_compressed(const StagedChunk& chunk, const std::byte* staged);
 
   LoaderSize size_;
   DeviceBuffer memory_;
@@ -102,9 +98,9 @@ class ChunkLoader {
   std::size_t large_tables_used_ = 0;
   std::uint64_t used_ = 0;  ///< of what is staged
   std::vector<Slab> slabs_;
-  std::vector<Compressed> compressed_;
-  PinnedBuffer streams_;
-  SleepingEvent inflated_;
+  std::vector<std::uint64_t> compressed_;            ///< chunks, by their numbers in the grid
+  std::unique_ptr<ChunkDecompressor> decompressor_;  ///< where chunks may be compressed
+  SleepingEvent decompressed_;
 };
 
 }  // namespace warpfold::cuda

@@ -56,12 +56,12 @@ void SlabBatch::copy_run(StagingBuffer& from, const StagedChunks& slab) {
 void SlabBatch::start() {
   if (!loader_ || loader_->compressed() == 0) return;
   inflating_.begin(stream());
-  loader_->start_inflating(in_flight_, stream());
-  inflating_.end(stream(), loader_->compressed() * compressed_.chunk_bytes);
+  loader_->start_decompressing(in_flight_, stream());
+  inflating_.end(stream(), loader_->decompressed_bytes());
 }
 
 void SlabBatch::finish() {
-  if (loader_ && loader_->compressed() > 0) loader_->finish_inflating(compressed_, stream());
+  if (loader_ && loader_->compressed() > 0) loader_->finish_decompressing(compressed_, stream());
   working_.begin(stream());
   std::uint64_t elements = 0;
   for (std::size_t i = 0; i < slabs_.size(); ++i) {

@@ -70,7 +70,7 @@ class SlabBatch {
   void start();
 
   /// Tells whether finish() would not wait.
-  bool is_inflated() const { return loader_->is_inflated(); }
+  bool is_inflated() const { return loader_->is_decompressed(); }
 
   /// Starts the work on them; waits until they are inflated. Throws Error for what can't be.
   void finish();

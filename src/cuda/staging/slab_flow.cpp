@@ -30,7 +30,7 @@ SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurp
   }
   batches_.emplace(std::move(batches), layout.inflates);
   show(stage::copy_to_gpu, copies);
-  if (layout.inflates) show(stage::inflate, inflating);
+  if (layout.inflates) show(stage::decompress_on_gpu, inflating);
   show(work, working);
 }
 

@@ -38,9 +38,6 @@ class SlabFlow {
   /// Returns a slot's memory for its next slab.
   std::span<std::byte> buffer(int slot);
 
-  /// Tells whether neither buffer() nor submit() is likely to wait.
-  bool is_ready(int slot) { return at(slot).is_free() && batches().is_ready(); }
-
   /// Brings the slab in a slot's memory to a batch, unless it is empty; `destination` is the slot
   /// that its stage is told.
   void submit(int slot, int destination, const StagedChunks& slab, const BoxIndices& indices);

@@ -62,7 +62,7 @@ std::optional<SlabLayout> SlotMemory::inflating_layout(std::uint64_t limit) cons
   const std::uint64_t batches = std::min(max_batches, slabs);
   LoaderSize loader{.staging_bytes = slot.staging_bytes,
                     .slab_chunks = compressed.slab_chunks,
-                    .chunk_bytes = compressed.chunk_bytes};
+                    .form = compressed.form};
   const std::uint64_t most = kernels::resident_inflate_streams() * max_batches / inflating_batches;
   for (std::uint64_t streams = std::min(most, compressed.chunks); streams >= least_streams;
        streams /= 2) {

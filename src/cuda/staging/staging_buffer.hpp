@@ -38,7 +38,6 @@ class StagingBuffer {
 
   /// Returns once the last copy is done.
   void wait() const { copies_.wait(); }
-  bool is_free() const { return copies_.is_over(); }
 
   SpanTimer& copies() { return copies_; }
 
@@ -55,9 +54,6 @@ class StagingBuffers {
   StagingBuffers(int count, std::uint64_t bytes, const TimedEvent& epoch) {
     for (int i = 0; i < count; ++i) buffers_.emplace_back(bytes, epoch);
   }
-
-  /// Tells whether fill() would return at once.
-  bool is_free() const { return buffers_[turn_].is_free(); }
 
   /// Returns memory that is free to be filled.
   std::span<std::byte> fill() {

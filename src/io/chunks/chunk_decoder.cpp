@@ -1,7 +1,9 @@
 #include "io/chunks/chunk_decoder.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "io/filters/compressed_form.hpp"
 #include "io/filters/fletcher32.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -30,12 +32,9 @@ bool is_skipped(std::size_t filter, std::uint32_t skipped_filters) {
   return (skipped_filters >> filter & 1U) != 0;
 }
 
-/// Returns where in the filters, from `first` on, there is a deflate and after it but checksums.
-std::optional<std::size_t> deflate_of(const std::vector<Filter>& filters, std::size_t first) {
-  if (first >= filters.size() || filters[first].id != filter_id::deflate) return std::nullopt;
-  for (std::size_t i = first + 1; i < filters.size(); ++i)
-    if (filters[i].id != filter_id::fletcher32) return std::nullopt;
-  return first;
+bool are_checksums(std::span<const Filter> filters) {
+  return std::ranges::all_of(
+      filters, [](const Filter& filter) { return filter.id == filter_id::fletcher32; });
 }
 
 /// Runs `undo`, which may throw DamagedBytes.
@@ -54,8 +53,10 @@ ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t eleme
                            std::uint64_t chunk_bytes)
     : chunk_bytes_(chunk_bytes),
       leaves_shuffle_(!filters.empty() && is_plain_shuffle(filters[0], element_bytes, chunk_bytes)),
-      moves_bytes_(element_bytes > 1) {
-  deflate_ = deflate_of(filters, leaves_shuffle_ ? 1 : 0);
+      moves_bytes_(element_bytes > 1),
+      compressor_(leaves_shuffle_ ? 1 : 0) {
+  if (compressor_ < filters.size() && are_checksums(std::span(filters).subspan(compressor_ + 1)))
+    left_form_ = compressed_form(filters[compressor_], element_bytes, chunk_bytes);
   std::uint64_t bytes = chunk_bytes;
   for (const Filter& filter : filters) {
     max_bytes_before_.push_back(bytes);
@@ -76,16 +77,16 @@ ChunkDecoder::LeftCompressed ChunkDecoder::without_checksums(std::span<const std
                                                              const std::string& problem) {
   return with_damage_told(problem, [&] {
     const auto bytes = undo_checksums(stored, skipped_filters);
-    const bool compressed = !is_skipped(*deflate_, skipped_filters);
+    const bool compressed = !is_skipped(compressor_, skipped_filters);
     if (!compressed) require_chunk(bytes);
-    if (bytes.empty()) throw DamagedBytes{"its deflate stream is damaged"};
+    if (bytes.empty()) require_chunk(steps_[compressor_]->undo(bytes, {}));
     return LeftCompressed{bytes, compressed, leaves_shuffle(skipped_filters) && moves_bytes_};
   });
 }
 
 std::span<const std::byte> ChunkDecoder::undo_checksums(std::span<const std::byte> stored,
                                                         std::uint32_t skipped_filters) {
-  for (std::size_t i = steps_.size(); --i > *deflate_;)
+  for (std::size_t i = steps_.size(); --i > compressor_;)
     if (!is_skipped(i, skipped_filters)) stored = steps_[i]->undo(stored, {});
   return stored;
 }

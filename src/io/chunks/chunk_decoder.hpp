@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/layout/staged_chunks.hpp"
 #include "io/filters/filter.hpp"
 #include "io/filters/filter_step.hpp"
 
@@ -29,9 +30,9 @@ class ChunkDecoder {
     bool shuffled = false;
   };
 
-  /// Tells whether all that these filters do after a shuffle as decode() leaves it is to deflate
-  /// and to add checksums.
-  bool leaves_deflate() const { return deflate_.has_value(); }
+  /// Returns how these filters compress, if that and checksums are all that they do after a shuffle
+  /// as decode() leaves it.
+  const std::optional<CompressedForm>& left_form() const { return left_form_; }
 
   /// Verifies the checksums behind a compressed stream. Throws as decode() does, of what it sees.
   LeftCompressed without_checksums(std::span<const std::byte> stored, std::uint32_t skipped_filters,
@@ -56,9 +57,10 @@ class ChunkDecoder {
   std::vector<std::unique_ptr<FilterStep>> steps_;
   std::vector<std::uint64_t> max_bytes_before_;  ///< each filter was applied
   std::uint64_t chunk_bytes_;
-  std::optional<std::size_t> deflate_;  ///< which filter it is, where that can be left
   bool leaves_shuffle_ = false;
   bool moves_bytes_ = false;  ///< whether a shuffle changes anything
+  std::optional<CompressedForm> left_form_;
+  std::size_t compressor_ = 0;  ///< the filter that is left so
   std::array<std::vector<std::byte>, 2> scratch_;
 };
 

@@ -46,6 +46,11 @@ class Scratch {
 
 }  // namespace
 
+std::optional<CompressedForm> left_form(const DatasetInfo& info) {
+  if (info.path != ReadPath::chunk || info.filters.empty()) return std::nullopt;
+  return ChunkDecoder(info.filters, size_of(info.format.type), chunk_bytes_of(info)).left_form();
+}
+
 class ChunkSource::Implementation {
  public:
   Implementation(const DatasetInfo& info, ChunkRun mine)
@@ -71,9 +76,10 @@ class ChunkSource::Implementation {
   }
 
   /// Streams that are longer than any compressor makes them are not left.
-  bool has_compressed() const {
-    return filtered() && make_decoder().leaves_deflate() &&
-           max_stored_bytes_ <= chunk_bytes_ + chunk_bytes_ / 8 + staging_alignment;
+  std::optional<CompressedForm> left_form() const {
+    if (max_stored_bytes_ > chunk_bytes_ + chunk_bytes_ / 8 + staging_alignment)
+      return std::nullopt;
+    return io::left_form(info_);
   }
 
   /// Counts in room for the alignment of each chunk and for what lies between them in the file.
@@ -283,7 +289,9 @@ ChunkSource::~ChunkSource() = default;
 
 const ChunkGrid& ChunkSource::grid() const { return implementation_->grid(); }
 
-bool ChunkSource::has_compressed() const { return implementation_->has_compressed(); }
+std::optional<CompressedForm> ChunkSource::left_form() const {
+  return implementation_->left_form();
+}
 
 std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks, Compressed compressed) const {
   return implementation_->staging_bytes(chunks, compressed);

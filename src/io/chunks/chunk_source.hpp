@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace warpfold::io {
 /// before it. Others are always decoded.
 enum class Compressed : std::uint8_t { undone, left };
 
+/// Returns the form of chunks that readers leave compressed; nothing where they can't.
+std::optional<CompressedForm> left_form(const DatasetInfo& info);
+
 /// Reads those chunks of a chunked dataset that are a rank's.
 class ChunkSource {
  public:
@@ -26,8 +30,8 @@ class ChunkSource {
 
   const ChunkGrid& grid() const;
 
-  /// Tells whether there are chunks that can be left compressed.
-  bool has_compressed() const;
+  /// Returns the form of chunks that are left compressed; nothing where none can be.
+  std::optional<CompressedForm> left_form() const;
 
   /// Staging memory that so many chunks need, wherever they lie in the file.
   std::uint64_t staging_bytes(std::uint64_t chunks,

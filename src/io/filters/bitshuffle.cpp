@@ -21,6 +21,7 @@ constexpr std::size_t default_block_bytes = 8192;
 constexpr std::size_t min_default_elements = 128;
 
 std::size_t default_block_elements(std::size_t element_bytes) {
+  if (element_bytes == 0) return group;
   const std::size_t fitting = default_block_bytes / element_bytes;
   return std::max(fitting - fitting % group, min_default_elements);
 }
@@ -68,9 +69,7 @@ class BitshuffleStep : public FilterStep {
  public:
   BitshuffleStep(BitshuffleParameters parameters, std::unique_ptr<BlockDecoder> blocks)
       : element_bytes_(parameters.element_bytes),
-        block_elements_(parameters.block_elements != 0
-                            ? parameters.block_elements
-                            : default_block_elements(parameters.element_bytes)),
+        block_elements_(parameters.block_elements),
         blocks_(std::move(blocks)) {}
 
   std::span<const std::byte> undo(std::span<const std::byte> stored,
@@ -157,6 +156,15 @@ class BitshuffleStep : public FilterStep {
 };
 
 }  // namespace
+
+/// The filter has: version, its minor part, bytes of an element, elements of a block, compressor.
+BitshuffleParameters bitshuffle_parameters(const Filter& filter) {
+  const std::size_t element_bytes = parameter(filter, 2);
+  const std::size_t block_elements = parameter(filter, 3);
+  return {element_bytes,
+          block_elements != 0 ? block_elements : default_block_elements(element_bytes),
+          static_cast<BitshuffleCompressor>(parameter(filter, 4))};
+}
 
 std::unique_ptr<FilterStep> make_bitshuffle_step(BitshuffleParameters parameters,
                                                  std::unique_ptr<BlockDecoder> blocks) {

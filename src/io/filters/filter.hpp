@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@ struct Filter {
   bool available = true;             ///< to the HDF5 library
   std::vector<unsigned> parameters;  ///< HDF5's "client data"
 };
+
+/// Returns one of a filter's parameters; 0 where it has no such one.
+inline unsigned parameter(const Filter& filter, std::size_t place) {
+  return place < filter.parameters.size() ? filter.parameters[place] : 0;
+}
 
 /// Filters by their number. Source: HDF5's H5Zpublic.h and the HDF Group's list of registered
 /// filters.

@@ -12,25 +12,19 @@
 namespace warpfold::io {
 namespace {
 
-std::size_t parameter(const Filter& filter, std::size_t place) {
-  return place < filter.parameters.size() ? filter.parameters[place] : 0;
-}
-
 std::unique_ptr<FilterStep> make_unshuffle(const Filter& filter) {
   const std::size_t element_bytes = parameter(filter, 0);
   return element_bytes > 0 ? make_unshuffle_step(element_bytes) : nullptr;
 }
 
-/// Parameters: version, its minor part, bytes of an element, elements of a block, compressor.
 std::unique_ptr<FilterStep> make_bitshuffle(const Filter& filter) {
-  enum Compressor : std::size_t { none = 0, lz4 = 2, zstd = 3 };
-  const BitshuffleParameters parameters{parameter(filter, 2), parameter(filter, 3)};
+  using enum BitshuffleCompressor;
+  const BitshuffleParameters parameters = bitshuffle_parameters(filter);
   if (parameters.element_bytes == 0 || parameters.block_elements % 8 != 0) return nullptr;
-  const std::size_t compressor = parameter(filter, 4);
-  if (compressor == none) return make_bitshuffle_step(parameters, nullptr);
+  if (parameters.compressor == none) return make_bitshuffle_step(parameters, nullptr);
   std::unique_ptr<BlockDecoder> blocks;
-  if (compressor == lz4) blocks = make_block_decoder(filter_id::lz4);
-  if (compressor == zstd) blocks = make_block_decoder(filter_id::zstd);
+  if (parameters.compressor == lz4) blocks = make_block_decoder(filter_id::lz4);
+  if (parameters.compressor == zstd) blocks = make_block_decoder(filter_id::zstd);
   return blocks ? make_bitshuffle_step(parameters, std::move(blocks)) : nullptr;
 }
 

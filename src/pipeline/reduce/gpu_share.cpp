@@ -1,7 +1,5 @@
 #include "pipeline/reduce/gpu_share.hpp"
 
-#include "pipeline/run/bottleneck.hpp"
-
 namespace warpfold::pipeline {
 
 void GpuShare::start() {
@@ -17,11 +15,11 @@ std::optional<int> GpuShare::take_slot(std::uint64_t left) {
   gpu->proceed();
   if (ended_) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  if (!ended_ && !worth_inflating_on_gpu(left * slab_chunks_, threads_)) {
+  if (!ended_ && left < least_slabs_) {
     ended_ = true;
     flush_if_idle();
   }
-  if (ended_ || free_.empty() || !gpu->is_ready(free_.front())) return std::nullopt;
+  if (ended_ || free_.empty() || !gpu->is_ready()) return std::nullopt;
   const int slot = free_.front();
   free_.pop_front();
   return slot;

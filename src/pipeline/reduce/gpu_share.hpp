@@ -21,13 +21,12 @@ class GpuShare {
  public:
   using MakeEngine = std::function<std::unique_ptr<StreamEngine>()>;
 
-  /// A slab has at most so many elements and chunks; cores are as many as `threads`.
-  GpuShare(MakeEngine make_engine, std::uint64_t slab_elements, std::uint64_t slab_chunks,
-           int threads)
+  /// A slab has at most so many elements; cores are done with less than `least_slabs` before the
+  /// GPU is done with one.
+  GpuShare(MakeEngine make_engine, std::uint64_t slab_elements, std::uint64_t least_slabs)
       : make_engine_(std::move(make_engine)),
         slab_elements_(slab_elements),
-        slab_chunks_(slab_chunks),
-        threads_(static_cast<std::uint64_t>(threads)) {}
+        least_slabs_(least_slabs) {}
 
   /// Makes the engine; until then cores have all slabs. They keep them if there is too little
   /// device memory for the engine to inflate, or to hold a slab. To be called by one thread. Throws
@@ -49,8 +48,7 @@ class GpuShare {
 
   MakeEngine make_engine_;
   std::uint64_t slab_elements_;
-  std::uint64_t slab_chunks_;
-  std::uint64_t threads_;
+  std::uint64_t least_slabs_;
   std::unique_ptr<StreamEngine> engine_;
   std::atomic<StreamEngine*> gpu_ = nullptr;
   std::mutex mutex_;

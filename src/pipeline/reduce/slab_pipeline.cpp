@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -53,9 +54,11 @@ void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& 
     setup.engine = make(run.backend.get(), slabs);
     return;
   }
-  setup.gpu =
-      std::make_unique<GpuShare>([=, &run] { return make(run.backend.get(), slabs); },
-                                 slabs.slab_elements, tiling.slabs.max_places(), setup.threads);
+  const std::uint64_t cores_meanwhile =
+      chunks_of_cores_meanwhile(slabs.compressed.form, static_cast<std::uint64_t>(setup.threads));
+  setup.gpu = std::make_unique<GpuShare>([=, &run] { return make(run.backend.get(), slabs); },
+                                         slabs.slab_elements,
+                                         ceil_div(cores_meanwhile, tiling.slabs.max_places()));
   setup.piece_chunks = chunks_of_piece(tiling, source);
   StagingPlan pieces = slabs;
   pieces.slab_elements =

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/layout/partition.hpp"
+#include "io/chunks/chunk_source.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::pipeline {
@@ -15,7 +16,7 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t pieces_of_a_block = 16;
 
 /// As many as a GPU takes to inflate a thousand chunks at once.
-constexpr std::uint64_t pieces_of_an_inflated_block = 256;
+constexpr std::uint64_t pieces_of_a_compressed_block = 256;
 
 /// A rank has so many, where the dataset has enough for them: then it reads and writes at once.
 constexpr std::uint64_t min_supersteps = 4;
@@ -86,9 +87,8 @@ BlockPlan plan_blocks(const io::DatasetInfo& info, std::size_t element_bytes,
   plan.granule = tile;
   plan.piece_elements =
       std::max<std::uint64_t>(1, piece_bytes(resources) / element_bytes / tile) * tile;
-  const std::uint64_t pieces = resources.on_gpu && io::has_filter(info, io::filter_id::deflate)
-                                   ? pieces_of_an_inflated_block
-                                   : pieces_of_a_block;
+  const std::uint64_t pieces =
+      resources.on_gpu && io::left_form(info) ? pieces_of_a_compressed_block : pieces_of_a_block;
   plan.block_elements = round_up(std::clamp(ceil_div(share, min_supersteps), plan.piece_elements,
                                             pieces * plan.piece_elements),
                                  tile);

@@ -88,10 +88,11 @@ std::uint64_t RegionSource::chunks_of_box(std::span<const std::uint64_t> count) 
 
 CompressedChunks RegionSource::compressed(std::uint64_t chunks, std::uint64_t run_chunks,
                                           std::uint64_t cores) {
-  if (!chunks_ || !worth_inflating_on_gpu(chunks, cores) || !chunks_->has_compressed()) return {};
+  const std::optional<CompressedForm> form = chunks_ ? chunks_->left_form() : std::nullopt;
+  if (!form || chunks < chunks_of_cores_meanwhile(*form, cores)) return {};
   return {.chunks = chunks,
           .slab_chunks = run_chunks,
-          .chunk_bytes = io::chunk_bytes_of(info()),
+          .form = *form,
           .staging_bytes = chunks_->staging_bytes(run_chunks, io::Compressed::left),
           .decode = [this](std::uint64_t number, std::span<std::byte> out) {
             io::ChunkSource::Reader(*chunks_, registry_).read_one(number, out);

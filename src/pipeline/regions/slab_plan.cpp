@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/chunks/chunk_source.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/regions/region_reader.hpp"
 
@@ -62,10 +63,8 @@ std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const ThreadResou
                                   int ranks) {
   if (info.path == ReadPath::library) return library_slab_bytes;
   if (!resources.gpu) return host_slab_bytes;
-  const bool inflates =
-      info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate);
-  return ranks == 1 && (info.path == ReadPath::direct || inflates) ? gpu_slab_bytes
-                                                                   : small_gpu_slab_bytes;
+  const bool brings_stored_bytes = info.path == ReadPath::direct || io::left_form(info);
+  return ranks == 1 && brings_stored_bytes ? gpu_slab_bytes : small_gpu_slab_bytes;
 }
 
 std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const ThreadResources& resources,

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "io/chunks/chunk_source.hpp"
 #include "pipeline/run/stage_timings.hpp"
 
 namespace warpfold::pipeline {
@@ -29,7 +31,7 @@ constexpr Remedy remedies[] = {
      "has more to give"},
     {stage::decompress, "decompressing", "more cores help: `threads`, or ranks on other hosts"},
     {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
-    {stage::inflate, "inflating on the GPU", "more GPUs help, a rank each"},
+    {stage::decompress_on_gpu, "decompressing on the GPU", "more GPUs help, a rank each"},
     {stage::reduce, "folding", "more cores or a GPU help"},
     {stage::reduce_on_cores, "folding on cores", "more cores or GPUs help"},
     {stage::scan, "scanning", "more cores or GPUs help"},
@@ -128,7 +130,7 @@ Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
   Pace pace{slowest->name, one_at_a_time ? library_rate(info) : threads / seconds_per_byte};
   if (!gpu) return pace;
   pace.limit(stage::copy_to_gpu, expected::copy_to_gpu / (gpu_inflates ? stored_share(info) : 1));
-  if (gpu_inflates) pace.limit(stage::inflate, expected::inflate_on_gpu);
+  if (gpu_inflates) pace.limit(stage::decompress_on_gpu, expected::inflate_on_gpu);
   return pace;
 }
 
@@ -180,15 +182,16 @@ std::string measured_bottleneck(const RunReport& run) {
          " of the time: " + std::string(remedy.advice);
 }
 
-bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores) {
-  constexpr std::uint64_t chunks_of_core_meanwhile = 40;
-  return chunks >= chunks_of_core_meanwhile * cores;
+std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_t cores) {
+  // What is compressed as one stream takes a GPU long, what is cut into blocks hardly longer.
+  const std::uint64_t of_core = form.chunk_blocks == 1 ? 40 : 8;
+  return of_core * cores;
 }
 
 bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks) {
-  return info.path == ReadPath::chunk && io::has_filter(info, io::filter_id::deflate) &&
-         worth_inflating_on_gpu(io::grid_of(info).chunks() / static_cast<std::uint64_t>(ranks),
-                                static_cast<std::uint64_t>(threads));
+  const std::optional<CompressedForm> form = io::left_form(info);
+  return form && io::grid_of(info).chunks() / static_cast<std::uint64_t>(ranks) >=
+                     chunks_of_cores_meanwhile(*form, static_cast<std::uint64_t>(threads));
 }
 
 bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks) {

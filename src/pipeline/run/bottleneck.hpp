@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/layout/staged_chunks.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -12,9 +13,9 @@ namespace warpfold::pipeline {
 /// more threads ...". Empty where no stage was timed.
 std::string measured_bottleneck(const RunReport& run);
 
-/// Tells whether a GPU has inflated so many chunks at once sooner than so many cores would: one
-/// takes it about as long as a core takes for forty.
-bool worth_inflating_on_gpu(std::uint64_t chunks, std::uint64_t cores);
+/// Returns how many chunks cores decompress while a GPU decompresses one: of fewer it is none of
+/// its business.
+std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_t cores);
 
 /// Tells whether one of `ranks` ranks has so many compressed chunks of a dataset.
 bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks);

@@ -314,7 +314,7 @@ std::vector<std::pair<std::vector<std::byte>, ChunkEncoding>> left_compressed(
     const DatasetInfo& info) {
   const ChunkRun all{0, grid_of(info).chunks()};
   const ChunkSource source(info, all);
-  EXPECT_TRUE(source.has_compressed());
+  EXPECT_TRUE(source.left_form());
   StageRegistry registry;
   ChunkSource::Reader reader(source, registry, Compressed::left);
   std::vector<std::byte> staging(source.staging_bytes(all.count, Compressed::left));
@@ -384,7 +384,7 @@ TEST_F(ChunkSourceTest, OtherFiltersAroundADeflateAreUndone) {
                                               {H5Z_FILTER_FLETCHER32, H5Z_FILTER_DEFLATE},
                                               {H5Z_FILTER_DEFLATE, H5Z_FILTER_DEFLATE}}) {
     make({.filters = filters});
-    EXPECT_FALSE(ChunkSource(info(), {0, grid_of(info()).chunks()}).has_compressed());
+    EXPECT_FALSE(ChunkSource(info(), {0, grid_of(info()).chunks()}).left_form());
   }
 }
 

@@ -24,13 +24,13 @@ class CountingEngine final : public StreamEngine {
   std::span<std::byte> buffer(int) override { return {}; }
   std::uint64_t slab_elements() const override { return held_; }
   bool inflates() const override { return inflating_; }
-  bool is_ready(int slot) override { return slot != busy; }
+  bool is_ready() override { return !busy; }
   void submit(int, const StagedChunks&, const BoxIndices&) override {}
   void proceed() override { ++proceeded; }
   void flush() override { ++flushed; }
   std::vector<StageTiming> timings() const override { return {}; }
 
-  int busy = -1;
+  bool busy = false;
   int flushed = 0;
   int proceeded = 0;
 
@@ -41,23 +41,21 @@ class CountingEngine final : public StreamEngine {
 
 class Sharing : public testing::Test {
  protected:
-  /// Makes a share of slabs of 4 chunks for 2 cores.
   GpuShare& share_with(std::unique_ptr<CountingEngine> engine) {
     engine_ = engine.get();
-    share_.emplace([&] { return std::move(engine); }, planned_elements, 4, 2);
+    share_.emplace([&] { return std::move(engine); }, planned_elements, least_slabs);
     share_->start();
     return *share_;
   }
 
-  /// The most slabs of 4 chunks that 2 cores are left alone with.
-  static constexpr std::uint64_t last_slabs = 19;
+  static constexpr std::uint64_t least_slabs = 20;
 
   CountingEngine* engine_ = nullptr;
   std::optional<GpuShare> share_;
 };
 
 TEST_F(Sharing, CoresHaveAllUntilTheGpuHasStarted) {
-  GpuShare share([] { return std::make_unique<CountingEngine>(); }, planned_elements, 4, 2);
+  GpuShare share([] { return std::make_unique<CountingEngine>(); }, planned_elements, least_slabs);
   EXPECT_EQ(share.engine(), nullptr);
   EXPECT_EQ(share.take_slot(plenty), std::nullopt);
   share.start();
@@ -73,25 +71,25 @@ TEST_F(Sharing, SlotsAreForOneThreadAtATime) {
   EXPECT_EQ(share.take_slot(plenty), 1);
 }
 
-TEST_F(Sharing, NobodyWaitsForASlotThatIsBusy) {
+TEST_F(Sharing, NobodyWaitsForAGpuThatIsBusy) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>());
-  engine_->busy = 0;
+  engine_->busy = true;
   EXPECT_EQ(share.take_slot(plenty), std::nullopt);
-  engine_->busy = -1;
+  engine_->busy = false;
   EXPECT_EQ(share.take_slot(plenty), 0);
 }
 
 TEST_F(Sharing, TheGpuHasNoneOfTheLastSlabs) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>());
-  EXPECT_EQ(share.take_slot(last_slabs + 1), 0);
-  EXPECT_EQ(share.take_slot(last_slabs), std::nullopt);
+  EXPECT_EQ(share.take_slot(least_slabs), 0);
+  EXPECT_EQ(share.take_slot(least_slabs - 1), std::nullopt);
   EXPECT_EQ(share.take_slot(plenty), std::nullopt) << "once it has ended, it has ended";
 }
 
 TEST_F(Sharing, TheGpuIsToldOnceOfItsLastSlab) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>());
   share.take_slot(plenty);
-  share.take_slot(last_slabs);
+  share.take_slot(least_slabs - 1);
   EXPECT_EQ(engine_->flushed, 0);
   share.return_slot(0);
   EXPECT_EQ(engine_->flushed, 1);

@@ -58,7 +58,7 @@ class InflatingEngine final : public ReduceEngine {
   Accumulator finish() override { return host_->finish(); }
 
   void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
-    const std::uint64_t chunk_bytes = plan_.compressed.chunk_bytes;
+    const std::uint64_t chunk_bytes = plan_.compressed.form.chunk_bytes;
     std::vector<StagedChunk> inflated;
     for (const StagedChunk& chunk : slab.chunks) {
       EXPECT_GT(chunk.compressed_bytes, 0u);

@@ -22,7 +22,7 @@ io::DatasetInfo contiguous() { return described_dataset({1 << 30}, {}, ReadPath:
 
 io::DatasetInfo compressed() {
   io::DatasetInfo info = described_dataset({1 << 30}, {1 << 20}, ReadPath::chunk);
-  info.filters = {{2, "shuffle", true, {}}, {1, "deflate", true, {}}};
+  info.filters = {{2, "shuffle", true, {4}}, {1, "deflate", true, {6}}};
   return info;
 }
 
@@ -51,8 +51,8 @@ TEST(MeasuredBottleneck, MpiStartsBeforeTheRun) {
 
 TEST(MeasuredBottleneck, MoreCoresDoNotHelpAGpuThatInflates) {
   const std::string told =
-      measured_bottleneck(report(1, {{"read", 4, 0.1, 0.8, 1}, {"inflate", 1, 0.8, 0.1, 1}}));
-  EXPECT_TRUE(begins_with(told, "inflating on the GPU, busy 89% of the time: more GPUs help"));
+      measured_bottleneck(report(1, {{"read", 4, 0.1, 0.8, 1}, {"decompress on GPU", 1, 0.8, 0.1, 1}}));
+  EXPECT_TRUE(begins_with(told, "decompressing on the GPU, busy 89% of the time: more GPUs help"));
 }
 
 TEST(MeasuredBottleneck, NothingWithoutStages) {
@@ -81,7 +81,7 @@ TEST(ExpectedBottleneck, ManyChunksAreInflatedByTheGpuAsFastAsTheyCome) {
       begins_with(expected_bottleneck(info, 16, 1, true), "copying to the GPU, about 50 GB"));
   info.stored_bytes /= 3;
   EXPECT_TRUE(
-      begins_with(expected_bottleneck(info, 16, 1, true), "inflating on the GPU, about 90"));
+      begins_with(expected_bottleneck(info, 16, 1, true), "decompressing on the GPU, about 90"));
   EXPECT_TRUE(begins_with(expected_bottleneck(info, 16, 1, false), "decompressing, about 7.9"));
 }
 

@@ -61,7 +61,7 @@ struct CompressedSlabs {
       plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, slab.staging.size());
     plan.compressed = {.chunks = grid.chunks(),
                        .slab_chunks = boxes.max_places(),
-                       .chunk_bytes = chunk_bytes(),
+                       .form = {.chunk_bytes = chunk_bytes()},
                        .staging_bytes = plan.staging_bytes,
                        .decode = [](std::uint64_t number, std::span<std::byte>) {
                          throw Error("chunk " + std::to_string(number) + " is refused", "", "");
