@@ -37,7 +37,7 @@ class BlockEngine {
   virtual std::uint64_t block_elements() const = 0;
 
   /// Tells whether chunks may come compressed, as planned.
-  virtual bool inflates() const { return false; }
+  virtual bool decompresses() const { return false; }
 
   /// Returns host memory for a piece of the block that a reader is to bring: of as many bytes as
   /// planned, aligned to 4096 bytes; of pieces that are packed, which fill `places`, as many as

@@ -27,8 +27,8 @@ struct CompressedChunks {
   CompressedForm form = {};
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in memory
 
-  /// Decodes a chunk that the engine can't inflate, by its number in the grid, or throws the Error
-  /// that says why nobody can. Threads may call it at once.
+  /// Decodes a chunk that the engine can't decompress, by its number in the grid, or throws the
+  /// Error that says why nobody can. Threads may call it at once.
   std::function<void(std::uint64_t number, std::span<std::byte> out)> decode;
 };
 
@@ -42,7 +42,7 @@ struct StagingPlan {
   Staging staging = Staging::run;
   int slots = 1;                     ///< wanted, of memory for slabs
   StageRegistry* stages = nullptr;   ///< that shows the engine's, if any
-  CompressedChunks compressed = {};  ///< what comes if the engine inflates
+  CompressedChunks compressed = {};  ///< what comes if the engine decompresses
 
   /// Returns the bytes of memory for a slab.
   std::uint64_t slot_bytes() const {

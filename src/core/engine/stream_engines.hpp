@@ -30,7 +30,7 @@ class SlotEngine {
   virtual std::span<std::byte> buffer(int slot) = 0;
 
   /// Tells whether chunks may come compressed, as planned.
-  virtual bool inflates() const { return false; }
+  virtual bool decompresses() const { return false; }
 
   /// Returns the times of the engine's own stages; none where it works in the threads that call it.
   /// Once all of them are done.
@@ -77,15 +77,15 @@ using HistogramEngine = ResultEngine<HistogramCounts>;
 struct AxisReduceSpec {
   ReduceNeeds needs;
   std::uint64_t outputs = 0;  ///< the most that a slot reduces at a time
-  int turns = 1;              ///< wanted, if the engine inflates
+  int turns = 1;              ///< wanted, if the engine decompresses
 };
 
 /// Reduces the columns of matrices, in slots that share nothing: slabs are rows of a matrix of as
 /// many columns as outputs. Place p is row p / outputs, output p % outputs; a slab's indices are
 /// those that an extremum in its rows has.
 ///
-/// Where finish() would wait for what is inflated, threads have several slots, which they take in
-/// turns: slot + slots(), slot + 2 * slots(), ... share no more than the memory of buffer().
+/// Where finish() would wait for what is decompressed, threads have several slots, which they take
+/// in turns: slot + slots(), slot + 2 * slots(), ... share no more than the memory of buffer().
 class AxisReduceEngine : public StreamEngine {
  public:
   /// Returns how many slots a thread has.
@@ -102,7 +102,7 @@ class AxisReduceEngine : public StreamEngine {
 struct AxisScanSpec {
   ScanSpec scan;            ///< its input is as stored
   std::uint64_t lines = 0;  ///< the most that a slot scans at a time
-  int ahead = 1;            ///< slabs wanted under way in a slot, if the engine inflates
+  int ahead = 1;            ///< slabs wanted under way in a slot, if the engine decompresses
 };
 
 /// A slab seen as [outer][along][inner], row-major: the element at (o, a, i) is one of line

@@ -246,7 +246,7 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
   int slots() const override { return flow_.layout().slots; }
   int turns() const override { return turns_; }
   std::uint64_t slab_elements() const override { return flow_.layout().slot.elements; }
-  bool inflates() const override { return flow_.layout().inflates; }
+  bool decompresses() const override { return flow_.layout().decompresses; }
 
   std::span<std::byte> buffer(int slot) override { return flow_.buffer(slot % slots()); }
 
@@ -272,7 +272,7 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
     AxisReductions reductions;
     for (int slot = 0; slot < layout.slabs.slots * layout.turns; ++slot)
       reductions.push_back(
-          std::make_unique<AxisReduction>(plan, spec, wide, layout.slabs.inflates));
+          std::make_unique<AxisReduction>(plan, spec, wide, layout.slabs.decompresses));
     return reductions;
   }
 

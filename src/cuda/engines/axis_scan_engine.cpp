@@ -198,7 +198,7 @@ class AxisScanSlot {
              .prefixes = arrays.prefixes,
              .inexact = arrays.inexact,
              .status = arrays.status};
-    // Loaded later, they would wait for what batches inflate.
+    // Loaded later, they would wait for what batches decompress.
     kernels::load_line_scan(scan_);
   }
 
@@ -309,7 +309,7 @@ class CudaAxisScanEngine final : public AxisScanEngine {
 
   int slots() const override { return flow_.layout().slots; }
   int ahead() const override { return ahead_; }
-  bool inflates() const override { return flow_.layout().inflates; }
+  bool decompresses() const override { return flow_.layout().decompresses; }
   std::span<std::byte> buffer(int slot) override { return flow_.buffer(slot); }
   std::vector<StageTiming> timings() const override { return flow_.timings(); }
 

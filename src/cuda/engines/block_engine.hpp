@@ -26,7 +26,7 @@ class BlockEngineOf : public Engine {
  public:
   int blocks() const final { return layout_.blocks; }
   std::uint64_t block_elements() const final { return layout_.block_elements(); }
-  bool inflates() const final { return layout_.inflates; }
+  bool decompresses() const final { return layout_.decompresses; }
 
   std::span<std::byte> buffer(int reader, int block, ElementRange places) final {
     if (plan_.pieces.staging != Staging::chunks) validate_piece(block, places.first, places.count);
@@ -73,7 +73,7 @@ class BlockEngineOf : public Engine {
       stages_.push_back(std::make_unique<TimedStage>(name, timers, plan_.pieces.stages));
     };
     add(stage::copy_to_gpu, loads_.timers());
-    if (layout_.inflates) add(stage::decompress_on_gpu, loads_.inflating_timers());
+    if (layout_.decompresses) add(stage::decompress_on_gpu, loads_.decompressing_timers());
     add(work, computing);
     add(stage::copy_from_gpu, outputs);
   }

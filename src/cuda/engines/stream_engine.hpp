@@ -19,7 +19,7 @@ class ResultEngineOf : public ResultEngine<Result> {
   int slots() const final { return flow_.layout().slots; }
   std::span<std::byte> buffer(int slot) final { return flow_.buffer(slot); }
   std::uint64_t slab_elements() const final { return flow_.layout().slot.elements; }
-  bool inflates() const final { return flow_.layout().inflates; }
+  bool decompresses() const final { return flow_.layout().decompresses; }
   bool is_ready() final { return flow_.batches().is_ready(); }
   void proceed() final { flow_.batches().proceed(); }
   void flush() final { flow_.batches().flush(); }

@@ -9,8 +9,8 @@
 namespace warpfold::cuda {
 namespace {
 
-std::optional<AxisLayout> inflating_layout(const StagingPlan& plan, const AxisMemory& memory,
-                                           int wanted_turns, std::uint64_t limit) {
+std::optional<AxisLayout> decompressing_layout(const StagingPlan& plan, const AxisMemory& memory,
+                                               int wanted_turns, std::uint64_t limit) {
   constexpr std::uint64_t least_turns = 2;
   const auto slots = static_cast<std::uint64_t>(std::max(plan.slots, 1));
   const std::uint64_t share = limit / 2 / slots;
@@ -22,7 +22,7 @@ std::optional<AxisLayout> inflating_layout(const StagingPlan& plan, const AxisMe
   const SlabPurpose purpose = purpose_of(memory);
   const auto slabs =
       SlotMemory(stored, purpose)
-          .inflating_layout(limit - slots * (memory.slot_bytes + turns * memory.turn_bytes));
+          .decompressing_layout(limit - slots * (memory.slot_bytes + turns * memory.turn_bytes));
   if (!slabs) return std::nullopt;
   return AxisLayout{*slabs, static_cast<int>(turns)};
 }
@@ -41,7 +41,8 @@ SlabPurpose purpose_of(const AxisMemory& memory) {
 
 AxisLayout layout_of(const StagingPlan& plan, const AxisMemory& memory, int wanted_turns,
                      std::uint64_t limit) {
-  if (const auto inflating = inflating_layout(plan, memory, wanted_turns, limit)) return *inflating;
+  if (const auto decompressing = decompressing_layout(plan, memory, wanted_turns, limit))
+    return *decompressing;
   const LoaderSize loader{.staging_bytes = plan.slot_bytes()};
   const std::uint64_t slot_bytes = memory.slot_bytes + memory.turn_bytes + memory.batch_bytes +
                                    ChunkLoader::device_bytes(loader) +

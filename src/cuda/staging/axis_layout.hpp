@@ -29,9 +29,9 @@ StagingPlan without_decoding(StagingPlan plan);
 /// What is done with the slabs of a batch.
 SlabPurpose purpose_of(const AxisMemory& memory);
 
-/// Returns a layout for `limit` bytes: one that inflates if half of them is enough for two turns of
-/// each slot, and the rest for batches; otherwise one of as many slots as fit, of one turn. Throws
-/// Error where none fits.
+/// Returns a layout for `limit` bytes: one that decompresses if half of them is enough for two
+/// turns of each slot, and the rest for batches; otherwise one of as many slots as fit, of one
+/// turn. Throws Error where none fits.
 AxisLayout layout_of(const StagingPlan& plan, const AxisMemory& memory, int wanted_turns,
                      std::uint64_t limit);
 

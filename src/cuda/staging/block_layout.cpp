@@ -34,9 +34,9 @@ std::uint64_t loader_bytes(const BlockEnginePlan& plan) {
   return ChunkLoader::device_bytes(loader_size(plan));
 }
 
-/// Returns `tiles` for each of as many blocks as fit, two at least, of which each is inflated at
-/// once.
-std::optional<BlockLayout> inflating_layout(
+/// Returns `tiles` for each of as many blocks as fit, two at least, of which each is decompressed
+/// at once.
+std::optional<BlockLayout> decompressing_layout(
     const BlockEnginePlan& plan, std::uint64_t tiles, std::uint64_t limit,
     const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
   const CompressedChunks& compressed = plan.pieces.compressed;
@@ -70,7 +70,8 @@ BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
                       const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
   const std::uint64_t wanted =
       std::clamp<std::uint64_t>(ceil_div(plan.block_elements, tile), 1, max_tiles);
-  if (const auto inflating = inflating_layout(plan, wanted, limit, block_bytes)) return *inflating;
+  if (const auto decompressing = decompressing_layout(plan, wanted, limit, block_bytes))
+    return *decompressing;
   const int loaders = loaders_that_fit(plan, limit);
   const std::uint64_t loading =
       loaders == 0 ? 0 : static_cast<unsigned>(loaders) * loader_bytes(plan);

@@ -12,15 +12,15 @@ namespace warpfold::cuda {
 struct BlockLayout {
   int blocks;
   std::uint64_t tiles;  ///< of each block
-  int loaders;          ///< of chunks; where they inflate, one for each block
-  bool inflates = false;
+  int loaders;          ///< of chunks; where they decompress, one for each block
+  bool decompresses = false;
   LoaderSize loader = {};
 
   std::uint64_t block_elements() const;
 };
 
 /// Returns as many blocks as can be under way together, each as large as then fits into `limit`
-/// bytes of device memory, up to `max_tiles`, given what blocks take. They inflate, if planned,
+/// bytes of device memory, up to `max_tiles`, given what blocks take. They decompress, if planned,
 /// where there is enough for two of the size planned. Throws Error where none fits,
 /// which names the purpose: "scan".
 BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,

@@ -16,7 +16,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
                        std::uint64_t piece_elements, const TimedEvent& epoch)
     : element_bytes_(size_of(plan.pieces.format.type)),
       compressed_(plan.pieces.compressed),
-      inflates_(layout.inflates),
+      decompresses_(layout.decompresses),
       buffer_bytes_(plan.pieces.staging == Staging::packed   ? 0
                     : plan.pieces.staging == Staging::chunks ? layout.loader.staging_bytes
                                                              : plan.pieces.slot_bytes()) {
@@ -25,7 +25,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
     load_streams_.push_back(std::make_unique<LoadStream>(epoch));
     if (chunks) load_streams_.back()->loader.emplace(layout.loader);
   }
-  if (inflates_) ChunkLoader::load_kernels(element_bytes_);
+  if (decompresses_) ChunkLoader::load_kernels(element_bytes_);
   const std::uint64_t staged_bytes =
       chunks ? ChunkLoader::buffer_bytes(buffer_bytes_, layout.loader.slab_chunks)
              : std::max(buffer_bytes_, piece_elements * element_bytes_);
@@ -40,10 +40,10 @@ std::span<std::byte> BlockLoads::buffer(int reader, std::uint64_t elements) {
 
 void BlockLoads::load(int reader, int block, LoadTarget& target, const StagedChunks& piece) {
   StagingBuffer& staged = this->reader(reader).take();
-  if (inflates_) {
+  if (decompresses_) {
     LoadStream& load = *load_streams_[static_cast<std::size_t>(block)];
     if (!add(load, staged, piece)) return;
-    inflate(load, target.elements());
+    decompress(load, target.elements());
     return target.note_load(block, load.stream.get());
   }
   with_load_stream(reader, target, [&](LoadStream& load, std::byte* to) {
@@ -63,13 +63,13 @@ bool BlockLoads::add(LoadStream& load, StagingBuffer& from, const StagedChunks& 
   return load.chunks == chunks_overlapping(piece.grid, block).count;
 }
 
-void BlockLoads::inflate(LoadStream& load, std::byte* to) {
+void BlockLoads::decompress(LoadStream& load, std::byte* to) {
   const cudaStream_t stream = load.stream.get();
   ChunkLoader& loader = *load.loader;
   if (loader.compressed() > 0) {
-    load.inflating.begin(stream);
+    load.decompressing.begin(stream);
     loader.start_decompressing(load_streams_.size() * compressed_.chunks, stream);
-    load.inflating.end(stream, loader.decompressed_bytes());
+    load.decompressing.end(stream, loader.decompressed_bytes());
     loader.finish_decompressing(compressed_, stream);
   }
   for (std::size_t piece = 0; piece < loader.slabs(); ++piece) loader.assemble(piece, to, stream);
@@ -77,9 +77,9 @@ void BlockLoads::inflate(LoadStream& load, std::byte* to) {
   load.chunks = 0;
 }
 
-std::vector<SpanTimer*> BlockLoads::inflating_timers() {
+std::vector<SpanTimer*> BlockLoads::decompressing_timers() {
   std::vector<SpanTimer*> timers;
-  for (const auto& load : load_streams_) timers.push_back(&load->inflating);
+  for (const auto& load : load_streams_) timers.push_back(&load->decompressing);
   return timers;
 }
 

@@ -56,29 +56,29 @@ class BlockLoads {
   std::span<std::byte> buffer(int reader, std::uint64_t elements);
 
   /// Starts bringing what the reader's memory holds to the block; where that completes a block that
-  /// is to be inflated, waits until it is. Throws Error for what can't be inflated.
+  /// is to be decompressed, waits until it is. Throws Error for what can't be decompressed.
   void load(int reader, int block, LoadTarget& target, const StagedChunks& piece);
 
   std::vector<SpanTimer*> timers() const;
-  std::vector<SpanTimer*> inflating_timers();
+  std::vector<SpanTimer*> decompressing_timers();
 
  private:
   /// A stream in which pieces are loaded: by a reader or, where there is little memory for chunks,
-  /// by several; or, to be inflated, those of a block.
+  /// by several; or, to be decompressed, those of a block.
   struct LoadStream {
-    explicit LoadStream(const TimedEvent& epoch) : inflating(epoch) {}
+    explicit LoadStream(const TimedEvent& epoch) : decompressing(epoch) {}
 
     std::mutex mutex;
     std::optional<ChunkLoader> loader;
-    std::uint64_t chunks = 0;  ///< of a block that is to be inflated
-    SpanTimer inflating;
+    std::uint64_t chunks = 0;  ///< of a block that is to be decompressed
+    SpanTimer decompressing;
     Stream stream;
   };
 
   StagingBuffers& reader(int number) { return *readers_.at(static_cast<std::size_t>(number)); }
 
   bool add(LoadStream& load, StagingBuffer& from, const StagedChunks& piece);
-  void inflate(LoadStream& load, std::byte* to);
+  void decompress(LoadStream& load, std::byte* to);
 
   static void copy_run(StagingBuffer& from, const StagedChunks& piece, std::size_t element_bytes,
                        std::byte* to, cudaStream_t stream);
@@ -89,7 +89,7 @@ class BlockLoads {
 
   std::size_t element_bytes_;
   CompressedChunks compressed_;
-  bool inflates_;
+  bool decompresses_;
   std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;
   std::vector<std::unique_ptr<StagingBuffers>> readers_;

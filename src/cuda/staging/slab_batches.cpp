@@ -18,12 +18,12 @@ SlabBatch::SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const 
       layout_(layout.slot),
       stage_(std::move(stage)),
       elements_(layout.slot.elements * size_of(plan.format.type)),
-      inflating_(epoch),
+      decompressing_(epoch),
       working_(epoch) {
   if (plan.staging == Staging::chunks) loader_.emplace(layout.loader);
   if (!plan.decoding.trivial()) selected_.emplace(select_rule(plan, purpose), layout_.elements);
-  if (!layout.inflates) return;
-  // Loaded later, they would wait for what other batches inflate, and all threads for them.
+  if (!layout.decompresses) return;
+  // Loaded later, they would wait for what other batches decompress, and all threads for them.
   ChunkLoader::load_kernels(size_of(format_.type));
   take({}, nullptr);
 }
@@ -55,9 +55,9 @@ void SlabBatch::copy_run(StagingBuffer& from, const StagedChunks& slab) {
 
 void SlabBatch::start() {
   if (!loader_ || loader_->compressed() == 0) return;
-  inflating_.begin(stream());
+  decompressing_.begin(stream());
   loader_->start_decompressing(in_flight_, stream());
-  inflating_.end(stream(), loader_->decompressed_bytes());
+  decompressing_.end(stream(), loader_->decompressed_bytes());
 }
 
 void SlabBatch::finish() {
@@ -113,7 +113,7 @@ bool SlabBatches::add(int slot, StagingBuffer& from, const StagedChunks& slab,
 /// others.
 void SlabBatches::start_filled() {
   batches_[filling_]->start();
-  states_[filling_] = State::inflating;
+  states_[filling_] = State::decompressing;
   filling_ = (filling_ + 1) % batches_.size();
   has_room_ = states_[filling_] == State::filling;
 }
@@ -121,7 +121,7 @@ void SlabBatches::start_filled() {
 /// Waits until the next batch can be filled.
 void SlabBatches::wait_for_room() {
   std::unique_lock lock(mutex_);
-  if (states_[filling_] == State::inflating) return finish(filling_, lock);
+  if (states_[filling_] == State::decompressing) return finish(filling_, lock);
   finished_.wait(lock, [&] { return states_[filling_] != State::finishing; });
 }
 
@@ -129,13 +129,15 @@ void SlabBatches::proceed() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!shared_ || !lock) return;
   const std::size_t batch = started_first();
-  if (states_[batch] == State::inflating && batches_[batch]->is_inflated()) finish(batch, lock);
+  if (states_[batch] == State::decompressing && batches_[batch]->is_decompressed())
+    finish(batch, lock);
 }
 
-/// Returns the batch that was started first of those that are inflated; any other if there is none.
+/// Returns the batch that was started first of those that are decompressed; any other if there is
+/// none.
 std::size_t SlabBatches::started_first() const {
   std::size_t batch = filling_;
-  for (std::size_t i = 0; i < batches_.size() && states_[batch] != State::inflating; ++i)
+  for (std::size_t i = 0; i < batches_.size() && states_[batch] != State::decompressing; ++i)
     batch = (batch + 1) % batches_.size();
   return batch;
 }
@@ -166,7 +168,7 @@ void SlabBatches::finish_until(const std::function<bool()>& is_done) {
   std::unique_lock lock(mutex_);
   while (shared_ && !is_done()) {
     const std::size_t batch = started_first();
-    if (states_[batch] == State::inflating)
+    if (states_[batch] == State::decompressing)
       finish(batch, lock);
     else if (std::ranges::find(states_, State::finishing) != states_.end())
       finished_.wait(lock);

@@ -55,7 +55,7 @@ class SlabBatch {
             std::unique_ptr<SlabStage> stage, const TimedEvent& epoch);
 
   SlabStage& stage() { return *stage_; }
-  SpanTimer& inflating() { return inflating_; }
+  SpanTimer& decompressing() { return decompressing_; }
   SpanTimer& working() { return working_; }
   cudaStream_t stream() const { return stream_.get(); }
 
@@ -66,13 +66,13 @@ class SlabBatch {
   /// Starts copying a slot's slab.
   void add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
 
-  /// Starts inflating the slabs that were added.
+  /// Starts decompressing the slabs that were added.
   void start();
 
   /// Tells whether finish() would not wait.
-  bool is_inflated() const { return loader_->is_decompressed(); }
+  bool is_decompressed() const { return loader_->is_decompressed(); }
 
-  /// Starts the work on them; waits until they are inflated. Throws Error for what can't be.
+  /// Starts the work on them; waits until they are decompressed. Throws Error for what can't be.
   void finish();
 
  private:
@@ -94,7 +94,7 @@ class SlabBatch {
   DeviceBuffer elements_;                     ///< of one slab
   std::optional<ChunkLoader> loader_;         ///< of a plan of chunks
   std::optional<SelectedElements> selected_;  ///< where the plan decodes
-  SpanTimer inflating_;
+  SpanTimer decompressing_;
   SpanTimer working_;
   Stream stream_;
 };
@@ -103,7 +103,7 @@ class SlabBatch {
 class SlabBatches {
  public:
   /// Slots have each a batch of its own; or, where batches are shared, they fill one together after
-  /// the other, and whoever comes by sees to those that are inflated.
+  /// the other, and whoever comes by sees to those that are decompressed.
   SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared)
       : batches_(std::move(batches)), shared_(shared), states_(batches_.size(), State::filling) {}
 
@@ -112,7 +112,7 @@ class SlabBatches {
   /// Tells whether submit() is likely not to wait.
   bool is_ready() const { return !shared_ || has_room_; }
 
-  /// Finishes the batch that was started first, if it is inflated and nobody else is at it.
+  /// Finishes the batch that was started first, if it is decompressed and nobody else is at it.
   void proceed();
 
   /// Takes a slot's slab.
@@ -126,7 +126,7 @@ class SlabBatches {
   void finish();
 
  private:
-  enum class State : std::uint8_t { filling, inflating, finishing };
+  enum class State : std::uint8_t { filling, decompressing, finishing };
 
   bool add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
   std::size_t started_first() const;

@@ -21,16 +21,16 @@ SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurp
     buffers_.back()->append_copies(copies);
   }
   std::vector<std::unique_ptr<SlabBatch>> batches;
-  std::vector<SpanTimer*> inflating;
+  std::vector<SpanTimer*> decompressing;
   std::vector<SpanTimer*> working = std::move(other_work);
   for (int batch = 0; batch < layout.batches; ++batch) {
     batches.push_back(std::make_unique<SlabBatch>(plan, purpose, layout, make_stage(), epoch));
-    inflating.push_back(&batches.back()->inflating());
+    decompressing.push_back(&batches.back()->decompressing());
     working.push_back(&batches.back()->working());
   }
-  batches_.emplace(std::move(batches), layout.inflates);
+  batches_.emplace(std::move(batches), layout.decompresses);
   show(stage::copy_to_gpu, copies);
-  if (layout.inflates) show(stage::decompress_on_gpu, inflating);
+  if (layout.decompresses) show(stage::decompress_on_gpu, decompressing);
   show(work, working);
 }
 

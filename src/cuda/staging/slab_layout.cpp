@@ -50,20 +50,21 @@ std::uint64_t SlotMemory::work_bytes(const SlotLayout& slot) const {
   return stored + selected + purpose_.slot_bytes(slot.elements * size_of(rule.value_format().type));
 }
 
-std::optional<SlabLayout> SlotMemory::inflating_layout(std::uint64_t limit) const {
+std::optional<SlabLayout> SlotMemory::decompressing_layout(std::uint64_t limit) const {
   const CompressedChunks& compressed = plan_.compressed;
   if (compressed.chunks == 0) return std::nullopt;
   const SlotLayout slot{planned_bytes() / size_of(plan_.format.type), compressed.staging_bytes};
-  // While those of six are inflated, one is filled and one is worked on.
+  // While those of six are decompressed, one is filled and one is worked on.
   constexpr std::uint64_t max_batches = 8;
-  constexpr std::uint64_t inflating_batches = 6;
+  constexpr std::uint64_t decompressing_batches = 6;
   constexpr std::uint64_t least_streams = 128;
   const std::uint64_t slabs = ceil_div(compressed.chunks, compressed.slab_chunks);
   const std::uint64_t batches = std::min(max_batches, slabs);
   LoaderSize loader{.staging_bytes = slot.staging_bytes,
                     .slab_chunks = compressed.slab_chunks,
                     .form = compressed.form};
-  const std::uint64_t most = kernels::resident_inflate_streams() * max_batches / inflating_batches;
+  const std::uint64_t most =
+      kernels::resident_inflate_streams() * max_batches / decompressing_batches;
   for (std::uint64_t streams = std::min(most, compressed.chunks); streams >= least_streams;
        streams /= 2) {
     loader.slabs = ceil_div(streams, batches * compressed.slab_chunks);
@@ -75,7 +76,8 @@ std::optional<SlabLayout> SlotMemory::inflating_layout(std::uint64_t limit) cons
 }
 
 SlabLayout SlotMemory::layout(std::uint64_t limit) const {
-  if (const std::optional<SlabLayout> inflating = inflating_layout(limit)) return *inflating;
+  if (const std::optional<SlabLayout> decompressing = decompressing_layout(limit))
+    return *decompressing;
   const auto batch_for_each = [](std::uint64_t slots, const SlotLayout& slot) {
     const auto count = static_cast<int>(slots);
     return SlabLayout{count, slot, false, count, {.staging_bytes = slot.staging_bytes}};

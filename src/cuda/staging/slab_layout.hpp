@@ -26,12 +26,12 @@ struct SlotLayout {
 };
 
 /// Where slots' slabs go: each slot has a batch of its own; or all share some, where as many slabs
-/// come together as are inflated at once.
+/// come together as are decompressed at once.
 struct SlabLayout {
   int slots;
   SlotLayout slot;
-  bool inflates = false;
-  int batches = 0;    ///< `slots` unless they inflate
+  bool decompresses = false;
+  int batches = 0;    ///< `slots` unless they decompress
   LoaderSize loader;  ///< of a batch, where slabs are of chunks
 };
 
@@ -41,12 +41,12 @@ class SlotMemory {
   SlotMemory(const StagingPlan& plan, const SlabPurpose& purpose)
       : plan_(plan), purpose_(purpose) {}
 
-  /// Returns what so much device memory allows: batches that inflate, if planned, where there is
+  /// Returns what so much device memory allows: batches that decompress, if planned, where there is
   /// enough for that. Throws Error where it is too little for any.
   SlabLayout layout(std::uint64_t limit) const;
 
   /// Returns such batches alone, if there is enough for them.
-  std::optional<SlabLayout> inflating_layout(std::uint64_t limit) const;
+  std::optional<SlabLayout> decompressing_layout(std::uint64_t limit) const;
 
  private:
   SlotLayout slot_for(std::uint64_t slab_bytes) const;

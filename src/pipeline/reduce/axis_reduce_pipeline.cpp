@@ -39,7 +39,7 @@ class RowWork {
         worker_(worker),
         open_(static_cast<std::size_t>(job.engine->turns())),
         reader_(*job.source,
-                job.engine->inflates() ? io::Compressed::left : io::Compressed::undone),
+                job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(reduce_registry, stage::reduce),
         combining_(stages, stage::combine),
         writing_(stages, stage::write) {}
@@ -145,8 +145,8 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   return over_threads(stages, seconds_since(start));
 }
 
-/// Returns how many items a thread has under way where a GPU inflates: few enough that threads go
-/// through their items in several rounds.
+/// Returns how many items a thread has under way where a GPU decompresses: few enough that threads
+/// go through their items in several rounds.
 int turns_for(std::uint64_t item_chunks, std::uint64_t items, int threads) {
   constexpr std::uint64_t rounds = 2;
   return parts_under_way(item_chunks, threads,

@@ -4,7 +4,7 @@ namespace warpfold::pipeline {
 
 void GpuShare::start() {
   engine_ = make_engine_();
-  if (!engine_->inflates() || engine_->slab_elements() < slab_elements_) return;
+  if (!engine_->decompresses() || engine_->slab_elements() < slab_elements_) return;
   for (int slot = 0; slot < engine_->slots(); ++slot) free_.push_back(slot);
   gpu_ = engine_.get();
 }

@@ -14,9 +14,9 @@
 namespace warpfold::pipeline {
 
 /// The slabs of compressed chunks that a GPU takes of a rank's while cores take the others. Threads
-/// ask for each slab whether to bring it to the GPU, which costs them a tenth of inflating it: they
-/// should while there is room, and the GPU is done before cores are with what is left. They may
-/// call at once.
+/// ask for each slab whether to bring it to the GPU, which costs them a tenth of decompressing it:
+/// they should while there is room, and the GPU is done before cores are with what is left. They
+/// may call at once.
 class GpuShare {
  public:
   using MakeEngine = std::function<std::unique_ptr<StreamEngine>()>;
@@ -29,8 +29,8 @@ class GpuShare {
         least_slabs_(least_slabs) {}
 
   /// Makes the engine; until then cores have all slabs. They keep them if there is too little
-  /// device memory for the engine to inflate, or to hold a slab. To be called by one thread. Throws
-  /// what make_engine() throws.
+  /// device memory for the engine to decompress, or to hold a slab. To be called by one thread.
+  /// Throws what make_engine() throws.
   void start();
 
   /// Returns a slot of engine() for one of the `left` slabs that are left, if the GPU is to have

@@ -19,7 +19,7 @@ namespace {
 /// Chunks that are smaller are read together.
 constexpr std::uint64_t least_piece_bytes = std::uint64_t{64} << 10;
 
-/// Returns what a GPU is to inflate, if anything.
+/// Returns what a GPU is to decompress, if anything.
 CompressedChunks compressed_chunks(RegionSource& source, const SlabTiling& tiling,
                                    ElementRange mine, const Run& run) {
   if (!tiling.in_chunks || !run.place.gpu) return {};
@@ -131,7 +131,7 @@ class SlabWork {
         reducing_(reducing),
         worker_(worker),
         reader_(*setup.source,
-                setup.engine->inflates() ? io::Compressed::left : io::Compressed::undone) {}
+                setup.engine->decompresses() ? io::Compressed::left : io::Compressed::undone) {}
 
   /// Passes slabs until there are no more. Returns its stages' times.
   std::vector<StageTiming> run() {

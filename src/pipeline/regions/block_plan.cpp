@@ -15,7 +15,7 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t pieces_of_a_block = 16;
 
-/// As many as a GPU takes to inflate a thousand chunks at once.
+/// As many as a GPU takes to decompress a thousand chunks at once.
 constexpr std::uint64_t pieces_of_a_compressed_block = 256;
 
 /// A rank has so many, where the dataset has enough for them: then it reads and writes at once.

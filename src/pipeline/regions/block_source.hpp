@@ -30,7 +30,7 @@ class BlockSource {
   BlockEnginePlan plan(const Decoding& decoding, std::uint64_t block_elements,
                        StageRegistry& registry);
 
-  /// Has readers leave chunks compressed, for an engine that inflates. Before any load.
+  /// Has readers leave chunks compressed, for an engine that decompresses. Before any load.
   void leave_compressed();
 
   /// Returns how many threads may load at once with a gain.

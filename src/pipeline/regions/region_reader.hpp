@@ -32,8 +32,9 @@ class RegionSource {
   /// Returns the grid of the dataset's chunks, where these are read.
   const ChunkGrid* grid() const { return chunks_ ? &chunks_->grid() : nullptr; }
 
-  /// Returns what chunks bring, runs of so many at a time, to a GPU that inflates; nothing where so
-  /// many cores have done so before it has inflated one stream. It refers to this source.
+  /// Returns what chunks bring, runs of so many at a time, to a GPU that decompresses; nothing
+  /// where so many cores have done so before it has decompressed one stream. It refers to this
+  /// source.
   CompressedChunks compressed(std::uint64_t chunks, std::uint64_t run_chunks, std::uint64_t cores);
 
   /// Returns how many chunks boxes that start at multiples of `count[d]` along each dimension, and

@@ -20,8 +20,8 @@ constexpr std::uint64_t host_slab_bytes = mebibyte;
 constexpr std::uint64_t gpu_slab_bytes = 8 * mebibyte;
 
 /// The slots of several ranks on a host stay in its last cache between being filled and being
-/// copied, and threads that decompress end at about the same time. (What is inflated by the GPU is
-/// larger there, and dearer slab by slab.)
+/// copied, and threads that decompress end at about the same time. (What is decompressed by the GPU
+/// is larger there, and dearer slab by slab.)
 constexpr std::uint64_t small_gpu_slab_bytes = 4 * mebibyte;
 
 /// Selecting and converting in the library costs little beside such a transfer.

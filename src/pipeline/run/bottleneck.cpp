@@ -73,8 +73,8 @@ constexpr double library_with_filters = 0.25e9;
 constexpr double inflate = 0.55e9;
 constexpr double other_filters = 2e9;
 constexpr double reduce_on_core = 6e9;
-constexpr double copy_to_gpu = 50e9;     ///< of one GPU
-constexpr double inflate_on_gpu = 90e9;  ///< likewise
+constexpr double copy_to_gpu = 50e9;        ///< of one GPU
+constexpr double decompress_on_gpu = 90e9;  ///< likewise
 constexpr double gpu_start_seconds = 0.25;
 }  // namespace expected
 
@@ -94,14 +94,15 @@ double stored_share(const io::DatasetInfo& info) {
          static_cast<double>(info.elements * size_of(info.format.type));
 }
 
-std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu, bool gpu_inflates) {
+std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu,
+                                       bool gpu_decompresses) {
   std::vector<ThreadStage> stages;
   if (info.path == ReadPath::library) {
     stages.push_back({stage::read, 1 / library_rate(info)});
   } else {
     stages.push_back({stage::read, stored_share(info) / expected::read_in_page_cache});
   }
-  if (info.path == ReadPath::chunk && !gpu_inflates) {
+  if (info.path == ReadPath::chunk && !gpu_decompresses) {
     const double rate =
         io::has_filter(info, io::filter_id::deflate) ? expected::inflate : expected::other_filters;
     stages.push_back({stage::decompress, 1 / rate});
@@ -121,16 +122,17 @@ struct Pace {
 };
 
 Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
-  const bool gpu_inflates = gpu && has_many_compressed(info, threads, ranks);
-  const std::vector<ThreadStage> stages = thread_stages(info, gpu, gpu_inflates);
+  const bool gpu_decompresses = gpu && has_many_compressed(info, threads, ranks);
+  const std::vector<ThreadStage> stages = thread_stages(info, gpu, gpu_decompresses);
   double seconds_per_byte = 0;
   for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
   const auto slowest = std::ranges::max_element(stages, {}, &ThreadStage::seconds_per_byte);
   const bool one_at_a_time = info.path == ReadPath::library;
   Pace pace{slowest->name, one_at_a_time ? library_rate(info) : threads / seconds_per_byte};
   if (!gpu) return pace;
-  pace.limit(stage::copy_to_gpu, expected::copy_to_gpu / (gpu_inflates ? stored_share(info) : 1));
-  if (gpu_inflates) pace.limit(stage::decompress_on_gpu, expected::inflate_on_gpu);
+  pace.limit(stage::copy_to_gpu,
+             expected::copy_to_gpu / (gpu_decompresses ? stored_share(info) : 1));
+  if (gpu_decompresses) pace.limit(stage::decompress_on_gpu, expected::decompress_on_gpu);
   return pace;
 }
 

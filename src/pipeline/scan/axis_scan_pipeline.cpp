@@ -86,7 +86,7 @@ class LineWork {
         shape_(job.tiling.array().shape),
         boxes_(job.tiling, worker),
         reader_(*job.source,
-                job.engine->inflates() ? io::Compressed::left : io::Compressed::undone),
+                job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         scanning_(scan_registry, stage::scan),
         writing_(stages, stage::write) {}
 
@@ -194,7 +194,7 @@ ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& r
           over_threads(stages, seconds_since(start))};
 }
 
-/// Returns how many boxes a thread has under way where a GPU inflates.
+/// Returns how many boxes a thread has under way where a GPU decompresses.
 int boxes_ahead(const RegionSource& source, const AxisTiling& tiling, std::uint64_t tiles,
                 int threads) {
   return parts_under_way(source.chunks_of_box(tiling.box_extents()), threads,

@@ -142,7 +142,7 @@ class Compaction {
     source_.emplace(view_.dataset, wanted.piece_elements, run_.place.threads, stages);
     engine_ = run_.backend.get().make_compact_engine(
         source_->plan(view_.decoding, wanted.block_elements, stages), indices_);
-    if (engine_->inflates()) source_->leave_compressed();
+    if (engine_->decompresses()) source_->leave_compressed();
   }
 
   /// Tells whether the engine still holds all blocks after the first pass.

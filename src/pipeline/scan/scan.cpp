@@ -62,7 +62,7 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
     source.emplace(view.dataset, wanted.piece_elements, place.threads, stages);
     engine = run.backend.get().make_scan_engine(
         source->plan(view.decoding, wanted.block_elements, stages), spec);
-    if (engine->inflates()) source->leave_compressed();
+    if (engine->decompresses()) source->leave_compressed();
   });
   const pipeline::BlockPlan plan =
       pipeline::agree_on_blocks(wanted, engine->block_elements(), communicator);

@@ -35,7 +35,7 @@ struct CompressedSlabs {
   std::vector<std::byte> elements;
   Tiling boxes;
   std::vector<SampleChunks> slabs;
-  std::map<std::uint64_t, std::vector<std::byte>> inflated;  ///< chunks, by number
+  std::map<std::uint64_t, std::vector<std::byte>> decompressed;  ///< chunks, by number
 
   explicit CompressedSlabs(std::uint64_t slab_chunks) : boxes(tile_chunks(grid, slab_chunks)) {
     std::mt19937_64 random(slab_chunks);
@@ -76,7 +76,7 @@ struct CompressedSlabs {
       if (chunk.encoding != ChunkEncoding::unwritten) {
         const auto first = plain.staging.begin() + static_cast<std::ptrdiff_t>(chunk.source);
         std::vector<std::byte> bytes(first, first + static_cast<std::ptrdiff_t>(chunk_bytes()));
-        inflated[chunk.number] = bytes;
+        decompressed[chunk.number] = bytes;
         if (random() % 6 != 0) {
           uLongf size = compressBound(bytes.size());
           std::vector<std::byte> stream(size);
@@ -183,7 +183,7 @@ class CudaCompressed : public testing::Test {
   std::unique_ptr<Backend> cpu_;
 };
 
-/// Where there are fewer, cores inflate.
+/// Where there are fewer, cores decompress.
 constexpr std::uint64_t many_chunks = 500;
 
 TEST_F(CudaCompressed, SlabsReduceToWhatTheFlatDatasetDoes) {
@@ -192,7 +192,7 @@ TEST_F(CudaCompressed, SlabsReduceToWhatTheFlatDatasetDoes) {
     StagingPlan plan = sample.plan();
     plan.compressed.chunks = many_chunks;
     const auto engine = gpu_->make_reduce_engine(plan, everything);
-    ASSERT_TRUE(engine->inflates());
+    ASSERT_TRUE(engine->decompresses());
     // Batches are filled several times.
     Accumulator all = Accumulator::empty();
     for (int round = 0; round < 12; ++round) {
@@ -215,7 +215,7 @@ TEST_F(CudaCompressed, SlabsOfLinesAreScannedInTheirOrder) {
   const ScanSpec sum{format, ScanOperation::sum, false, ElementType::f64, OverflowPolicy::error};
   const std::vector<std::byte> expected = prefixes_of_columns(sample, sum);
   const auto engine = gpu_->make_axis_scan_engine(plan, {sum, 190, ahead});
-  ASSERT_TRUE(engine->inflates());
+  ASSERT_TRUE(engine->decompresses());
   ASSERT_EQ(engine->ahead(), ahead);
   std::vector<std::thread> workers;
   for (int slot = 0; slot < slots; ++slot)
@@ -243,7 +243,7 @@ TEST_F(CudaCompressed, RefusedChunksAreDecodedAsPlanned) {
   plan.compressed.decode = [&](std::uint64_t number, std::span<std::byte> out) {
     const std::lock_guard lock(mutex);
     decoded.insert(number);
-    std::ranges::copy(sample.inflated.at(number), out.begin());
+    std::ranges::copy(sample.decompressed.at(number), out.begin());
   };
   const auto engine = gpu_->make_reduce_engine(plan, everything);
   pass(*engine, sample);
@@ -269,12 +269,12 @@ TEST_F(CudaCompressed, ChunksThatNobodyDecodesAreErrors) {
   }
 }
 
-TEST_F(CudaCompressed, CoresInflateWhereMemoryIsShort) {
+TEST_F(CudaCompressed, CoresDecompressWhereMemoryIsShort) {
   CompressedSlabs sample(3);
   StagingPlan plan = sample.plan();
   plan.compressed.chunks = many_chunks;
-  EXPECT_TRUE(make_backend_with(64 << 20)->make_reduce_engine(plan, everything)->inflates());
-  EXPECT_FALSE(make_backend_with(1 << 20)->make_reduce_engine(plan, everything)->inflates());
+  EXPECT_TRUE(make_backend_with(64 << 20)->make_reduce_engine(plan, everything)->decompresses());
+  EXPECT_FALSE(make_backend_with(1 << 20)->make_reduce_engine(plan, everything)->decompresses());
 }
 
 }  // namespace

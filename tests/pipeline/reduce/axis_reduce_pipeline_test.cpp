@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/results/summarize.hpp"
-#include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/output/generate.hpp"
+#include "pipeline/datasets/matrix_test.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/run/backend_like_a_gpu.hpp"
 
@@ -24,8 +21,6 @@ namespace warpfold::pipeline {
 namespace {
 
 constexpr int turns_of_thread = 3;
-constexpr std::uint64_t rows = 300;
-constexpr std::uint64_t columns = 400;
 
 /// Has as many slots for each thread, which have to be begun and finished in turns.
 class EngineOfTurns final : public AxisReduceEngine {
@@ -73,36 +68,14 @@ class BackendOfTurns final : public BackendLikeAGpu {
   }
 };
 
-class AxisTurns : public testing::Test {
+class AxisTurns : public MatrixTest {
  protected:
-  AxisTurns() {
-    GenerateOptions options;
-    options.kind = GeneratorKind::iota;
-    options.format.type = ElementType::i64;
-    options.shape = {rows, columns};
-    options.storage.chunk_shape = {10, 20};
-    options.output = {file("in"), "values", true, {}};
-    generate(MPI_COMM_WORLD, options);
-    EngineOfTurns::most_under_way = 0;
-  }
-
-  ~AxisTurns() override {
-    if (!world_.is_root()) return;
-    std::remove(file("in").c_str());
-    std::remove(file("out").c_str());
-  }
-
-  std::string file(const std::string& name) const {
-    return testing::TempDir() + "axis_turns_" + name + std::to_string(world_.size()) + ".h5";
-  }
+  AxisTurns() : MatrixTest("axis_turns") { EngineOfTurns::most_under_way = 0; }
 
   /// Returns the sums along an axis.
   std::vector<std::int64_t> sums_along(int axis, std::uint64_t outputs) {
-    DatasetView view{open_everywhere(file("in"), "values", world_), {}};
-    RunOptions options;
-    options.backend = BackendChoice::cpu;
-    options.threads = 2;
-    options.slab_bytes = 16384;
+    DatasetView matrix = view();
+    const RunOptions options = two_threads();
     pipeline::Run run(MPI_COMM_WORLD, options);
     run.backend = StartingBackend([] { return std::make_unique<BackendOfTurns>(); });
     io::OutputSpec spec = describe_output({file("out"), "sums", true, {}});
@@ -111,7 +84,7 @@ class AxisTurns : public testing::Test {
     StagedDataset staged(spec, world_);
     AxisWriter writer({{Statistic::sum, ElementType::i64, staged.writer()}}, {outputs}, {});
     const std::array<int, 1> axes{axis};
-    reduce_rows(view, AxisShape(view.info().shape, axes),
+    reduce_rows(matrix, AxisShape(matrix.info().shape, axes),
                 needs_of({Statistic::sum}, ElementType::i64), writer, run);
     staged.commit();
     std::vector<std::int64_t> sums(outputs);
@@ -119,8 +92,6 @@ class AxisTurns : public testing::Test {
         .read({0, outputs}, std::as_writable_bytes(std::span(sums)));
     return sums;
   }
-
-  mpi::Communicator world_{MPI_COMM_WORLD};
 };
 
 TEST_F(AxisTurns, ThreadsHaveSeveralTilesUnderWay) {

@@ -17,13 +17,13 @@ constexpr std::uint64_t plenty = 1000;
 /// An engine that takes nothing, and counts how often it is told that nothing more comes.
 class CountingEngine final : public StreamEngine {
  public:
-  explicit CountingEngine(std::uint64_t held = planned_elements, bool inflating = true)
-      : held_(held), inflating_(inflating) {}
+  explicit CountingEngine(std::uint64_t held = planned_elements, bool decompressing = true)
+      : held_(held), decompressing_(decompressing) {}
 
   int slots() const override { return pipeline::slots; }
   std::span<std::byte> buffer(int) override { return {}; }
   std::uint64_t slab_elements() const override { return held_; }
-  bool inflates() const override { return inflating_; }
+  bool decompresses() const override { return decompressing_; }
   bool is_ready() override { return !busy; }
   void submit(int, const StagedChunks&, const BoxIndices&) override {}
   void proceed() override { ++proceeded; }
@@ -36,7 +36,7 @@ class CountingEngine final : public StreamEngine {
 
  private:
   std::uint64_t held_;
-  bool inflating_;
+  bool decompressing_;
 };
 
 class Sharing : public testing::Test {
@@ -110,7 +110,7 @@ TEST_F(Sharing, AnEngineOfSmallerSlabsHasNoPart) {
   EXPECT_EQ(share.engine(), nullptr);
 }
 
-TEST_F(Sharing, AnEngineThatDoesNotInflateHasNoPart) {
+TEST_F(Sharing, AnEngineThatDoesNotDecompressHasNoPart) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>(planned_elements, false));
   EXPECT_EQ(share.take_slot(plenty), std::nullopt);
   EXPECT_EQ(share.engine(), nullptr);

@@ -43,9 +43,9 @@ class SmallBackend final : public BackendLikeAGpu {
 };
 
 /// Takes slabs of compressed chunks.
-class InflatingEngine final : public ReduceEngine {
+class DecompressingEngine final : public ReduceEngine {
  public:
-  InflatingEngine(std::unique_ptr<ReduceEngine> host, const StagingPlan& plan)
+  DecompressingEngine(std::unique_ptr<ReduceEngine> host, const StagingPlan& plan)
       : host_(std::move(host)), plan_(plan) {
     for (int slot = 0; slot < slots(); ++slot) staging_.emplace_back(plan.compressed.staging_bytes);
   }
@@ -53,21 +53,21 @@ class InflatingEngine final : public ReduceEngine {
   int slots() const override { return host_->slots(); }
   std::span<std::byte> buffer(int slot) override { return staging_.at(as_place(slot)); }
   std::uint64_t slab_elements() const override { return host_->slab_elements(); }
-  bool inflates() const override { return true; }
+  bool decompresses() const override { return true; }
   std::vector<StageTiming> timings() const override { return host_->timings(); }
   Accumulator finish() override { return host_->finish(); }
 
   void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
     const std::uint64_t chunk_bytes = plan_.compressed.form.chunk_bytes;
-    std::vector<StagedChunk> inflated;
+    std::vector<StagedChunk> decompressed;
     for (const StagedChunk& chunk : slab.chunks) {
       EXPECT_GT(chunk.compressed_bytes, 0u);
-      const std::uint64_t place = inflated.size() * chunk_bytes;
+      const std::uint64_t place = decompressed.size() * chunk_bytes;
       plan_.compressed.decode(chunk.number, host_->buffer(slot).subspan(place, chunk_bytes));
-      inflated.push_back({chunk.number, place});
+      decompressed.push_back({chunk.number, place});
     }
     StagedChunks plain = slab;
-    plain.chunks = inflated;
+    plain.chunks = decompressed;
     host_->submit(slot, plain, indices);
     ++submitted;
   }
@@ -82,12 +82,12 @@ class InflatingEngine final : public ReduceEngine {
   std::vector<std::vector<std::byte>> staging_;
 };
 
-class InflatingBackend final : public BackendLikeAGpu {
+class DecompressingBackend final : public BackendLikeAGpu {
  public:
   std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
                                                    ReduceNeeds needs) override {
-    InflatingEngine::submitted = 0;
-    return std::make_unique<InflatingEngine>(host_->make_reduce_engine(plan, needs), plan);
+    DecompressingEngine::submitted = 0;
+    return std::make_unique<DecompressingEngine>(host_->make_reduce_engine(plan, needs), plan);
   }
 };
 
@@ -139,7 +139,7 @@ class SlabPipeline : public testing::Test {
     run_->place.gpu.emplace();
     run_->backend = StartingBackend([start = std::move(start)] {
       start();
-      return std::make_unique<InflatingBackend>();
+      return std::make_unique<DecompressingBackend>();
     });
     return set_up(view);
   }
@@ -214,7 +214,7 @@ TEST_F(SlabPipeline, CoresTakeLargeChunksOneByOneAndTheGpuWholeSlabs) {
   EXPECT_EQ(setup.tiling.slabs.max_places(), 4u);
   EXPECT_EQ(setup.piece_chunks, 1u);
   expect_right_sum(setup, view);
-  EXPECT_GT(InflatingEngine::submitted, 0);
+  EXPECT_GT(DecompressingEngine::submitted, 0);
 }
 
 TEST_F(SlabPipeline, CoresDoNotWaitForAGpuThatStartsLate) {
@@ -234,7 +234,7 @@ TEST_F(SlabPipeline, CoresDoNotWaitForAGpuThatStartsLate) {
     all_taken.set_value();
   });
   expect_right_sum(setup, view);
-  EXPECT_EQ(InflatingEngine::submitted, 0);
+  EXPECT_EQ(DecompressingEngine::submitted, 0);
 }
 
 TEST_F(SlabPipeline, AGpuThatFailsToStartEndsTheRun) {

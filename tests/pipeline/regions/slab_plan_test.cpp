@@ -50,7 +50,7 @@ TEST(SlabTiling, WhatTheLibraryReadsIsTakenApartIntoRanges) {
   EXPECT_EQ(tiling.slabs.items(), 2u);
 }
 
-TEST(SlabPlan, SlabsThatAGpuInflatesAreLarger) {
+TEST(SlabPlan, SlabsThatAGpuDecompressesAreLarger) {
   io::DatasetInfo info = in_chunks_of(mebi);
   const SlabPlan raw = plan_slabs(info, {}, gpu, 1);
   info.filters = {{io::filter_id::deflate, "deflate", true, {}}};

@@ -49,9 +49,9 @@ TEST(MeasuredBottleneck, MpiStartsBeforeTheRun) {
   EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting MPI, 75% of the time"));
 }
 
-TEST(MeasuredBottleneck, MoreCoresDoNotHelpAGpuThatInflates) {
-  const std::string told =
-      measured_bottleneck(report(1, {{"read", 4, 0.1, 0.8, 1}, {"decompress on GPU", 1, 0.8, 0.1, 1}}));
+TEST(MeasuredBottleneck, MoreCoresDoNotHelpAGpuThatDecompresses) {
+  const std::string told = measured_bottleneck(
+      report(1, {{"read", 4, 0.1, 0.8, 1}, {"decompress on GPU", 1, 0.8, 0.1, 1}}));
   EXPECT_TRUE(begins_with(told, "decompressing on the GPU, busy 89% of the time: more GPUs help"));
 }
 
@@ -75,7 +75,7 @@ TEST(ExpectedBottleneck, TheLibraryServesOneThreadAtATime) {
   EXPECT_EQ(expected_bottleneck(info, 1, 1, true), expected_bottleneck(info, 8, 1, true));
 }
 
-TEST(ExpectedBottleneck, ManyChunksAreInflatedByTheGpuAsFastAsTheyCome) {
+TEST(ExpectedBottleneck, ManyChunksAreDecompressedByTheGpuAsFastAsTheyCome) {
   io::DatasetInfo info = compressed();
   EXPECT_TRUE(
       begins_with(expected_bottleneck(info, 16, 1, true), "copying to the GPU, about 50 GB"));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <deque>
 #include <memory>
 #include <span>
@@ -13,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/output/generate.hpp"
+#include "pipeline/datasets/matrix_test.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/run/backend_like_a_gpu.hpp"
 #include "warpfold/core/error.hpp"
@@ -23,8 +21,6 @@ namespace warpfold::pipeline {
 namespace {
 
 constexpr int slabs_ahead = 3;
-constexpr std::uint64_t rows = 300;
-constexpr std::uint64_t columns = 400;
 
 /// Scans slabs when it is asked to, not when they come.
 class EngineAhead final : public AxisScanEngine {
@@ -81,36 +77,14 @@ class BackendAhead final : public BackendLikeAGpu {
   }
 };
 
-class ScanAhead : public testing::Test {
+class ScanAhead : public MatrixTest {
  protected:
-  ScanAhead() {
-    GenerateOptions options;
-    options.kind = GeneratorKind::iota;
-    options.format.type = ElementType::i64;
-    options.shape = {rows, columns};
-    options.storage.chunk_shape = {10, 20};
-    options.output = {file("in"), "values", true, {}};
-    generate(MPI_COMM_WORLD, options);
-    EngineAhead::most_under_way = 0;
-  }
-
-  ~ScanAhead() override {
-    if (!world_.is_root()) return;
-    std::remove(file("in").c_str());
-    std::remove(file("out").c_str());
-  }
-
-  std::string file(const std::string& name) const {
-    return testing::TempDir() + "scan_ahead_" + name + std::to_string(world_.size()) + ".h5";
-  }
+  ScanAhead() : MatrixTest("scan_ahead") { EngineAhead::most_under_way = 0; }
 
   /// Returns the prefixes along an axis.
   std::vector<std::int64_t> prefixes_along(int axis, ElementType output = ElementType::i64) {
-    DatasetView view{open_everywhere(file("in"), "values", world_), {}};
-    RunOptions options;
-    options.backend = BackendChoice::cpu;
-    options.threads = 2;
-    options.slab_bytes = 16384;
+    DatasetView matrix = view();
+    const RunOptions options = two_threads();
     pipeline::Run run(MPI_COMM_WORLD, options);
     run.backend = StartingBackend([] { return std::make_unique<BackendAhead>(); });
     io::OutputSpec spec = describe_output({file("out"), "prefixes", true, {}});
@@ -118,16 +92,15 @@ class ScanAhead : public testing::Test {
     spec.format = {output, native_byte_order};
     StagedDataset staged(spec, world_);
     const std::array<int, 1> axes{axis};
-    scan_lines(view, {{ElementType::i64}, ScanOperation::sum, false, output, OverflowPolicy::error},
-               AxisShape(view.info().shape, axes), *staged.writer(), run);
+    scan_lines(matrix,
+               {{ElementType::i64}, ScanOperation::sum, false, output, OverflowPolicy::error},
+               AxisShape(matrix.info().shape, axes), *staged.writer(), run);
     staged.commit();
     std::vector<std::int64_t> prefixes(rows * columns);
     open_everywhere(file("out"), "prefixes", world_)
         .read({0, prefixes.size()}, std::as_writable_bytes(std::span(prefixes)));
     return prefixes;
   }
-
-  mpi::Communicator world_{MPI_COMM_WORLD};
 };
 
 TEST_F(ScanAhead, SlabsOfALineAreScannedInTheirOrder) {
