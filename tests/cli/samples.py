@@ -25,6 +25,14 @@ def typed(name, shape, seed=0):
     return wide.astype(NUMPY_TYPES[name])
 
 
+def smooth_and_noisy(shape, dtype):
+    """Rows that walk in small steps, with noise in one of ten places: compressors find both."""
+    random = np.random.default_rng(3)
+    smooth = 1000 + np.cumsum(random.integers(-9, 10, shape), axis=1)
+    noise = random.integers(0, 2**15, shape)
+    return np.where(random.random(shape) < 0.1, noise, smooth % 200).astype(dtype)
+
+
 def _as(name, values):
     if name == "bf16":
         return reference.to_bfloat16(values)

@@ -261,6 +261,30 @@ def read(path, name, dataset="values"):
     return values
 
 
+def stored_bytes(path):
+    """The bytes of every dataset's elements, by name."""
+    datasets = {}
+
+    def keep(name, item):
+        if not isinstance(item, h5py.Dataset):
+            return
+        raw = np.empty(item.shape if item.size else 0, item.dtype)
+        if item.size:
+            item.id.read(h5py.h5s.ALL, h5py.h5s.ALL, raw)
+        datasets[name] = raw.tobytes()
+
+    with h5py.File(path, "r") as file:
+        file.visititems(keep)
+    return datasets
+
+
+def outputs(folder, command, path, dataset, *words, **options):
+    """What a command writes, as stored_bytes() has it."""
+    out = folder / "out.h5"
+    run(command, path, dataset, "-o", f"{out}:made", "--force", *words, **options)
+    return stored_bytes(out)
+
+
 def stored_type(path, dataset="values"):
     """The HDF5 type that a dataset has."""
     with h5py.File(path, "r") as file:

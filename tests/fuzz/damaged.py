@@ -26,7 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 
 import cases  # noqa: E402
 import encoders  # noqa: E402
-from structured import stored_bytes  # noqa: E402
+import support  # noqa: E402
 
 TYPES = ("<f4", ">f8", "<i2", "<i4", "u1", ">u8")
 RANKS = (1, 1, 1, 2)
@@ -254,7 +254,7 @@ class Case:
             return outcome.code, outcome.errors, self._output.exists()
         if not writes(command):
             return 0, outcome.results, False
-        return 0, stored_bytes(self._output), True
+        return 0, support.stored_bytes(self._output), True
 
 
 def run_case(arguments, number, servers, tell=lambda text: None):

@@ -83,8 +83,7 @@ void decode(FuzzInput input) {
   const Chunk at_once = chunk_of(chunk_bytes, [&](std::span<std::byte> out) {
     decoder->decode(input.rest(), skipped, out, "cannot decode");
   });
-  const auto& form = decoder->left_form();
-  if (!form) return;
+  if (!io::left_form(filters, element_bytes, chunk_bytes)) return;
   const Chunk in_two_steps = chunk_of(chunk_bytes, [&](std::span<std::byte> out) {
     const auto left = decoder->without_checksums(input.rest(), skipped, "cannot decode");
     const std::uint32_t nothing_else = left.compressed ? 0 : 1;

@@ -79,22 +79,8 @@ def trace_of(command, outcome):
     if outcome.code:
         return outcome.errors[0]
     if command.output:
-        return stored_bytes(command.output)
+        return support.stored_bytes(command.output)
     return re.findall(r'"results"\s*:\s*\{[^{}]*\}', outcome.stdout)
-
-
-def stored_bytes(path):
-    datasets = {}
-
-    def keep(name, item):
-        if hasattr(item, "dtype") and item.size:
-            raw = np.empty(item.shape, item.dtype)
-            item.id.read(*2 * (random_datasets.h5py.h5s.ALL,), raw)
-            datasets[name] = raw.tobytes()
-
-    with random_datasets.h5py.File(path, "r") as file:
-        file.visititems(keep)
-    return datasets
 
 
 def run_case(arguments, number, servers, tell=lambda text: None):

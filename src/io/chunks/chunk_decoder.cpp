@@ -23,9 +23,11 @@ std::uint64_t max_bytes_after(const Filter& filter, std::uint64_t bytes) {
   }
 }
 
-bool is_plain_shuffle(const Filter& filter, std::size_t element_bytes, std::uint64_t chunk_bytes) {
-  return filter.id == filter_id::shuffle && filter.parameters.size() == 1 &&
-         filter.parameters[0] == element_bytes && chunk_bytes % element_bytes == 0;
+bool begins_with_plain_shuffle(const std::vector<Filter>& filters, std::size_t element_bytes,
+                               std::uint64_t chunk_bytes) {
+  return !filters.empty() && filters[0].id == filter_id::shuffle &&
+         filters[0].parameters.size() == 1 && filters[0].parameters[0] == element_bytes &&
+         chunk_bytes % element_bytes == 0;
 }
 
 bool is_skipped(std::size_t filter, std::uint32_t skipped_filters) {
@@ -49,14 +51,19 @@ auto with_damage_told(const std::string& problem, Undo&& undo) {
 
 }  // namespace
 
+std::optional<CompressedForm> left_form(const std::vector<Filter>& filters,
+                                        std::size_t element_bytes, std::uint64_t chunk_bytes) {
+  const bool is_shuffled = begins_with_plain_shuffle(filters, element_bytes, chunk_bytes);
+  const std::span left = std::span(filters).subspan(is_shuffled ? 1 : 0);
+  if (left.empty() || !are_checksums(left.subspan(1))) return std::nullopt;
+  return compressed_form(left[0], element_bytes, chunk_bytes);
+}
+
 ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
                            std::uint64_t chunk_bytes)
     : chunk_bytes_(chunk_bytes),
-      leaves_shuffle_(!filters.empty() && is_plain_shuffle(filters[0], element_bytes, chunk_bytes)),
-      moves_bytes_(element_bytes > 1),
-      compressor_(leaves_shuffle_ ? 1 : 0) {
-  if (compressor_ < filters.size() && are_checksums(std::span(filters).subspan(compressor_ + 1)))
-    left_form_ = compressed_form(filters[compressor_], element_bytes, chunk_bytes);
+      leaves_shuffle_(begins_with_plain_shuffle(filters, element_bytes, chunk_bytes)),
+      moves_bytes_(element_bytes > 1) {
   std::uint64_t bytes = chunk_bytes;
   for (const Filter& filter : filters) {
     max_bytes_before_.push_back(bytes);
@@ -77,16 +84,16 @@ ChunkDecoder::LeftCompressed ChunkDecoder::without_checksums(std::span<const std
                                                              const std::string& problem) {
   return with_damage_told(problem, [&] {
     const auto bytes = undo_checksums(stored, skipped_filters);
-    const bool compressed = !is_skipped(compressor_, skipped_filters);
+    const bool compressed = !is_skipped(compressor(), skipped_filters);
     if (!compressed) require_chunk(bytes);
-    if (bytes.empty()) require_chunk(steps_[compressor_]->undo(bytes, {}));
+    if (bytes.empty()) require_chunk(steps_[compressor()]->undo(bytes, {}));
     return LeftCompressed{bytes, compressed, leaves_shuffle(skipped_filters) && moves_bytes_};
   });
 }
 
 std::span<const std::byte> ChunkDecoder::undo_checksums(std::span<const std::byte> stored,
                                                         std::uint32_t skipped_filters) {
-  for (std::size_t i = steps_.size(); --i > compressor_;)
+  for (std::size_t i = steps_.size(); --i > compressor();)
     if (!is_skipped(i, skipped_filters)) stored = steps_[i]->undo(stored, {});
   return stored;
 }

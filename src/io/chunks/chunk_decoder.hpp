@@ -15,6 +15,11 @@
 
 namespace warpfold::io {
 
+/// Returns how filters compress chunks of `chunk_bytes` bytes, if that and checksums are all that
+/// they do after a shuffle as ChunkDecoder::decode() leaves it, and a GPU can undo it.
+std::optional<CompressedForm> left_form(const std::vector<Filter>& filters,
+                                        std::size_t element_bytes, std::uint64_t chunk_bytes);
+
 /// Undoes a dataset's filters without the HDF5 library. One object serves one thread.
 class ChunkDecoder {
  public:
@@ -30,11 +35,8 @@ class ChunkDecoder {
     bool shuffled = false;
   };
 
-  /// Returns how these filters compress, if that and checksums are all that they do after a shuffle
-  /// as decode() leaves it.
-  const std::optional<CompressedForm>& left_form() const { return left_form_; }
-
-  /// Verifies the checksums behind a compressed stream. Throws as decode() does, of what it sees.
+  /// Verifies the checksums behind a stream of what left_form() tells. Throws as decode() does, of
+  /// what it sees.
   LeftCompressed without_checksums(std::span<const std::byte> stored, std::uint32_t skipped_filters,
                                    const std::string& problem);
 
@@ -51,6 +53,7 @@ class ChunkDecoder {
                                             std::uint32_t skipped_filters);
   void require_chunk(std::span<const std::byte> bytes) const;
   bool leaves_shuffle(std::uint32_t skipped_filters) const;
+  std::size_t compressor() const { return leaves_shuffle_ ? 1 : 0; }
   std::size_t first_applied(std::size_t filter, std::uint32_t skipped_filters) const;
   std::span<std::byte> scratch(std::size_t which, std::uint64_t bytes);
 
@@ -59,8 +62,6 @@ class ChunkDecoder {
   std::uint64_t chunk_bytes_;
   bool leaves_shuffle_ = false;
   bool moves_bytes_ = false;  ///< whether a shuffle changes anything
-  std::optional<CompressedForm> left_form_;
-  std::size_t compressor_ = 0;  ///< the filter that is left so
   std::array<std::vector<std::byte>, 2> scratch_;
 };
 

@@ -47,8 +47,8 @@ class Scratch {
 }  // namespace
 
 std::optional<CompressedForm> left_form(const DatasetInfo& info) {
-  if (info.path != ReadPath::chunk || info.filters.empty()) return std::nullopt;
-  return ChunkDecoder(info.filters, size_of(info.format.type), chunk_bytes_of(info)).left_form();
+  if (info.path != ReadPath::chunk) return std::nullopt;
+  return left_form(info.filters, size_of(info.format.type), chunk_bytes_of(info));
 }
 
 class ChunkSource::Implementation {

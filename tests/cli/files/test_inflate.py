@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
+import samples
 import support
 
 SHAPE = (611, 290)
@@ -15,10 +16,7 @@ WORDS = ("--threads", "1", "--read-path", "chunk")
 
 
 def some_values(dtype):
-    random = np.random.default_rng(3)
-    smooth = 1000 + np.cumsum(random.integers(-9, 10, SHAPE), axis=1)
-    noise = random.integers(0, 2**15, SHAPE)
-    return np.where(random.random(SHAPE) < 0.1, noise, smooth % 200).astype(dtype)
+    return samples.smooth_and_noisy(SHAPE, dtype)
 
 
 def add_shuffle(properties):
@@ -128,20 +126,6 @@ def test_histogram(folder):
     expect_same(path, "--bins", "50", command="histogram")
 
 
-def outputs(folder, command, path, dataset, *words, ranks=None):
-    out = folder / "out.h5"
-    support.run(command, path, dataset, "-o", f"{out}:made", "--force", *words, ranks=ranks)
-    made = {}
-
-    def read(name, item):
-        if isinstance(item, h5py.Dataset):
-            made[name] = item[...].tobytes()
-
-    with h5py.File(out, "r") as file:
-        file.visititems(read)
-    return made
-
-
 WRITING = {
     "scan": ("scan",),
     "maximum so far": ("scan", "--op", "max"),
@@ -160,9 +144,9 @@ WRITING = {
 def test_outputs(folder, name, chunk):
     command, *words = WRITING[name]
     path = write(folder / "in.h5", some_values("<i2"), PIPELINES["shuffle, deflate"], chunk)
-    expected = outputs(folder, command, path, "plain", *words)
-    assert outputs(folder, command, path, "values", *words, *WORDS) == expected
-    assert outputs(folder, command, path, "values", *words, *WORDS, ranks=3) == expected
+    expected = support.outputs(folder, command, path, "plain", *words)
+    assert support.outputs(folder, command, path, "values", *words, *WORDS) == expected
+    assert support.outputs(folder, command, path, "values", *words, *WORDS, ranks=3) == expected
 
 
 def test_columns_that_cancel_over_all_orders(folder):
@@ -171,16 +155,17 @@ def test_columns_that_cancel_over_all_orders(folder):
     values[1::2] = -values[:-1:2]
     path = write(folder / "in.h5", values, PIPELINES["shuffle, deflate"])
     words = ("--axis", "0", "--ops", "sum,l1")
-    expected = outputs(folder, "reduce", path, "plain", *words)
-    assert outputs(folder, "reduce", path, "values", *words, *WORDS) == expected
+    expected = support.outputs(folder, "reduce", path, "plain", *words)
+    assert support.outputs(folder, "reduce", path, "values", *words, *WORDS) == expected
 
 
 @pytest.mark.parametrize("memory", ["3M", "8M", "20M"])
 def test_little_device_memory(folder, memory):
     path = write(folder / "in.h5", some_values("<f4"), PIPELINES["shuffle, deflate"])
     expect_same(path, "--device-memory", memory)
-    expected = outputs(folder, "scan", path, "plain")
-    assert outputs(folder, "scan", path, "values", *WORDS, "--device-memory", memory) == expected
+    expected = support.outputs(folder, "scan", path, "plain")
+    words = (*WORDS, "--device-memory", memory)
+    assert support.outputs(folder, "scan", path, "values", *words) == expected
 
 
 @pytest.mark.skipif(support.BACKEND != "cuda", reason="of the GPU")

@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
+import samples
 import support
 
 encoders = pytest.importorskip("encoders")
@@ -23,10 +24,7 @@ def lz4_is_known():
 
 
 def some_values(dtype):
-    random = np.random.default_rng(3)
-    smooth = 1000 + np.cumsum(random.integers(-9, 10, SHAPE), axis=1)
-    noise = random.integers(0, 2**15, SHAPE)
-    return np.where(random.random(SHAPE) < 0.1, noise, smooth % 200).astype(dtype)
+    return samples.smooth_and_noisy(SHAPE, dtype)
 
 
 def of_filter(name):
@@ -127,16 +125,8 @@ def test_ranks_views_and_little_memory(folder, name):
 @pytest.mark.parametrize("name", ["shuffle, lz4", "bitshuffle lz4"])
 def test_outputs(folder, name, words):
     path = write(folder / "in.h5", some_values("<i4"), name)
-
-    def made(dataset, *more):
-        out = folder / "out.h5"
-        support.run(words[0], path, dataset, "-o", f"{out}:made", "--force", *words[1:], *more)
-        with h5py.File(out, "r") as file:
-            return {key: file[key][...].tobytes() for key in file if key != "made"} | (
-                {"made": file["made"][...].tobytes()} if isinstance(file["made"], h5py.Dataset)
-                else {key: item[...].tobytes() for key, item in file["made"].items()})  # fmt: skip
-
-    assert made("values", *WORDS) == made("plain")
+    expected = support.outputs(folder, words[0], path, "plain", *words[1:])
+    assert support.outputs(folder, words[0], path, "values", *words[1:], *WORDS) == expected
 
 
 @pytest.mark.skipif(support.BACKEND != "cuda", reason="of the GPU")

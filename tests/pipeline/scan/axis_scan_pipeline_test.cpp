@@ -81,6 +81,14 @@ class ScanAhead : public MatrixTest {
  protected:
   ScanAhead() : MatrixTest("scan_ahead") { EngineAhead::most_under_way = 0; }
 
+  /// Return the sum of a column, or of a row, up to an element and with it.
+  static std::uint64_t sum_down_to(std::uint64_t row, std::uint64_t column) {
+    return columns * row * (row + 1) / 2 + (row + 1) * column;
+  }
+  static std::uint64_t sum_across_to(std::uint64_t row, std::uint64_t column) {
+    return (column + 1) * row * columns + column * (column + 1) / 2;
+  }
+
   /// Returns the prefixes along an axis.
   std::vector<std::int64_t> prefixes_along(int axis, ElementType output = ElementType::i64) {
     DatasetView matrix = view();
@@ -105,23 +113,15 @@ class ScanAhead : public MatrixTest {
 
 TEST_F(ScanAhead, SlabsOfALineAreScannedInTheirOrder) {
   const std::vector<std::int64_t> prefixes = prefixes_along(0);
-  for (std::uint64_t i = 0; i < prefixes.size(); ++i) {
-    const std::uint64_t row = i / columns;
-    const std::uint64_t column = i % columns;
-    ASSERT_EQ(prefixes[i],
-              static_cast<std::int64_t>(columns * row * (row + 1) / 2 + (row + 1) * column));
-  }
+  for (std::uint64_t i = 0; i < prefixes.size(); ++i)
+    ASSERT_EQ(prefixes[i], static_cast<std::int64_t>(sum_down_to(i / columns, i % columns)));
   EXPECT_EQ(EngineAhead::most_under_way, std::size_t{slabs_ahead});
 }
 
 TEST_F(ScanAhead, TilesFollowOneAnother) {
   const std::vector<std::int64_t> prefixes = prefixes_along(1);
-  for (std::uint64_t i = 0; i < prefixes.size(); ++i) {
-    const std::uint64_t row = i / columns;
-    const std::uint64_t column = i % columns;
-    ASSERT_EQ(prefixes[i],
-              static_cast<std::int64_t>((column + 1) * row * columns + column * (column + 1) / 2));
-  }
+  for (std::uint64_t i = 0; i < prefixes.size(); ++i)
+    ASSERT_EQ(prefixes[i], static_cast<std::int64_t>(sum_across_to(i / columns, i % columns)));
 }
 
 TEST_F(ScanAhead, NamesTheFirstPrefixThatDoesNotFit) {
@@ -130,10 +130,7 @@ TEST_F(ScanAhead, NamesTheFirstPrefixThatDoesNotFit) {
     FAIL() << "all prefixes fit";
   } catch (const Error& error) {
     std::uint64_t first = 0;
-    while (columns * (first / columns) * (first / columns + 1) / 2 +
-               (first / columns + 1) * (first % columns) <=
-           std::uint64_t{0x7fff})
-      ++first;
+    while (sum_down_to(first / columns, first % columns) <= 0x7fff) ++first;
     EXPECT_EQ(error.problem(), "the scan overflows at index " + std::to_string(first));
   }
 }
