@@ -22,8 +22,12 @@ enum class ChunkEncoding : std::uint8_t {
 enum class Compression : std::uint8_t {
   zlib,             ///< a zlib stream
   lz4,              ///< as HDF5's filter 32004 does it
-  bitshuffled_lz4,  ///< as its filter 32008 does it, by way of LZ4
+  bitshuffled_lz4,  ///< as its filter 32008 does it, by way of LZ4, in blocks of at most
+                    ///< max_bit_plane_bytes
 };
+
+/// The most bytes of a block of planes of bits: what GPUs have room for.
+inline constexpr std::uint32_t max_bit_plane_bytes = 8192;
 
 struct CompressedForm {
   Compression compression = Compression::zlib;

@@ -33,7 +33,7 @@ constexpr int lz4_warps = lz4_threads / warp::lanes;
 
 template <std::uint32_t element_bytes>
 __global__ void __launch_bounds__(lz4_threads) lz4_kernel(const __grid_constant__ Lz4Blocks all) {
-  constexpr std::uint32_t plane_bytes = element_bytes == 0 ? 16 : lz4::max_plane_bytes;
+  constexpr std::uint32_t plane_bytes = element_bytes == 0 ? 16 : max_bit_plane_bytes;
   __shared__ alignas(16) std::uint8_t planes[lz4_warps][plane_bytes];
   while (true) {
     std::uint32_t number = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/layout/staged_chunks.hpp"
 #include "cuda/inflate/words.hpp"
 
 /// LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md), decoded by a warp each, and bits put
@@ -37,9 +38,6 @@ struct ChunkForm {
   std::uint32_t blocks = 0;             ///< of one, the most
   std::uint32_t bit_element_bytes = 0;  ///< of elements whose bits lie in planes; 0: there are none
 };
-
-/// The most bytes of a block of planes of bits.
-inline constexpr std::uint32_t max_plane_bytes = 8192;
 
 /// Elements whose bits share a byte.
 inline constexpr std::uint32_t bit_group = 8;
@@ -115,7 +113,7 @@ class BlockList {
     std::uint32_t rest = 0;
     if (form_.bit_element_bytes != 0) {
       const std::uint32_t group_bytes = bit_group * form_.bit_element_bytes;
-      if (block_bytes > max_plane_bytes || block_bytes % group_bytes != 0) return false;
+      if (block_bytes > max_bit_plane_bytes || block_bytes % group_bytes != 0) return false;
       rest = bytes % group_bytes;
     }
     for (std::uint32_t left = bytes - rest; left > 0;) {
@@ -232,8 +230,8 @@ WARPFOLD_WARP_CODE void gather_bits(const std::uint8_t* planes, std::uint32_t by
   }
 }
 
-/// Makes a block's bytes. `planes` is memory of the warp's own for max_plane_bytes; there are no
-/// planes where `element_bytes` is 0. Returns whether it could.
+/// Makes a block's bytes. `planes` is memory of the warp's own for max_bit_plane_bytes; there are
+/// no planes where `element_bytes` is 0. Returns whether it could.
 template <class Warp, std::uint32_t element_bytes>
 WARPFOLD_WARP_CODE bool make(const Block& block, [[maybe_unused]] std::uint8_t* planes) {
   if (block.form == BlockForm::stored) {

@@ -36,8 +36,6 @@ class ZlibDecompressor final : public ChunkDecompressor {
                        chunks_.size()});
   }
 
-  std::size_t chunks() const override { return chunks_.size(); }
-
   /// The longest streams come first.
   void start(std::uint64_t in_flight, cudaStream_t stream) override {
     std::ranges::sort(chunks_, std::greater(), [](const Chunk& each) { return each.stream.bytes; });
@@ -112,8 +110,6 @@ class Lz4Decompressor final : public ChunkDecompressor {
     reinterpret_cast<lz4::Chunk*>(host_chunks_.data())[chunks_++] = {
         reinterpret_cast<const std::uint8_t*>(stored), reinterpret_cast<std::uint8_t*>(out), bytes};
   }
-
-  std::size_t chunks() const override { return chunks_; }
 
   void start(std::uint64_t, cudaStream_t stream) override {
     const auto count = static_cast<std::uint32_t>(chunks_);

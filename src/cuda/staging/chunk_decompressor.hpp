@@ -20,8 +20,6 @@ class ChunkDecompressor {
   /// is to come to `out`, aligned to 16 bytes.
   virtual void add(const std::byte* stored, std::uint32_t bytes, std::byte* out) = 0;
 
-  virtual std::size_t chunks() const = 0;
-
   /// Starts on the chunks added. `in_flight` is how many there are with those of others.
   virtual void start(std::uint64_t in_flight, cudaStream_t stream) = 0;
 

@@ -8,9 +8,7 @@
 namespace warpfold::io {
 namespace {
 
-/// What GPUs have room for, of planes of bits; and the least of a block of LZ4, so that what
-/// describes blocks is little beside them.
-constexpr std::uint64_t max_plane_bytes = 8192;
+/// The least of a block of LZ4, so that what describes blocks is little beside them.
 constexpr std::uint64_t min_block_bytes = 512;
 
 /// The filter's parameter is the bytes of a block, if it is there and not 0.
@@ -38,7 +36,7 @@ std::optional<CompressedForm> compressed_form(const Filter& filter, std::size_t 
     form.compression = Compression::bitshuffled_lz4;
     form.chunk_blocks = ceil_div(chunk_bytes, std::max<std::uint64_t>(block_bytes, 1)) + 1;
     if (parameters.compressor == BitshuffleCompressor::lz4 &&
-        parameters.element_bytes == element_bytes && block_bytes <= max_plane_bytes &&
+        parameters.element_bytes == element_bytes && block_bytes <= max_bit_plane_bytes &&
         block_bytes >= min_block_bytes)
       return form;
   }

@@ -39,7 +39,7 @@ std::vector<DecodedBlock> decoded(const std::vector<StoredBlock>& all,
     const auto stored = std::make_unique<std::uint8_t[]>(each.stored.size());
     std::ranges::copy(each.stored, stored.get());
     Bytes out(each.out_bytes + margin, untouched);
-    const auto planes = std::make_unique<std::uint8_t[]>(max_plane_bytes);
+    const auto planes = std::make_unique<std::uint8_t[]>(max_bit_plane_bytes);
     const Block block{stored.get(),
                       out.data(),
                       static_cast<std::uint32_t>(each.stored.size()),

@@ -181,7 +181,7 @@ TEST_F(Lz4, PlanesOfBitsBecomeElements) {
     std::vector<StoredBlock> blocks;
     std::vector<Bytes> expected;
     for (const std::size_t groups : {1u, 3u, 32u, 33u, 100u, 128u}) {
-      const std::size_t elements = std::min(8 * groups, max_plane_bytes / element_bytes);
+      const std::size_t elements = std::min(8 * groups, max_bit_plane_bytes / element_bytes);
       Bytes bytes(elements * element_bytes);
       for (std::size_t i = 0; i < bytes.size(); ++i)
         bytes[i] = static_cast<std::uint8_t>(i % element_bytes == 0 ? random() : i / 64);
