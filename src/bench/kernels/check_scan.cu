@@ -3,7 +3,7 @@
 
 #include "bench/kernels/kernels.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
@@ -120,10 +120,10 @@ std::uint64_t counted(cudaStream_t stream, Count&& count) {
 template <class In, class Out>
 void start_count(const ClaimedScan& scan, std::uint64_t* mismatches, cudaStream_t stream) {
   if constexpr (is_scan_pair<In, Out>) {
-    count_mismatches_kernel<<<blocks, threads, 0, stream>>>(
-        static_cast<const In*>(scan.input), static_cast<const Out*>(scan.output), scan.elements,
-        Step<In, Out>{scan.operation, scan.exclusive}, mismatches);
-    cuda::check_launch("checking a scan on the GPU");
+    cuda::launch("checking a scan on the GPU", count_mismatches_kernel<In, Out>,
+                 {blocks, threads, stream}, static_cast<const In*>(scan.input),
+                 static_cast<const Out*>(scan.output), scan.elements,
+                 Step<In, Out>{scan.operation, scan.exclusive}, mismatches);
   } else {
     throw Error("can't check a scan of these types", "no rule from place to place", "");
   }
@@ -146,14 +146,14 @@ std::uint64_t max_distance(const void* a, const void* b, std::uint64_t elements,
   return counted(stream, [&](std::uint64_t* distance) {
     const auto launch = [&](auto zero) {
       using T = decltype(zero);
-      max_distance_kernel<<<blocks, threads, 0, stream>>>(
-          static_cast<const T*>(a), static_cast<const T*>(b), elements, distance);
+      cuda::launch("comparing two arrays on the GPU", max_distance_kernel<T>,
+                   {blocks, threads, stream}, static_cast<const T*>(a), static_cast<const T*>(b),
+                   elements, distance);
     };
     if (type == ElementType::f64)
       launch(double{});
     else
       launch(float{});
-    cuda::check_launch("comparing two arrays on the GPU");
   });
 }
 

@@ -1,7 +1,7 @@
 #include <type_traits>
 
 #include "bench/kernels/kernels.hpp"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::bench::kernels {
 namespace {
@@ -86,9 +86,9 @@ void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count
           std::uint64_t seed, cudaStream_t stream) {
   visit_element_type(type, [&](auto zero) {
     using T = decltype(zero);
-    fill_kernel<T><<<blocks, threads, 0, stream>>>(static_cast<T*>(elements), pattern, count, seed);
+    cuda::launch("filling an array on the GPU", fill_kernel<T>, {blocks, threads, stream},
+                 static_cast<T*>(elements), pattern, count, seed);
   });
-  cuda::check_launch("filling an array on the GPU");
 }
 
 }  // namespace warpfold::bench::kernels

@@ -3,8 +3,8 @@
 #include "bench/kernels/kernels.hpp"
 #include "core/layout/partition.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::bench::kernels {
 namespace {
@@ -63,15 +63,14 @@ void read_probe(const void* array, std::uint64_t bytes, std::uint32_t* result, i
   if (vectors == 0) return;
   const auto grid = static_cast<unsigned>(
       std::min<std::uint64_t>(ceil_div(vectors, threads), static_cast<std::uint64_t>(blocks)));
-  read_probe_kernel<<<grid, threads, 0, stream>>>(static_cast<const uint4*>(array), vectors,
-                                                  result);
-  cuda::check_launch("starting the read probe");
+  cuda::launch("starting the read probe", read_probe_kernel, {grid, threads, stream},
+               static_cast<const uint4*>(array), vectors, result);
 }
 
 void publish(std::uint64_t* payload, int words, std::uint64_t value, std::uint32_t* flag,
              std::uint32_t epoch, cudaStream_t stream) {
-  publish_kernel<<<1, publish_threads, 0, stream>>>(payload, words, value, flag, epoch);
-  cuda::check_launch("starting the handover of a result");
+  cuda::launch("starting the handover of a result", publish_kernel, {1, publish_threads, stream},
+               payload, words, value, flag, epoch);
 }
 
 }  // namespace warpfold::bench::kernels

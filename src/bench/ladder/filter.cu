@@ -2,7 +2,7 @@
 
 #include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 // Elements greater than a threshold are written one after the other, in any order. Where one goes
 // is what a counter said when it was incremented; the kernels differ in how many increments share
@@ -110,26 +110,23 @@ __global__ void __launch_bounds__(filter_threads) filter_tile_kernel(const Filte
 
 template <class Increment, class T>
 void launch(const Filter<T>& filter, cudaStream_t stream) {
-  filter_kernel<Increment>
-      <<<covering_blocks(filter.elements, filter_threads), filter_threads, 0, stream>>>(filter);
-  cuda::check_launch("starting a filter with an increment an element");
+  cuda::launch("starting a filter with an increment an element", filter_kernel<Increment, T>,
+               {covering_blocks(filter.elements, filter_threads), filter_threads, stream}, filter);
 }
 
 template <int Rows, class T>
 void launch_tiles(const Filter<T>& filter, cudaStream_t stream) {
-  filter_tile_kernel<T, Rows>
-      <<<covering_blocks(filter.elements, filter_threads * Rows), filter_threads, 0, stream>>>(
-          filter);
-  cuda::check_launch("starting a filter with an increment a block");
+  cuda::launch("starting a filter with an increment a block", filter_tile_kernel<T, Rows>,
+               {covering_blocks(filter.elements, filter_threads * Rows), filter_threads, stream},
+               filter);
 }
 
 }  // namespace
 
 template <class T>
 void filter_by_all(const Filter<T>& filter, cudaStream_t stream) {
-  filter_by_all_kernel<<<covering_blocks(filter.elements, filter_threads), filter_threads, 0,
-                         stream>>>(filter);
-  cuda::check_launch("starting a filter with an addition an element");
+  cuda::launch("starting a filter with an addition an element", filter_by_all_kernel<T>,
+               {covering_blocks(filter.elements, filter_threads), filter_threads, stream}, filter);
 }
 
 template <class T>

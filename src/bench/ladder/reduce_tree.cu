@@ -1,5 +1,5 @@
 #include "bench/ladder/ladder_kernels.hpp"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 // Blocks of threads sum as many elements in shared memory, each a tree with the block's sum at its
 // root. The trees differ in which threads work, and where. What a thread reads in a step no other
@@ -67,31 +67,30 @@ __global__ void __launch_bounds__(Threads)
 template <class T>
 void sum_interleaved_divergent(const T* input, std::uint64_t elements, T* sums,
                                cudaStream_t stream) {
-  interleaved_divergent_kernel<<<covering_blocks(elements, tree_threads), tree_threads, 0,
-                                 stream>>>(input, elements, sums);
-  cuda::check_launch("starting a sum with interleaved addressing");
+  cuda::launch("starting a sum with interleaved addressing", interleaved_divergent_kernel<T>,
+               {covering_blocks(elements, tree_threads), tree_threads, stream}, input, elements,
+               sums);
 }
 
 template <class T>
 void sum_interleaved_strided(const T* input, std::uint64_t elements, T* sums, cudaStream_t stream) {
-  interleaved_strided_kernel<<<covering_blocks(elements, tree_threads), tree_threads, 0, stream>>>(
-      input, elements, sums);
-  cuda::check_launch("starting a sum with strided indices");
+  cuda::launch("starting a sum with strided indices", interleaved_strided_kernel<T>,
+               {covering_blocks(elements, tree_threads), tree_threads, stream}, input, elements,
+               sums);
 }
 
 template <class T>
 void sum_sequential(const T* input, std::uint64_t elements, T* sums, cudaStream_t stream) {
-  sequential_kernel<T, tree_threads>
-      <<<covering_blocks(elements, tree_threads), tree_threads, 0, stream>>>(input, elements, sums);
-  cuda::check_launch("starting a sum with sequential addressing");
+  cuda::launch("starting a sum with sequential addressing", sequential_kernel<T, tree_threads>,
+               {covering_blocks(elements, tree_threads), tree_threads, stream}, input, elements,
+               sums);
 }
 
 template <class T>
 void sum_tree_level(const T* input, std::uint64_t elements, T* sums, cudaStream_t stream) {
-  sequential_kernel<T, level_threads>
-      <<<covering_blocks(elements, level_threads), level_threads, 0, stream>>>(input, elements,
-                                                                               sums);
-  cuda::check_launch("starting a level of a tree of sums");
+  cuda::launch("starting a level of a tree of sums", sequential_kernel<T, level_threads>,
+               {covering_blocks(elements, level_threads), level_threads, stream}, input, elements,
+               sums);
 }
 
 #define WARPFOLD_INSTANTIATE(T)                                                              \

@@ -2,8 +2,8 @@
 
 #include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::bench::ladder {
 namespace {
@@ -56,8 +56,8 @@ void add_unrolled(const T* input, std::uint64_t elements, T* sum, cudaStream_t s
   const unsigned resident =
       static_cast<unsigned>(cuda::multiprocessors()) * blocks_a_multiprocessor;
   const unsigned blocks = std::min(covering_blocks(elements, chunk_elements<T>), resident);
-  unrolled_kernel<<<blocks, unrolled_threads, 0, stream>>>(input, elements, sum);
-  cuda::check_launch("starting an unrolled sum");
+  cuda::launch("starting an unrolled sum", unrolled_kernel<T>, {blocks, unrolled_threads, stream},
+               input, elements, sum);
 }
 
 template void add_unrolled(const std::uint32_t*, std::uint64_t, std::uint32_t*, cudaStream_t);

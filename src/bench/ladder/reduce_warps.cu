@@ -2,7 +2,7 @@
 
 #include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 // Sums of warps: in levels of 32 elements a sum, at the end of a block's tree, and by the one
 // instruction that integers have for it.
@@ -88,10 +88,9 @@ __global__ void __launch_bounds__(last_warp_threads)
 
 template <class LastWarp, class T>
 void launch(const T* input, std::uint64_t elements, T* sum, cudaStream_t stream) {
-  last_warp_kernel<LastWarp>
-      <<<covering_blocks(elements, last_warp_threads), last_warp_threads, 0, stream>>>(
-          input, elements, sum);
-  cuda::check_launch("starting a sum with atomics");
+  cuda::launch("starting a sum with atomics", last_warp_kernel<LastWarp, T>,
+               {covering_blocks(elements, last_warp_threads), last_warp_threads, stream}, input,
+               elements, sum);
 }
 
 /// The first architecture with an instruction that sums, as the compiler counts.
@@ -126,9 +125,9 @@ template <class T>
 void sum_shuffle_level(const T* input, std::uint64_t elements, T* sums, cudaStream_t stream) {
   if (elements == 0)
     return cuda::check(cudaMemsetAsync(sums, 0, sizeof(T), stream), "clearing a sum");
-  shuffle_level_kernel<<<covering_blocks(elements, level_threads), level_threads, 0, stream>>>(
-      input, elements, sums);
-  cuda::check_launch("starting a level of shuffled sums");
+  cuda::launch("starting a level of shuffled sums", shuffle_level_kernel<T>,
+               {covering_blocks(elements, level_threads), level_threads, stream}, input, elements,
+               sums);
 }
 
 template <class T>
@@ -160,9 +159,9 @@ WARPFOLD_INSTANTIATE(double);
 
 void add_by_reduce_add_sync(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* sum,
                             cudaStream_t stream) {
-  reduce_add_sync_kernel<<<covering_blocks(elements, level_threads), level_threads, 0, stream>>>(
-      input, elements, sum);
-  cuda::check_launch("starting a sum by __reduce_add_sync");
+  cuda::launch("starting a sum by __reduce_add_sync", reduce_add_sync_kernel,
+               {covering_blocks(elements, level_threads), level_threads, stream}, input, elements,
+               sum);
 }
 
 bool has_reduce_add_sync() {

@@ -1,5 +1,5 @@
 #include "bench/ladder/ladder_kernels.hpp"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::bench::ladder {
 namespace {
@@ -60,29 +60,26 @@ __global__ void __launch_bounds__(part_elements)
 }  // namespace
 
 void scan_parts_serial(const PartScan& scan, cudaStream_t stream) {
-  scan_parts_serial_kernel<<<covering_blocks(scan.elements, part_elements), part_elements, 0,
-                             stream>>>(scan);
-  cuda::check_launch("starting a serial scan of parts");
+  cuda::launch("starting a serial scan of parts", scan_parts_serial_kernel,
+               {covering_blocks(scan.elements, part_elements), part_elements, stream}, scan);
 }
 
 void scan_parts_serial_shared(const PartScan& scan, cudaStream_t stream) {
-  scan_parts_serial_shared_kernel<<<covering_blocks(scan.elements, part_elements), part_elements, 0,
-                                    stream>>>(scan);
-  cuda::check_launch("starting a serial scan of parts in shared memory");
+  cuda::launch("starting a serial scan of parts in shared memory", scan_parts_serial_shared_kernel,
+               {covering_blocks(scan.elements, part_elements), part_elements, stream}, scan);
 }
 
 void scan_by_one_thread(std::uint32_t* sums, std::uint64_t count, cudaStream_t stream) {
-  scan_by_one_thread_kernel<<<1, 1, 0, stream>>>(sums, count);
-  cuda::check_launch("starting a scan by one thread");
+  cuda::launch("starting a scan by one thread", scan_by_one_thread_kernel, {1, 1, stream}, sums,
+               count);
 }
 
 void add_part_bases(std::uint32_t* output, std::uint64_t elements,
                     const std::uint32_t* scanned_part_sums, cudaStream_t stream) {
   const unsigned parts = covering_blocks(elements, part_elements);
   if (parts == 1) return;
-  add_part_bases_kernel<<<parts - 1, part_elements, 0, stream>>>(output, elements,
-                                                                 scanned_part_sums);
-  cuda::check_launch("starting the addition of parts' sums");
+  cuda::launch("starting the addition of parts' sums", add_part_bases_kernel,
+               {parts - 1, part_elements, stream}, output, elements, scanned_part_sums);
 }
 
 }  // namespace warpfold::bench::ladder

@@ -1,6 +1,6 @@
 #include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 // Scans that keep tiles in registers, several elements a thread.
 
@@ -186,24 +186,24 @@ __global__ void __launch_bounds__(tile_threads)
 
 void sum_tiles(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* tile_sums,
                cudaStream_t stream) {
-  sum_tiles_kernel<<<covering_blocks(elements, tile_elements), tile_threads, 0, stream>>>(
-      input, elements, tile_sums);
-  cuda::check_launch("starting the sums of tiles");
+  cuda::launch("starting the sums of tiles", sum_tiles_kernel,
+               {covering_blocks(elements, tile_elements), tile_threads, stream}, input, elements,
+               tile_sums);
 }
 
 void scan_tiles(const std::uint32_t* input, std::uint64_t elements,
                 const std::uint32_t* scanned_tile_sums, std::uint32_t* output,
                 cudaStream_t stream) {
-  scan_tiles_kernel<<<covering_blocks(elements, tile_elements), tile_threads, 0, stream>>>(
-      input, elements, scanned_tile_sums, output);
-  cuda::check_launch("starting a scan of tiles");
+  cuda::launch("starting a scan of tiles", scan_tiles_kernel,
+               {covering_blocks(elements, tile_elements), tile_threads, stream}, input, elements,
+               scanned_tile_sums, output);
 }
 
 void scan_lookback(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* output,
                    const LookbackScratch& scratch, cudaStream_t stream) {
-  lookback_kernel<<<covering_blocks(elements, tile_elements), tile_threads, 0, stream>>>(
-      input, elements, output, scratch);
-  cuda::check_launch("starting a scan with look-back");
+  cuda::launch("starting a scan with look-back", lookback_kernel,
+               {covering_blocks(elements, tile_elements), tile_threads, stream}, input, elements,
+               output, scratch);
 }
 
 }  // namespace warpfold::bench::ladder

@@ -1,6 +1,6 @@
 #include "bench/ladder/ladder_kernels.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 // A part is scanned by a block of as many threads in three steps: each warp scans its 32 elements,
 // one warp scans the warps' sums, each thread adds what is before its warp. The kernels differ in
@@ -104,9 +104,8 @@ __global__ void __launch_bounds__(part_elements) scan_parts_kernel(const PartSca
 
 template <class WarpScan>
 void launch(const PartScan& scan, cudaStream_t stream) {
-  scan_parts_kernel<WarpScan>
-      <<<covering_blocks(scan.elements, part_elements), part_elements, 0, stream>>>(scan);
-  cuda::check_launch("starting a scan of parts by warps");
+  cuda::launch("starting a scan of parts by warps", scan_parts_kernel<WarpScan>,
+               {covering_blocks(scan.elements, part_elements), part_elements, stream}, scan);
 }
 
 }  // namespace

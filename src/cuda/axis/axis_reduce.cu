@@ -6,7 +6,7 @@
 
 #include "core/layout/partition.hpp"
 #include "cuda/chunks/promoted_elements.hpp"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -344,48 +344,48 @@ __global__ void __launch_bounds__(axis_threads, 2)
   }
 }
 
-unsigned blocks_for(std::uint64_t columns) {
-  const std::uint64_t threads = std::min(columns, max_axis_threads);
-  return static_cast<unsigned>(ceil_div(threads, std::uint64_t{axis_threads}));
+std::uint64_t blocks_for(std::uint64_t columns) {
+  return ceil_div(std::min(columns, max_axis_threads), std::uint64_t{axis_threads});
 }
 
 template <class Number>
 void launch_reduce(const AxisReduce& reduce, cudaStream_t stream) {
-  const unsigned blocks = blocks_for(reduce.outputs * reduce.groups);
+  const std::uint64_t blocks = blocks_for(reduce.outputs * reduce.groups);
   switch (kind_of(reduce.needs)) {
     case ReduceKind::sum:
-      return reduce_columns_kernel<Number, ReduceKind::sum>
-          <<<blocks, axis_threads, 0, stream>>>(reduce);
+      return launch("starting a reduction along axes on the GPU",
+                    reduce_columns_kernel<Number, ReduceKind::sum>, {blocks, axis_threads, stream},
+                    reduce);
     case ReduceKind::extrema:
-      return reduce_columns_kernel<Number, ReduceKind::extrema>
-          <<<blocks, axis_threads, 0, stream>>>(reduce);
+      return launch("starting a reduction along axes on the GPU",
+                    reduce_columns_kernel<Number, ReduceKind::extrema>,
+                    {blocks, axis_threads, stream}, reduce);
     case ReduceKind::any:
-      return reduce_columns_kernel<Number, ReduceKind::any>
-          <<<blocks, axis_threads, 0, stream>>>(reduce);
+      return launch("starting a reduction along axes on the GPU",
+                    reduce_columns_kernel<Number, ReduceKind::any>, {blocks, axis_threads, stream},
+                    reduce);
   }
 }
 
 }  // namespace
 
 void clear_columns(const AxisColumns& columns, std::uint64_t count, cudaStream_t stream) {
-  clear_columns_kernel<<<blocks_for(count), axis_threads, 0, stream>>>(columns, count);
-  check_launch("starting a reduction along axes on the GPU");
+  launch("starting a reduction along axes on the GPU", clear_columns_kernel,
+         {blocks_for(count), axis_threads, stream}, columns, count);
 }
 
 void reduce_columns(const AxisReduce& reduce, cudaStream_t stream) {
   visit_wide_type(reduce.wide,
                   [&](auto number) { launch_reduce<decltype(number)>(reduce, stream); });
-  check_launch("starting a reduction along axes on the GPU");
 }
 
 void merge_columns(const AxisReduce& reduce, cudaStream_t stream) {
   for (std::uint64_t groups = reduce.groups; groups > 1;) {
     const std::uint64_t left = ceil_div(groups, merged_groups);
-    merge_columns_kernel<<<blocks_for(reduce.outputs * left), axis_threads, 0, stream>>>(
-        reduce, groups, left);
+    launch("starting to merge columns on the GPU", merge_columns_kernel,
+           {blocks_for(reduce.outputs * left), axis_threads, stream}, reduce, groups, left);
     groups = left;
   }
-  check_launch("starting to merge columns on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -10,8 +10,8 @@
 #include "cuda/chunks/promoted_elements.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cuda::kernels {
@@ -24,7 +24,7 @@ constexpr std::uint64_t max_segments_of_line = std::uint64_t{1} << 14;
 constexpr std::uint64_t min_segment = 8;
 
 /// Threads that combine a line's segments: each a few, in blocks of whole warps.
-constexpr unsigned max_combining_threads = 512;
+constexpr int max_combining_threads = 512;
 constexpr std::uint64_t combined_segments = 8;
 
 __device__ std::uint64_t thread_number() {
@@ -206,8 +206,8 @@ __device__ typename Operator::State before_thread(const Operator& operation,
                                                   typename Operator::State before,
                                                   const typename Operator::State& own) {
   using State = typename Operator::State;
-  __shared__ alignas(
-      State) unsigned char memory[sizeof(State) * max_combining_threads / warp::lanes];
+  alignas(State)
+      __shared__ unsigned char memory[sizeof(State) * max_combining_threads / warp::lanes];
   auto* of_warp = reinterpret_cast<State*>(memory);
   const State inclusive = warp::inclusive_scan(own, [&](State left, const State& right) {
     operation.append(left, right);
@@ -270,14 +270,14 @@ __global__ void __launch_bounds__(scan_threads, 2)
   scan.status->inexact_lines = 1;
 }
 
-unsigned blocks_for(std::uint64_t threads) {
-  return static_cast<unsigned>(ceil_div(threads, std::uint64_t{scan_threads}));
+std::uint64_t blocks_for(std::uint64_t threads) {
+  return ceil_div(threads, std::uint64_t{scan_threads});
 }
 
-unsigned combining_threads(std::uint64_t segments) {
+int combining_threads(std::uint64_t segments) {
   const std::uint64_t threads =
       round_up(ceil_div(segments, combined_segments), std::uint64_t{warp::lanes});
-  return static_cast<unsigned>(std::min<std::uint64_t>(threads, max_combining_threads));
+  return static_cast<int>(std::min<std::uint64_t>(threads, max_combining_threads));
 }
 
 }  // namespace
@@ -310,24 +310,24 @@ void load_line_scan(const AxisScan& scan) {
 void begin_lines(const AxisScan& scan, cudaStream_t stream) {
   if (scan.lines == 0) return;
   visit_operator(scan, [&](auto operation) {
-    begin_lines_kernel<<<blocks_for(scan.lines), scan_threads, 0, stream>>>(operation, scan.before,
-                                                                            scan.lines);
+    launch("starting a scan along an axis on the GPU", begin_lines_kernel<decltype(operation)>,
+           {blocks_for(scan.lines), scan_threads, stream}, operation, scan.before, scan.lines);
   });
-  check_launch("starting a scan along an axis on the GPU");
 }
 
 void scan_lines(const AxisScan& scan, cudaStream_t stream) {
-  const unsigned blocks = blocks_for(scan.lines * scan.segments.count);
+  const std::uint64_t blocks = blocks_for(scan.lines * scan.segments.count);
   visit_operator(scan, [&](auto operation) {
     if (scan.segments.count > 1) {
-      total_segments_kernel<<<blocks, scan_threads, 0, stream>>>(scan, operation);
-      combine_segments_kernel<<<static_cast<unsigned>(scan.lines),
-                                combining_threads(scan.segments.count), 0, stream>>>(scan,
-                                                                                     operation);
+      launch("starting a scan along an axis on the GPU", total_segments_kernel<decltype(operation)>,
+             {blocks, scan_threads, stream}, scan, operation);
+      launch("starting a scan along an axis on the GPU",
+             combine_segments_kernel<decltype(operation)>,
+             {scan.lines, combining_threads(scan.segments.count), stream}, scan, operation);
     }
-    write_prefixes_kernel<<<blocks, scan_threads, 0, stream>>>(scan, operation);
+    launch("starting a scan along an axis on the GPU", write_prefixes_kernel<decltype(operation)>,
+           {blocks, scan_threads, stream}, scan, operation);
   });
-  check_launch("starting a scan along an axis on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

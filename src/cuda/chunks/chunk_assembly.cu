@@ -5,8 +5,8 @@
 #include "core/layout/partition.hpp"
 #include "cuda/chunks/chunk_source.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -173,10 +173,11 @@ __global__ void __launch_bounds__(assembly_threads)
 }
 
 template <class Element>
-void launch(const AssemblyShare& share, cudaStream_t stream) {
+void start(const AssemblyShare& share, cudaStream_t stream) {
   constexpr std::uint64_t warps = assembly_threads / warp::lanes;
   const std::uint64_t blocks = ceil_div(share.assembly.count * share.parts, warps);
-  assembly_kernel<Element><<<static_cast<unsigned>(blocks), assembly_threads, 0, stream>>>(share);
+  launch("starting the assembly of chunks on the GPU", assembly_kernel<Element>,
+         {blocks, assembly_threads, stream}, share);
 }
 
 }  // namespace
@@ -190,8 +191,7 @@ void assemble_chunks(const ChunkAssembly& assembly, cudaStream_t stream) {
   if (assembly.count == 0) return;
   const AssemblyShare share = share_of(assembly);
   visit_element_bytes(assembly.element_bytes,
-                      [&](auto element) { launch<decltype(element)>(share, stream); });
-  check_launch("starting the assembly of chunks on the GPU");
+                      [&](auto element) { start<decltype(element)>(share, stream); });
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -6,8 +6,8 @@
 #include "core/layout/partition.hpp"
 #include "cuda/chunks/chunk_source.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -173,10 +173,11 @@ __global__ void __launch_bounds__(scatter_threads, 2)
 }
 
 template <class Element>
-void launch(const ScatterShare& share, cudaStream_t stream) {
+void start(const ScatterShare& share, cudaStream_t stream) {
   constexpr std::uint64_t warps = scatter_threads / warp::lanes;
   const std::uint64_t blocks = ceil_div(share.assembly.count * share.tiles, warps);
-  scatter_kernel<Element><<<static_cast<unsigned>(blocks), scatter_threads, 0, stream>>>(share);
+  launch("starting the scatter of chunks on the GPU", scatter_kernel<Element>,
+         {blocks, scatter_threads, stream}, share);
 }
 
 }  // namespace
@@ -190,8 +191,7 @@ void scatter_chunks(const ChunkAssembly& assembly, cudaStream_t stream) {
   if (assembly.count == 0) return;
   const ScatterShare share = share_of(assembly);
   visit_element_bytes(assembly.element_bytes,
-                      [&](auto element) { launch<decltype(element)>(share, stream); });
-  check_launch("starting the scatter of chunks on the GPU");
+                      [&](auto element) { start<decltype(element)>(share, stream); });
 }
 
 }  // namespace warpfold::cuda::kernels

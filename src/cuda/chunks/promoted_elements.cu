@@ -5,8 +5,8 @@
 
 #include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -68,10 +68,9 @@ void widen_elements(const Widening& widening, cudaStream_t stream) {
   const std::uint64_t blocks =
       std::min(ceil_div(widening.count, std::uint64_t{widening_threads}), max_blocks);
   visit_element_type(widening.format.type, [&](auto element) {
-    widening_kernel<decltype(element)>
-        <<<static_cast<unsigned>(blocks), widening_threads, 0, stream>>>(widening);
+    launch("starting to decode elements on the GPU", widening_kernel<decltype(element)>,
+           {blocks, widening_threads, stream}, widening);
   });
-  check_launch("starting to decode elements on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

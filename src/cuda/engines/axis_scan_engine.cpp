@@ -140,7 +140,6 @@ class SubmittedSlab {
 
   bool has_arrived() const { return arrived_; }
   const AxisSlab& shape() const { return shape_; }
-  ElementType type() const { return wide_.type(); }
 
   /// What is put into `stream` later meets the elements.
   const std::byte* elements(cudaStream_t stream) const {

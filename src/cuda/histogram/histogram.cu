@@ -9,8 +9,8 @@
 #include "core/values/ordered_key.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -131,7 +131,7 @@ __device__ void count_elements(const HistogramArguments& arguments, const Counte
 template <class T>
 __global__ void __launch_bounds__(histogram_threads, histogram_blocks)
     block_histogram_kernel(const HistogramArguments arguments) {
-  extern __shared__ unsigned block_counters[];
+  auto* const block_counters = dynamic_shared<unsigned>();
   const auto counters = static_cast<unsigned>(arguments.bins.count + outside_counters);
   for (unsigned i = threadIdx.x; i < counters; i += histogram_threads) block_counters[i] = 0;
   __syncthreads();
@@ -161,8 +161,8 @@ __global__ void __launch_bounds__(histogram_threads, histogram_blocks)
 
 /// Launches as many blocks as the device holds at once, fewer where there are few elements.
 template <class Kernel>
-void launch(Kernel kernel, const HistogramArguments& arguments, std::uint64_t shared_bytes,
-            cudaStream_t stream) {
+void start(Kernel kernel, const HistogramArguments& arguments, std::uint64_t shared_bytes,
+           cudaStream_t stream) {
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, histogram_threads,
                                                       shared_bytes),
@@ -172,8 +172,8 @@ void launch(Kernel kernel, const HistogramArguments& arguments, std::uint64_t sh
   const std::uint64_t blocks =
       std::min(ceil_div(arguments.count, worth_a_block),
                static_cast<std::uint64_t>(resident) * static_cast<unsigned>(multiprocessors()));
-  kernel<<<static_cast<unsigned>(blocks), histogram_threads, shared_bytes, stream>>>(arguments);
-  check_launch("starting the histogram on the GPU");
+  launch("starting the histogram on the GPU", kernel,
+         {blocks, histogram_threads, stream, shared_bytes}, arguments);
 }
 
 /// Returns where the edges are, as cells see them.
@@ -230,9 +230,9 @@ void histogram(const HistogramArguments& arguments, cudaStream_t stream) {
   visit_element_type(arguments.format.type, [&](auto element) {
     using T = decltype(element);
     if (bytes <= max_shared_bytes)
-      launch(block_histogram_kernel<T>, arguments, bytes, stream);
+      start(block_histogram_kernel<T>, arguments, bytes, stream);
     else
-      launch(device_histogram_kernel<T>, arguments, 0, stream);
+      start(device_histogram_kernel<T>, arguments, 0, stream);
   });
 }
 

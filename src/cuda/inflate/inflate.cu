@@ -7,8 +7,8 @@
 #include "cuda/inflate/inflate_streams.hpp"
 #include "cuda/primitives/device_warp.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/stream.hpp"
 
 namespace warpfold::cuda::kernels {
@@ -29,9 +29,8 @@ constexpr std::size_t inflate_shared_bytes =
 
 __global__ void __launch_bounds__(inflate_threads, inflate_blocks)
     inflate_kernel(const inflate::InflateWork work, std::uint32_t active_groups) {
-  extern __shared__ inflate::CodeTables tables[];
-  inflate::inflate_streams<DeviceWarp>(tables + warp::index() * inflate::groups, work,
-                                       active_groups);
+  auto* const tables = dynamic_shared<inflate::CodeTables>() + warp::index() * inflate::groups;
+  inflate::inflate_streams<DeviceWarp>(tables, work, active_groups);
 }
 
 constexpr int checksum_threads = 256;
@@ -148,12 +147,12 @@ void inflate_streams(const InflateBatch& batch, std::uint64_t in_flight, cudaStr
       std::clamp<std::uint64_t>(ceil_div(in_flight, resident * inflate_warps), 1, inflate::groups);
   const std::uint64_t blocks = std::min(resident, ceil_div(batch.count, active * inflate_warps));
   fill_bytes(batch.next, 0, sizeof(*batch.next), stream);
-  inflate_kernel<<<static_cast<unsigned>(blocks), inflate_threads, inflate_shared_bytes, stream>>>(
-      {batch.streams, batch.outcomes, batch.count, batch.next}, static_cast<unsigned>(active));
-  check_launch("starting to inflate on the GPU");
-  verify_kernel<<<batch.count, checksum_threads, 0, stream>>>(batch.streams, batch.outcomes,
-                                                              batch.refused);
-  check_launch("starting to verify checksums on the GPU");
+  launch("starting to inflate on the GPU", inflate_kernel,
+         {blocks, inflate_threads, stream, inflate_shared_bytes},
+         inflate::InflateWork{batch.streams, batch.outcomes, batch.count, batch.next},
+         static_cast<unsigned>(active));
+  launch("starting to verify checksums on the GPU", verify_kernel,
+         {batch.count, checksum_threads, stream}, batch.streams, batch.outcomes, batch.refused);
 }
 
 }  // namespace warpfold::cuda::kernels

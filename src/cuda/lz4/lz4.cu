@@ -5,8 +5,8 @@
 
 #include "core/layout/partition.hpp"
 #include "cuda/primitives/device_warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/stream.hpp"
 
 namespace warpfold::cuda::kernels {
@@ -34,7 +34,7 @@ constexpr int lz4_warps = lz4_threads / warp::lanes;
 template <std::uint32_t element_bytes>
 __global__ void __launch_bounds__(lz4_threads) lz4_kernel(const __grid_constant__ Lz4Blocks all) {
   constexpr std::uint32_t plane_bytes = element_bytes == 0 ? 16 : max_bit_plane_bytes;
-  __shared__ alignas(16) std::uint8_t planes[lz4_warps][plane_bytes];
+  alignas(16) __shared__ std::uint8_t planes[lz4_warps][plane_bytes];
   while (true) {
     std::uint32_t number = 0;
     if (warp::lane() == 0) number = DeviceWarp::take(all.next, 1);
@@ -73,9 +73,8 @@ void load_lz4(std::uint32_t bit_element_bytes) {
 
 void list_lz4_blocks(const Lz4Chunks& chunks, cudaStream_t stream) {
   if (chunks.count == 0) return;
-  list_kernel<<<ceil_div(chunks.count, std::uint32_t{list_threads}), list_threads, 0, stream>>>(
-      chunks);
-  check_launch("starting to take chunks of LZ4 apart on the GPU");
+  launch("starting to take chunks of LZ4 apart on the GPU", list_kernel,
+         {ceil_div(chunks.count, std::uint32_t{list_threads}), list_threads, stream}, chunks);
 }
 
 void decode_lz4_blocks(const Lz4Blocks& blocks, cudaStream_t stream) {
@@ -87,9 +86,9 @@ void decode_lz4_blocks(const Lz4Blocks& blocks, cudaStream_t stream) {
           "preparing to decode LZ4 on the GPU");
     const auto most = static_cast<std::uint32_t>(resident * multiprocessors());
     const std::uint32_t wanted = ceil_div(blocks.count, std::uint32_t{lz4_warps});
-    kernel<<<std::min(most, wanted), lz4_threads, 0, stream>>>(blocks);
+    launch("starting to decode LZ4 on the GPU", kernel,
+           {std::min(most, wanted), lz4_threads, stream}, blocks);
   });
-  check_launch("starting to decode LZ4 on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -30,9 +30,13 @@ template <class T>
 using Comparable = typename ComparableOf<T>::type;
 
 __device__ inline float converted(Float16 element) {
+#ifdef __CUDACC__
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(element.bits));
   return value;
+#else
+  return element.to_float();
+#endif
 }
 
 __device__ inline float converted(BFloat16 element) { return element.to_float(); }

@@ -8,8 +8,8 @@
 #include "cuda/reduce/reduce_extrema.cuh"
 #include "cuda/reduce/reduce_floats.cuh"
 #include "cuda/reduce/reduce_integers.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 
@@ -176,20 +176,21 @@ __global__ void __launch_bounds__(reduce_threads,
 
 template <class T>
 void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(arguments.blocks);
+  const auto blocks = static_cast<std::uint64_t>(arguments.blocks);
   const std::uint64_t maximum = max_block_elements * blocks;
   if (arguments.selected != nullptr) {
     if (arguments.count == 0) load_kernel(reduce_selected_kernel<T>);
     for (std::uint64_t first = 0; first < arguments.count; first += maximum)
-      reduce_selected_kernel<T><<<blocks, reduce_threads, 0, stream>>>(arguments, first, maximum);
+      launch("starting the reduction on the GPU", reduce_selected_kernel<T>,
+             {blocks, reduce_threads, stream}, arguments, first, maximum);
   } else {
     visit_reduce(arguments.needs, [&](auto kind) {
       for (std::uint64_t first = 0; first < arguments.count; first += maximum)
-        reduce_kernel<T, decltype(kind)><<<blocks, reduce_threads, 0, stream>>>(
-            share_of<T>(arguments, first, std::min(maximum, arguments.count - first)));
+        launch("starting the reduction on the GPU", reduce_kernel<T, decltype(kind)>,
+               {blocks, reduce_threads, stream},
+               share_of<T>(arguments, first, std::min(maximum, arguments.count - first)));
     });
   }
-  check_launch("starting the reduction on the GPU");
 }
 
 template <class T>

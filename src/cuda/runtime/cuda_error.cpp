@@ -85,6 +85,4 @@ void check(cudaError_t status, const char* action) {
   throw Error(std::string(action) + " failed", text_of(status), suggestion(status));
 }
 
-void check_launch(const char* action) { check(cudaGetLastError(), action); }
-
 }  // namespace warpfold::cuda

@@ -8,7 +8,4 @@ namespace warpfold::cuda {
 /// error from the calling thread.
 void check(cudaError_t status, const char* action);
 
-/// Does what check() does for the kernel launch just made.
-void check_launch(const char* action);
-
 }  // namespace warpfold::cuda

@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
 #include "cuda/scan/scan_bulk_kernel.cuh"
@@ -58,9 +57,7 @@ struct BulkLaunch {
 
   static constexpr int shared_bytes = sizeof(typename Shape::Shared);
 
-  static const void* kernel() {
-    return reinterpret_cast<const void*>(scan_bulk_kernel<Operator, Tuning>);
-  }
+  static constexpr auto* kernel = &scan_bulk_kernel<Operator, Tuning>;
 
   static void start(const ScanArguments& arguments, std::uint32_t resident_blocks,
                     cudaStream_t stream) {
@@ -70,18 +67,16 @@ struct BulkLaunch {
     const std::uint64_t tiles =
         std::max<std::uint64_t>(1, ceil_div(elements, std::uint64_t{Shape::tile_elements}));
     const auto blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, resident_blocks));
-    Scan scan{static_cast<const Input*>(arguments.input) + head,
-              static_cast<Output*>(arguments.output) + head,
-              elements,
-              static_cast<std::uint32_t>(head),
-              arguments.exclusive,
-              carried_value<Operator>(arguments.carry),
-              {static_cast<PublishedAggregate<typename Shape::Part>*>(arguments.workspace), blocks,
-               arguments.epoch}};
-    void* parameters[] = {&scan};
-    check(cudaLaunchCooperativeKernel(kernel(), dim3(blocks), dim3(Shape::threads), parameters,
-                                      shared_bytes, stream),
-          "starting the scan on the GPU");
+    const Scan scan{static_cast<const Input*>(arguments.input) + head,
+                    static_cast<Output*>(arguments.output) + head,
+                    elements,
+                    static_cast<std::uint32_t>(head),
+                    arguments.exclusive,
+                    carried_value<Operator>(arguments.carry),
+                    {static_cast<PublishedAggregate<typename Shape::Part>*>(arguments.workspace),
+                     blocks, arguments.epoch}};
+    launch_resident("starting the scan on the GPU", kernel,
+                    {blocks, Shape::threads, stream, shared_bytes}, scan);
   }
 };
 
@@ -103,11 +98,11 @@ std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
   visit_scan_operator(input, output, operation, [&](auto scan_operator) {
     using Launch = BulkLaunch<decltype(scan_operator)>;
     if (Launch::shared_bytes > shared_bytes) return;
-    check(cudaFuncSetAttribute(Launch::kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+    check(cudaFuncSetAttribute(Launch::kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                Launch::shared_bytes),
           "preparing the scan on the GPU");
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &blocks, Launch::kernel(), Launch::Shape::threads, Launch::shared_bytes),
+              &blocks, Launch::kernel, Launch::Shape::threads, Launch::shared_bytes),
           "preparing the scan on the GPU");
   });
   return static_cast<std::uint32_t>(blocks * multiprocessors());

@@ -8,6 +8,7 @@
 #include "cuda/primitives/bulk_copy.cuh"
 #include "cuda/primitives/lane_elements.cuh"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/scan/scan_bulk_shape.cuh"
 #include "cuda/scan/scan_lookback.cuh"
 
@@ -310,10 +311,7 @@ class BulkScanBlock {
 template <class Op, class Tuning>
 __global__ void __launch_bounds__(BulkShape<Op, Tuning>::threads, 1) scan_bulk_kernel(
     const __grid_constant__ BulkScan<Op, typename BulkShape<Op, Tuning>::Part> scan) {
-  extern __shared__ __align__(128) std::byte shared[];
-  BulkScanBlock<Op, Tuning>(scan,
-                            *reinterpret_cast<typename BulkShape<Op, Tuning>::Shared*>(shared))
-      .run();
+  BulkScanBlock<Op, Tuning>(scan, *dynamic_shared<typename BulkShape<Op, Tuning>::Shared>()).run();
 }
 
 }  // namespace warpfold::cuda::kernels

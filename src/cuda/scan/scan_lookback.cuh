@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
 
 /// How the blocks of a one-pass scan learn what lies before their tiles. All blocks of the grid are
@@ -59,28 +60,18 @@ struct alignas(2 * sizeof(T)) PublishedAggregate {
 template <class T>
 __device__ void store_relaxed(PublishedAggregate<T>* slot, const PublishedAggregate<T>& aggregate) {
   if constexpr (sizeof(T) == 4)
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(slot), "l"(aggregate.words[0])
-                 : "memory");
+    cuda::store_relaxed(slot->words, aggregate.words[0]);
   else
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(slot),
-                 "l"(aggregate.words[0]), "l"(aggregate.words[1])
-                 : "memory");
+    cuda::store_relaxed(reinterpret_cast<ulonglong2*>(slot), std::bit_cast<ulonglong2>(aggregate));
 }
 
 template <class T>
 __device__ PublishedAggregate<T> load_relaxed(const PublishedAggregate<T>* slot) {
-  PublishedAggregate<T> aggregate;
   if constexpr (sizeof(T) == 4)
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                 : "=l"(aggregate.words[0])
-                 : "l"(slot)
-                 : "memory");
+    return {{cuda::load_relaxed(slot->words)}};
   else
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                 : "=l"(aggregate.words[0]), "=l"(aggregate.words[1])
-                 : "l"(slot)
-                 : "memory");
-  return aggregate;
+    return std::bit_cast<PublishedAggregate<T>>(
+        cuda::load_relaxed(reinterpret_cast<const ulonglong2*>(slot)));
 }
 
 /// The aggregates of the last rounds, in device memory that was zero before the first epoch, 1.

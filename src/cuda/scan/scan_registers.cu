@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
 #include "cuda/scan/scan_operator.cuh"
@@ -35,9 +34,7 @@ struct RegistersLaunch {
   using Input = typename Operator::Input;
   using Output = typename Operator::Output;
 
-  static const void* kernel() {
-    return reinterpret_cast<const void*>(scan_registers_kernel<Operator, Shape>);
-  }
+  static constexpr auto* kernel = &scan_registers_kernel<Operator, Shape>;
 
   /// So many warps as the device has shared memory for.
   static int max_warps() {
@@ -50,11 +47,11 @@ struct RegistersLaunch {
   static ResidentScan resident_scan() {
     const int warps = max_warps();
     int blocks = 0;
-    check(cudaFuncSetAttribute(kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(Shape::shared_bytes(warps))),
           "preparing the scan on the GPU");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &blocks, kernel(), (warps + 1) * warp::lanes, Shape::shared_bytes(warps)),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (warps + 1) * warp::lanes,
+                                                        Shape::shared_bytes(warps)),
           "preparing the scan on the GPU");
     return {static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), warps};
   }
@@ -95,11 +92,9 @@ struct RegistersLaunch {
   void start(const ScanArguments& arguments, cudaStream_t stream) const {
     RegisterScan<Operator> scan = scan_of(arguments);
     scan.ring.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan.tiles, max_blocks));
-    void* parameters[] = {&scan};
-    check(cudaLaunchCooperativeKernel(kernel(), dim3(scan.ring.blocks),
-                                      dim3(static_cast<unsigned>((warps + 1) * warp::lanes)),
-                                      parameters, Shape::shared_bytes(warps), stream),
-          "starting the scan on the GPU");
+    launch_resident(
+        "starting the scan on the GPU", kernel,
+        {scan.ring.blocks, (warps + 1) * warp::lanes, stream, Shape::shared_bytes(warps)}, scan);
   }
 };
 

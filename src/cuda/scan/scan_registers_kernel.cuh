@@ -7,6 +7,7 @@
 
 #include "cuda/primitives/lane_elements.cuh"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/scan/scan_lookback.cuh"
 #include "cuda/scan/scan_operator.cuh"
 
@@ -261,7 +262,6 @@ __global__ void __launch_bounds__(Shape::max_threads, 1)
     scan_registers_kernel(const RegisterScan<Operator> scan) {
   using Value = typename Operator::Value;
   constexpr std::uint32_t lag = Shape::lag;
-  extern __shared__ uint4 slots[];
   __shared__ Value segment_totals[2][Shape::max_warps];
   __shared__ Value segment_bases[2][Shape::max_warps];
   const int warp = warp::index();
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(Shape::max_threads, 1)
   const auto tile_of = [](std::uint32_t round) {
     return std::uint64_t{round} * gridDim.x + blockIdx.x;
   };
-  SegmentScanner<Operator, Shape> segment(scan, reinterpret_cast<std::byte*>(slots));
+  SegmentScanner<Operator, Shape> segment(scan, dynamic_shared<std::byte>());
   TilePrefix<Operator, Shape> prefix(scan);
   if (!looks_back) segment.load(tile_of(0));
 #pragma unroll 1

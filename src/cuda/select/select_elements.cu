@@ -7,8 +7,8 @@
 #include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/scan_lookback.cuh"
 
@@ -233,11 +233,11 @@ void select_elements(const StoredElements& stored, const SelectTarget& target,
   }
   fill_bytes(target.scratch, 0, select_scratch_bytes(stored.count), stream);
   visit_decoding(stored, [&](auto element, auto value) {
-    const auto launch = launch_of<decltype(element)>(stored, target);
-    select_kernel<decltype(element), decltype(value)>
-        <<<launch.tiles, select_threads, 0, stream>>>(launch);
+    const auto selection = launch_of<decltype(element)>(stored, target);
+    launch("starting to select elements on the GPU",
+           select_kernel<decltype(element), decltype(value)>,
+           {selection.tiles, select_threads, stream}, selection);
   });
-  check_launch("starting to select elements on the GPU");
 }
 
 void decode_elements(const StoredElements& stored, std::uint64_t substitute, std::byte* values,
@@ -246,11 +246,10 @@ void decode_elements(const StoredElements& stored, std::uint64_t substitute, std
   visit_decoding(stored, [&](auto element, auto value) {
     using Value = decltype(value);
     const auto bits = static_cast<Word<Value>>(substitute);
-    decode_kernel<decltype(element), Value>
-        <<<decoding_blocks(stored.count), select_threads, 0, stream>>>(
-            launch_of<decltype(element)>(stored, {.values = values}), std::bit_cast<Value>(bits));
+    launch("starting to decode on the GPU", decode_kernel<decltype(element), Value>,
+           {decoding_blocks(stored.count), select_threads, stream},
+           launch_of<decltype(element)>(stored, {.values = values}), std::bit_cast<Value>(bits));
   });
-  check_launch("starting to decode on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -3,7 +3,7 @@
 
 #include "core/values/ordered_key.hpp"
 #include "cuda/primitives/slices.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/float_tiles.hpp"
 #include "cuda/tiles/tile.cuh"
 
@@ -327,11 +327,11 @@ void float_tile_totals(const BlockView& block, const FloatTileTotals& totals, No
   visit_element_type(block.format.type, [&](auto element) {
     using T = decltype(element);
     if constexpr (is_floating_element<T>) {
-      const auto blocks = static_cast<unsigned>(ceil_div(block.tiles(), reduce_warps));
-      float_tile_totals_kernel<T><<<blocks, reduce_threads, 0, stream>>>(block, totals, non_finite);
+      launch("starting the reduction of a block on the GPU", float_tile_totals_kernel<T>,
+             {ceil_div(block.tiles(), reduce_warps), reduce_threads, stream}, block, totals,
+             non_finite);
     }
   });
-  check_launch("starting the reduction of a block on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

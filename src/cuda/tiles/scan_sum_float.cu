@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "core/scan/scan_arithmetic.hpp"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/certified_scan.cuh"
 #include "cuda/tiles/float_tiles.hpp"
 #include "cuda/tiles/tile.cuh"
@@ -228,20 +228,19 @@ __global__ void __launch_bounds__(tile_threads)
 }
 
 template <class T, class Out>
-void launch(const BlockView& block, const TileStart* starts, const TileList& put_off,
-            bool exclusive, cudaStream_t stream) {
+void start(const BlockView& block, const TileStart* starts, const TileList& put_off, bool exclusive,
+           cudaStream_t stream) {
   constexpr bool pairs = std::is_same_v<T, double> || std::is_same_v<Out, double>;
-  const auto tiles = static_cast<unsigned>(block.tiles());
   if constexpr (pairs)
-    scan_in_pairs_kernel<T, Out>
-        <<<tiles, part_threads, 0, stream>>>(block, starts, put_off, exclusive);
+    launch("starting the scan on the GPU", scan_in_pairs_kernel<T, Out>,
+           {block.tiles(), part_threads, stream}, block, starts, put_off, exclusive);
   else
-    scan_in_doubles_kernel<T, Out>
-        <<<tiles, tile_threads, 0, stream>>>(block, starts, put_off, exclusive);
+    launch("starting the scan on the GPU", scan_in_doubles_kernel<T, Out>,
+           {block.tiles(), tile_threads, stream}, block, starts, put_off, exclusive);
   using Inner = std::conditional_t<pairs, DoublePair, double>;
-  const auto blocks = static_cast<unsigned>(std::min(block.tiles(), put_off_blocks));
-  scan_put_off_kernel<T, Out, Inner>
-      <<<blocks, tile_threads, 0, stream>>>(block, starts, put_off, exclusive);
+  const std::uint64_t blocks = std::min(block.tiles(), put_off_blocks);
+  launch("starting the scan on the GPU", scan_put_off_kernel<T, Out, Inner>,
+         {blocks, tile_threads, stream}, block, starts, put_off, exclusive);
 }
 
 }  // namespace
@@ -253,10 +252,9 @@ void scan_sum_float(const BlockView& block, const TileStart* starts, const TileL
       using T = decltype(element);
       using Out = decltype(output);
       if constexpr (is_floating_element<T> && is_floating_element<Out>)
-        launch<T, Out>(block, starts, put_off, exclusive, stream);
+        start<T, Out>(block, starts, put_off, exclusive, stream);
     });
   });
-  check_launch("starting the scan on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

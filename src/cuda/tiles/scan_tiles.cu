@@ -5,7 +5,7 @@
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/tile.cuh"
 #include "cuda/tiles/tile_scans.hpp"
 #include "cuda/tiles/write_prefixes.cuh"
@@ -165,21 +165,19 @@ void scan_sum_integer(const BlockView& block, const int128* tile_sums, int128 be
   visit_element_type(block.format.type, [&](auto element) {
     using T = decltype(element);
     if constexpr (!is_floating_element<T>)
-      scan_sum_integer_kernel<T><<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(
-          block, tile_sums, before, exclusive, check);
+      launch("starting the scan on the GPU", scan_sum_integer_kernel<T>,
+             {block.tiles(), tile_threads, stream}, block, tile_sums, before, exclusive, check);
   });
-  check_launch("starting the scan on the GPU");
 }
 
 void scan_extremum(const BlockView& block, const Extremum* tile_extrema,
                    const NonFinite* non_finite, const ExtremumCarry& before, bool maximum,
                    bool exclusive, const OverflowCheck& check, cudaStream_t stream) {
   visit_element_type(block.format.type, [&](auto element) {
-    scan_extremum_kernel<decltype(element)>
-        <<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(
-            block, tile_extrema, non_finite, before, maximum, exclusive, check);
+    launch("starting the scan on the GPU", scan_extremum_kernel<decltype(element)>,
+           {block.tiles(), tile_threads, stream}, block, tile_extrema, non_finite, before, maximum,
+           exclusive, check);
   });
-  check_launch("starting the scan on the GPU");
 }
 
 }  // namespace warpfold::cuda::kernels

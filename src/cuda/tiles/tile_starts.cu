@@ -3,7 +3,7 @@
 #include "cuda/primitives/digit_number.hpp"
 #include "cuda/primitives/slices.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/float_tiles.hpp"
 
 namespace warpfold::cuda::kernels {
@@ -163,10 +163,8 @@ __global__ void __launch_bounds__(start_threads)
 void tile_starts(const FloatTileTotals& totals, const NonFinite* non_finite,
                  const FloatCarry& before, std::uint64_t tiles, TileStart* starts,
                  cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(totals.groups.count);
-  tile_starts_kernel<<<blocks, start_threads, 0, stream>>>(totals, non_finite, before, tiles,
-                                                           starts);
-  check_launch("starting the prefixes of tiles on the GPU");
+  launch("starting the prefixes of tiles on the GPU", tile_starts_kernel,
+         {totals.groups.count, start_threads, stream}, totals, non_finite, before, tiles, starts);
 }
 
 }  // namespace warpfold::cuda::kernels

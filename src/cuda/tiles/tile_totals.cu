@@ -2,7 +2,7 @@
 
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/tile.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -133,40 +133,38 @@ void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stre
   visit_element_type(block.format.type, [&](auto element) {
     using T = decltype(element);
     if constexpr (!is_floating_element<T>)
-      integer_tile_totals_kernel<T>
-          <<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(block, sums);
+      launch("starting the reduction of a block on the GPU", integer_tile_totals_kernel<T>,
+             {block.tiles(), tile_threads, stream}, block, sums);
   });
-  check_launch("starting the reduction of a block on the GPU");
 }
 
 void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrema,
                           NonFinite* non_finite, cudaStream_t stream) {
   visit_element_type(block.format.type, [&](auto element) {
-    extremum_tile_totals_kernel<decltype(element)>
-        <<<static_cast<unsigned>(block.tiles()), tile_threads, 0, stream>>>(block, maximum, extrema,
-                                                                            non_finite);
+    launch("starting the reduction of a block on the GPU",
+           extremum_tile_totals_kernel<decltype(element)>, {block.tiles(), tile_threads, stream},
+           block, maximum, extrema, non_finite);
   });
-  check_launch("starting the reduction of a block on the GPU");
 }
 
 void limb_prefixes(std::int64_t* limbs, std::uint64_t groups, std::int64_t* totals,
                    cudaStream_t stream) {
-  exclusive_prefix_kernel<std::int64_t, Addition<std::int64_t>>
-      <<<ExactSum::limbs, prefix_threads, 0, stream>>>(limbs, groups, totals);
-  check_launch("starting the prefixes of tiles on the GPU");
+  launch("starting the prefixes of tiles on the GPU",
+         exclusive_prefix_kernel<std::int64_t, Addition<std::int64_t>>,
+         {ExactSum::limbs, prefix_threads, stream}, limbs, groups, totals);
 }
 
 void integer_prefixes(int128* sums, std::uint64_t tiles, int128* total, cudaStream_t stream) {
-  exclusive_prefix_kernel<int128, Addition<int128>>
-      <<<1, prefix_threads, 0, stream>>>(sums, tiles, total);
-  check_launch("starting the prefixes of tiles on the GPU");
+  launch("starting the prefixes of tiles on the GPU",
+         exclusive_prefix_kernel<int128, Addition<int128>>, {1, prefix_threads, stream}, sums,
+         tiles, total);
 }
 
 void extremum_prefixes(Extremum* extrema, std::uint64_t tiles, Extremum* total,
                        cudaStream_t stream) {
-  exclusive_prefix_kernel<Extremum, ExtremumChoice>
-      <<<1, prefix_threads, 0, stream>>>(extrema, tiles, total);
-  check_launch("starting the prefixes of tiles on the GPU");
+  launch("starting the prefixes of tiles on the GPU",
+         exclusive_prefix_kernel<Extremum, ExtremumChoice>, {1, prefix_threads, stream}, extrema,
+         tiles, total);
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -1,5 +1,5 @@
 #include "bench/ladder/ladder_pattern.hpp"
-#include "cuda/runtime/cuda_error.hpp"
+#include "cuda/runtime/launch.cuh"
 
 namespace warpfold::bench::ladder {
 namespace {
@@ -23,14 +23,13 @@ __global__ void count_kernel(const std::uint32_t* array, const std::uint64_t ele
 }  // namespace
 
 void fill_pattern(std::uint32_t* array, std::uint64_t elements, cudaStream_t stream) {
-  fill_kernel<<<blocks, threads, 0, stream>>>(array, elements);
-  cuda::check_launch("filling a test's array");
+  cuda::launch("filling a test's array", fill_kernel, {blocks, threads, stream}, array, elements);
 }
 
 void count_mismatches(const std::uint32_t* array, std::uint64_t elements,
                       unsigned long long* mismatches, cudaStream_t stream) {
-  count_kernel<<<blocks, threads, 0, stream>>>(array, elements, mismatches);
-  cuda::check_launch("checking a test's array");
+  cuda::launch("checking a test's array", count_kernel, {blocks, threads, stream}, array, elements,
+               mismatches);
 }
 
 }  // namespace warpfold::bench::ladder

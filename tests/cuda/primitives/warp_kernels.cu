@@ -1,6 +1,7 @@
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/primitives/warp_kernels.hpp"
+#include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 
@@ -194,10 +195,10 @@ std::vector<Out> run(const std::vector<In>& in, const Function& function) {
   const DeviceBuffer device_in(in.size() * sizeof(In));
   const DeviceBuffer device_out(out.size() * sizeof(Out));
   copy_to_device(device_in.data(), in.data(), device_in.size(), stream.get());
-  warp_kernel<<<1, static_cast<unsigned>(in.size()), 0, stream.get()>>>(
-      reinterpret_cast<const In*>(device_in.data()), reinterpret_cast<Out*>(device_out.data()),
-      function);
-  check_launch("a test's kernel");
+  launch("a test's kernel", warp_kernel<In, Out, Function>,
+         {1, static_cast<int>(in.size()), stream.get()},
+         reinterpret_cast<const In*>(device_in.data()), reinterpret_cast<Out*>(device_out.data()),
+         function);
   copy_to_host(out.data(), device_out.data(), device_out.size(), stream.get());
   stream.synchronize();
   return out;

@@ -12,6 +12,7 @@
 
 #include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
+#include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
@@ -164,8 +165,10 @@ class OnePassScanOf : public testing::TestWithParam<ScanTypes> {
   std::unique_ptr<Stream> stream_;
 };
 
+/// Some tiles, and as many that each multiprocessor takes more than two.
 std::vector<std::uint64_t> sizes_about(std::uint64_t tile) {
-  return {0, 1, 31, 32, 33, tile - 1, tile, tile + 1, 7 * tile + 5, 300 * tile + 77};
+  const auto rounds = static_cast<std::uint64_t>(9 * multiprocessors() / 4 + 3);
+  return {0, 1, 31, 32, 33, tile - 1, tile, tile + 1, 7 * tile + 5, rounds * tile + 77};
 }
 
 TEST_P(OnePassScanOf, EqualsTheCpuBackend) {
