@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector_types.h>
+#include <cuda_runtime_api.h>
 
 #include <cstdint>
 

@@ -1,5 +1,8 @@
 #include "cuda/tiles/tile_scans.hpp"
 
+#include <algorithm>
+
+#include "core/layout/partition.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/launch.cuh"
@@ -85,9 +88,7 @@ __global__ void __launch_bounds__(tile_threads)
   extrema[blockIdx.x] = result;
 }
 
-constexpr int prefix_threads = 1024;
-constexpr int prefix_warps = prefix_threads / warp::lanes;
-static_assert(prefix_warps == warp::lanes);
+constexpr std::uint64_t max_prefix_threads = warp::lanes * warp::lanes;
 
 template <class Integer>
 struct Addition {
@@ -101,20 +102,23 @@ struct ExtremumChoice : BetterExtremum {
 
 /// Thread block i scans column i, a chunk of as many values as it has threads at a time.
 template <class Value, class Operator>
-__global__ void __launch_bounds__(prefix_threads)
+__global__ void __launch_bounds__(max_prefix_threads)
     exclusive_prefix_kernel(Value* values, const std::uint64_t count, Value* totals) {
-  __shared__ Value warp_total[prefix_warps];
+  __shared__ Value warp_total[warp::lanes];
   const Operator operation{};
+  const int warp_count = static_cast<int>(blockDim.x) / warp::lanes;
   Value* column = values + blockIdx.x * count;
   Value carry = Operator::identity();
-  for (std::uint64_t first = 0; first < count; first += prefix_threads) {
+  for (std::uint64_t first = 0; first < count; first += blockDim.x) {
     const std::uint64_t i = first + threadIdx.x;
     const Value own = i < count ? column[i] : Operator::identity();
     const Value inclusive = warp::inclusive_scan(own, operation);
     if (warp::lane() == warp::lanes - 1) warp_total[warp::index()] = inclusive;
     __syncthreads();
-    const Value warps = warp::inclusive_scan(warp_total[warp::lane()], operation);
-    const Value chunk = warp::shuffle(warps, prefix_warps - 1);
+    const Value of_warp =
+        warp::lane() < warp_count ? warp_total[warp::lane()] : Operator::identity();
+    const Value warps = warp::inclusive_scan(of_warp, operation);
+    const Value chunk = warp::shuffle(warps, warp_count - 1);
     const Value warps_below = warp::shuffle(warps, warp::index() == 0 ? 0 : warp::index() - 1);
     const Value lanes_below = warp::shuffle_up(inclusive, 1);
     Value prefix = carry;
@@ -125,6 +129,15 @@ __global__ void __launch_bounds__(prefix_threads)
     __syncthreads();
   }
   if (threadIdx.x == 0) totals[blockIdx.x] = carry;
+}
+
+template <class Operator, class Value>
+void exclusive_prefixes(Value* values, std::uint64_t columns, std::uint64_t count, Value* totals,
+                        cudaStream_t stream) {
+  const std::uint64_t lanes = round_up(std::max<std::uint64_t>(count, 1), warp::lanes);
+  launch("starting the prefixes of tiles on the GPU", exclusive_prefix_kernel<Value, Operator>,
+         {columns, static_cast<int>(std::min(lanes, max_prefix_threads)), stream}, values, count,
+         totals);
 }
 
 }  // namespace
@@ -149,22 +162,16 @@ void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrem
 
 void limb_prefixes(std::int64_t* limbs, std::uint64_t groups, std::int64_t* totals,
                    cudaStream_t stream) {
-  launch("starting the prefixes of tiles on the GPU",
-         exclusive_prefix_kernel<std::int64_t, Addition<std::int64_t>>,
-         {ExactSum::limbs, prefix_threads, stream}, limbs, groups, totals);
+  exclusive_prefixes<Addition<std::int64_t>>(limbs, ExactSum::limbs, groups, totals, stream);
 }
 
 void integer_prefixes(int128* sums, std::uint64_t tiles, int128* total, cudaStream_t stream) {
-  launch("starting the prefixes of tiles on the GPU",
-         exclusive_prefix_kernel<int128, Addition<int128>>, {1, prefix_threads, stream}, sums,
-         tiles, total);
+  exclusive_prefixes<Addition<int128>>(sums, 1, tiles, total, stream);
 }
 
 void extremum_prefixes(Extremum* extrema, std::uint64_t tiles, Extremum* total,
                        cudaStream_t stream) {
-  launch("starting the prefixes of tiles on the GPU",
-         exclusive_prefix_kernel<Extremum, ExtremumChoice>, {1, prefix_threads, stream}, extrema,
-         tiles, total);
+  exclusive_prefixes<ExtremumChoice>(extrema, 1, tiles, total, stream);
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -10,6 +10,7 @@
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/engines/backend.hpp"
+#include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/drive_engines.hpp"
@@ -23,8 +24,12 @@ constexpr std::size_t tile = scan_order::tile_elements;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr ElementType floats[] = {ElementType::f16, ElementType::bf16, ElementType::f32,
                                   ElementType::f64};
-constexpr std::size_t sizes[] = {1,    31,   32,   33,           4095,
-                                 4096, 4097, 8192, 5 * tile + 1, 300 * tile + 77};
+
+/// Some tiles, and as many that each multiprocessor takes more than two.
+std::vector<std::size_t> sizes() {
+  const auto rounds = static_cast<std::size_t>(9 * multiprocessors() / 4 + 3);
+  return {1, 31, 32, 33, 4095, 4096, 4097, 8192, 5 * tile + 1, rounds * tile + 77};
+}
 
 /// Series that put the ways a scan can go to the test; doubles, to be rounded to the type.
 enum class Series {
@@ -170,7 +175,7 @@ std::string described(const ScanSpec& spec, Series series, std::size_t size) {
 TEST_P(CudaFloatScan, PrefixesAreThoseOfTheCpuByteForByte) {
   for (const ElementType output : floats) {
     for (const Series series : all_series) {
-      for (const std::size_t size : sizes) {
+      for (const std::size_t size : sizes()) {
         const bool exclusive = size % 2 == 0;
         const ScanSpec spec = sum_of(GetParam(), output, exclusive);
         const auto bytes = bytes_of_series(GetParam(), series, size);
@@ -225,7 +230,7 @@ TEST_P(CudaFloatScan, SpecialElementsBeforeTheBlockCount) {
 
 TEST_P(CudaFloatScan, TotalsAreExact) {
   for (const Series series : all_series) {
-    for (const std::size_t size : sizes) {
+    for (const std::size_t size : sizes()) {
       const ScanSpec spec = sum_of(GetParam(), ElementType::f64);
       const auto bytes = bytes_of_series(GetParam(), series, size);
       const Accumulator total = scan_on_device(bytes, spec, Accumulator::empty(), 0).total;
