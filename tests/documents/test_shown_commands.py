@@ -124,8 +124,8 @@ def check_names(words):
     elif words[0] == "warpfold":
         check_options((support.program(),), words[1:])
     elif words[0].startswith("build/release/"):
-        targets = (documents.ROOT / "src/CMakeLists.txt").read_text()
-        assert pathlib.PurePath(words[0]).name in targets
+        lists = [documents.ROOT / folder / "CMakeLists.txt" for folder in ("src", "tests/emulator")]
+        assert any(pathlib.PurePath(words[0]).name in each.read_text() for each in lists)
     elif scripts and words[0] != "cmake":
         check_script(words[scripts[0]], words[scripts[0] + 1 :])
 

@@ -1,0 +1,308 @@
+#pragma once
+
+// What device code finds in CUDA C++, for the host's compiler: included before each .cu file.
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "emulator/grid.hpp"
+
+#undef __shared__
+#define __shared__ static thread_local
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __noinline__
+
+#define threadIdx (::warpfold::emulator::place->thread)
+#define blockIdx (::warpfold::emulator::place->block)
+#define blockDim (::warpfold::emulator::place->threads)
+#define gridDim (::warpfold::emulator::place->blocks)
+
+namespace warpfold::emulator {
+
+template <class T>
+std::uint64_t bits_of(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(value));
+  return bits;
+}
+
+template <class T>
+T of_bits(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// Returns what lane `source` brings, the own value where there is no such lane.
+template <class T>
+T shuffled(unsigned mask, T value, unsigned source) {
+  const Met& met = meet(Meeting::shuffle, mask, bits_of(value));
+  return source < warp_lanes && (met.lanes & 1u << source) != 0 ? of_bits<T>(met.value[source])
+                                                                : value;
+}
+
+inline unsigned voted(unsigned mask, bool says) {
+  const Met& met = meet(Meeting::vote, mask, says ? 1 : 0);
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    if ((met.lanes & 1u << lane) != 0 && met.value[lane] != 0) lanes |= 1u << lane;
+  return lanes;
+}
+
+template <class T>
+unsigned matching(unsigned mask, T value) {
+  const Met& met = meet(Meeting::match, mask, bits_of(value));
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    if ((met.lanes & 1u << lane) != 0 && met.value[lane] == bits_of(value)) lanes |= 1u << lane;
+  return lanes;
+}
+
+template <class Combine>
+unsigned combined(unsigned mask, unsigned value, Combine combine) {
+  const Met& met = meet(Meeting::reduce, mask, value);
+  unsigned result = value;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    if (lane != place->lane() && (met.lanes & 1u << lane) != 0)
+      result = combine(result, static_cast<unsigned>(met.value[lane]));
+  return result;
+}
+
+/// Replaces *to by change(*to); returns what it was.
+template <class T, class Change>
+T changed(T* to, Change change) {
+  perhaps_let_lanes_run();
+  const T before = *to;
+  *to = change(before);
+  perhaps_let_lanes_run();
+  return before;
+}
+
+}  // namespace warpfold::emulator
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source) {
+  return warpfold::emulator::shuffled(mask, value, static_cast<unsigned>(source) % 32);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta) {
+  return warpfold::emulator::shuffled(mask, value, warpfold::emulator::place->lane() - delta);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta) {
+  return warpfold::emulator::shuffled(mask, value, warpfold::emulator::place->lane() + delta);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int bits) {
+  return warpfold::emulator::shuffled(
+      mask, value, warpfold::emulator::place->lane() ^ static_cast<unsigned>(bits));
+}
+
+inline unsigned __ballot_sync(unsigned mask, int says) {
+  return warpfold::emulator::voted(mask, says != 0);
+}
+inline int __any_sync(unsigned mask, int says) { return __ballot_sync(mask, says) != 0; }
+inline int __all_sync(unsigned mask, int says) { return __ballot_sync(mask, !says) == 0; }
+
+template <class T>
+unsigned __match_any_sync(unsigned mask, T value) {
+  return warpfold::emulator::matching(mask, value);
+}
+template <class T>
+unsigned __match_all_sync(unsigned mask, T value, int* same) {
+  *same = warpfold::emulator::matching(mask, value) == mask;
+  return *same != 0 ? mask : 0;
+}
+
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+  return warpfold::emulator::combined(mask, value, [](unsigned a, unsigned b) { return a + b; });
+}
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  return warpfold::emulator::combined(mask, value,
+                                      [](unsigned a, unsigned b) { return std::max(a, b); });
+}
+
+/// The lane alone: which others run beside it is nothing that a kernel may rely on.
+inline unsigned __activemask() { return 1u << warpfold::emulator::place->lane(); }
+
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+  warpfold::emulator::meet(warpfold::emulator::Meeting::synchronize, mask, 0);
+}
+inline void __syncthreads() { warpfold::emulator::meet_block(0, 0, false); }
+inline int __syncthreads_or(int says) { return warpfold::emulator::meet_block(0, 0, says != 0); }
+inline void __threadfence() { warpfold::emulator::perhaps_let_blocks_run(); }
+inline void __threadfence_system() { __threadfence(); }
+inline std::size_t __cvta_generic_to_shared(const void*) {
+  warpfold::emulator::fail("bulk copies are not emulated");
+}
+[[noreturn]] inline void __trap() { warpfold::emulator::fail("__trap()"); }
+
+template <class T, class U>
+T atomicAdd(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T old) { return static_cast<T>(old + value); });
+}
+template <class T, class U>
+T atomicMin(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T old) { return std::min<T>(old, value); });
+}
+template <class T, class U>
+T atomicMax(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T old) { return std::max<T>(old, value); });
+}
+template <class T, class U>
+T atomicOr(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T old) { return static_cast<T>(old | value); });
+}
+template <class T, class U>
+T atomicExch(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T) { return static_cast<T>(value); });
+}
+template <class T, class U, class V>
+T atomicCAS(T* to, U expected, V value) {
+  return warpfold::emulator::changed(
+      to, [&](T old) { return old == static_cast<T>(expected) ? static_cast<T>(value) : old; });
+}
+inline unsigned atomicInc(unsigned* to, unsigned last) {
+  return warpfold::emulator::changed(to, [&](unsigned old) { return old >= last ? 0 : old + 1; });
+}
+
+template <class T>
+T __ldg(const T* from) {
+  return *from;
+}
+template <class T>
+T __ldcs(const T* from) {
+  return *from;
+}
+template <class T>
+T __ldcg(const T* from) {
+  return *from;
+}
+template <class T>
+void __stcg(T* to, T value) {
+  *to = value;
+}
+
+inline int __popc(unsigned value) { return std::popcount(value); }
+inline int __clz(int value) { return std::countl_zero(static_cast<unsigned>(value)); }
+inline int __clzll(long long value) {
+  return std::countl_zero(static_cast<unsigned long long>(value));
+}
+inline int __ffs(int value) {
+  return value == 0 ? 0 : std::countr_zero(static_cast<unsigned>(value)) + 1;
+}
+inline unsigned __brev(unsigned value) {
+  unsigned reversed = 0;
+  for (int bit = 0; bit < 32; ++bit) reversed |= (value >> bit & 1u) << (31 - bit);
+  return reversed;
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31));
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((std::uint64_t{high} << 32 | low) << (shift & 31) >> 32);
+}
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const std::uint64_t bytes = std::uint64_t{high} << 32 | low;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned nibble = selector >> 4 * i & 15;
+    auto byte = static_cast<std::uint8_t>(bytes >> 8 * (nibble & 7));
+    if ((nibble & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
+    result |= unsigned{byte} << 8 * i;
+  }
+  return result;
+}
+inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+
+namespace warpfold::emulator {
+
+/// Adds up multiply(part of a, part of b) for parts of `Bits` bits; A and B are their types.
+template <class A, class B, int ABits, int BBits>
+std::int64_t dot(unsigned a, unsigned b, int parts) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < parts; ++i)
+    sum += std::int64_t{static_cast<A>(a >> ABits * i)} * static_cast<B>(b >> BBits * i);
+  return sum;
+}
+
+template <class Half, class Combine>
+unsigned by_halves(unsigned a, unsigned b, Combine combine) {
+  unsigned result = 0;
+  for (int i = 0; i < 2; ++i) {
+    const Half half = combine(static_cast<Half>(a >> 16 * i), static_cast<Half>(b >> 16 * i));
+    result |= unsigned{static_cast<std::uint16_t>(half)} << 16 * i;
+  }
+  return result;
+}
+
+}  // namespace warpfold::emulator
+
+inline int __dp4a(int a, int b, int sum) {
+  using warpfold::emulator::dot;
+  return static_cast<int>(sum + dot<std::int8_t, std::int8_t, 8, 8>(static_cast<unsigned>(a),
+                                                                    static_cast<unsigned>(b), 4));
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  return static_cast<unsigned>(sum +
+                               warpfold::emulator::dot<std::uint8_t, std::uint8_t, 8, 8>(a, b, 4));
+}
+inline int __dp2a_lo(int a, int b, int sum) {
+  using warpfold::emulator::dot;
+  return static_cast<int>(sum + dot<std::int16_t, std::int8_t, 16, 8>(static_cast<unsigned>(a),
+                                                                      static_cast<unsigned>(b), 2));
+}
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return static_cast<unsigned>(
+      sum + warpfold::emulator::dot<std::uint16_t, std::uint8_t, 16, 8>(a, b, 2));
+}
+inline unsigned __vmaxu2(unsigned a, unsigned b) {
+  return warpfold::emulator::by_halves<std::uint16_t>(
+      a, b, [](std::uint16_t x, std::uint16_t y) { return std::max(x, y); });
+}
+inline unsigned __vminu2(unsigned a, unsigned b) {
+  return warpfold::emulator::by_halves<std::uint16_t>(
+      a, b, [](std::uint16_t x, std::uint16_t y) { return std::min(x, y); });
+}
+inline unsigned __vmaxs2(unsigned a, unsigned b) {
+  return warpfold::emulator::by_halves<std::int16_t>(
+      a, b, [](std::int16_t x, std::int16_t y) { return std::max(x, y); });
+}
+inline unsigned __vmins2(unsigned a, unsigned b) {
+  return warpfold::emulator::by_halves<std::int16_t>(
+      a, b, [](std::int16_t x, std::int16_t y) { return std::min(x, y); });
+}
+
+inline double __hiloint2double(int high, int low) {
+  return std::bit_cast<double>(std::uint64_t{static_cast<unsigned>(high)} << 32 |
+                               static_cast<unsigned>(low));
+}
+inline int __double2hiint(double value) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 32);
+}
+inline int __double2loint(double value) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value));
+}
+
+using std::max;
+using std::min;
+
+// The runtime takes kernels by their type, too.
+
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
+  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
+}
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}

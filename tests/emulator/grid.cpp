@@ -1,0 +1,387 @@
+#include "emulator/grid.hpp"
+
+#include <algorithm>
+#include <boost/context/fiber.hpp>
+#include <boost/context/pooled_fixedsize_stack.hpp>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <semaphore>
+#include <thread>
+#include <vector>
+
+namespace warpfold::emulator {
+
+constinit thread_local Place* place = nullptr;
+
+namespace {
+
+constexpr std::size_t stack_bytes = 256 * 1024;
+constexpr unsigned all_lanes = 0xffffffffu;
+
+/// How often all blocks may look in vain for what they wait for.
+constexpr std::uint64_t most_vain_turns = 20'000;
+
+class Block;
+
+enum class LaneState : std::uint8_t { ready, meeting, ended };
+
+struct Lane {
+  Place place;
+  Block* block = nullptr;
+  unsigned warp = 0;
+  LaneState state = LaneState::ready;
+  bool waited = false;  ///< for memory, when it last ran
+  boost::context::fiber fibre;
+  boost::context::fiber scheduler;
+
+  void hand_over() { scheduler = std::move(scheduler).resume(); }
+};
+
+thread_local Lane* running = nullptr;
+
+/// Lanes of a warp that come together again and again.
+struct MeetingPoint {
+  Meeting meeting = Meeting::synchronize;
+  unsigned arrived = 0;
+  std::uint64_t times = 0;
+  std::array<std::uint64_t, warp_lanes> brought{};
+  Met met{};
+};
+
+struct Warp {
+  unsigned ready = 0;  ///< lanes
+  unsigned ended = 0;
+  std::map<unsigned, MeetingPoint> points;  ///< by mask
+};
+
+struct Barrier {
+  unsigned arrived = 0;
+  unsigned threads = 0;
+  std::uint64_t times = 0;
+  bool said = false;
+  bool result = false;
+};
+
+std::mt19937_64& generator() {
+  static std::mt19937_64 numbers(1);
+  return numbers;
+}
+
+/// Draws a number below `count`.
+unsigned draw(std::size_t count) { return static_cast<unsigned>(generator()() % count); }
+
+/// Blocks take turns: one at a time.
+class Turns {
+ public:
+  void begin(unsigned blocks) {
+    present_.resize(blocks);
+    std::iota(present_.begin(), present_.end(), 0u);
+    vain_ = 0;
+    pass_on();
+  }
+
+  void wait(unsigned block) { turns_[block].given.acquire(); }
+
+  /// `vain`: the block found nothing that it waits for.
+  void hand_over(unsigned block, bool vain) {
+    vain_ = vain ? vain_ + 1 : 0;
+    if (vain_ > most_vain_turns) fail("blocks wait for what no other block writes");
+    pass_on();
+    wait(block);
+  }
+
+  void leave(unsigned block) {
+    std::erase(present_, block);
+    vain_ = 0;
+    if (!present_.empty()) pass_on();
+  }
+
+ private:
+  struct Turn {
+    std::binary_semaphore given{0};
+  };
+
+  void pass_on() { turns_[present_[draw(present_.size())]].given.release(); }
+
+  std::array<Turn, most_resident_blocks> turns_;
+  std::vector<unsigned> present_;
+  std::uint64_t vain_ = 0;
+};
+
+/// A block that runs, in the thread that calls.
+class Block {
+ public:
+  Block(const Grid& grid, unsigned number, const std::function<void()>& kernel, Turns& turns,
+        unsigned turn, boost::context::pooled_fixedsize_stack& stacks)
+      : turns_(turns), turn_(turn), lanes_(grid.threads), warps_((grid.threads + 31) / warp_lanes) {
+    shared_ = static_cast<std::byte*>(
+        std::aligned_alloc(128, (grid.dynamic_shared_bytes + 127) / 128 * 128 + 128));
+    std::generate_n(shared_, grid.dynamic_shared_bytes,
+                    [] { return static_cast<std::byte>(generator()()); });
+    for (unsigned i = 0; i < grid.threads; ++i) {
+      Lane& lane = lanes_[i];
+      lane.place = {{i, 0, 0}, {number, 0, 0}, dim3(grid.threads), dim3(grid.blocks), shared_};
+      lane.block = this;
+      lane.warp = i / warp_lanes;
+      lane.fibre = boost::context::fiber(std::allocator_arg, stacks,
+                                         [&lane, &kernel](boost::context::fiber&& scheduler) {
+                                           lane.scheduler = std::move(scheduler);
+                                           kernel();
+                                           lane.state = LaneState::ended;
+                                           return std::move(lane.scheduler);
+                                         });
+      warps_[lane.warp].ready |= 1u << i % warp_lanes;
+    }
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() { std::free(shared_); }
+
+  void run() {
+    unsigned vain_passes = 0;
+    bool further = false;
+    while (ended_ < lanes_.size()) {
+      const bool got_further = pass(some_ready_warp());
+      further = further || got_further;
+      vain_passes = got_further ? 0 : vain_passes + 1;
+      if (vain_passes <= 2 * warps_.size() && !leaves_soon_ && draw(64) != 0) continue;
+      leaves_soon_ = false;
+      turns_.hand_over(turn_, !further);
+      vain_passes = 0;
+      further = false;
+    }
+  }
+
+  void leave_soon() { leaves_soon_ = true; }
+
+  const Met& meet(Lane& lane, Meeting meeting, unsigned mask, std::uint64_t value) {
+    const unsigned bit = 1u << lane.place.lane();
+    if ((mask & bit) == 0) fail("a lane meets others by a mask that it is not in");
+    Warp& warp = warps_[lane.warp];
+    MeetingPoint& point = warp.points[mask];
+    if (point.arrived == 0) point.meeting = meeting;
+    if (point.meeting != meeting) fail("lanes of a warp meet in different operations");
+    point.brought[lane.place.lane()] = value;
+    point.arrived |= bit;
+    const std::uint64_t times = point.times;
+    complete(warp, lane.warp, mask, point);
+    while (point.times == times) wait_at_meeting(lane);
+    return point.met;
+  }
+
+  bool meet_at_barrier(Lane& lane, int number, unsigned threads, bool says) {
+    Barrier& barrier = barriers_[number];
+    if (barrier.arrived == 0) barrier.threads = threads;
+    if (barrier.threads != threads) fail("threads expect different numbers at a barrier");
+    ++barrier.arrived;
+    barrier.said |= says;
+    const std::uint64_t times = barrier.times;
+    complete(barrier);
+    while (barrier.times == times) wait_at_meeting(lane);
+    return barrier.result;
+  }
+
+ private:
+  unsigned some_ready_warp() {
+    const auto first = draw(warps_.size());
+    for (unsigned i = 0; i < warps_.size(); ++i) {
+      const auto warp = static_cast<unsigned>((first + i) % warps_.size());
+      if (warps_[warp].ready != 0) return warp;
+    }
+    fail("all lanes of a block wait for others");
+  }
+
+  /// Runs each ready lane of a warp once, in some order. Returns whether one got further.
+  bool pass(unsigned number) {
+    Warp& warp = warps_[number];
+    const unsigned first = draw(warp_lanes);
+    const unsigned step = 2 * draw(warp_lanes / 2) + 1;
+    const unsigned ready = warp.ready;
+    bool further = false;
+    for (unsigned i = 0; i < warp_lanes; ++i) {
+      const unsigned lane = (first + i * step) % warp_lanes;
+      if ((ready & warp.ready & 1u << lane) != 0) further |= resume(lanes_[number * 32 + lane]);
+    }
+    return further;
+  }
+
+  bool resume(Lane& lane) {
+    lane.waited = false;
+    running = &lane;
+    place = &lane.place;
+    lane.fibre = std::move(lane.fibre).resume();
+    if (lane.state == LaneState::ended) end(lane);
+    return !lane.waited;
+  }
+
+  void end(const Lane& lane) {
+    ++ended_;
+    Warp& warp = warps_[lane.warp];
+    warp.ready &= ~(1u << lane.place.lane());
+    warp.ended |= 1u << lane.place.lane();
+    for (auto& [mask, point] : warp.points) complete(warp, lane.warp, mask, point);
+    for (auto& [number, barrier] : barriers_) complete(barrier);
+  }
+
+  void wait_at_meeting(Lane& lane) {
+    lane.state = LaneState::meeting;
+    warps_[lane.warp].ready &= ~(1u << lane.place.lane());
+    lane.hand_over();
+  }
+
+  void make_ready(Lane& lane) {
+    if (lane.state != LaneState::meeting) return;
+    lane.state = LaneState::ready;
+    warps_[lane.warp].ready |= 1u << lane.place.lane();
+  }
+
+  void complete(Warp& warp, unsigned number, unsigned mask, MeetingPoint& point) {
+    if (point.arrived == 0 || (mask & ~warp.ended & ~point.arrived) != 0) return;
+    point.met = {point.brought, point.arrived};
+    ++point.times;
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      if ((point.arrived & 1u << lane) != 0) make_ready(lanes_[number * warp_lanes + lane]);
+    point.arrived = 0;
+  }
+
+  void complete(Barrier& barrier) {
+    const auto there = static_cast<unsigned>(lanes_.size() - ended_);
+    const unsigned expected = barrier.threads == 0 ? there : barrier.threads;
+    if (barrier.arrived == 0 || barrier.arrived < expected) return;
+    barrier.result = barrier.said;
+    barrier.said = false;
+    barrier.arrived = 0;
+    ++barrier.times;
+    // Those of other meetings look, and wait on.
+    for (Lane& lane : lanes_) make_ready(lane);
+  }
+
+  Turns& turns_;
+  unsigned turn_;
+  std::byte* shared_;
+  std::vector<Lane> lanes_;
+  std::vector<Warp> warps_;
+  std::map<int, Barrier> barriers_;
+  std::size_t ended_ = 0;
+  bool leaves_soon_ = false;
+};
+
+/// The threads that blocks run in. They live on, so that a block finds in its shared memory what
+/// another left there.
+class Multiprocessors {
+ public:
+  Multiprocessors() {
+    for (unsigned i = 0; i < most_resident_blocks; ++i)
+      threads_.emplace_back([this, i] { serve(i); });
+  }
+  ~Multiprocessors() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void run(const Grid& grid, const std::function<void()>& kernel) {
+    const std::lock_guard one_kernel(launching_);
+    order_.resize(grid.blocks);
+    std::iota(order_.begin(), order_.end(), 0u);
+    if (!grid.resident) std::ranges::shuffle(order_, generator());
+    grid_ = grid;
+    kernel_ = &kernel;
+    next_ = 0;
+    busy_ = std::min(grid.blocks, grid.resident ? most_resident_blocks : multiprocessors);
+    turns_.begin(busy_);
+    std::unique_lock lock(mutex_);
+    serving_ = busy_;
+    ++launches_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return busy_ == 0; });
+  }
+
+ private:
+  void serve(unsigned number) {
+    boost::context::pooled_fixedsize_stack stacks(stack_bytes);
+    std::uint64_t served = 0;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return closing_ || (launches_ != served && number < serving_); });
+      if (closing_) return;
+      served = launches_;
+      lock.unlock();
+      turns_.wait(number);
+      while (next_ < grid_.blocks)
+        Block(grid_, order_[next_++], *kernel_, turns_, number, stacks).run();
+      turns_.leave(number);
+      lock.lock();
+      if (--busy_ == 0) changed_.notify_all();
+    }
+  }
+
+  std::vector<std::thread> threads_;
+  std::mutex launching_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closing_ = false;
+  std::uint64_t launches_ = 0;
+  unsigned serving_ = 0;
+  unsigned busy_ = 0;
+  Turns turns_;
+  Grid grid_;
+  const std::function<void()>* kernel_ = nullptr;
+  std::vector<unsigned> order_;
+  unsigned next_ = 0;  ///< of `order_`
+};
+
+}  // namespace
+
+bool run(const Grid& grid, const std::function<void()>& lane) {
+  static Multiprocessors gpu;
+  if (grid.blocks == 0 || grid.threads == 0 || grid.threads > 1024) return false;
+  if (grid.resident && grid.blocks > most_resident_blocks) return false;
+  gpu.run(grid, lane);
+  return true;
+}
+
+void seed_schedule(std::uint64_t seed) { generator().seed(seed); }
+
+void fail(const char* what) {
+  if (place == nullptr)
+    std::fprintf(stderr, "emulated GPU: %s\n", what);
+  else
+    std::fprintf(stderr, "emulated GPU: %s: thread %u of block %u\n", what, place->thread.x,
+                 place->block.x);
+  std::abort();
+}
+
+const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value) {
+  return running->block->meet(*running, meeting, mask, value);
+}
+
+bool meet_block(int barrier, unsigned threads, bool says) {
+  return running->block->meet_at_barrier(*running, barrier, threads, says);
+}
+
+void wait_for_others() {
+  running->waited = true;
+  running->hand_over();
+}
+
+void perhaps_let_lanes_run() {
+  if (draw(8) == 0) running->hand_over();
+}
+
+void perhaps_let_blocks_run() {
+  if (draw(4) != 0) return;
+  running->block->leave_soon();
+  running->hand_over();
+}
+
+}  // namespace warpfold::emulator

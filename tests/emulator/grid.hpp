@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+/// A GPU on the host. A lane is a fibre, a thread block an operating system's thread, and only one
+/// lane runs at any time: it hands over where it meets others (shuffles, votes, barriers), where it
+/// waits for memory that others write, and now and then at an atomic operation. Who is next is
+/// drawn from a seeded generator, so that a failure can be had again.
+///
+/// Lanes that wait for what can't come end the process with a message, as do lanes of a warp that
+/// meet in different operations.
+namespace warpfold::emulator {
+
+inline constexpr unsigned warp_lanes = 32;
+
+/// As a GPU of few multiprocessors.
+inline constexpr unsigned multiprocessors = 4;
+inline constexpr unsigned blocks_per_multiprocessor = 4;
+inline constexpr unsigned most_resident_blocks = multiprocessors * blocks_per_multiprocessor;
+
+struct Grid {
+  unsigned blocks = 1;
+  unsigned threads = 1;  ///< of a block
+  std::size_t dynamic_shared_bytes = 0;
+  bool resident = false;  ///< all blocks run at the same time
+};
+
+/// Runs a kernel to its end: `lane` once for each thread. Returns false, and runs nothing, where
+/// the GPU has no room for the grid.
+bool run(const Grid& grid, const std::function<void()>& lane);
+
+/// Begins the order in which lanes run anew.
+void seed_schedule(std::uint64_t seed);
+
+/// Prints what is wrong with the kernel and where, and aborts.
+[[noreturn]] void fail(const char* what);
+
+// What follows is for lanes that run.
+
+/// What lanes of a warp do together.
+enum class Meeting : std::uint8_t { synchronize, shuffle, vote, match, reduce };
+
+struct Met {
+  std::array<std::uint64_t, warp_lanes> value;
+  unsigned lanes;  ///< that came with a value
+};
+
+struct Place {
+  uint3 thread;
+  uint3 block;
+  dim3 threads;
+  dim3 blocks;
+  std::byte* dynamic_shared;
+
+  unsigned lane() const { return thread.x % warp_lanes; }
+};
+
+/// Where the running lane is.
+extern constinit thread_local Place* place;
+
+/// Waits for the lanes of `mask` that have not ended; returns what each brings.
+const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value);
+
+/// Waits for `threads` of the block, all that have not ended if 0, at the barrier of that number.
+/// Returns whether one of them `says` so.
+bool meet_block(int barrier, unsigned threads, bool says);
+
+/// Lets others run: what this lane waits for in memory has not come yet.
+void wait_for_others();
+
+/// Lets other lanes of the block run, now and then.
+void perhaps_let_lanes_run();
+
+/// Lets other blocks run, now and then.
+void perhaps_let_blocks_run();
+
+}  // namespace warpfold::emulator

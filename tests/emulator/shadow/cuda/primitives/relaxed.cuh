@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector_types.h>
+
+#include <cstdint>
+
+#include "emulator/grid.hpp"
+
+// In the place of src/cuda/primitives/relaxed.cuh: what others write comes when they run, between
+// two words, too.
+namespace warpfold::cuda {
+
+inline std::uint64_t load_relaxed(const std::uint64_t* word) {
+  emulator::wait_for_others();
+  return *word;
+}
+
+inline void store_relaxed(std::uint64_t* word, std::uint64_t value) {
+  emulator::perhaps_let_blocks_run();
+  *word = value;
+}
+
+inline ulonglong2 load_relaxed(const ulonglong2* words) {
+  emulator::wait_for_others();
+  ulonglong2 value;
+  value.y = words->y;
+  emulator::perhaps_let_blocks_run();
+  value.x = words->x;
+  return value;
+}
+
+inline void store_relaxed(ulonglong2* words, const ulonglong2& value) {
+  emulator::perhaps_let_blocks_run();
+  words->x = value.x;
+  emulator::perhaps_let_blocks_run();
+  words->y = value.y;
+}
+
+}  // namespace warpfold::cuda
