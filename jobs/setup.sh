@@ -276,6 +276,8 @@ prepare_mpi() {
   export OMPI_MCA_btl_vader_single_copy_mechanism=none
   export OMPI_MCA_rmaps_base_oversubscribe=1
   export OMPI_MCA_hwloc_base_binding_policy=none
+  # Launchers that start together and all find their folder missing get in each other's way.
+  mkdir -p "${TMPDIR:-/tmp}/ompi.$(uname -n | cut -d. -f1).$(id -u)/kept"
 }
 
 configure_and_build() {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "warpfold/core/element_range.hpp"
 #include "warpfold/core/scan_operation.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/device_array.hpp"
@@ -14,9 +13,7 @@ namespace warpfold {
 
 /// Floating-point elements are summed in one of these ways.
 enum class FloatSums : std::uint8_t {
-  /// Gives the same bits as a scan of the same elements in a file, for any ranks and any machine.
-  /// Every rank's partition, up to the last one with elements, starts at a multiple of
-  /// scan_tile_elements: scan_partition() is such a cut.
+  /// Gives the exact prefixes, each rounded once: the same bits for any ranks and on any machine.
   reproducible,
   /// Adds in the output type's own arithmetic: gives the same bits from run to run for the same
   /// partitions on one GPU model. Input and output type are the same, f32 or f64. Takes one rank
@@ -48,9 +45,5 @@ struct DeviceScanOptions {
 /// DeviceCollectives does the same without setting up anew in each call.
 void scan(MPI_Comm communicator, const DeviceArray& input, void* output,
           const DeviceScanOptions& options = {}, DeviceStream stream = nullptr);
-
-/// Returns rank `rank`'s share of `elements` elements as a reproducible scan takes it: whole tiles
-/// but for the array's last.
-ElementRange scan_partition(std::uint64_t elements, std::uint64_t ranks, std::uint64_t rank);
 
 }  // namespace warpfold

@@ -43,8 +43,8 @@ struct ScanResult {
 };
 
 /// Writes the prefix scan of dataset `dataset` of HDF5 file `file`, in row-major order or along an
-/// axis, to a dataset of the same shape in a new file. Prefixes of floats are true sums, rounded
-/// once along an axis, otherwise in a fixed order of additions from exact bases. Collective over
+/// axis, to a dataset of the same shape in a new file. Prefixes of floats are the exact sums,
+/// each rounded once. Collective over
 /// `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF. The output is the same bits
 /// for any number of ranks, any backend, slab size and storage layout. Throws the same Error on
 /// every rank: a usage Error for options that make no sense, any other where a file can't be read

@@ -11,6 +11,10 @@ import numpy as np
 
 UNIT_BITS = 1074
 UNITS = 1 << UNIT_BITS
+# Of each type: significant bits, the exponents of the least one and of the largest value.
+FORMATS = {
+    "f64": (53, -1074, 1023), "f32": (24, -149, 127), "f16": (11, -24, 15), "bf16": (8, -133, 127),
+}  # fmt: skip
 STATISTICS = (
     "count", "sum", "mean", "var", "std", "min", "max", "argmin", "argmax", "l1", "l2", "linf",
     "nan_count", "inf_count",
@@ -96,28 +100,24 @@ def prefixes(values):
     return list(itertools.accumulate(in_units(values)))
 
 
-def ulp(name, true_units):
-    """The distance between neighbours of the value nearest to the truth, in units of 2^-1074."""
-    mantissa_bits, lowest_exponent = {
-        "f64": (52, -1074), "f32": (23, -149), "f16": (10, -24), "bf16": (7, -133),
-    }[name]  # fmt: skip
-    # The exponent of the value after rounding: a carry makes the unit twice as large.
-    magnitude = abs(true_units)
-    length = magnitude.bit_length()
-    drop = length - mantissa_bits - 1
-    if drop > 0 and ((magnitude >> (drop - 1)) + 1) >> 1 == 1 << (mantissa_bits + 1):
-        drop += 1
-    return 1 << max(drop, lowest_exponent + UNIT_BITS)
+def rounded_units(name, units):
+    """Units of 2^-1074 as the nearest value of a floating-point type, ties to even, as a double."""
+    digits, least, largest = FORMATS[name]
+    magnitude = abs(units)
+    dropped = max(magnitude.bit_length() - digits, least + UNIT_BITS)
+    rounded = 2 * (magnitude >> dropped)
+    rest = 2 * (magnitude - (rounded >> 1 << dropped)) - (1 << dropped)
+    if rest > 0 or (rest == 0 and rounded & 2):
+        rounded += 2
+    value = rounded >> 1 << dropped
+    double = math.inf if value >= 1 << (largest + 1 + UNIT_BITS) else value / UNITS
+    return -double if units < 0 else double
 
 
-def farther_than_an_ulp(name, scanned, true_prefixes):
-    """Indices at which a scan's output is more than 1 ulp from the true prefix."""
-    outputs = in_units(to_double(name, scanned))
-    return [
-        index
-        for index, (output, true) in enumerate(zip(outputs, true_prefixes, strict=True))
-        if abs(output - true) > ulp(name, true)
-    ]
+def rounded_prefixes(name, values, exclusive=False):
+    """The prefix sums of finite doubles, each rounded once, as doubles."""
+    true = [0, *prefixes(values)]
+    return [rounded_units(name, each) for each in (true[:-1] if exclusive else true[1:])]
 
 
 def same(found, expected):

@@ -282,6 +282,27 @@ inline unsigned __vmins2(unsigned a, unsigned b) {
       a, b, [](std::int16_t x, std::int16_t y) { return std::min(x, y); });
 }
 
+namespace warpfold::emulator {
+
+/// What a + b is above (below 0: short of) its nearest double.
+inline double lost_by_adding(double a, double b) {
+  const double sum = a + b;
+  const double b_part = sum - a;
+  return (a - (sum - b_part)) + (b - b_part);
+}
+
+}  // namespace warpfold::emulator
+
+inline double __dadd_ru(double a, double b) {
+  const double sum = a + b;
+  return warpfold::emulator::lost_by_adding(a, b) > 0.0 ? std::nextafter(sum, HUGE_VAL) : sum;
+}
+inline double __dadd_rd(double a, double b) {
+  if (a == -b && (a != 0.0 || std::signbit(a) != std::signbit(b))) return -0.0;
+  const double sum = a + b;
+  return warpfold::emulator::lost_by_adding(a, b) < 0.0 ? std::nextafter(sum, -HUGE_VAL) : sum;
+}
+
 inline double __hiloint2double(int high, int low) {
   return std::bit_cast<double>(std::uint64_t{static_cast<unsigned>(high)} << 32 |
                                static_cast<unsigned>(low));

@@ -12,8 +12,7 @@ import support
 NAN = math.nan
 INF = math.inf
 # Bits of the significand, least exponent of its last bit, largest exponent.
-FORMATS = {"f64": (53, -1074, 1023), "f32": (24, -149, 127), "f16": (11, -24, 15),
-           "bf16": (8, -133, 127)}  # fmt: skip
+FORMATS = reference.FORMATS
 
 
 def numbers(name, values):
@@ -167,68 +166,11 @@ def running_extrema(values, operation, exclusive):
     return np.concatenate([first, inclusive])[: len(values)]
 
 
-HUGE = 2.0**960
-TILE = 4096  # elements that a scan adds in a fixed order, from an exact base
-
-
-def scan_errors(out, found, values, exclusive):
-    """Indices at which a scan of doubles is not as near the true prefix as it promises: within an
-    ulp, or where prefixes cancel inside a tile within 2^-90 (f64) or 2^-40 of the largest one, or
-    in a tile with elements or prefixes of HUGE size within 2^-930."""
-    finite = np.where(np.isfinite(values), values, 0.0)
-    true = prefixes(finite, exclusive)
-    special = specials(values, exclusive)
-    units = reference.in_units(np.where(np.isfinite(found), found, 0.0))
-    share = 90 if out == "f64" else 40
-    huge = _huge_tiles(finite, true)
-    wrong = []
-
-    def lost(place):
-        """What sums may lose before they are rounded."""
-        first = place - place % TILE
-        base = true[first - 1] if first and not exclusive else true[first]
-        inner = max(abs(each - base) for each in true[first : place + 1])
-        return (inner >> share) + huge[place // TILE]
-
-    for place, (output, unit) in enumerate(zip(found.tolist(), units)):
-        if special[place] is not None:
-            right = same(output, special[place])
-        elif math.isinf(output):
-            right = same(rounded_units(out, true[place]), output) or same(
-                rounded_units(out, true[place] + (lost(place) if output > 0 else -lost(place))),
-                output,
-            )
-        else:
-            allowed = reference.ulp(out, true[place])
-            error = abs(unit - true[place])
-            right = error <= allowed or error <= allowed + lost(place)
-        if not right:
-            wrong.append(place)
-    return wrong
-
-
-def _huge_tiles(values, true):
-    """By tile, what the sums of one with huge elements or a huge base may lose, in units."""
-    tiles = range(0, len(values), TILE)
-    bases = [0, *(abs(true[first - 1]) for first in tiles[1:])]
-    lost = reference.UNITS >> 930
-    return [
-        lost
-        if base >= int(HUGE) * reference.UNITS or np.abs(values[first : first + TILE]).max() >= HUGE
-        else 0
-        for first, base in zip(tiles, bases)
-    ]
-
-
-def rounded_units(out, units):
-    return rounded(out, fractions.Fraction(units, reference.UNITS))
-
-
 def rounded_prefixes(out, values, exclusive):
     """The true prefix sums of doubles, each rounded once, as doubles."""
     finite = np.where(np.isfinite(values), values, 0.0)
     return [
-        rounded_units(out, true) if special is None else special
+        reference.rounded_units(out, true) if special is None else special
         for true, special in zip(prefixes(finite, exclusive), specials(values, exclusive))
     ]
 

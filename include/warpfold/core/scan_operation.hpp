@@ -14,10 +14,6 @@ std::string_view name_of(ScanOperation operation);
 /// Parses "sum", "min" or "max"; throws a usage Error that lists them for anything else.
 ScanOperation parse_scan_operation(std::string_view name);
 
-/// A tile has so many elements: sums of floats add in a fixed order inside each, from its exact
-/// base.
-inline constexpr std::uint64_t scan_tile_elements = 4096;
-
 /// Returns the type of a scan's output where none is asked for: for sums of integers 64 bits of
 /// their signedness, as NumPy's cumsum; the input's for everything else.
 ElementType default_scan_output(ElementType input, ScanOperation operation);

@@ -10,12 +10,10 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <variant>
@@ -66,17 +64,10 @@ void take_gpu() {
   if (cudaGetDeviceCount(&gpus) == cudaSuccess && gpus > 0) check(cudaSetDevice(place % gpus));
 }
 
-/// Whether `prefix` is the true sum of `elements` elements, to the last bit but one.
-bool is_prefix(double prefix, std::uint64_t elements) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double sum = static_cast<double>(elements) * element;
-  return prefix >= std::nextafter(sum, -infinity) && prefix <= std::nextafter(sum, infinity);
-}
-
 bool all_prefixes_right(const std::vector<double>& prefixes, std::uint64_t first) {
   std::uint64_t elements = first;
-  return std::ranges::all_of(prefixes,
-                             [&](double prefix) { return is_prefix(prefix, ++elements); });
+  return std::ranges::all_of(
+      prefixes, [&](double prefix) { return prefix == static_cast<double>(++elements) * element; });
 }
 
 bool right_on_all_ranks(bool right) {
@@ -91,15 +82,16 @@ bool sum_and_scan(std::uint64_t elements) {
   take_gpu();
   warpfold::DeviceCollectives collectives(MPI_COMM_WORLD);
 
-  const auto mine = warpfold::scan_partition(elements, static_cast<std::uint64_t>(rank.ranks),
-                                             static_cast<std::uint64_t>(rank.number));
-  std::vector<double> values(mine.count, element);
-  const DeviceMemory array = allocate(mine.count);
-  const DeviceMemory output = allocate(mine.count);
-  const std::uint64_t bytes = mine.count * sizeof(double);
+  const auto ranks = static_cast<std::uint64_t>(rank.ranks);
+  const std::uint64_t first = elements * static_cast<std::uint64_t>(rank.number) / ranks;
+  const std::uint64_t end = elements * static_cast<std::uint64_t>(rank.number + 1) / ranks;
+  std::vector<double> values(end - first, element);
+  const DeviceMemory array = allocate(values.size());
+  const DeviceMemory output = allocate(values.size());
+  const std::uint64_t bytes = values.size() * sizeof(double);
   check(cudaMemcpy(array.get(), values.data(), bytes, cudaMemcpyHostToDevice));
 
-  const auto partition = warpfold::device_array(array.get(), mine.count);
+  const auto partition = warpfold::device_array(array.get(), values.size());
   const warpfold::Summary summary = collectives.reduce(partition);
   collectives.scan(partition, output.get());
 
@@ -107,10 +99,10 @@ bool sum_and_scan(std::uint64_t elements) {
   check(cudaMemcpy(values.data(), output.get(), bytes, cudaMemcpyDeviceToHost));
   const double sum = std::get<double>(summary.front().second);
   const bool right =
-      sum == static_cast<double>(elements) * element && all_prefixes_right(values, mine.first);
+      sum == static_cast<double>(elements) * element && all_prefixes_right(values, first);
   if (rank.number == 0) std::printf("sum          %.17g\n", sum);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (mine.count != 0 && mine.end() == elements)
+  if (first != end && end == elements)
     std::printf("last prefix  %.17g, on rank %d of %d\n", values.back(), rank.number, rank.ranks);
   return right_on_all_ranks(right);
 }

@@ -127,11 +127,6 @@ class CollectivesCase {
     const bool exclusive = operation == "exclusive";
     const bool by_tiles = is_floating(type_) && float_sums == FloatSums::reproducible;
     Candidate candidate{row(operation, kernel, 0)};
-    if (by_tiles && ranks() > 1 && elements_ % scan_tile_elements != 0) {
-      candidate.row.note =
-          "takes whole tiles of " + std::to_string(scan_tile_elements) + " elements on every rank";
-      return candidate;
-    }
     const ScanSpec spec{{type_}, ScanOperation::sum, exclusive, type_, OverflowPolicy::wrap};
     candidate.row.useful_bytes = passes(spec, by_tiles || !is_floating(type_)) * array_bytes();
     DeviceScanOptions options;

@@ -40,6 +40,7 @@ template <int LowLimbs, int HighLimbs>
 struct FixedPoint {
   static constexpr int low_limbs = LowLimbs;
   static constexpr int limbs = LowLimbs + HighLimbs;
+  static constexpr int no_bit = INT32_MAX;
 
   std::int64_t limb[static_cast<std::size_t>(limbs)];
 
@@ -127,33 +128,37 @@ struct FixedPoint {
     normalize();
   }
 
-  /// Returns this number times 2^scale, rounded once to the nearest double (ties to even; to
+  /// Returns this number rounded once to the nearest double (ties to even; to
   /// infinity beyond its range) or to an odd one. Zero is +0.0.
-  WARPFOLD_HD double rounded(int scale = 0, Rounding rounding = Rounding::nearest) const {
+  WARPFOLD_HD double rounded(Rounding rounding = Rounding::nearest) const {
     FixedPoint magnitude = *this;
     magnitude.normalize();
     const bool is_negative = magnitude.negative();
     if (is_negative) magnitude.negate();
-    const double value = magnitude.rounded_magnitude(scale, rounding);
+    const double value = magnitude.rounded_magnitude(rounding);
     return is_negative ? -value : value;
   }
 
-  /// Returns this number times 2^scale as the pair whose high part is rounded() and whose low part
-  /// is the rest, rounded once. The high part must be finite.
-  WARPFOLD_HD DoublePair rounded_pair(int scale = 0) const {
-    const double high = rounded(scale);
-    ScaledInteger taken = scaled_integer(high);
-    taken.exponent -= scale;
-    taken.negative = !taken.negative;
+  /// Returns this number as the pair whose high part is rounded() and whose low part is the rest,
+  /// rounded once. The high part must be finite.
+  WARPFOLD_HD DoublePair rounded_pair() const {
+    const double high = rounded();
     FixedPoint rest = *this;
-    if (taken.magnitude != 0)
-      digits(taken, [&rest](int index, std::int64_t addend) { rest.limb[index] += addend; });
-    return {high, rest.rounded(scale)};
+    rest.add(-high);
+    return {high, rest.rounded()};
+  }
+
+  /// Returns the exponent of the least bit of a normalized number, `no_bit` for zero.
+  WARPFOLD_HD int least_bit() const {
+    for (int i = 0; i < limbs; ++i)
+      if (limb[i] != 0)
+        return 32 * (i - LowLimbs) + trailing_zeros(static_cast<std::uint32_t>(limb[i]));
+    return no_bit;
   }
 
  private:
   /// Rounds a normalized, non-negative number.
-  WARPFOLD_HD double rounded_magnitude(int scale, Rounding rounding) const {
+  WARPFOLD_HD double rounded_magnitude(Rounding rounding) const {
     int top = limbs - 1;
     while (top >= 0 && limb[top] == 0) --top;
     if (top < 0) return 0.0;
@@ -166,7 +171,7 @@ struct FixedPoint {
     significand |= digit(top - 2) >> (lead + 1);
     bool sticky = (digit(top - 2) & ((std::uint64_t{2} << lead) - 1)) != 0;
     for (int i = top - 3; i >= 0 && !sticky; --i) sticky = limb[i] != 0;
-    return round_to_double(significand, 32 * (top - LowLimbs) + lead + scale, sticky, rounding);
+    return round_to_double(significand, 32 * (top - LowLimbs) + lead, sticky, rounding);
   }
 };
 

@@ -31,6 +31,11 @@ WARPFOLD_HD inline int leading_zeros(std::uint64_t value) {
 #endif
 }
 
+/// Counts the zero bits below the lowest one, of a number other than zero.
+WARPFOLD_HD inline int trailing_zeros(std::uint32_t value) {
+  return 31 - leading_zeros(std::uint64_t{value & (0u - value)} << 32);
+}
+
 /// Rounds a positive real number to a double, once: also into the subnormals, and beyond the
 /// largest one to infinity (nearest) or to it (odd).
 ///

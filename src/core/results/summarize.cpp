@@ -128,7 +128,7 @@ Value Summarizer::sum() const {
     return options_.overflow == OverflowPolicy::wrap ? wrapped(exact, type_) : exact;
   }
   const double special = special_sum();
-  return special == 0.0 ? contents_.sum.rounded(0, rounding_) : special;
+  return special == 0.0 ? contents_.sum.rounded(rounding_) : special;
 }
 
 double Summarizer::mean() const {
@@ -185,7 +185,7 @@ Value Summarizer::absolute_sum() const {
   if (is_integer(type_))
     return integer_of(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
   if (poisoned_) return nan;
-  return infinities() > 0 ? infinity : contents_.absolute.rounded(0, rounding_);
+  return infinities() > 0 ? infinity : contents_.absolute.rounded(rounding_);
 }
 
 double Summarizer::root_of_squares() const {

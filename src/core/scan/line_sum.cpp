@@ -2,6 +2,18 @@
 
 namespace warpfold {
 
+LineSum::LineSum(const ExactSum& sum, bool nan, bool positive_infinity, bool negative_infinity)
+    : LineSum(Expansion{}, nan, positive_infinity, negative_infinity) {
+  ExactSum rest = sum;
+  for (double& part : sum_.part) {
+    part = rest.rounded();
+    if (!is_addend(part)) break;
+    rest.add(-part);
+    rest.normalize();
+  }
+  if (rest.least_bit() != ExactSum::no_bit) exact_ = std::make_unique<ExactSum>(sum);
+}
+
 void LineSum::add_unusual(double element) {
   if (std::isnan(element)) {
     nan_ = true;

@@ -22,6 +22,9 @@ class LineSum {
         positive_infinity_(positive_infinity),
         negative_infinity_(negative_infinity) {}
 
+  /// Begins with a normalized sum.
+  LineSum(const ExactSum& sum, bool nan, bool positive_infinity, bool negative_infinity);
+
   /// Adds any double.
   void add(double element) {
     if (!is_addend(element) || exact_) return add_unusual(element);
@@ -34,7 +37,7 @@ class LineSum {
   Out rounded() const {
     if (nan_ || positive_infinity_ || negative_infinity_) return output_element<Out>(special());
     if (!exact_) return rounded_to<Out>(sum_);
-    return output_element<Out>(exact_->rounded(0, rounding_towards<Out>));
+    return output_element<Out>(exact_->rounded(rounding_towards<Out>));
   }
 
  private:

@@ -1,28 +1,21 @@
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "core/numeric/double_pair.hpp"
-#include "warpfold/core/element_type.hpp"
+#include "core/numeric/slices.hpp"
 #include "warpfold/core/host_device.hpp"
-#include "warpfold/core/scan_operation.hpp"
 
-/// The fixed order of additions of a floating-point prefix sum is the same on every machine.
+/// How prefix sums of floating-point elements are computed, tile by tile: each is the exact sum of
+/// the elements, rounded once.
 ///
-/// The flat index space is taken apart into tiles; element e of a tile is (segment, row, lane, k)
-/// with e = ((segment * tile_rows + row) * tile_lanes + lane) * lane_elements + k. With x scaled by
-/// TileScale::down and `+` the addition of the inner type (DoublePair or double):
-///
-///   t[k]     = t[k-1] + x[k], t[0] = x[0], in each lane of a row;
-///   I[lane]  = the inclusive Kogge-Stone scan of the lanes' t[3]: for d = 1, 2, 4, 8, 16 each lane
-///              >= d takes I[lane - d] + I[lane]; L[lane] = I[lane - 1], L[0] = 0;
-///   R[row]   = R[row-1] + I[31] of row-1, R[0] = 0; a segment's total is R after its last row;
-///   S[seg]   = S[seg-1] + total of seg-1, S[0] = 0;
-///   out      = rounded_prefix(lane_base(base, S, R, L), t[k]) for an inclusive scan,
-///              rounded_prefix(lane_base(base, S, R, L), t[k-1]), t[-1] = 0, for an exclusive one,
-///
-/// where `base` is the exact sum of all elements before the tile, ExactSum::rounded_pair(scale).
+/// A tile's elements are summed exactly in slices; a prefix is what is before the tile plus what
+/// the slices hold, with all that may be missing added, and subtracted. Where both round to the
+/// same number, so does the exact prefix between them. Tiles for which that does not settle all
+/// prefixes are summed in exact arithmetic of full width.
 namespace warpfold::scan_order {
 
 inline constexpr int tile_segments = 8;
@@ -32,71 +25,50 @@ inline constexpr int lane_elements = 4;
 inline constexpr int row_elements = tile_lanes * lane_elements;
 inline constexpr int segment_elements = tile_rows * row_elements;
 inline constexpr int tile_elements = tile_segments * segment_elements;
-static_assert(tile_elements == scan_tile_elements);
 
-/// Tells whether prefixes are summed as pairs of doubles (or in plain double).
-constexpr bool sums_in_pairs(ElementType input, ElementType output) {
-  return input == ElementType::f64 || output == ElementType::f64;
-}
-
-WARPFOLD_HD inline double inner_zero(double) { return 0.0; }
-WARPFOLD_HD inline DoublePair inner_zero(DoublePair) { return {0.0, 0.0}; }
-
-WARPFOLD_HD inline double inner_add(double a, double b) { return a + b; }
-WARPFOLD_HD inline DoublePair inner_add(DoublePair a, DoublePair b) { return add(a, b); }
-WARPFOLD_HD inline DoublePair inner_add(DoublePair a, double b) { return add(a, b); }
-
-WARPFOLD_HD inline void inner_set(double& inner, double x) { inner = x; }
-WARPFOLD_HD inline void inner_set(DoublePair& inner, double x) { inner = {x, 0.0}; }
-
-/// A lane base is what a lane's elements start from. For plain doubles it stays a pair beside the
-/// offset.
-template <class Inner>
-struct LaneBase;
-
-template <>
-struct LaneBase<DoublePair> {
-  DoublePair base;
-};
-
-template <>
-struct LaneBase<double> {
-  DoublePair base;
-  double offset;
-};
-
-WARPFOLD_HD inline LaneBase<DoublePair> lane_base(DoublePair base, DoublePair segment,
-                                                  DoublePair row, DoublePair lane) {
-  return {add(add(add(base, segment), row), lane)};
-}
-
-WARPFOLD_HD inline LaneBase<double> lane_base(DoublePair base, double segment, double row,
-                                              double lane) {
-  return {base, (segment + row) + lane};
-}
-
-WARPFOLD_HD inline double rounded_prefix(LaneBase<DoublePair> lane, DoublePair inner) {
-  return add(lane.base, inner).high;
-}
-
-WARPFOLD_HD inline double rounded_prefix(LaneBase<double> lane, double inner) {
-  const DoublePair sum = two_sum(lane.base.high, lane.offset + inner);
-  return sum.high + (sum.low + lane.base.low);
-}
-
-/// Keeps the sums of a tile with huge elements, or a huge base, within the range of double:
-/// elements and base are scaled by 2^exponent and the rounded prefix is scaled back.
-struct TileScale {
-  int exponent;  ///< 0 or -128
-  double down;
-  double up;
-};
-
+/// Tiles with elements from here on, or after a sum from here on, are summed in full width.
 inline constexpr double huge = 0x1p960;
 
-WARPFOLD_HD inline TileScale tile_scale(bool any_huge) {
-  if (any_huge) return {-128, 0x1p-128, 0x1p128};
-  return {0, 1.0, 1.0};
+using TileSlices = Slices<2>;
+static_assert(tile_elements <= TileSlices::max_addends);
+
+/// The sum of all finite elements before a tile.
+struct TileBase {
+  DoublePair sum;          ///< rounded
+  std::int32_t least_bit;  ///< of the sum before rounding, as of FixedPoint::least_bit()
+};
+
+/// What slices make of a tile's elements.
+struct SliceUse {
+  bool second;     ///< whether the first slice leaves some of them to the second
+  bool left_over;  ///< whether the second leaves anything
+
+  friend bool operator==(SliceUse, SliceUse) = default;
+};
+
+/// Bounds what a prefix may be off by that is computed from a base's pair and two slices of
+/// elements below m = 2^exponent: the upper halves added by two_sum(), what that leaves added to
+/// the lower halves, and the bound itself, in up to five roundings.
+///
+/// The pair is within 2^-106 |base| of the base. Each rounding is of a number below 2^-51 |base| +
+/// 2^-25 m and loses at most 2^-53 of it; all of them together stay below 2^-98 |base| + 2^-74 m.
+/// What the slices leave over is at most 2^-80 m of each of 2^12 elements.
+///
+/// Where nothing is left over and everything is a multiple of a slice's unit u, nothing is lost:
+/// the pair holds a base below 2^104 u, its lower half is below 2^50 u, what two_sum() leaves and
+/// the second slice are below 2^51 u, so that they add up exactly.
+WARPFOLD_HD inline double error_bound(const TileBase& base, int exponent, SliceUse use) {
+  const TileSlices slices(exponent);
+  const int base_exponent = exponent_above(magnitude_word(base.sum.high));
+  const auto holds_base = [&](int unit) {
+    return base.least_bit >= unit && base_exponent <= unit + 104;
+  };
+  if (!use.left_over && (holds_base(slices.unit(1)) || (!use.second && holds_base(slices.unit(0)))))
+    return 0.0;
+  const int lost = slices.exponent() - (use.left_over ? 67 : 74);
+  const std::uint32_t word = power_word(lost > -1022 ? lost : -1022);
+  const double size = base.sum.high < 0.0 ? -base.sum.high : base.sum.high;
+  return size * 0x1p-98 + std::bit_cast<double>(std::uint64_t{word} << 32);
 }
 
 /// The specials of a tile tell where each kind of non-finite element first comes: its index in the
@@ -106,6 +78,11 @@ struct TileSpecials {
   std::int32_t nan;
   std::int32_t positive_infinity;
   std::int32_t negative_infinity;
+
+  WARPFOLD_HD bool any() const {
+    return nan < tile_elements || positive_infinity < tile_elements ||
+           negative_infinity < tile_elements;
+  }
 };
 
 /// Returns the sum of everything before the tile and of its first `seen` elements, given the

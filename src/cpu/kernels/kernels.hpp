@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/numeric/double_pair.hpp"
+#include "core/scan/scan_arithmetic.hpp"
 #include "warpfold/core/int128.hpp"
 
 /// The inner loops of the host backend, compiled once for every instruction set of the build.
@@ -128,6 +129,23 @@ template <class T>
 using FindRegions = void (*)(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                              std::uint32_t* regions);
 
+/// What a tile's prefixes are computed from, beside its elements (scan_arithmetic.hpp).
+struct TileTerms {
+  double bias[scan_order::TileSlices::count];  ///< of the slices that hold the elements
+  DoublePair base;                             ///< what is before the tile, rounded
+  double error;                                ///< bounds what a prefix may be off by
+};
+
+struct TileOutcome {
+  bool certain;  ///< whether all prefixes are right if the error is
+  scan_order::SliceUse use;
+  double slice_sum[scan_order::TileSlices::count];  ///< of the tile, exact
+};
+
+template <class T>
+using TileScan = TileOutcome (*)(const T* tile, const TileTerms& terms, bool exclusive,
+                                 double* prefixes);
+
 template <class T>
 struct IntegerKernels {
   int128 (*sum)(const T* x, std::size_t n);
@@ -161,11 +179,10 @@ struct FloatKernels {
   /// |x| outside [2^-480, 2^500]. Returns how many there are.
   std::size_t (*drop_unsquarable)(const T* x, std::size_t n, T* squarable);
 
-  /// Computes the rounded prefixes of one tile, all of its elements finite, in the order of
-  /// scan_arithmetic.hpp, sums in pairs or in plain double; still to be scaled back by the caller.
-  void (*scan_pairs)(const T* tile, double down, DoublePair base, bool exclusive, double* prefixes);
-  void (*scan_doubles)(const T* tile, double down, DoublePair base, bool exclusive,
-                       double* prefixes);
+  /// Compute the prefixes of a tile, all of its elements finite and short of huge, to the nearest
+  /// double or to an odd one.
+  TileScan<T> scan_to_nearest;
+  TileScan<T> scan_to_odd;
 
   /// [term][levels - 1]; squares of doubles come with their errors.
   ColumnSums<T> column_sums[column_terms][max_levels];

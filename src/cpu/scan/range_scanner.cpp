@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/scan/line_sum.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "core/values/ordered_key.hpp"
@@ -79,8 +80,8 @@ class FloatSumScanner final : public RangeScanner {
   FloatSumScanner(const Kernels& kernels, const ScanSpec& spec)
       : decoder_(kernels, spec.input.order),
         kernels_(kernels_of<T>(kernels)),
-        scan_tile_(scan_order::sums_in_pairs(spec.input.type, spec.output) ? kernels_.scan_pairs
-                                                                           : kernels_.scan_doubles),
+        scan_tile_(spec.output == ElementType::f64 ? kernels_.scan_to_nearest
+                                                   : kernels_.scan_to_odd),
         values_(kernels, Term::value),
         output_(spec.output),
         exclusive_(spec.exclusive) {}
@@ -92,9 +93,7 @@ class FloatSumScanner final : public RangeScanner {
       const auto size =
           static_cast<std::size_t>(std::min<std::uint64_t>(scan_order::tile_elements, n - first));
       const T* x = decoder_.decode(in + first * sizeof(Stored), size);
-      scan_tile(x, size, running);
-      store_prefixes(output_, prefixes_, size, out + first * size_of(output_));
-      add_tile(size, running.sum);
+      scan_tile(x, size, running, out + first * size_of(output_));
     }
     return std::nullopt;
   }
@@ -102,29 +101,60 @@ class FloatSumScanner final : public RangeScanner {
  private:
   using T = Decoded<Stored>;
 
-  void scan_tile(const T* x, std::size_t n, Accumulator& running) {
+  /// Adds the tile to `running`, too.
+  void scan_tile(const T* x, std::size_t n, Accumulator& running, std::byte* out) {
     const SpecialCounts specials = kernels_.sanitize(x, n, finite_);
     std::fill(finite_ + n, finite_ + scan_order::tile_elements, T{0});
-    const scan_order::TileScale scale = scan_order::tile_scale(any_huge(running.sum));
-    const DoublePair base = running.sum.rounded_pair(scale.exponent);
-    scan_tile_(finite_, scale.down, base, exclusive_, prefixes_);
-    if (scale.exponent != 0)
-      for (std::size_t i = 0; i < n; ++i) prefixes_[i] *= scale.up;
-    const scan_order::TileSpecials first = first_specials(x, n, specials, running);
-    if (first.nan < scan_order::tile_elements ||
-        first.positive_infinity < scan_order::tile_elements ||
-        first.negative_infinity < scan_order::tile_elements)
-      settle_specials(first, n);
+    const TileOutcome outcome = scan_finite(running.sum);
+    if (outcome.certain) {
+      const scan_order::TileSpecials first = first_specials(x, n, specials, running);
+      if (first.any()) settle_specials(first, n);
+      store_prefixes(output_, prefixes_, n, out);
+    } else {
+      scan_exactly(x, n, running, out);
+    }
+    add_tile(outcome, n, running.sum);
     running.nan_count += specials.nan;
     running.positive_infinities += specials.positive_infinities;
     running.negative_infinities += specials.negative_infinities;
   }
 
-  bool any_huge(const ExactSum& base) const {
+  /// Scans the finite elements, unless there is anything huge.
+  TileOutcome scan_finite(const ExactSum& before) {
     const MinMax<T> range = kernels_.extrema(finite_, scan_order::tile_elements);
     const double largest =
         std::max(-static_cast<double>(range.minimum), static_cast<double>(range.maximum));
-    return largest >= scan_order::huge || std::abs(base.rounded()) >= scan_order::huge;
+    if (largest >= scan_order::huge || std::abs(before.rounded()) >= scan_order::huge)
+      return {false, {true, true}, {}};
+    const scan_order::TileBase base = {before.rounded_pair(), before.least_bit()};
+    const scan_order::TileSlices slices(exponent_above(magnitude_word(largest)));
+    while (true) {
+      const TileTerms terms = {{slices.bias(0), slices.bias(1)},
+                               base.sum,
+                               scan_order::error_bound(base, slices.exponent(), use_)};
+      const TileOutcome outcome = scan_tile_(finite_, terms, exclusive_, prefixes_);
+      const bool as_expected = outcome.use == use_;
+      const bool no_worse =
+          outcome.use.second <= use_.second && outcome.use.left_over <= use_.left_over;
+      use_ = outcome.use;
+      if (no_worse && (outcome.certain || as_expected)) return outcome;
+    }
+  }
+
+  void scan_exactly(const T* x, std::size_t n, const Accumulator& before, std::byte* out) const {
+    LineSum sum(before.sum, before.nan_count != 0, before.positive_infinities != 0,
+                before.negative_infinities != 0);
+    visit_element_type(output_, [&](auto output) {
+      using Out = decltype(output);
+      if constexpr (is_floating_element<Out>) {
+        auto* prefixes = reinterpret_cast<Out*>(out);
+        for (std::size_t i = 0; i < n; ++i) {
+          if (exclusive_) prefixes[i] = sum.rounded<Out>();
+          sum.add(static_cast<double>(x[i]));
+          if (!exclusive_) prefixes[i] = sum.rounded<Out>();
+        }
+      }
+    });
   }
 
   static scan_order::TileSpecials first_specials(const T* x, std::size_t n,
@@ -156,15 +186,19 @@ class FloatSumScanner final : public RangeScanner {
     }
   }
 
-  void add_tile(std::size_t n, ExactSum& sum) {
-    if (!values_.add(finite_, n, sum))
+  void add_tile(const TileOutcome& outcome, std::size_t n, ExactSum& sum) {
+    if (!outcome.use.left_over) {
+      for (const double part : outcome.slice_sum) sum.add(part);
+    } else if (!values_.add(finite_, n, sum)) {
       for (std::size_t i = 0; i < n; ++i) sum.add(static_cast<double>(finite_[i]));
+    }
     sum.normalize();
   }
 
   BlockDecoder<Stored> decoder_;
   const FloatKernels<T>& kernels_;
-  decltype(FloatKernels<T>::scan_pairs) scan_tile_;
+  TileScan<T> scan_tile_;
+  scan_order::SliceUse use_ = {};  ///< of the tile before, which the next is likely to share
   ExactStream<T> values_;
   ElementType output_;
   bool exclusive_;

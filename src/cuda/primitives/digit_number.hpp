@@ -26,17 +26,23 @@ class DigitNumber {
         negative_((digits[(count - 1) * stride] >> 31) != 0) {}
 
   /// Rounds as ExactSum::rounded() does.
-  WARPFOLD_HD double rounded(int scale) const {
-    return with_sign(round(whole(), scale).value, negative_);
+  WARPFOLD_HD double rounded(Rounding rounding = Rounding::nearest) const {
+    return with_sign(round(whole(), rounding).value, negative_);
+  }
+
+  /// Returns what ExactSum::least_bit() does.
+  WARPFOLD_HD int least_bit() const {
+    if (lowest_ == count_) return ExactSum::no_bit;
+    return 32 * lowest_ + exponent_ + trailing_zeros(digits_[lowest_ * stride_]);
   }
 
   /// Rounds as ExactSum::rounded_pair() does.
-  WARPFOLD_HD DoublePair rounded_pair(int scale) const {
-    const Rounded high = round(whole(), scale);
+  WARPFOLD_HD DoublePair rounded_pair() const {
+    const Rounded high = round(whole(), Rounding::nearest);
     const double value = with_sign(high.value, negative_);
     if (high.value == 0.0) return {value, value};
     const bool negative = negative_ != high.up;
-    const Rounded low = round({high.cut, negative}, scale);
+    const Rounded low = round({high.cut, negative}, Rounding::nearest);
     return {value, low.any ? with_sign(low.value, negative) : 0.0};
   }
 
@@ -67,7 +73,7 @@ class DigitNumber {
     return place == part.end >> 5 ? value & ((1u << (part.end & 31)) - 1) : value;
   }
 
-  WARPFOLD_HD Rounded round(Part part, int scale) const {
+  WARPFOLD_HD Rounded round(Part part, Rounding rounding) const {
     int top = part.end >> 5;
     if (top == count_) --top;
     while (top >= lowest_ && digit(part, top) == 0) --top;
@@ -78,20 +84,20 @@ class DigitNumber {
     std::uint64_t significand = (leading << 32 | digit(part, top - 1)) << (31 - lead);
     significand |= std::uint64_t{third} >> (lead + 1);
     const bool sticky = lowest_ < top - 2 || (third & ((std::uint64_t{2} << lead) - 1)) != 0;
-    return round(significand, 32 * top + lead, scale, sticky);
+    return round(significand, 32 * top + lead, sticky, rounding);
   }
 
-  WARPFOLD_HD Rounded round(std::uint64_t significand, int lead_place, int scale,
-                            bool sticky) const {
+  WARPFOLD_HD Rounded round(std::uint64_t significand, int lead_place, bool sticky,
+                            Rounding rounding) const {
     constexpr int smallest_exponent = -1074;
-    const int exponent = lead_place + exponent_ + scale;
-    const double value = round_to_double(significand, exponent, sticky);
+    const int exponent = lead_place + exponent_;
+    const double value = round_to_double(significand, exponent, sticky, rounding);
     const int lowest_kept = exponent - 52 > smallest_exponent ? exponent - 52 : smallest_exponent;
     const int dropped = lowest_kept - (exponent - 63);
     const std::uint64_t kept = dropped < 64 ? significand >> dropped : 0;
     const auto field = static_cast<std::uint64_t>(lowest_kept - smallest_exponent);
     const bool up = std::bit_cast<std::uint64_t>(value) != (field << 52) + kept;
-    return {value, lowest_kept - scale - exponent_, up, true};
+    return {value, lowest_kept - exponent_, up, true};
   }
 
   const std::uint32_t* digits_;

@@ -240,7 +240,7 @@ class IntegerSumScan final : public ScanMethod {
   std::optional<Reach> reach_;  ///< of the block whose total() is known
 };
 
-/// Writes prefix sums of floats that are the same on every machine.
+/// Writes prefix sums of floats, each rounded once.
 class FloatSumScan final : public ScanMethod {
  public:
   explicit FloatSumScan(const ScanSpec& spec) : spec_(spec) {}
@@ -282,7 +282,8 @@ class FloatSumScan final : public ScanMethod {
     kernels::tile_starts(parts.tiles, parts.non_finite, carry_of(before), block.tiles(),
                          parts.starts, stream);
     fill_bytes(parts.put_off.count, 0, sizeof(*parts.put_off.count), stream);
-    kernels::scan_sum_float(block, parts.starts, parts.put_off, spec_.exclusive, stream);
+    kernels::scan_sum_float(block, {parts.starts, parts.tiles.limbs}, parts.put_off,
+                            spec_.exclusive, stream);
     return std::nullopt;
   }
 
@@ -295,14 +296,13 @@ class FloatSumScan final : public ScanMethod {
     kernels::TileList put_off;
   };
 
-  Parts parts_of(Scratch& scratch, std::uint64_t tiles) const {
-    const kernels::LimbRange range = kernels::limbs_of_sums(spec_.input.type);
+  static Parts parts_of(Scratch& scratch, std::uint64_t tiles) {
     const kernels::TileGroups groups(tiles);
-    auto* limbs = scratch.take<std::int64_t>(tiles * static_cast<unsigned>(range.count));
+    auto* limbs = scratch.take<std::int64_t>(tiles * ExactSum::limbs);
     auto* traits = scratch.take<kernels::TileTraits>(tiles);
     auto* group_limbs =
         scratch.take<std::int64_t>(kernels::TileGroups::max_of(tiles) * ExactSum::limbs);
-    return {{limbs, traits, group_limbs, range, groups},
+    return {{limbs, traits, group_limbs, groups},
             scratch.take<std::int64_t>(ExactSum::limbs),
             scratch.take<kernels::NonFinite>(1),
             scratch.take<kernels::TileStart>(tiles),
@@ -358,7 +358,7 @@ class FastFloatSumScan final : public ScanMethod {
     if (before.nan_count != 0 || (positive && negative)) return std::numeric_limits<T>::quiet_NaN();
     if (positive) return std::numeric_limits<T>::infinity();
     if (negative) return -std::numeric_limits<T>::infinity();
-    return static_cast<T>(before.sum.rounded(0, rounding_towards<T>));
+    return static_cast<T>(before.sum.rounded(rounding_towards<T>));
   }
 
   template <class T>

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/numeric/slices.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/values/byte_order.hpp"
 #include "core/values/ordered_key.hpp"
-#include "cuda/primitives/slices.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/tiles/block_view.hpp"
 #include "cuda/tiles/float_tiles.hpp"
@@ -17,10 +17,7 @@
 /// Parts give each thread of a tile consecutive elements, though memory is read and written in
 /// vectors that are consecutive in the warp.
 ///
-/// Prefixes of a tile in pairs of doubles, in a quarter of the operations: summed exactly as
-/// slices, in an order of their own, where it is certain that the order of scan_arithmetic.hpp
-/// rounds to the same doubles. Each output is computed with all that both ways may err by added,
-/// and subtracted: where both round to one double, so does everything between.
+/// Prefixes of a tile where slices settle them all, as scan_arithmetic.hpp says.
 namespace warpfold::cuda::kernels {
 
 inline constexpr int part_threads = 256;
@@ -109,27 +106,9 @@ __device__ void write_part(const BlockView& block, const Tile& tile,
   }
 }
 
-/// Returns what prefixes may err by, in a tile of elements below m = 2^exponent.
-///
-/// In pairs, a prefix passes at most 4 + 5 + 4 + 8 + 3 levels of additions, each of a relative
-/// error below 3.1 * 2^-106 and of terms whose magnitudes add up to less than |base| + 2^12 m:
-/// below 2^-99 of that. The slices' sums are exact; each of the five roundings that join them to
-/// the base loses at most 2^-53 of 2^-51 |base| + 2^-25 m, together less than 2^-101 |base| + 2^-75
-/// m. What the slices leave over is at most 2^-80 m of each of 2^12 elements.
-///
-/// Where they leave nothing, and hold the base as well, both ways are exact: all terms are
-/// multiples of 2^-79 m and below 2^14 m, which pairs hold, and their lower parts are below 2^-26
-/// m, which doubles hold.
-__device__ inline double error_bound(const TileStart& start, bool left_over) {
-  if (start.base_in_units != 0 && !left_over) return 0.0;
-  const int exponent = PairSlices(start.exponent).exponent() - (left_over ? 67 : 74);
-  const std::uint32_t word = power_word(max(exponent, -1022));
-  return std::fabs(start.base.high) * 0x1p-98 + std::bit_cast<double>(std::uint64_t{word} << 32);
-}
-
 /// A sum of elements in units of slices.
 struct SliceUnits {
-  std::int64_t slice[PairSlices::count];
+  std::int64_t slice[scan_order::TileSlices::count];
 };
 
 struct AddUnits {
@@ -138,68 +117,87 @@ struct AddUnits {
   }
 };
 
-/// What a thread does to its consecutive elements of a tile without huge or special ones.
+/// high + low rounded to an output element, if that is the same for low +- error.
+template <class Out>
+struct CertainPrefix {
+  Out value;
+  bool certain;
+
+  __device__ CertainPrefix(double high, double low, double error) {
+    Out lowest;
+    if constexpr (std::is_same_v<Out, double>) {
+      value = high + (low + error);
+      lowest = high + (low - error);
+    } else {
+      value = finite_element<Out>(__dadd_ru(high, low + error));
+      // Rounded down, nothing would be -0.
+      lowest = finite_element<Out>(__dadd_rd(high, low - error) + 0.0);
+    }
+    certain = ordered_key(value) == ordered_key(lowest);
+  }
+};
+
+/// What a thread does to its consecutive elements of a tile, finite and short of huge.
 class CertifiedPart {
  public:
   using Values = TileElements<double, part_elements>;
 
   __device__ CertifiedPart(const TileStart& start, const Values& values)
-      : base_(start.base), none_(start.exponent), values_(values) {}
+      : base_(start.base.sum), none_(start.exponent), values_(values) {}
 
-  /// Returns the elements' sum, and whether the slices leave anything of them.
-  __device__ SliceUnits reduce(bool& left_over) const {
+  /// Returns the elements' sum, and what the slices make of them.
+  __device__ SliceUnits reduce(scan_order::SliceUse& use) const {
+    std::uint64_t second = 0;
     std::uint64_t left = 0;
-    PairSlices slices = none_;
+    TileSlices slices = none_;
 #pragma unroll
-    for (const double value : values_.element)
+    for (const double value : values_.element) {
+      const auto before = std::bit_cast<std::uint64_t>(slices.biased(1));
       left |= std::bit_cast<std::uint64_t>(slices.add(value));
-    left_over = left << 1 != 0;
+      second |= before ^ std::bit_cast<std::uint64_t>(slices.biased(1));
+    }
+    use = {second != 0, left << 1 != 0};
     return {{slices.units(0), slices.units(1)}};
   }
 
-  /// Replaces the elements by their prefixes; returns whether any is uncertain.
-  __device__ bool finish(SliceUnits before, double error, bool exclusive) {
+  /// Returns the elements' prefixes; tells whether all are certain.
+  template <class Out>
+  __device__ TileElements<Out, part_elements> finish(SliceUnits before, double error,
+                                                     bool exclusive, bool& certain) const {
     const DoublePair base = two_sum(base_.high, none_.value_of(0, before.slice[0]));
-    const double rest = (base.low + none_.value_of(1, before.slice[1])) + base_.low;
-    std::uint64_t difference = 0;
-    PairSlices slices = none_;
+    const double rest = none_.value_of(1, before.slice[1]) + base_.low;
+    TileElements<Out, part_elements> prefixes;
+    certain = true;
+    TileSlices slices = none_;
 #pragma unroll
-    for (double& value : values_.element) {
-      const PairSlices without = slices;
-      slices.add(value);
+    for (int k = 0; k < part_elements; ++k) {
+      const TileSlices without = slices;
+      slices.add(values_.element[k]);
       const double upper = exclusive ? without.biased(0) : slices.biased(0);
       const double lower = exclusive ? without.biased(1) : slices.biased(1);
       const DoublePair sum = two_sum(base.high, upper - none_.bias(0));
-      const double low = sum.low + ((lower - none_.bias(1)) + rest);
-      const double highest = sum.high + (low + error);
-      const double lowest = sum.high + (low - error);
-      difference |= std::bit_cast<std::uint64_t>(highest) ^ std::bit_cast<std::uint64_t>(lowest);
-      value = highest;
+      const double low = (sum.low + base.low) + ((lower - none_.bias(1)) + rest);
+      const CertainPrefix<Out> prefix(sum.high, low, error);
+      certain = certain && prefix.certain;
+      prefixes.element[k] = prefix.value;
     }
-    return difference != 0;
-  }
-
-  template <class Out>
-  __device__ TileElements<Out, part_elements> prefixes() const {
-    TileElements<Out, part_elements> elements;
-#pragma unroll
-    for (int k = 0; k < part_elements; ++k)
-      elements.element[k] = finite_element<Out>(values_.element[k]);
-    return elements;
+    return prefixes;
   }
 
  private:
+  using TileSlices = scan_order::TileSlices;
+
   DoublePair base_;
-  PairSlices none_;
+  TileSlices none_;
   Values values_;
 };
 
 /// Returns the sum of all elements of the tile before this thread's. By the whole thread block.
-__device__ inline SliceUnits units_before(SliceUnits own, bool& left_over) {
+__device__ inline SliceUnits units_before(SliceUnits own, scan_order::SliceUse& use) {
   __shared__ SliceUnits warp_total[part_warps];
   const SliceUnits lanes = warp::inclusive_scan(own, AddUnits{});
   if (warp::lane() == warp::lanes - 1) warp_total[warp::index()] = lanes;
-  left_over = __syncthreads_or(left_over) != 0;
+  use = {__syncthreads_or(use.second) != 0, __syncthreads_or(use.left_over) != 0};
   SliceUnits before{{lanes.slice[0] - own.slice[0], lanes.slice[1] - own.slice[1]}};
 #pragma unroll
   for (int i = 0; i < part_warps - 1; ++i)
@@ -207,19 +205,41 @@ __device__ inline SliceUnits units_before(SliceUnits own, bool& left_over) {
   return before;
 }
 
-/// Scans a tile without huge or special elements. Returns false, and has stored nothing, where some
+__device__ inline void drop_specials(CertifiedPart::Values& values) {
+#pragma unroll
+  for (double& value : values.element)
+    if (!std::isfinite(value)) value = 0.0;
+}
+
+/// Puts NaN and infinities in the place of the prefixes that specials make so.
+template <class Out>
+__device__ void settle_specials(scan_order::TileSpecials first, bool exclusive,
+                                TileElements<Out, part_elements>& prefixes) {
+#pragma unroll
+  for (int k = 0; k < part_elements; ++k) {
+    const std::int32_t seen = first_of_part() + k + (exclusive ? 0 : 1);
+    const double special = scan_order::with_specials(0.0, first, seen);
+    if (special != 0.0) prefixes.element[k] = output_element<Out>(special);
+  }
+}
+
+/// Scans a tile without huge elements. Returns false, and has stored nothing, where some
 /// prefix is uncertain. To be called by a whole block of part_threads.
 template <class Out>
 __device__ bool scan_certified(const BlockView& block, const Tile& tile, const TileStart& start,
-                               const CertifiedPart::Values& values, bool exclusive,
+                               CertifiedPart::Values& values, bool exclusive,
                                PartStorage& storage) {
-  CertifiedPart part(start, values);
-  bool left_over = false;
-  const SliceUnits own = part.reduce(left_over);
-  const SliceUnits before = units_before(own, left_over);
-  const double error = error_bound(start, left_over);
-  if (__syncthreads_or(part.finish(before, error, exclusive)) != 0) return false;
-  write_part(block, tile, part.template prefixes<Out>(), storage);
+  if (start.first.any()) drop_specials(values);
+  const CertifiedPart part(start, values);
+  scan_order::SliceUse use;
+  const SliceUnits own = part.reduce(use);
+  const SliceUnits before = units_before(own, use);
+  const double error = scan_order::error_bound(start.base, start.exponent, use);
+  bool certain = true;
+  auto prefixes = part.template finish<Out>(before, error, exclusive, certain);
+  if (__syncthreads_or(!certain) != 0) return false;
+  if (start.first.any()) settle_specials(start.first, exclusive, prefixes);
+  write_part(block, tile, prefixes, storage);
   return true;
 }
 

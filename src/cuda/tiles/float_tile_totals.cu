@@ -1,8 +1,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/numeric/slices.hpp"
 #include "core/values/ordered_key.hpp"
-#include "cuda/primitives/slices.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/float_tiles.hpp"
 #include "cuda/tiles/tile.cuh"
@@ -100,13 +100,6 @@ __device__ void widen(Share<T> share, ByteOrder order, double (&values)[share_el
   }
 #pragma unroll
   for (int i = 0; i < share_elements; ++i) values[i] = widened(share.element[i]);
-}
-
-template <class T>
-__device__ T read_element(const BlockView& block, const Tile& tile, std::int32_t place) {
-  const T element =
-      reinterpret_cast<const T*>(block.input)[tile.first + static_cast<unsigned>(place)];
-  return block.format.order == native_byte_order ? element : byte_swapped(element);
 }
 
 /// What the lanes of a warp find in a tile, in shared memory.
@@ -264,11 +257,11 @@ __device__ LimbRange write_limbs(const TileRecord& record, std::uint64_t tile,
     first = min(first, base + __ffs(static_cast<int>(lanes)) - 1);
     end = base + warp::lanes - __clz(static_cast<int>(lanes));
   }
-  std::int64_t* row = totals.limbs + tile * static_cast<unsigned>(totals.range.count);
+  std::int64_t* row = totals.limbs + tile * ExactSum::limbs;
   const std::uint64_t group = tile / totals.groups.tiles_each;
   for (int i = first + warp::lane(); i < end; i += warp::lanes) {
     const std::int64_t limb = record.carried_limb(i);
-    row[i - totals.range.first] = limb;
+    row[i] = limb;
     add_atomically(totals.group_limbs[static_cast<unsigned>(i) * totals.groups.count + group],
                    limb);
   }
@@ -279,8 +272,7 @@ __device__ LimbRange write_limbs(const TileRecord& record, std::uint64_t tile,
 __device__ void write_record(const TileRecord& record, std::int32_t exponent, std::uint64_t tile,
                              const FloatTileTotals& totals, NonFinite& non_finite) {
   const LimbRange range = write_limbs(record, tile, totals);
-  if (warp::lane() == 0)
-    totals.traits[tile] = {record.first, record.any_huge, exponent, range.first, range.count};
+  if (warp::lane() == 0) totals.traits[tile] = {record.first, record.any_huge, exponent, range};
   const unsigned count = warp::lane() < NonFinite::kinds ? record.count[warp::lane()] : 0;
   if (count == 0) return;
   atomicAdd(&non_finite.count[warp::lane()], static_cast<unsigned long long>(count));

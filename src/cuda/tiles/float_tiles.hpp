@@ -6,13 +6,18 @@
 #include <cstdint>
 
 #include "core/layout/partition.hpp"
-#include "core/numeric/double_pair.hpp"
 #include "core/numeric/fixed_point.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/tiles/block_view.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cuda::kernels {
+
+/// Limbs of an ExactSum, all others zero.
+struct LimbRange {
+  std::int32_t first;
+  std::int32_t count;
+};
 
 /// What a tile of floats holds, besides the limbs of its sum.
 struct TileTraits {
@@ -21,20 +26,8 @@ struct TileTraits {
   scan_order::TileSpecials first;  ///< tile_elements where there is none
   std::int32_t any_huge;           ///< whether a finite element reaches scan_order::huge
   std::int32_t exponent;           ///< the elements short of huge are below 2^exponent
-  std::int32_t first_limb;         ///< the tile's sum has limbs from here on,
-  std::int32_t limbs;              ///< so many
+  LimbRange sum;                   ///< the limbs that the tile's sum has
 };
-
-/// The limbs of an ExactSum that sums of fewer than 2^64 elements of a type may have.
-struct LimbRange {
-  int first;
-  int count;
-};
-
-inline LimbRange limbs_of_sums(ElementType type) {
-  if (type == ElementType::f64) return {0, ExactSum::limbs};
-  return {29, 12};  // 2^-160 to 2^224
-}
 
 /// Consecutive tiles whose sum is known besides those of the tiles, so that prefixes of tiles need
 /// no scan of all of them.
@@ -57,10 +50,9 @@ struct TileGroups {
 /// Exact sums of tiles and of groups of tiles. A tile's limb lies in (-2^33, 2^33), so that 2^29
 /// tiles can be added limb by limb.
 struct FloatTileTotals {
-  std::int64_t* limbs;  ///< a row for each tile, of `range.count` limbs from `range.first` on
+  std::int64_t* limbs;  ///< a row of an ExactSum for each tile
   TileTraits* traits;
   std::int64_t* group_limbs;  ///< a column of groups for each limb of an ExactSum
-  LimbRange range;
   TileGroups groups;
 };
 
@@ -70,11 +62,11 @@ void float_tile_totals(const BlockView& block, const FloatTileTotals& totals, No
 
 /// Where the scan of a tile of floats begins.
 struct TileStart {
-  DoublePair base;  ///< the sum of all finite elements before the tile, scaled
+  scan_order::TileBase base;  ///< unless there is anything huge
+  LimbRange base_limbs;       ///< of the base in full, which is in the tile's row
   scan_order::TileSpecials first;
-  std::int32_t any_huge;       ///< in the tile or its base, which decides on the scale
-  std::int32_t exponent;       ///< as in TileTraits
-  std::int32_t base_in_units;  ///< whether the PairSlices of the tile hold the base
+  std::int32_t any_huge;  ///< in the tile, or its base
+  std::int32_t exponent;  ///< as in TileTraits
 };
 
 /// What is before a block of floats.
@@ -86,19 +78,25 @@ struct FloatCarry {
 };
 
 /// Finds where tiles start, of `totals` with the limbs of each group replaced by those of the
-/// groups before it.
+/// groups before it. Replaces the limbs of each tile by those of everything before it.
 void tile_starts(const FloatTileTotals& totals, const NonFinite* non_finite,
                  const FloatCarry& before, std::uint64_t tiles, TileStart* starts,
                  cudaStream_t stream);
 
-/// Tiles put off, to be scanned in the general way: as many as the block has at most.
+/// What the scan of a block takes to know of its tiles.
+struct StartedTiles {
+  const TileStart* start;
+  const std::int64_t* base_limbs;  ///< a row of an ExactSum for each tile
+};
+
+/// Tiles put off, to be scanned in full width: as many as the block has at most.
 struct TileList {
   std::uint32_t* tile;
   std::uint32_t* count;  ///< 0 before the scan
 };
 
-/// Writes the prefix sums of a block of floats, in the order of additions of scan_arithmetic.hpp.
-void scan_sum_float(const BlockView& block, const TileStart* starts, const TileList& put_off,
+/// Writes the prefix sums of a block of floats, each rounded once.
+void scan_sum_float(const BlockView& block, const StartedTiles& tiles, const TileList& put_off,
                     bool exclusive, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

@@ -54,6 +54,13 @@ __device__ const T* input_of(const BlockView& block, const Tile& tile) {
   return reinterpret_cast<const T*>(block.input) + tile.first;
 }
 
+/// Returns one element, in native byte order.
+template <class T>
+__device__ T read_element(const BlockView& block, const Tile& tile, std::int32_t place) {
+  const T element = input_of<T>(block, tile)[place];
+  return block.format.order == native_byte_order ? element : byte_swapped(element);
+}
+
 template <class T>
 __device__ Quad<T> load_quad(const T* elements) {
   return std::bit_cast<Quad<T>>(

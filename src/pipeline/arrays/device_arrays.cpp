@@ -5,21 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/layout/partition.hpp"
 #include "core/results/summarize.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/device_collectives.hpp"
-
-namespace warpfold {
-
-ElementRange scan_partition(std::uint64_t elements, std::uint64_t ranks, std::uint64_t rank) {
-  return partition(elements, scan_tile_elements, ranks, rank);
-}
-
-}  // namespace warpfold
 
 namespace warpfold::pipeline {
 namespace {
@@ -83,15 +74,6 @@ std::uint64_t form_of(const ScanSpec& spec, FloatSums float_sums) {
   return form << 1 | 1u;
 }
 
-void check_tiles(const DeviceArray& input, std::uint64_t first_index) {
-  if (input.count == 0 || first_index % scan_tile_elements == 0) return;
-  throw usage_error(
-      "a partition starts inside a tile of the scan",
-      "index " + std::to_string(first_index) + " is no multiple of " +
-          std::to_string(scan_tile_elements),
-      "Give whole tiles to all ranks before the last (scan_partition), or choose FloatSums::fast.");
-}
-
 /// Checks that the output lies apart from the input; elements of one size may be scanned in place.
 void check_overlap(const DeviceArray& input, const void* output, const ScanSpec& spec) {
   const std::uint64_t input_bytes = size_of(spec.input.type);
@@ -106,15 +88,13 @@ void check_overlap(const DeviceArray& input, const void* output, const ScanSpec&
 
 /// Checks a rank's part of a scan and prepares its engine for it.
 void prepare(const DeviceArray& input, const void* output, const ScanSpec& spec,
-             FloatSums float_sums, std::uint64_t first_index, cuda::ArrayEngine& engine) {
+             FloatSums float_sums, cuda::ArrayEngine& engine) {
   validate(spec);
   check_device_array("input", input.data, input.count, size_of(spec.input.type), engine);
   check_device_array("output", output, input.count, size_of(spec.output), engine);
   check_overlap(input, output, spec);
   const bool sums_floats = spec.operation == ScanOperation::sum && is_floating(spec.input.type);
-  const bool reproducible = float_sums == FloatSums::reproducible;
-  if (sums_floats && reproducible) check_tiles(input, first_index);
-  engine.prepare_scan(spec, reproducible || !sums_floats);
+  engine.prepare_scan(spec, float_sums == FloatSums::reproducible || !sums_floats);
 }
 
 /// Throws, on every rank, the failure of one, or the lowest overflow, where there is any.
@@ -165,8 +145,7 @@ void scan_device_array(const DeviceArray& input, void* output, const DeviceScanO
                        const mpi::Communicator& communicator) {
   const ScanSpec spec = spec_of(input.type, options);
   const std::uint64_t first_index = mpi::exclusive_sum(input.count, communicator);
-  agree(capture_exception(
-            [&] { prepare(input, output, spec, options.float_sums, first_index, engine); }),
+  agree(capture_exception([&] { prepare(input, output, spec, options.float_sums, engine); }),
         form_of(spec, options.float_sums), communicator);
 
   // The last rank adds nothing for higher ones.

@@ -4,13 +4,13 @@
 #include <numeric>
 
 #include "core/layout/partition.hpp"
+#include "core/scan/scan_arithmetic.hpp"
 #include "io/chunks/chunk_source.hpp"
-#include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-constexpr std::uint64_t tile = scan_tile_elements;
+constexpr std::uint64_t tile = scan_order::tile_elements;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t pieces_of_a_block = 16;

@@ -78,7 +78,7 @@ TEST_F(DoublePairTest, AddingADoubleErrsByTwoToTheMinus105AtMost) {
     const DoublePair sum = add(a, b);
     const ExactSum error = exact_sum({a.high, a.low, b, -sum.high, -sum.low});
     const ExactSum exact = exact_sum({a.high, a.low, b});
-    ASSERT_LE(std::fabs(error.rounded(105)), std::fabs(exact.rounded()));
+    ASSERT_LE(std::fabs(std::ldexp(error.rounded(), 105)), std::fabs(exact.rounded()));
   }
 }
 
@@ -89,7 +89,7 @@ TEST_F(DoublePairTest, AddingAPairErrsByLessThan3Point1TimesTwoToTheMinus106) {
     const DoublePair sum = add(a, b);
     const ExactSum error = exact_sum({a.high, a.low, b.high, b.low, -sum.high, -sum.low});
     const ExactSum exact = exact_sum({a.high, a.low, b.high, b.low});
-    ASSERT_LE(std::fabs(error.rounded(106)), 3.1 * std::fabs(exact.rounded()));
+    ASSERT_LE(std::fabs(std::ldexp(error.rounded(), 106)), 3.1 * std::fabs(exact.rounded()));
   }
 }
 

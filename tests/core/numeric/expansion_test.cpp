@@ -75,7 +75,7 @@ TEST(Expansion, RoundsToAnyFormatAsTheExactSumDoes) {
     add(sum, std::ldexp(leading, static_cast<int>(random() % 24) - 20));
     add(sum, std::ldexp(1.0, -static_cast<int>(random() % 100)));
     add(sum, any_double(random, 90) * 0x1p-120);
-    const double odd = exact(sum).rounded(0, Rounding::odd);
+    const double odd = exact(sum).rounded(Rounding::odd);
     ASSERT_EQ(rounded_to<float>(sum), static_cast<float>(odd));
     ASSERT_EQ(rounded_to<Float16>(sum).bits, Float16::from_double(odd).bits);
     ASSERT_EQ(rounded_to<BFloat16>(sum).bits, BFloat16::from_double(odd).bits);

@@ -24,6 +24,12 @@ ExactSum exact_sum(std::initializer_list<double> terms) {
 
 double rounded_sum(std::initializer_list<double> terms) { return exact_sum(terms).rounded(); }
 
+int least_bit_of(std::initializer_list<double> terms) {
+  ExactSum sum = exact_sum(terms);
+  sum.normalize();
+  return sum.least_bit();
+}
+
 double rounded_squares(std::initializer_list<double> roots) {
   ExactSumOfSquares squares{};
   for (const double root : roots) squares.add_square(root);
@@ -100,11 +106,13 @@ TEST(ExactSum, OverflowsToInfinityOnlyWhenRounded) {
   EXPECT_EQ(rounded_sum({largest, half_ulp, -minimum}), largest);
 }
 
-TEST(ExactSum, ScalesBeforeRounding) {
-  EXPECT_EQ(exact_sum({largest, largest}).rounded(-2), std::ldexp(largest, -1));
-  EXPECT_EQ(exact_sum({1.0}).rounded(-1075), 0.0);
-  EXPECT_EQ(exact_sum({1.0, minimum}).rounded(-1075), minimum);
-  EXPECT_EQ(exact_sum({-1.5}).rounded(-1074), -2 * minimum);
+TEST(ExactSum, KnowsItsLeastBit) {
+  EXPECT_EQ(least_bit_of({}), ExactSum::no_bit);
+  EXPECT_EQ(least_bit_of({1.0}), 0);
+  EXPECT_EQ(least_bit_of({-6.0, 0x1p900}), 1);
+  EXPECT_EQ(least_bit_of({0x1p31, 0x1p31}), 32);
+  EXPECT_EQ(least_bit_of({largest, minimum}), -1074);
+  EXPECT_EQ(least_bit_of({minimum, 0x1p-60, -minimum}), -60);
 }
 
 TEST(ExactSum, AddsIntegers) {
@@ -138,15 +146,6 @@ TEST(ExactSum, RoundedPairKeepsTheRest) {
   EXPECT_EQ(zero.low, 0.0);
 }
 
-TEST(ExactSum, RoundedPairScales) {
-  const DoublePair pair = exact_sum({largest, largest, 1.0}).rounded_pair(-128);
-  EXPECT_EQ(pair.high, std::ldexp(largest, -127));
-  EXPECT_EQ(pair.low, 0x1p-128);
-  const DoublePair tiny = exact_sum({minimum}).rounded_pair(-128);
-  EXPECT_EQ(tiny.high, 0.0);
-  EXPECT_EQ(tiny.low, 0.0);
-}
-
 TEST(ExactSum, NegationIsExact) {
   ExactSum sum = exact_sum({1e300, 1.0, -minimum});
   sum.normalize();
@@ -168,9 +167,10 @@ TEST(ExactSumOfSquares, SquaresAreNeitherRoundedNorUnderflown) {
   EXPECT_EQ(rounded_squares({1.0 + 0x1p-52}), 1.0 + 0x1p-51);
   ExactSumOfSquares squares{};
   squares.add_square(minimum);
-  EXPECT_EQ(squares.rounded(2148), 1.0);
-  squares.add_square(largest);
-  EXPECT_EQ(squares.rounded(-1100), 0x1p948 - 0x1p896);
+  EXPECT_EQ(squares.rounded(), 0.0);
+  EXPECT_EQ(squares.least_bit(), -2148);
+  squares.add_square(0x1p512);
+  EXPECT_EQ(squares.least_bit(), -2148);
 }
 
 TEST(ExactSumOfSquares, SquaresKeepEveryBit) {

@@ -24,7 +24,7 @@ TEST(LineSum, RoundsEveryPrefixOfAnyElements) {
       exact.add(element);
       exact.normalize();
       ASSERT_EQ(line.rounded<double>(), exact.rounded());
-      ASSERT_EQ(line.rounded<float>(), static_cast<float>(exact.rounded(0, Rounding::odd)));
+      ASSERT_EQ(line.rounded<float>(), static_cast<float>(exact.rounded(Rounding::odd)));
     }
   }
 }
@@ -38,12 +38,31 @@ TEST(LineSum, TakesWhatIsNotFinite) {
   EXPECT_EQ(line.rounded<double>(), infinity);
   line.add(-infinity);
   EXPECT_TRUE(std::isnan(line.rounded<double>()));
-  EXPECT_TRUE(std::isnan(LineSum({}, true, false, false).rounded<float>()));
-  EXPECT_EQ(LineSum({}, false, false, true).rounded<double>(), -infinity);
+  EXPECT_TRUE(std::isnan(LineSum(Expansion{}, true, false, false).rounded<float>()));
+  EXPECT_EQ(LineSum(Expansion{}, false, false, true).rounded<double>(), -infinity);
+}
+
+TEST(LineSum, GoesOnFromAnExactSum) {
+  const double sums[][3] = {
+      {}, {1.0, 0x1p-60, -0x1p-1074}, {0x1p1023, 1.0, 0x1p-900}, {-3.0, 0.5, 0x1p-200}};
+  for (const auto& terms : sums) {
+    ExactSum exact{};
+    for (const double term : terms) exact.add(term);
+    exact.normalize();
+    LineSum line(exact, false, false, false);
+    for (const double term : terms) {
+      ASSERT_EQ(line.rounded<double>(), exact.rounded());
+      ASSERT_EQ(line.rounded<float>(), static_cast<float>(exact.rounded(Rounding::odd)));
+      line.add(-term);
+      exact.add(-term);
+      exact.normalize();
+    }
+    EXPECT_EQ(line.rounded<double>(), 0.0);
+  }
 }
 
 TEST(LineSum, GoesOnFromAnExpansion) {
-  LineSum line({{1.0, 0x1p-60, 0.0, 0.0}}, false, false, false);
+  LineSum line(Expansion{{1.0, 0x1p-60, 0.0, 0.0}}, false, false, false);
   line.add(-1.0);
   EXPECT_EQ(line.rounded<double>(), 0x1p-60);
 }

@@ -80,7 +80,7 @@ Out rounded(const Accumulator& sum) {
                                  sum.negative_infinities > 0 ? -1 : 0},
                                 0);
   if (special != 0.0) return output_element<Out>(special);
-  return output_element<Out>(sum.sum.rounded(0, rounding_towards<Out>));
+  return output_element<Out>(sum.sum.rounded(rounding_towards<Out>));
 }
 
 void add(Accumulator& sum, double x) {

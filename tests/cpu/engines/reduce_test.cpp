@@ -118,10 +118,10 @@ TEST_P(EveryInstructionSet, SumsMultiplesOfAPowerOfTwoAsIntegersDo) {
   }
   const Accumulator total =
       engine_reduce(*backend, elements, {ElementType::f64}, all_needs, 200000, 0);
-  EXPECT_EQ(total.sum.rounded(20), static_cast<double>(sum));
-  EXPECT_EQ(total.sum.rounded_pair(20).high + total.sum.rounded_pair(20).low,
-            static_cast<double>(sum));
-  EXPECT_EQ(total.absolute.rounded(20), static_cast<double>(absolute));
+  const DoublePair pair = total.sum.rounded_pair();
+  EXPECT_EQ(total.sum.rounded(), std::ldexp(static_cast<double>(sum), -20));
+  EXPECT_EQ(pair.high + pair.low, std::ldexp(static_cast<double>(sum), -20));
+  EXPECT_EQ(total.absolute.rounded(), std::ldexp(static_cast<double>(absolute), -20));
 }
 
 TEST_P(EveryInstructionSet, SumsIntegersAsWideIntegersDo) {

@@ -67,7 +67,7 @@ class LineSums<T, true> {
   std::optional<Out> prefix() const {
     if (others_ != 0.0) return element_of<Out>(others_);
     if constexpr (std::is_same_v<Out, double>) return sum_.rounded();
-    return element_of<Out>(sum_.rounded(0, Rounding::odd));
+    return element_of<Out>(sum_.rounded(Rounding::odd));
   }
   template <class Out>
   Out wrapped() const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -34,16 +35,15 @@ struct Digits {
 
 void expect_same_rounding(const ExactSum& sum) {
   const Digits digits(sum);
-  for (const int scale : {0, -128}) {
-    const double rounded = sum.rounded(scale);
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(digits.number().rounded(scale)),
-              std::bit_cast<std::uint64_t>(rounded));
-    if (rounded - rounded != 0.0) continue;
-    const DoublePair expected = sum.rounded_pair(scale);
-    const DoublePair pair = digits.number().rounded_pair(scale);
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(pair.high), std::bit_cast<std::uint64_t>(expected.high));
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(pair.low), std::bit_cast<std::uint64_t>(expected.low));
-  }
+  for (const Rounding rounding : {Rounding::nearest, Rounding::odd})
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(digits.number().rounded(rounding)),
+              std::bit_cast<std::uint64_t>(sum.rounded(rounding)));
+  EXPECT_EQ(digits.number().least_bit(), sum.least_bit());
+  if (!std::isfinite(sum.rounded())) return;
+  const DoublePair expected = sum.rounded_pair();
+  const DoublePair pair = digits.number().rounded_pair();
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(pair.high), std::bit_cast<std::uint64_t>(expected.high));
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(pair.low), std::bit_cast<std::uint64_t>(expected.low));
 }
 
 ExactSum sum_of(const std::vector<double>& terms) {

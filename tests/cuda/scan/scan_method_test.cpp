@@ -44,6 +44,10 @@ enum class Series {
   small_integers,
   zeros,
   negative_zeros,
+  cancelling,
+  filled,
+  largest,
+  subnormal,
   non_finite_at_edges
 };
 
@@ -58,6 +62,10 @@ constexpr Series all_series[] = {Series::uniform,
                                  Series::small_integers,
                                  Series::zeros,
                                  Series::negative_zeros,
+                                 Series::cancelling,
+                                 Series::filled,
+                                 Series::largest,
+                                 Series::subnormal,
                                  Series::non_finite_at_edges};
 
 double element_of_series(Series series, std::size_t i, std::mt19937_64& random) {
@@ -87,6 +95,14 @@ double element_of_series(Series series, std::size_t i, std::mt19937_64& random) 
       return i < 2 * tile ? 0.0 : static_cast<double>(i == 2 * tile);
     case Series::negative_zeros:
       return -0.0;
+    case Series::cancelling:
+      return i % 3 == 0 ? 1e20 : i % 3 == 1 ? -1e20 : 1e-3 * u;
+    case Series::filled:
+      return random() % 10 == 0 ? 1e37 : u;
+    case Series::largest:
+      return i % 2 == 0 ? 0x1.fffffffffffffp1023 : -0x1.8p1023;
+    case Series::subnormal:
+      return 0x1p-1060 * u;
     case Series::non_finite_at_edges:
       if (in_tile != 0 && in_tile != static_cast<int>(tile) - 1) return u;
       if (random() % 8 != 0) return u;

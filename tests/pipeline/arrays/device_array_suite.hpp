@@ -15,6 +15,7 @@
 #include "core/engine/backend.hpp"
 #include "core/layout/partition.hpp"
 #include "core/results/summarize.hpp"
+#include "core/scan/scan_arithmetic.hpp"
 #include "cpu/engines/backend.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/error.hpp"
@@ -51,14 +52,6 @@ inline std::vector<ElementRange> uneven_cut(std::uint64_t elements, int ranks) {
   return cut;
 }
 
-inline std::vector<ElementRange> tiled_cut(std::uint64_t elements, int ranks) {
-  std::vector<ElementRange> cut;
-  for (int rank = 0; rank < ranks; ++rank)
-    cut.push_back(scan_partition(elements, static_cast<std::uint64_t>(ranks),
-                                 static_cast<std::uint64_t>(rank)));
-  return cut;
-}
-
 template <class T>
 std::vector<T> part_of(const std::vector<T>& elements, const ElementRange& range) {
   const auto first = elements.begin() + static_cast<std::ptrdiff_t>(range.first);
@@ -85,7 +78,7 @@ std::vector<Out> scanned_at_once(const std::vector<T>& elements, const DeviceSca
                 options.exclusive,
                 element_type_of<Out>(),
                 options.overflow};
-  const std::uint64_t block = round_up(elements.size(), scan_tile_elements);
+  const std::uint64_t block = round_up(elements.size(), scan_order::tile_elements);
   const auto backend = cpu::make_backend(1);
   const auto engine =
       backend->make_scan_engine({{spec.input, {}, block, 0, Staging::packed}, block}, spec);
@@ -235,9 +228,9 @@ TYPED_TEST_P(DeviceArraysOfRanks, ScanWithWrappingSums) {
   this->template expect_scanned<std::int64_t>(made_up<std::int64_t>(100003, 2), cut, options);
 }
 
-TYPED_TEST_P(DeviceArraysOfRanks, ScanFloatsToTheSameBitsInTiles) {
+TYPED_TEST_P(DeviceArraysOfRanks, ScanFloatsToTheSameBits) {
   for (const std::uint64_t count : {1u, 4096u, 4097u, 100003u}) {
-    const auto cut = tiled_cut(count, this->ranks());
+    const auto cut = uneven_cut(count, this->ranks());
     for (const bool exclusive : {false, true}) {
       const DeviceScanOptions options = scan_of(ScanOperation::sum, exclusive);
       this->template expect_scanned<double>(made_up<double>(count, count), cut, options);
@@ -250,17 +243,6 @@ TYPED_TEST_P(DeviceArraysOfRanks, ScanNothing) {
   for (const ScanOperation operation : {ScanOperation::sum, ScanOperation::min})
     EXPECT_TRUE(
         this->arrays_->template scan<double>(std::vector<double>{}, scan_of(operation)).empty());
-}
-
-TYPED_TEST_P(DeviceArraysOfRanks, RefuseFloatPartitionsThatCutTiles) {
-  if (this->ranks() == 1) GTEST_SKIP() << "one rank's partition starts at 0";
-  const std::vector<double> mine(100, 1.0);
-  const std::string error = this->error_of(
-      [&] { this->arrays_->template scan<double>(mine, scan_of(ScanOperation::sum)); });
-  EXPECT_EQ(error,
-            "a partition starts inside a tile of the scan (index 100 is no multiple of 4096) Give "
-            "whole tiles to all ranks before the last (scan_partition), or choose "
-            "FloatSums::fast.");
 }
 
 TYPED_TEST_P(DeviceArraysOfRanks, NameTheFirstPrefixThatOverflows) {
@@ -304,9 +286,8 @@ TYPED_TEST_P(DeviceArraysOfRanks, RefuseRanksThatDiffer) {
 
 REGISTER_TYPED_TEST_SUITE_P(DeviceArraysOfRanks, ReduceLikeOneArray,
                             ReduceWithFlatIndicesOfExtremaAndNaN, ReduceNothing,
-                            ScanIntegersLikeOneArray, ScanWithWrappingSums,
-                            ScanFloatsToTheSameBitsInTiles, ScanNothing,
-                            RefuseFloatPartitionsThatCutTiles, NameTheFirstPrefixThatOverflows,
-                            RefuseFractionsAsIntegers, RefuseRanksThatDiffer);
+                            ScanIntegersLikeOneArray, ScanWithWrappingSums, ScanFloatsToTheSameBits,
+                            ScanNothing, NameTheFirstPrefixThatOverflows, RefuseFractionsAsIntegers,
+                            RefuseRanksThatDiffer);
 
 }  // namespace warpfold

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/layout/partition.hpp"
+#include "core/scan/scan_arithmetic.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/arrays/array_engine.hpp"
 #include "warpfold/core/error.hpp"
@@ -38,7 +39,7 @@ class HostArrayEngine final : public cuda::ArrayEngine {
   bool needs_total(std::uint64_t) const override { return true; }
 
   Accumulator total(const void* input, std::uint64_t elements, cuda::StreamHandle) override {
-    const std::uint64_t whole_tiles = round_up(elements, scan_tile_elements);
+    const std::uint64_t whole_tiles = round_up(elements, scan_order::tile_elements);
     scan_ = backend_->make_scan_engine(
         {{spec_.input, {}, whole_tiles, 0, Staging::packed}, whole_tiles}, spec_);
     const std::span<std::byte> memory = scan_->buffer(0, 0, {0, elements});

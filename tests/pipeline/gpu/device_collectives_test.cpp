@@ -120,7 +120,7 @@ TEST_F(DeviceCollectivesOfRanks, FastSumsAreTheSameFromRunToRun) {
 TEST_F(DeviceCollectivesOfRanks, ScansInDifferentStreamsDoNotMeetInScratchMemory) {
   constexpr int streams = 4;
   const auto whole = made_up<double>(4 << 20, 7);
-  const auto part = part_of(whole, mine(tiled_cut(whole.size(), ranks())));
+  const auto part = part_of(whole, mine(uneven_cut(whole.size(), ranks())));
   const DeviceScanOptions options = scan_of(ScanOperation::sum);
   const auto expected = arrays_->scan<double>(part, options);
   std::vector<OnDevice<double>> elements;

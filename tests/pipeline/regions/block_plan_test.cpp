@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/scan/scan_arithmetic.hpp"
 #include "pipeline/datasets/described_dataset.hpp"
-#include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-constexpr std::uint64_t tile = scan_tile_elements;
+constexpr std::uint64_t tile = scan_order::tile_elements;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 BlockPlan plan_of(std::vector<std::uint64_t> shape, std::vector<std::uint64_t> chunk_shape,

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
-#include "core/scan/scan_arithmetic.hpp"
 #include "warpfold/core/host_device.hpp"
 
-namespace warpfold::cuda::kernels {
+namespace warpfold {
 
 /// The upper word of a double without its sign grows with its magnitude and holds its exponent.
 inline constexpr int word_exponent_shift = 20;
@@ -27,17 +27,18 @@ WARPFOLD_HD constexpr int exponent_above(std::uint32_t word) {
   return static_cast<int>(word >> word_exponent_shift) - word_exponent_bias + 1;
 }
 
-/// The exact sum of up to a tile of doubles below 2^exponent, less what is left of each below the
-/// last slice (Rump, Ogita, Oishi, SIAM J. Sci. Comput. 31(1), 2008: ExtractVector).
+/// The exact sum of up to `max_addends` doubles below 2^exponent, less what is left of each below
+/// the last slice (Rump, Ogita, Oishi, SIAM J. Sci. Comput. 31(1), 2008: ExtractVector).
 ///
 /// Slice i is a multiple of 2^(exponent - 39 - 40 i). It starts from 1.5 * 2^(exponent + 13 - 40
-/// i): a tile's 2^12 parts of at most 2^(exponent - 40 i) never take it out of that number's
+/// i): 2^12 parts of at most 2^(exponent - 40 i) never take it out of that number's
 /// binade, so that each addition rounds to the slice's unit and what it drops is a double again.
 template <int Count>
 class Slices {
  public:
   static constexpr int count = Count;
   static constexpr int bits = 40;
+  static constexpr int max_addends = 1 << 12;
 
   /// From here down the last slice's unit is that of subnormals, and nothing is left.
   static constexpr int min_exponent = -1022 + bits * (Count - 1) - 13;
@@ -60,6 +61,9 @@ class Slices {
     return value;
   }
 
+  /// Returns the exponent of slice i's unit.
+  WARPFOLD_HD int unit(int i) const { return exponent_ + 1 - bits * (i + 1); }
+
   /// Slices of several adders add up in plain double, exactly.
   WARPFOLD_HD double sum(int i) const { return biased_[i] - bias(i); }
   WARPFOLD_HD double biased(int i) const { return biased_[i]; }
@@ -80,13 +84,8 @@ class Slices {
   WARPFOLD_HD int exponent() const { return exponent_; }
 
  private:
-  static_assert(scan_order::tile_elements <= 1 << 12);
-
   int exponent_;
-  double biased_[Count];
+  double biased_[static_cast<std::size_t>(Count)];
 };
 
-/// Those in which prefixes in pairs of doubles are summed.
-using PairSlices = Slices<2>;
-
-}  // namespace warpfold::cuda::kernels
+}  // namespace warpfold
