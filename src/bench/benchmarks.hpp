@@ -19,6 +19,7 @@ struct Settings {
   std::vector<std::uint64_t> sizes;       ///< bytes of a rank's larger array, ascending
   std::vector<std::string> types;         ///< "f32"; of scans also "u8:u64"
   std::vector<std::string> operations;    ///< "sum", "inclusive"
+  std::vector<std::string> data;          ///< "uniform", "wide"
   std::vector<std::string> kernels;       ///< "fold", "CUB", "copy", names of a ladder's variants
   std::optional<int> iterations;          ///< measured runs; 21 if not given, of ingest 5
   std::optional<std::uint64_t> elements;  ///< of a ladder's array

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "bench/cub/cub_peers.hpp"
+#include "bench/gpu/data.hpp"
 #include "bench/gpu/host_reference.hpp"
 #include "bench/gpu/rig.hpp"
 #include "bench/kernels/kernels.hpp"
@@ -38,7 +39,7 @@ const std::vector<Operation>& operations() {
 
 struct Case {
   ElementType type;
-  Pattern pattern;
+  std::string data;
 };
 
 std::vector<Case> chosen_cases(const Settings& settings) {
@@ -47,9 +48,11 @@ std::vector<Case> chosen_cases(const Settings& settings) {
                        ElementType::u32, ElementType::i64, ElementType::f16, ElementType::bf16});
   std::vector<Case> cases;
   for (const ElementType type : types) {
-    cases.push_back({type, Pattern::uniform});
-    if (type == ElementType::f32 || type == ElementType::f64)
-      cases.push_back({type, Pattern::wide});
+    const bool both = type == ElementType::f32 || type == ElementType::f64;
+    const std::vector<std::string> usual =
+        both ? std::vector<std::string>{"uniform", "wide"} : std::vector<std::string>{"uniform"};
+    for (const std::string& data : chosen_data(settings, type, usual))
+      cases.push_back({type, data});
   }
   return cases;
 }
@@ -64,13 +67,12 @@ class ReduceCase {
       : rig_(rig),
         type_(chosen.type),
         element_bytes_(size_of(chosen.type)),
-        group_("reduce " + std::string(name_of(chosen.type)) +
-               (chosen.pattern == Pattern::wide ? " wide" : " uniform")),
+        group_("reduce " + std::string(name_of(chosen.type)) + ' ' + chosen.data),
         operations_(chosen_names("operation", settings.operations, {"sum", "statistics", "extrema"},
                                  {"sum", "statistics"})),
         kernels_(chosen_names("kernel", settings.kernels, all_kernels, all_kernels)),
         plan_(plan_sizes(sizes_or_usual(settings.sizes), 2, rig.memory_bytes(), rotation_bytes)) {
-    rig_.on_every_rank([&] { prepare(chosen.pattern); });
+    rig_.on_every_rank([&] { prepare(pattern_named(chosen.data)); });
   }
 
   void run() {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "bench/cub/cub_peers.hpp"
+#include "bench/gpu/data.hpp"
 #include "bench/gpu/host_reference.hpp"
 #include "bench/gpu/rig.hpp"
 #include "bench/kernels/kernels.hpp"
@@ -65,13 +66,14 @@ std::vector<Types> chosen_types(const Settings& settings) {
 /// Tells whether the current device copies in bulk between its global and its shared memory.
 bool has_bulk_copies() { return cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9; }
 
-/// One pair of types, at all sizes.
+/// One pair of types and kind of data, at all sizes.
 class ScanCase {
  public:
-  ScanCase(Rig& rig, const Settings& settings, Types types)
+  ScanCase(Rig& rig, const Settings& settings, Types types, const std::string& data)
       : rig_(rig),
         types_(types),
-        group_("scan " + types.name()),
+        data_(pattern_named(data)),
+        group_("scan " + types.name() + (types.floating() ? ' ' + data : "")),
         operations_(chosen_names("operation", settings.operations,
                                  {"inclusive", "exclusive", "min", "max"},
                                  {"inclusive", "exclusive"})),
@@ -94,7 +96,7 @@ class ScanCase {
     input_ = cuda::DeviceBuffer(plan_.capacity);
     output_ = cuda::DeviceBuffer(plan_.capacity);
     if (types_.floating()) reference_output_ = cuda::DeviceBuffer(plan_.capacity);
-    fill_input(Pattern::uniform, plan_.capacity / size_of(types_.input));
+    fill_input(data_, plan_.capacity / size_of(types_.input));
     if (!types_.floating()) return;
     std::vector<std::uint64_t> counts;
     for (const std::uint64_t size : plan_.fitting) counts.push_back(elements_of(size));
@@ -234,7 +236,7 @@ class ScanCase {
     fill_input(Pattern::steps, elements);
     for (Claim& claim : claims)
       if (claim.candidate.row.kernel != "reproducible") check_place_by_place(claim);
-    fill_input(Pattern::uniform, elements);
+    fill_input(data_, elements);
     for (const bool exclusive : {false, true}) {
       const auto reproduced = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
         return claim.candidate.row.kernel == "reproducible" &&
@@ -279,6 +281,7 @@ class ScanCase {
 
   Rig& rig_;
   Types types_;
+  Pattern data_;
   std::string group_;
   std::vector<std::string> operations_;
   std::vector<std::string> kernels_;
@@ -294,7 +297,9 @@ class ScanCase {
 Result bench_scan(MPI_Comm communicator, const Settings& settings) {
   const std::vector<Types> types = chosen_types(settings);
   Rig rig(communicator, settings);
-  for (const Types& each : types) ScanCase(rig, settings, each).run();
+  for (const Types& each : types)
+    for (const std::string& data : chosen_data(settings, each.input, {"uniform"}))
+      ScanCase(rig, settings, each, data).run();
   return rig.take_result();
 }
 

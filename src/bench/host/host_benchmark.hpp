@@ -31,6 +31,9 @@ void bench_sums(const Setup& setup);
 /// Reduces along axes beside the flat reduction of the same array, by the same threads.
 void bench_axes(const Setup& setup);
 
+/// Scans an array in memory, beside the exact total that ranks exchange before.
+void bench_scans(const Setup& setup);
+
 /// Makes a candidate called `label`.
 Candidate candidate(std::string label, std::function<void()> run);
 

@@ -8,7 +8,7 @@
 #include "cpu/machine/machine.hpp"
 #include "warpfold/core/error.hpp"
 
-/// `warpfold_bench_host [sums|axes [MEBIBYTES [THREADS [RUNS [INSTRUCTION_SET]]]]]`.
+/// `warpfold_bench_host [sums|axes|scans [MEBIBYTES [THREADS [RUNS [INSTRUCTION_SET]]]]]`.
 namespace warpfold::bench::host {
 namespace {
 
@@ -20,7 +20,7 @@ std::uint64_t argument(const std::vector<std::string>& arguments, std::size_t pl
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value == 0)
     throw usage_error("'" + text + "' is no positive number", "",
-                      "Give sums|axes MEBIBYTES THREADS RUNS INSTRUCTION_SET.");
+                      "Give sums|axes|scans MEBIBYTES THREADS RUNS INSTRUCTION_SET.");
   return value;
 }
 
@@ -39,7 +39,8 @@ using Bench = void (*)(const Setup&);
 Bench chosen_bench(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] == "sums") return bench_sums;
   if (arguments[0] == "axes") return bench_axes;
-  throw usage_error("no measurement '" + arguments[0] + "'", "", "Choose sums or axes.");
+  if (arguments[0] == "scans") return bench_scans;
+  throw usage_error("no measurement '" + arguments[0] + "'", "", "Choose sums, axes or scans.");
 }
 
 void run(const std::vector<std::string>& arguments) {

@@ -1,3 +1,4 @@
+#include <limits>
 #include <type_traits>
 
 #include "bench/kernels/kernels.hpp"
@@ -57,6 +58,53 @@ __device__ T promoted_element(std::uint64_t bits) {
       static_cast<long long>(sign << 63 | (1023 - orders / 2 + order) << 52 | fraction)));
 }
 
+/// In (-1, 1).
+__device__ double signed_unit(std::uint64_t bits) {
+  return static_cast<double>(static_cast<std::int64_t>(bits | 1) >> 10) * 0x1p-53;
+}
+
+__device__ double drifting(std::uint64_t index, double unit) {
+  constexpr std::uint64_t elements_of_order = 1 << 16;
+  constexpr std::uint64_t orders = 40;
+  const std::uint64_t order = index / elements_of_order % (2 * orders);
+  return unit * exp10(static_cast<double>(order < orders ? order : 2 * orders - order) - 20.0);
+}
+
+template <class T>
+__device__ double largest() {
+  if constexpr (std::is_arithmetic_v<T>)
+    return std::numeric_limits<T>::max();
+  else
+    return std::is_same_v<T, Float16> ? 0x1.ffcp15 : 0x1.fep127;
+}
+
+template <class T>
+__device__ double least_normal() {
+  if constexpr (std::is_same_v<T, double>)
+    return 0x1p-1022;
+  else
+    return std::is_same_v<T, Float16> ? 0x1p-14 : 0x1p-126;
+}
+
+template <class T>
+__device__ T signed_element(Pattern pattern, std::uint64_t index, std::uint64_t bits) {
+  const double unit = signed_unit(bits);
+  switch (pattern) {
+    case Pattern::drift:
+      return converted<T>(drifting(index, unit));
+    case Pattern::fill:
+      return converted<T>((bits & 0x3ff) < 102 ? 1e37 : unit);
+    case Pattern::cancel:
+      return converted<T>(index % 3 == 0 ? 1e20 : index % 3 == 1 ? -1e20 : 1e-3 * unit);
+    case Pattern::subnormal:
+      return converted<T>(least_normal<T>() / 16.0 * unit);
+    case Pattern::largest:
+      return converted<T>(index % 2 == 0 ? largest<T>() : -largest<T>());
+    default:
+      return converted<T>(unit);
+  }
+}
+
 template <class T>
 __device__ T step_element(std::uint64_t bits) {
   if constexpr (std::is_unsigned_v<T>)
@@ -66,10 +114,14 @@ __device__ T step_element(std::uint64_t bits) {
 }
 
 template <class T>
-__device__ T element(Pattern pattern, std::uint64_t bits) {
+__device__ T element(Pattern pattern, std::uint64_t index, std::uint64_t bits) {
+  if (pattern == Pattern::uniform) return uniform_element<T>(bits);
+  if (pattern == Pattern::steps) return step_element<T>(bits);
   if constexpr (is_floating_element<T>)
-    if (pattern == Pattern::wide) return promoted_element<T>(bits);
-  return pattern == Pattern::steps ? step_element<T>(bits) : uniform_element<T>(bits);
+    return pattern == Pattern::wide ? promoted_element<T>(bits)
+                                    : signed_element<T>(pattern, index, bits);
+  else
+    return T{0};
 }
 
 template <class T>
@@ -77,7 +129,7 @@ __global__ void __launch_bounds__(threads)
     fill_kernel(T* elements, Pattern pattern, std::uint64_t count, std::uint64_t seed) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += stride)
-    elements[i] = element<T>(pattern, random_bits(i, seed));
+    elements[i] = element<T>(pattern, i, random_bits(i, seed));
 }
 
 }  // namespace

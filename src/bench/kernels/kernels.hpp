@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
@@ -10,14 +12,26 @@
 /// Kernels that fill arrays in device memory, probe the memory and check what scans made of it.
 namespace warpfold::bench::kernels {
 
+/// Those from `walk` up to `largest` are of floats alone.
 enum class Pattern : std::uint8_t {
-  uniform,  ///< floats in [0, 1); integers of full range
-  wide,     ///< floats of random sign over 60 binary orders (f16: 20)
-  steps     ///< -1, 0 or 1 (unsigned: 0 or 1): floats whose partial sums are exact
+  uniform,    ///< floats in [0, 1); integers of full range
+  walk,       ///< in (-1, 1)
+  wide,       ///< of random sign over 60 binary orders (f16: 20)
+  drift,      ///< in (-1, 1) times a magnitude that goes through 40 decimal orders and back
+  fill,       ///< in (-1, 1), but for one 1e37 in ten
+  cancel,     ///< 1e20, -1e20 and a thousandth of (-1, 1) in turns
+  subnormal,  ///< in (-1, 1) times a sixteenth of the type's least normal value
+  largest,    ///< the type's largest value and its negative in turns
+  steps       ///< -1, 0 or 1 (unsigned: 0 or 1): floats whose partial sums are exact
 };
 
-/// Fills an array with random elements, each a function of its index and `seed`. Wide integers are
-/// not to be asked for.
+/// Those that are called by name.
+inline constexpr std::pair<std::string_view, Pattern> named_patterns[] = {
+    {"uniform", Pattern::uniform},     {"walk", Pattern::walk},      {"wide", Pattern::wide},
+    {"drift", Pattern::drift},         {"fill", Pattern::fill},      {"cancel", Pattern::cancel},
+    {"subnormal", Pattern::subnormal}, {"largest", Pattern::largest}};
+
+/// Fills an array with random elements, each a function of its index and `seed`.
 void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count,
           std::uint64_t seed, cudaStream_t stream);
 

@@ -134,6 +134,9 @@ class BenchCommand : public MeasuringCommand {
         "reduce: sum, statistics, extrema; scan: inclusive, exclusive, min, max; collectives: "
         "sum, statistics, inclusive, exclusive",
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
+    add("--data", "NAME,...",
+        "Of floats; reduce and scan: uniform, walk, wide, drift, fill, cancel, subnormal, largest",
+        [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
         "reduce: fold, CUB, read, copy; scan: bulk, registers, reproducible, CUB, copy; "
         "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, shared, raw, inflate, "
