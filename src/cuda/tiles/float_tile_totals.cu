@@ -282,7 +282,7 @@ __device__ void write_record(const TileRecord& record, std::int32_t exponent, st
 /// A warp reduces a tile. Exact sums know no order, so that lanes take the elements as they are
 /// read best.
 template <class T>
-__global__ void __launch_bounds__(reduce_threads)
+__global__ void __launch_bounds__(reduce_threads, sizeof(T) == sizeof(double) ? 0 : 7)
     float_tile_totals_kernel(const BlockView block, const FloatTileTotals totals,
                              NonFinite* non_finite) {
   __shared__ TileRecord records[reduce_warps];
