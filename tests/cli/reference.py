@@ -100,17 +100,18 @@ def prefixes(values):
     return list(itertools.accumulate(in_units(values)))
 
 
-def rounded_units(name, units):
-    """Units of 2^-1074 as the nearest value of a floating-point type, ties to even, as a double."""
+def rounded_units(name, units, unit_bits=UNIT_BITS):
+    """Units of 2^-unit_bits as the nearest value of a floating-point type, ties to even, as a
+    double."""
     digits, least, largest = FORMATS[name]
     magnitude = abs(units)
-    dropped = max(magnitude.bit_length() - digits, least + UNIT_BITS)
+    dropped = max(magnitude.bit_length() - digits, least + unit_bits)
     rounded = 2 * (magnitude >> dropped)
     rest = 2 * (magnitude - (rounded >> 1 << dropped)) - (1 << dropped)
     if rest > 0 or (rest == 0 and rounded & 2):
         rounded += 2
     value = rounded >> 1 << dropped
-    double = math.inf if value >= 1 << (largest + 1 + UNIT_BITS) else value / UNITS
+    double = math.inf if value >= 1 << (largest + 1 + unit_bits) else value / (1 << unit_bits)
     return -double if units < 0 else double
 
 

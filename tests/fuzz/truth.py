@@ -23,18 +23,11 @@ def numbers(name, values):
 
 def rounded(name, exact):
     """A fraction as the nearest value of a floating-point type, ties to even, as a double."""
-    if exact == 0:
-        return 0.0
-    digits, least, largest = FORMATS[name]
-    magnitude = abs(exact)
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    if fractions.Fraction(2) ** exponent > magnitude:
-        exponent -= 1
-    unit = fractions.Fraction(2) ** max(exponent - digits + 1, least)
-    value = round(magnitude / unit) * unit  # of Fraction: to even
-    if value >= fractions.Fraction(2) ** (largest + 1):
-        return -INF if exact < 0 else INF
-    return -float(value) if exact < 0 else float(value)
+    # More bits than any midpoint has, the last of which is odd when anything was cut off.
+    bits = reference.UNIT_BITS + 2
+    units, rest = divmod(abs(exact.numerator) << bits, exact.denominator)
+    double = reference.rounded_units(name, 2 * units + (rest != 0), bits + 1)
+    return -double if exact < 0 else double
 
 
 def _nearest(name):

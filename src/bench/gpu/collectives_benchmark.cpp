@@ -125,10 +125,10 @@ class CollectivesCase {
 
   Candidate scan(const std::string& operation, const char* kernel, FloatSums float_sums) {
     const bool exclusive = operation == "exclusive";
-    const bool by_tiles = is_floating(type_) && float_sums == FloatSums::reproducible;
+    const bool reproducible = is_floating(type_) && float_sums == FloatSums::reproducible;
     Candidate candidate{row(operation, kernel, 0)};
     const ScanSpec spec{{type_}, ScanOperation::sum, exclusive, type_, OverflowPolicy::wrap};
-    candidate.row.useful_bytes = passes(spec, by_tiles || !is_floating(type_)) * array_bytes();
+    candidate.row.useful_bytes = passes(spec, reproducible || !is_floating(type_)) * array_bytes();
     DeviceScanOptions options;
     options.exclusive = exclusive;
     options.output_type = type_;
@@ -138,7 +138,8 @@ class CollectivesCase {
       collectives_.scan(array, output_.data(), options, rig_.stream());
       cuda::synchronize(rig_.stream());
     };
-    candidate.row.check = check_of_ranks(is_right(spec, candidate, by_tiles), rig_.communicator());
+    candidate.row.check =
+        check_of_ranks(is_right(spec, candidate, reproducible), rig_.communicator());
     return candidate;
   }
 

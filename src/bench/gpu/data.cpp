@@ -1,7 +1,7 @@
 #include "bench/gpu/data.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "bench/harness/selection.hpp"
 

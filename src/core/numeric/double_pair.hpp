@@ -21,25 +21,4 @@ WARPFOLD_HD inline DoublePair two_sum(double a, double b) {
   return {sum, (a - a_part) + (b - b_part)};
 }
 
-/// Does what two_sum() does, where |a| >= |b| or a is zero (Dekker's Fast2Sum).
-WARPFOLD_HD inline DoublePair fast_two_sum(double a, double b) {
-  const double sum = a + b;
-  return {sum, b - (sum - a)};
-}
-
-/// Adds with a relative error of at most 2^-105 (Joldes, Muller, Popescu, ACM TOMS 44(2), 2017:
-/// DWPlusFP).
-WARPFOLD_HD inline DoublePair add(DoublePair a, double b) {
-  const DoublePair sum = two_sum(a.high, b);
-  return fast_two_sum(sum.high, a.low + sum.low);
-}
-
-/// Adds with a relative error below 3.1 * 2^-106 (the same paper: AccurateDWPlusDW).
-WARPFOLD_HD inline DoublePair add(DoublePair a, DoublePair b) {
-  const DoublePair high = two_sum(a.high, b.high);
-  const DoublePair low = two_sum(a.low, b.low);
-  const DoublePair carried = fast_two_sum(high.high, high.low + low.high);
-  return fast_two_sum(carried.high, low.low + carried.low);
-}
-
 }  // namespace warpfold

@@ -140,7 +140,7 @@ struct FixedPoint {
   }
 
   /// Returns this number as the pair whose high part is rounded() and whose low part is the rest,
-  /// rounded once. The high part must be finite.
+  /// rounded once; anything where the high part is infinite.
   WARPFOLD_HD DoublePair rounded_pair() const {
     const double high = rounded();
     FixedPoint rest = *this;

@@ -124,9 +124,9 @@ class FloatSumScanner final : public RangeScanner {
     const MinMax<T> range = kernels_.extrema(finite_, scan_order::tile_elements);
     const double largest =
         std::max(-static_cast<double>(range.minimum), static_cast<double>(range.maximum));
-    if (largest >= scan_order::huge || std::abs(before.rounded()) >= scan_order::huge)
-      return {false, {true, true}, {}};
     const scan_order::TileBase base = {before.rounded_pair(), before.least_bit()};
+    if (largest >= scan_order::huge || std::abs(base.sum.high) >= scan_order::huge)
+      return {false, {true, true}, {}};
     const scan_order::TileSlices slices(exponent_above(magnitude_word(largest)));
     while (true) {
       const TileTerms terms = {{slices.bias(0), slices.bias(1)},

@@ -133,7 +133,7 @@ struct CertainPrefix {
       // Rounded down, nothing would be -0.
       lowest = finite_element<Out>(__dadd_rd(high, low - error) + 0.0);
     }
-    certain = ordered_key(value) == ordered_key(lowest);
+    certain = value_bits(value) == value_bits(lowest);
   }
 };
 

@@ -157,7 +157,6 @@ class TileReduce {
   __device__ void add(Values& values, AbsorbException absorb_exception) {
     std::uint32_t top = highest_word(values);
     if (__any_sync(warp::all_lanes, top >= limit_)) top = prepare(values, absorb_exception);
-    if (top == 0) note_tiny(values);
     top_ = max(top_, top);
     bool left = slice(values, slices_);
     while (__any_sync(warp::all_lanes, left)) {
@@ -169,12 +168,8 @@ class TileReduce {
 
   __device__ void finish() { absorb(slices_); }
 
-  /// Such that all elements short of huge are below 2^exponent, or TileTraits::all_zero.
-  __device__ std::int32_t exponent() const {
-    const std::uint32_t top = warp_maximum(top_);
-    const bool zero = top == 0 && !__any_sync(warp::all_lanes, tiny_ != 0);
-    return zero ? TileTraits::all_zero : exponent_above(top);
-  }
+  /// Such that all elements short of huge are below 2^exponent.
+  __device__ std::int32_t exponent() const { return exponent_above(warp_maximum(top_)); }
 
  private:
   __device__ static std::uint32_t highest_word(const Values& values) {
@@ -220,12 +215,6 @@ class TileReduce {
     return top;
   }
 
-  /// Upper words that are zero need not make a zero.
-  __device__ void note_tiny(const Values& values) {
-#pragma unroll
-    for (const double value : values) tiny_ |= lower_word(value);
-  }
-
   __device__ void absorb(const Slices<SliceCount>& slices) {
 #pragma unroll
     for (int i = 0; i < SliceCount; ++i) {
@@ -239,7 +228,6 @@ class TileReduce {
   Slices<SliceCount> slices_;
   std::uint32_t limit_ = 0;  ///< upper words from here on do not fit the slices
   std::uint32_t top_ = 0;
-  std::uint32_t tiny_ = 0;
 };
 
 /// Stores the tile's limbs from the first to the last that is not zero, and adds them to those of
@@ -282,7 +270,7 @@ __device__ void write_record(const TileRecord& record, std::int32_t exponent, st
 /// A warp reduces a tile. Exact sums know no order, so that lanes take the elements as they are
 /// read best.
 template <class T>
-__global__ void __launch_bounds__(reduce_threads, sizeof(T) == sizeof(double) ? 0 : 7)
+__global__ void __launch_bounds__(reduce_threads)
     float_tile_totals_kernel(const BlockView block, const FloatTileTotals totals,
                              NonFinite* non_finite) {
   __shared__ TileRecord records[reduce_warps];

@@ -21,8 +21,6 @@ struct LimbRange {
 
 /// What a tile of floats holds, besides the limbs of its sum.
 struct TileTraits {
-  static constexpr std::int32_t all_zero = INT32_MIN;  ///< as an exponent
-
   scan_order::TileSpecials first;  ///< tile_elements where there is none
   std::int32_t any_huge;           ///< whether a finite element reaches scan_order::huge
   std::int32_t exponent;           ///< the elements short of huge are below 2^exponent

@@ -95,25 +95,6 @@ __device__ Quad<T> read_quad(const BlockView& block, const Tile& tile, std::int3
   return quad;
 }
 
-/// The lane's elements of all rows of its warp's segment. No load waits for another: one branch
-/// goes around all of them, and what is done to elements comes after.
-template <class T>
-__device__ void read_rows(const BlockView& block, const Tile& tile,
-                          Quad<T> (&quads)[scan_order::tile_rows]) {
-  const T* elements = input_of<T>(block, tile);
-  if (tile.full() && block.input_in_vectors()) {
-#pragma unroll
-    for (int row = 0; row < scan_order::tile_rows; ++row)
-      quads[row] = load_quad(elements + place_in_tile(row));
-  } else {
-#pragma unroll
-    for (int row = 0; row < scan_order::tile_rows; ++row)
-      quads[row] = load_present(elements, tile, place_in_tile(row));
-  }
-#pragma unroll
-  for (Quad<T>& quad : quads) make_native(block, quad);
-}
-
 /// Stores those of the lane's output elements that exist.
 template <class Out, int Count>
 __device__ void write_elements(const BlockView& block, const Tile& tile, std::int32_t place,

@@ -12,7 +12,6 @@ struct Combine {
   __device__ std::int32_t operator()(std::int32_t a, std::int32_t b) const { return a + b; }
   __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
   __device__ int128 operator()(int128 a, int128 b) const { return a + b; }
-  __device__ DoublePair operator()(DoublePair a, DoublePair b) const { return add(a, b); }
   __device__ Extremum operator()(const Extremum& a, const Extremum& b) const {
     return BetterExtremum{}(a, b);
   }
@@ -319,7 +318,6 @@ std::vector<std::uint64_t> increments(const std::vector<std::uint64_t>& threads,
 WARPFOLD_INSTANTIATE(std::int32_t);
 WARPFOLD_INSTANTIATE(std::int64_t);
 WARPFOLD_INSTANTIATE(int128);
-WARPFOLD_INSTANTIATE(DoublePair);
 WARPFOLD_INSTANTIATE(Extremum);
 WARPFOLD_INSTANTIATE(Affine);
 

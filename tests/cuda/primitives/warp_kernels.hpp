@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/numeric/double_pair.hpp"
 #include "core/results/accumulator.hpp"
 #include "warpfold/core/int128.hpp"
 

@@ -18,10 +18,7 @@ std::size_t at(int lane) { return static_cast<std::size_t>(lane); }
 
 template <class T>
 T lane_value(std::mt19937_64& random) {
-  if constexpr (std::is_same_v<T, DoublePair>) {
-    const double high = static_cast<double>(random() >> 20) - 0x1p43;
-    return {high, high * 0x1p-60};
-  } else if constexpr (std::is_same_v<T, Extremum>) {
+  if constexpr (std::is_same_v<T, Extremum>) {
     return {random() % 16, random() % 1000, random()};
   } else if constexpr (std::is_same_v<T, test::Affine>) {
     return {static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random())};
@@ -46,8 +43,6 @@ T combined(const T& a, const T& b) {
     Extremum best = a;
     best.merge(b);
     return best;
-  } else if constexpr (std::is_same_v<T, DoublePair>) {
-    return add(a, b);
   } else if constexpr (std::is_same_v<T, test::Affine>) {
     return {a.factor * b.factor, a.offset * b.factor + b.offset};
   } else {
@@ -63,8 +58,7 @@ bool same_bytes(const T& a, const T& b) {
 template <class T>
 class CudaWarp : public GpuTest {};
 
-using LaneTypes =
-    testing::Types<std::int32_t, std::int64_t, int128, DoublePair, Extremum, test::Affine>;
+using LaneTypes = testing::Types<std::int32_t, std::int64_t, int128, Extremum, test::Affine>;
 TYPED_TEST_SUITE(CudaWarp, LaneTypes);
 
 TYPED_TEST(CudaWarp, ShuffleTakesTheSourceLane) {

@@ -48,6 +48,7 @@ enum class Series {
   filled,
   largest,
   subnormal,
+  zeros_of_both_signs,
   non_finite_at_edges
 };
 
@@ -66,6 +67,7 @@ constexpr Series all_series[] = {Series::uniform,
                                  Series::filled,
                                  Series::largest,
                                  Series::subnormal,
+                                 Series::zeros_of_both_signs,
                                  Series::non_finite_at_edges};
 
 double element_of_series(Series series, std::size_t i, std::mt19937_64& random) {
@@ -103,6 +105,8 @@ double element_of_series(Series series, std::size_t i, std::mt19937_64& random) 
       return i % 2 == 0 ? 0x1.fffffffffffffp1023 : -0x1.8p1023;
     case Series::subnormal:
       return 0x1p-1060 * u;
+    case Series::zeros_of_both_signs:
+      return i % 3 == 0 ? 0x1p-100 : i % 3 == 1 ? -0x1p-100 : -0x1p-185;
     case Series::non_finite_at_edges:
       if (in_tile != 0 && in_tile != static_cast<int>(tile) - 1) return u;
       if (random() % 8 != 0) return u;
