@@ -142,6 +142,7 @@ inline void __threadfence_system() { __threadfence(); }
 inline std::size_t __cvta_generic_to_shared(const void*) {
   warpfold::emulator::fail("bulk copies are not emulated");
 }
+inline void __nanosleep(unsigned) {}
 [[noreturn]] inline void __trap() { warpfold::emulator::fail("__trap()"); }
 
 template <class T, class U>
@@ -302,6 +303,8 @@ inline double __dadd_rd(double a, double b) {
   const double sum = a + b;
   return warpfold::emulator::lost_by_adding(a, b) < 0.0 ? std::nextafter(sum, -HUGE_VAL) : sum;
 }
+
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 
 inline double __hiloint2double(int high, int low) {
   return std::bit_cast<double>(std::uint64_t{static_cast<unsigned>(high)} << 32 |

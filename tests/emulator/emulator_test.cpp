@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "cuda/primitives/async_copy.cuh"
 #include "cuda/primitives/relaxed.cuh"
 #include "emulator/grid.hpp"
 
@@ -75,6 +76,33 @@ int failures_in_a_warp(bool synchronized) {
 TEST(EmulatorTest, LanesOfAWarpAreInStepOnlyWhereTheySynchronize) {
   EXPECT_EQ(failures_in_a_warp(true), 0);
   EXPECT_GT(failures_in_a_warp(false), 0);
+}
+
+/// Lanes copy what they read at once, or after they waited for it.
+int failures_of_copies(bool waits) {
+  std::array<uint4, warp_lanes> source{};
+  for (unsigned i = 0; i < warp_lanes; ++i) source[i] = {i + 1, 0, 0, 0};
+  std::array<unsigned, warp_lanes> seen{};
+  const auto kernel = [&source, &seen, waits] {
+    __shared__ uint4 values[warp_lanes];
+    values[threadIdx.x] = {};
+    cuda::copy_async(&values[threadIdx.x], &source[threadIdx.x]);
+    if (waits) cuda::wait_for_copies();
+    seen[threadIdx.x] = values[threadIdx.x].x;
+    cuda::wait_for_copies();
+  };
+  return failures(
+      {.threads = warp_lanes}, [] {}, kernel,
+      [&seen] {
+        for (unsigned i = 0; i < warp_lanes; ++i)
+          if (seen[i] != i + 1) return false;
+        return true;
+      });
+}
+
+TEST(EmulatorTest, ACopyThatIsNotWaitedForIsSeen) {
+  EXPECT_EQ(failures_of_copies(true), 0);
+  EXPECT_EQ(failures_of_copies(false), schedules);
 }
 
 /// Each block waits for the one before it and publishes a value, and that it is there.

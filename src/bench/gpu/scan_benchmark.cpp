@@ -198,14 +198,14 @@ class ScanCase {
     return candidate;
   }
 
-  /// Scans as a call with one rank does it: the exact total, then the scan.
+  /// Scans as a call with one rank does it: after the exact total, where the scan needs that.
   Candidate reproducible(std::size_t size, const Operation& operation) {
     Candidate candidate{row(size, operation.name, "reproducible")};
     const auto scan = std::make_shared<cuda::DeviceScan>(sum_spec(operation.exclusive), true);
     candidate.run = [=, this, elements = candidate.row.elements,
                      first = first_element(size)](std::uint64_t launch) {
       const std::byte* input = input_at(first(launch));
-      scan->total(input, elements, rig_.stream());
+      if (scan->needs_total(elements)) scan->total(input, elements, rig_.stream());
       scan->scan(input, output_at(first(launch)), elements, Accumulator::empty(), rig_.stream());
     };
     return candidate;

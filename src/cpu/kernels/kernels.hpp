@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/numeric/double_pair.hpp"
-#include "core/scan/scan_arithmetic.hpp"
+#include "cpu/kernels/tile_arithmetic.hpp"
 #include "warpfold/core/int128.hpp"
 
 /// The inner loops of the host backend, compiled once for every instruction set of the build.
@@ -129,17 +129,17 @@ template <class T>
 using FindRegions = void (*)(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                              std::uint32_t* regions);
 
-/// What a tile's prefixes are computed from, beside its elements (scan_arithmetic.hpp).
+/// What a tile's prefixes are computed from, beside its elements (tile_arithmetic.hpp).
 struct TileTerms {
-  double bias[scan_order::TileSlices::count];  ///< of the slices that hold the elements
-  DoublePair base;                             ///< what is before the tile, rounded
-  double error;                                ///< bounds what a prefix may be off by
+  double bias[TileSlices::count];  ///< of the slices that hold the elements
+  DoublePair base;                 ///< what is before the tile, rounded
+  double error;                    ///< bounds what a prefix may be off by
 };
 
 struct TileOutcome {
   bool certain;  ///< whether all prefixes are right if the error is
-  scan_order::SliceUse use;
-  double slice_sum[scan_order::TileSlices::count];  ///< of the tile, exact
+  SliceUse use;
+  double slice_sum[TileSlices::count];  ///< of the tile, exact
 };
 
 template <class T>

@@ -1,4 +1,4 @@
-/// A tile's prefixes, as scan_arithmetic.hpp computes them.
+/// A tile's prefixes, as tile_arithmetic.hpp computes them.
 
 /// Moves lanes up by `distance`, zeros into the lowest.
 template <int distance, int... lane>

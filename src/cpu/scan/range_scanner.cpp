@@ -10,6 +10,7 @@
 #include "core/scan/scan_spec.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cpu/chunks/block_decoder.hpp"
+#include "cpu/kernels/tile_arithmetic.hpp"
 #include "cpu/reduce/exact_stream.hpp"
 #include "cpu/scan/prefix_output.hpp"
 
@@ -124,14 +125,12 @@ class FloatSumScanner final : public RangeScanner {
     const MinMax<T> range = kernels_.extrema(finite_, scan_order::tile_elements);
     const double largest =
         std::max(-static_cast<double>(range.minimum), static_cast<double>(range.maximum));
-    const scan_order::TileBase base = {before.rounded_pair(), before.least_bit()};
-    if (largest >= scan_order::huge || std::abs(base.sum.high) >= scan_order::huge)
-      return {false, {true, true}, {}};
-    const scan_order::TileSlices slices(exponent_above(magnitude_word(largest)));
+    const TileBase base = {before.rounded_pair(), before.least_bit()};
+    if (largest >= huge || std::abs(base.sum.high) >= huge) return {false, {true, true}, {}};
+    const TileSlices slices(exponent_above(magnitude_word(largest)));
     while (true) {
-      const TileTerms terms = {{slices.bias(0), slices.bias(1)},
-                               base.sum,
-                               scan_order::error_bound(base, slices.exponent(), use_)};
+      const TileTerms terms = {
+          {slices.bias(0), slices.bias(1)}, base.sum, error_bound(base, slices.exponent(), use_)};
       const TileOutcome outcome = scan_tile_(finite_, terms, exclusive_, prefixes_);
       const bool as_expected = outcome.use == use_;
       const bool no_worse =
@@ -198,7 +197,7 @@ class FloatSumScanner final : public RangeScanner {
   BlockDecoder<Stored> decoder_;
   const FloatKernels<T>& kernels_;
   TileScan<T> scan_tile_;
-  scan_order::SliceUse use_ = {};  ///< of the tile before, which the next is likely to share
+  SliceUse use_ = {};  ///< of the tile before, which the next is likely to share
   ExactStream<T> values_;
   ElementType output_;
   bool exclusive_;

@@ -2,15 +2,12 @@
 
 #include <cstdint>
 
+#include "cuda/primitives/shared_address.cuh"
+
 /// Asynchronous copies of many bytes by one thread (PTX ISA, "cp.async.bulk"), of addresses and
 /// sizes that are multiples of 16 bytes, and barriers in shared memory that count arrivals and
 /// bytes copied ("mbarrier"). They need sm_90; for older GPUs this compiles to a trap.
 namespace warpfold::cuda {
-
-/// Returns an address of shared memory as PTX takes it.
-__device__ inline std::uint32_t shared_address(const void* memory) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
-}
 
 /// Lies in shared memory. Phases are numbered from 0; a waiting thread says the parity of the phase
 /// whose end it awaits.

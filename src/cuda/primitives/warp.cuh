@@ -11,10 +11,10 @@ namespace warpfold::cuda::warp {
 inline constexpr int lanes = 32;
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-__device__ inline int lane() { return static_cast<int>(threadIdx.x) % lanes; }
+__device__ inline int lane() { return static_cast<int>(threadIdx.x % lanes); }
 
 /// Returns the number of the warp in its block.
-__device__ inline int index() { return static_cast<int>(threadIdx.x) / lanes; }
+__device__ inline int index() { return static_cast<int>(threadIdx.x / lanes); }
 
 /// Passes each 32-bit word of `value` through `shuffle_word`.
 template <class T, class ShuffleWord>
@@ -144,6 +144,28 @@ __device__ T inclusive_scan_halves(T value, Combine combine) {
     if ((lane() & half) != 0) value = combine(lower, value);
   }
   return value;
+}
+
+/// Returns the greatest value of all lanes.
+__device__ inline std::uint32_t maximum(std::uint32_t value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(all_lanes, value);
+#else
+  return reduce_xor(value, [](std::uint32_t a, std::uint32_t b) { return a > b ? a : b; });
+#endif
+}
+
+/// Returns the sum of all lanes' values, of which none is 2^53 or more, nor negative.
+__device__ inline std::uint64_t sum(std::uint64_t value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  constexpr int part = 26;
+  const std::uint32_t low = static_cast<std::uint32_t>(value) & ((1u << part) - 1);
+  const std::uint32_t high = static_cast<std::uint32_t>(value >> part);
+  return (std::uint64_t{__reduce_add_sync(all_lanes, high)} << part) +
+         __reduce_add_sync(all_lanes, low);
+#else
+  return reduce_xor(value, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+#endif
 }
 
 /// What reduce() does, of 32 values in shared memory and in place: slots[0] is the result, the

@@ -5,7 +5,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/scan/scan_arithmetic.hpp"
 #include "cuda/reduce/reduce_elements.cuh"
 #include "cuda/reduce/reduce_far.cuh"
 #include "cuda/reduce/reduce_window.cuh"
@@ -345,9 +344,10 @@ class FloatSums {
   }
 
   __device__ void take_far(Comparable<T> element) {
+    constexpr double huge = 0x1p960;
     const double x = element;
     const double magnitude = std::fabs(x);
-    if (!std::is_same_v<T, double> || magnitude < scan_order::huge) {
+    if (!std::is_same_v<T, double> || magnitude < huge) {
       shared_.used_far_by_warp[warp::index()] = true;
       shared_.far_sums.push(x, block_.sum);
       if constexpr (needs.absolute) shared_.far_absolutes.push(magnitude, block_.absolute);

@@ -9,8 +9,8 @@
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
+#include "cuda/scan/exact_scan.hpp"
 #include "cuda/scan/one_pass_scan.hpp"
-#include "cuda/tiles/float_tiles.hpp"
 #include "cuda/tiles/tile_scans.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/int128.hpp"
@@ -31,12 +31,6 @@ std::optional<OnePassScan> one_pass_scan(const ScanSpec& spec) {
       OnePassScan::supports(spec.input.type, spec.output, spec.operation))
     return std::optional<OnePassScan>(std::in_place, spec.input.type, spec.output, spec.operation);
   return std::nullopt;
-}
-
-/// Makes counts in device memory ready for a block's elements.
-void clear(kernels::NonFinite* counts, cudaStream_t stream) {
-  fill_bytes(counts->count, 0, sizeof(counts->count), stream);
-  fill_bytes(counts->first_tile, 0xff, sizeof(counts->first_tile), stream);
 }
 
 /// Finds the first integer of a scan that its output type can't hold, where the scan asks for it.
@@ -93,14 +87,13 @@ class ExtremumScan final : public ScanMethod {
  private:
   struct Parts {
     Extremum* tiles;
-    Extremum* total;
-    kernels::NonFinite* non_finite;
+    unsigned long long* first_nan;  ///< tile
     unsigned long long* first_overflow;
   };
 
   static Parts parts_of(Scratch& scratch, std::uint64_t tiles) {
-    return {scratch.take<Extremum>(tiles), scratch.take<Extremum>(1),
-            scratch.take<kernels::NonFinite>(1), scratch.take<unsigned long long>(1)};
+    return {scratch.take<Extremum>(tiles), scratch.take<unsigned long long>(1),
+            scratch.take<unsigned long long>(1)};
   }
 
   bool maximum() const { return spec_.operation == ScanOperation::max; }
@@ -123,13 +116,13 @@ class ExtremumScan final : public ScanMethod {
                                           const Accumulator& before, cudaStream_t stream) const {
     Scratch scratch(memory);
     const Parts parts = parts_of(scratch, block.tiles());
-    clear(parts.non_finite, stream);
-    kernels::extremum_tile_totals(block, maximum(), parts.tiles, parts.non_finite, stream);
-    kernels::extremum_prefixes(parts.tiles, block.tiles(), parts.total, stream);
+    fill_bytes(parts.first_nan, 0xff, sizeof(*parts.first_nan), stream);
+    kernels::extremum_tile_totals(block, maximum(), parts.tiles, parts.first_nan, stream);
+    kernels::extremum_prefixes(parts.tiles, block.tiles(), stream);
     const kernels::ExtremumCarry carry{maximum() ? before.maximum : before.minimum,
                                        before.nan_count != 0};
     const FirstOverflow overflow(spec_, parts.first_overflow, stream);
-    kernels::scan_extremum(block, parts.tiles, parts.non_finite, carry, maximum(), spec_.exclusive,
+    kernels::scan_extremum(block, parts.tiles, parts.first_nan, carry, maximum(), spec_.exclusive,
                            overflow.check(), stream);
     return overflow.result();
   }
@@ -185,13 +178,11 @@ class IntegerSumScan final : public ScanMethod {
 
   struct Parts {
     int128* tile_sums;
-    int128* total;
     unsigned long long* first_overflow;
   };
 
   static Parts parts_of(Scratch& scratch, std::uint64_t tiles) {
-    return {scratch.take<int128>(tiles), scratch.take<int128>(1),
-            scratch.take<unsigned long long>(1)};
+    return {scratch.take<int128>(tiles), scratch.take<unsigned long long>(1)};
   }
 
   Reach furthest_reach(std::uint64_t elements) const {
@@ -227,7 +218,7 @@ class IntegerSumScan final : public ScanMethod {
     Scratch scratch(memory);
     const Parts parts = parts_of(scratch, block.tiles());
     kernels::integer_tile_totals(block, parts.tile_sums, stream);
-    kernels::integer_prefixes(parts.tile_sums, block.tiles(), parts.total, stream);
+    kernels::integer_prefixes(parts.tile_sums, block.tiles(), stream);
     const FirstOverflow overflow(spec_, parts.first_overflow, stream);
     kernels::scan_sum_integer(block, parts.tile_sums, before, spec_.exclusive, overflow.check(),
                               stream);
@@ -240,105 +231,75 @@ class IntegerSumScan final : public ScanMethod {
   std::optional<Reach> reach_;  ///< of the block whose total() is known
 };
 
-/// Writes prefix sums of floats, each rounded once.
-class FloatSumScan final : public ScanMethod {
+/// Takes the exact total of floats by a reduction, and one pass for the prefixes.
+class OnePassFloatScan : public ScanMethod {
  public:
-  explicit FloatSumScan(const ScanSpec& spec) : spec_(spec) {}
-
-  std::uint64_t scratch_bytes(std::uint64_t tiles) const override {
-    Scratch scratch;
-    parts_of(scratch, tiles);
-    return scratch.bytes();
-  }
-
-  bool needs_total(std::uint64_t) const override { return true; }
-
-  Accumulator total(const kernels::BlockView& block, std::byte* memory,
-                    cudaStream_t stream) override {
-    Scratch scratch(memory);
-    const Parts parts = parts_of(scratch, block.tiles());
-    clear(parts.non_finite, stream);
-    fill_bytes(parts.tiles.group_limbs, 0,
-               parts.tiles.groups.count * ExactSum::limbs * sizeof(std::int64_t), stream);
-    kernels::float_tile_totals(block, parts.tiles, parts.non_finite, stream);
-    kernels::limb_prefixes(parts.tiles.group_limbs, parts.tiles.groups.count, parts.total, stream);
-    Accumulator total = Accumulator::empty();
-    kernels::NonFinite non_finite{};
-    copy_to_host(total.sum.limb, parts.total, sizeof(total.sum.limb), stream);
-    copy_to_host(&non_finite, parts.non_finite, sizeof(non_finite), stream);
-    synchronize(stream);
-    total.count = static_cast<std::int64_t>(block.elements);
-    total.nan_count = static_cast<std::int64_t>(non_finite.count[0]);
-    total.positive_infinities = static_cast<std::int64_t>(non_finite.count[1]);
-    total.negative_infinities = static_cast<std::int64_t>(non_finite.count[2]);
-    total.normalize();
-    return total;
-  }
-
-  std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte* memory,
-                                    const Accumulator& before, cudaStream_t stream) override {
-    Scratch scratch(memory);
-    const Parts parts = parts_of(scratch, block.tiles());
-    kernels::tile_starts(parts.tiles, parts.non_finite, carry_of(before), block.tiles(),
-                         parts.starts, stream);
-    fill_bytes(parts.put_off.count, 0, sizeof(*parts.put_off.count), stream);
-    kernels::scan_sum_float(block, {parts.starts, parts.tiles.limbs}, parts.put_off,
-                            spec_.exclusive, stream);
-    return std::nullopt;
-  }
-
- private:
-  struct Parts {
-    kernels::FloatTileTotals tiles;
-    std::int64_t* total;
-    kernels::NonFinite* non_finite;
-    kernels::TileStart* starts;
-    kernels::TileList put_off;
-  };
-
-  static Parts parts_of(Scratch& scratch, std::uint64_t tiles) {
-    const kernels::TileGroups groups(tiles);
-    auto* limbs = scratch.take<std::int64_t>(tiles * ExactSum::limbs);
-    auto* traits = scratch.take<kernels::TileTraits>(tiles);
-    auto* group_limbs =
-        scratch.take<std::int64_t>(kernels::TileGroups::max_of(tiles) * ExactSum::limbs);
-    return {{limbs, traits, group_limbs, groups},
-            scratch.take<std::int64_t>(ExactSum::limbs),
-            scratch.take<kernels::NonFinite>(1),
-            scratch.take<kernels::TileStart>(tiles),
-            {scratch.take<std::uint32_t>(tiles), scratch.take<std::uint32_t>(1)}};
-  }
-
-  /// Writes the sum with as few limbs that are not zero as its magnitude has digits.
-  static kernels::FloatCarry carry_of(const Accumulator& before) {
-    kernels::FloatCarry carry{before.sum, before.nan_count != 0, before.positive_infinities != 0,
-                              before.negative_infinities != 0};
-    carry.sum.normalize();
-    if (!carry.sum.negative()) return carry;
-    carry.sum.negate();
-    for (std::int64_t& limb : carry.sum.limb) limb = -limb;
-    return carry;
-  }
-
-  ScanSpec spec_;
-};
-
-/// Writes prefix sums of floats in their own arithmetic: the same from run to run on one GPU model.
-/// The total is exact, and what precedes a block is rounded once.
-class FastFloatSumScan final : public ScanMethod {
- public:
-  explicit FastFloatSumScan(const ScanSpec& spec)
-      : spec_(spec), one_pass_(spec.input.type, spec.output, ScanOperation::sum) {
-    if (spec.input.order != native_byte_order)
-      throw Error("a sum in the elements' own arithmetic takes them in native byte order", "",
-                  "Swap their bytes first, or ask for the reproducible sum.");
-  }
-
   std::uint64_t scratch_bytes(std::uint64_t) const override { return 0; }
   bool needs_total(std::uint64_t) const override { return false; }
 
   Accumulator total(const kernels::BlockView& block, std::byte*, cudaStream_t stream) override {
     return reduced(reduce_, block, {.sum = true}, stream);
+  }
+
+ protected:
+  explicit OnePassFloatScan(const ScanSpec& spec) : spec_(spec) {}
+
+  const ScanSpec spec_;
+
+ private:
+  DeviceReduce reduce_;
+};
+
+/// Writes prefix sums of floats, each rounded once.
+class FloatSumScan final : public OnePassFloatScan {
+ public:
+  explicit FloatSumScan(const ScanSpec& spec)
+      : OnePassFloatScan(spec),
+        resident_(kernels::exact_scan_resident(spec.input.type, spec.output)),
+        workspace_(kernels::exact_scan_workspace_bytes(resident_.blocks)) {
+    if (resident_.blocks == 0)
+      throw Error("the GPU holds no block of the exact scan",
+                  "its multiprocessors have too little shared memory or too few registers",
+                  "Use `backend` cpu.");
+  }
+
+  std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte*,
+                                    const Accumulator& before, cudaStream_t stream) override {
+    const kernels::ExactCarry carry = carry_of(before);
+    const auto [epoch, over_again] = epochs_.take(
+        kernels::exact_scan_epochs(spec_.input.type, spec_.output, block.elements, resident_));
+    if (over_again) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
+    kernels::exact_scan(block, spec_.exclusive, carry, workspace_.data(), epoch, resident_, stream);
+    return std::nullopt;
+  }
+
+ private:
+  static kernels::ExactCarry carry_of(const Accumulator& before) {
+    ExactSum sum = before.sum;
+    sum.normalize();
+    kernels::ExactCarry carry{};
+    for (int i = 0; i < ExactSum::limbs; ++i)
+      carry.digit[i] = static_cast<std::uint32_t>(sum.limb[i]);
+    if (before.nan_count != 0) carry.flags |= kernels::nan_flag;
+    if (before.positive_infinities != 0) carry.flags |= kernels::positive_infinity_flag;
+    if (before.negative_infinities != 0) carry.flags |= kernels::negative_infinity_flag;
+    return carry;
+  }
+
+  kernels::ResidentScan resident_;
+  DeviceBuffer workspace_;
+  LaunchEpochs epochs_;
+};
+
+/// Writes prefix sums of floats in their own arithmetic: the same from run to run on one GPU model.
+/// The total is exact, and what precedes a block is rounded once.
+class FastFloatSumScan final : public OnePassFloatScan {
+ public:
+  explicit FastFloatSumScan(const ScanSpec& spec)
+      : OnePassFloatScan(spec), one_pass_(spec.input.type, spec.output, ScanOperation::sum) {
+    if (spec.input.order != native_byte_order)
+      throw Error("a sum in the elements' own arithmetic takes them in native byte order", "",
+                  "Swap their bytes first, or ask for the reproducible sum.");
   }
 
   std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte*,
@@ -366,8 +327,6 @@ class FastFloatSumScan final : public ScanMethod {
     one_pass_.start(block.input, block.output, block.elements, spec_.exclusive, &carry, stream);
   }
 
-  ScanSpec spec_;
-  DeviceReduce reduce_;
   OnePassScan one_pass_;
 };
 

@@ -31,17 +31,6 @@ struct BlockView {
   }
 };
 
-/// One thread block works on a tile, a warp on each segment of it.
-inline constexpr int tile_threads = scan_order::tile_segments * scan_order::tile_lanes;
-
-/// Non-finite elements of a block. By kind: NaN, +infinity, -infinity.
-struct NonFinite {
-  static constexpr int kinds = 3;
-
-  unsigned long long count[kinds];
-  unsigned long long first_tile[kinds];  ///< all bits set where there is none
-};
-
 /// Integers that the output type can't hold.
 struct OverflowCheck {
   bool enabled;

@@ -21,7 +21,7 @@ __device__ Quad<typename Operator::Value> read_values(const BlockView& block, co
   const Quad<T> quad = read_quad<T>(block, tile, place);
   Quad<typename Operator::Value> values;
 #pragma unroll
-  for (int k = 0; k < scan_order::lane_elements; ++k)
+  for (int k = 0; k < quad_elements; ++k)
     values.element[k] =
         k < tile.present(place) ? operation.value(quad.element[k]) : operation.identity();
   return values;
@@ -35,14 +35,14 @@ template <class T, class Operator, class Write>
 __device__ void scan_tile(const BlockView& block, const Tile& tile, const Operator& operation,
                           typename Operator::Value carry, bool exclusive, Write&& write) {
   using Value = typename Operator::Value;
-  __shared__ Value segment_total[scan_order::tile_segments];
+  __shared__ Value segment_total[tile_segments];
   Value total = operation.identity();
 #pragma unroll 1
-  for (int row = 0; row < scan_order::tile_rows; ++row) {
+  for (int row = 0; row < tile_rows; ++row) {
     const auto values = read_values<T>(block, tile, place_in_tile(row), operation);
     Value own = values.element[0];
 #pragma unroll
-    for (int k = 1; k < scan_order::lane_elements; ++k) own = operation(own, values.element[k]);
+    for (int k = 1; k < quad_elements; ++k) own = operation(own, values.element[k]);
     total = operation(total, warp::reduce(own, operation));
   }
   if (warp::lane() == 0) segment_total[warp::index()] = total;
@@ -51,25 +51,24 @@ __device__ void scan_tile(const BlockView& block, const Tile& tile, const Operat
     carry = operation(carry, segment_total[segment]);
 
 #pragma unroll 1
-  for (int row = 0; row < scan_order::tile_rows; ++row) {
+  for (int row = 0; row < tile_rows; ++row) {
     const std::int32_t place = place_in_tile(row);
     auto values = read_values<T>(block, tile, place, operation);
 #pragma unroll
-    for (int k = 1; k < scan_order::lane_elements; ++k)
+    for (int k = 1; k < quad_elements; ++k)
       values.element[k] = operation(values.element[k - 1], values.element[k]);
-    const Value lanes =
-        warp::inclusive_scan(values.element[scan_order::lane_elements - 1], operation);
+    const Value lanes = warp::inclusive_scan(values.element[quad_elements - 1], operation);
     const Value lanes_below = warp::shuffle_up(lanes, 1);
     const Value left = warp::lane() == 0 ? carry : operation(carry, lanes_below);
     Quad<Value> prefixes;
     if (exclusive) {
       prefixes.element[0] = left;
 #pragma unroll
-      for (int k = 1; k < scan_order::lane_elements; ++k)
+      for (int k = 1; k < quad_elements; ++k)
         prefixes.element[k] = operation(left, values.element[k - 1]);
     } else {
 #pragma unroll
-      for (int k = 0; k < scan_order::lane_elements; ++k)
+      for (int k = 0; k < quad_elements; ++k)
         prefixes.element[k] = operation(left, values.element[k]);
     }
     write(place, prefixes);
@@ -96,8 +95,7 @@ __global__ void __launch_bounds__(tile_threads)
   const auto write = [&](std::int32_t place, const auto& sums) {
     Quad<int128> prefixes;
 #pragma unroll
-    for (int k = 0; k < scan_order::lane_elements; ++k)
-      prefixes.element[k] = base + sums.element[k];
+    for (int k = 0; k < quad_elements; ++k) prefixes.element[k] = base + sums.element[k];
     write_prefixes(block, tile, place, prefixes, check);
   };
   scan_tile<T>(block, tile, TileSum<T>{}, 0, exclusive, write);
@@ -140,16 +138,16 @@ struct RunningExtremum {
 template <class T>
 __global__ void __launch_bounds__(tile_threads)
     scan_extremum_kernel(const BlockView block, const Extremum* tile_extrema,
-                         const NonFinite* non_finite, const ExtremumCarry before,
+                         const unsigned long long* first_nan, const ExtremumCarry before,
                          const bool maximum, const bool exclusive, const OverflowCheck check) {
   const Tile tile(block);
   const RunningExtremum<T> operation{maximum};
-  const bool nan = before.nan || non_finite->first_tile[0] < blockIdx.x;
+  const bool nan = before.nan || *first_nan < blockIdx.x;
   const auto carry = operation.carry(before.best, tile_extrema[blockIdx.x], nan);
   const auto write = [&](std::int32_t place, const auto& extrema) {
     Quad<std::conditional_t<is_floating_element<T>, double, int128>> prefixes;
 #pragma unroll
-    for (int k = 0; k < scan_order::lane_elements; ++k) prefixes.element[k] = extrema.element[k];
+    for (int k = 0; k < quad_elements; ++k) prefixes.element[k] = extrema.element[k];
     if constexpr (is_floating_element<T>)
       write_prefixes(block, tile, place, prefixes);
     else
@@ -171,11 +169,11 @@ void scan_sum_integer(const BlockView& block, const int128* tile_sums, int128 be
 }
 
 void scan_extremum(const BlockView& block, const Extremum* tile_extrema,
-                   const NonFinite* non_finite, const ExtremumCarry& before, bool maximum,
+                   const unsigned long long* first_nan, const ExtremumCarry& before, bool maximum,
                    bool exclusive, const OverflowCheck& check, cudaStream_t stream) {
   visit_element_type(block.format.type, [&](auto element) {
     launch("starting the scan on the GPU", scan_extremum_kernel<decltype(element)>,
-           {block.tiles(), tile_threads, stream}, block, tile_extrema, non_finite, before, maximum,
+           {block.tiles(), tile_threads, stream}, block, tile_extrema, first_nan, before, maximum,
            exclusive, check);
   });
 }

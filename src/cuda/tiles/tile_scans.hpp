@@ -14,21 +14,16 @@ inline constexpr std::uint64_t max_tiles = std::uint64_t{1} << 29;
 
 void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stream);
 
-/// Finds the minimum (maximum) of each tile; indices count from the block's start.
+/// Finds the minimum (maximum) of each tile; indices count from the block's start. `first_nan`, all
+/// bits set before, becomes the first tile with a NaN.
 void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrema,
-                          NonFinite* non_finite, cudaStream_t stream);
+                          unsigned long long* first_nan, cudaStream_t stream);
 
-// Each replaces the totals of tiles, or groups of them, by the total of those before, in place, and
-// writes the total of all.
+// Each replaces the totals of tiles by the total of those before, in place.
 
-/// Takes ExactSum::limbs columns of the limbs of `groups` of tiles, and as many totals.
-void limb_prefixes(std::int64_t* limbs, std::uint64_t groups, std::int64_t* totals,
-                   cudaStream_t stream);
+void integer_prefixes(int128* sums, std::uint64_t tiles, cudaStream_t stream);
 
-void integer_prefixes(int128* sums, std::uint64_t tiles, int128* total, cudaStream_t stream);
-
-void extremum_prefixes(Extremum* extrema, std::uint64_t tiles, Extremum* total,
-                       cudaStream_t stream);
+void extremum_prefixes(Extremum* extrema, std::uint64_t tiles, cudaStream_t stream);
 
 /// Writes the prefix sums of a block of integers. `tile_sums` holds, for each tile, the sum of
 /// those before it in the block; `before` is the sum of everything before the block.
@@ -43,7 +38,7 @@ struct ExtremumCarry {
 /// Writes the running minima or maxima of a block. `tile_extrema` holds, for each tile, the
 /// extremum of those before it in the block.
 void scan_extremum(const BlockView& block, const Extremum* tile_extrema,
-                   const NonFinite* non_finite, const ExtremumCarry& before, bool maximum,
+                   const unsigned long long* first_nan, const ExtremumCarry& before, bool maximum,
                    bool exclusive, const OverflowCheck& check, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

@@ -11,13 +11,6 @@
 namespace warpfold::cuda::kernels {
 namespace {
 
-/// By one thread for each kind.
-__device__ void note_non_finite(NonFinite& non_finite, int kind, unsigned count) {
-  if (count == 0) return;
-  atomicAdd(&non_finite.count[kind], static_cast<unsigned long long>(count));
-  atomicMin(&non_finite.first_tile[kind], static_cast<unsigned long long>(blockIdx.x));
-}
-
 struct Plus {
   template <class T>
   __device__ T operator()(T a, T b) const {
@@ -28,11 +21,11 @@ struct Plus {
 template <class T>
 __global__ void __launch_bounds__(tile_threads)
     integer_tile_totals_kernel(const BlockView block, int128* sums) {
-  __shared__ int128 segment_sum[scan_order::tile_segments];
+  __shared__ int128 segment_sum[tile_segments];
   const Tile tile(block);
   int128 sum = 0;
 #pragma unroll
-  for (int row = 0; row < scan_order::tile_rows; ++row) {
+  for (int row = 0; row < tile_rows; ++row) {
     const Quad<T> quad = read_quad<T>(block, tile, place_in_tile(row));
 #pragma unroll
     for (const T element : quad.element) sum += element;
@@ -41,30 +34,30 @@ __global__ void __launch_bounds__(tile_threads)
   if (warp::lane() == 0) segment_sum[warp::index()] = sum;
   __syncthreads();
   if (threadIdx.x != 0) return;
-  for (int segment = 1; segment < scan_order::tile_segments; ++segment) sum += segment_sum[segment];
+  for (int segment = 1; segment < tile_segments; ++segment) sum += segment_sum[segment];
   sums[blockIdx.x] = sum;
 }
 
 template <class T>
 __global__ void __launch_bounds__(tile_threads)
     extremum_tile_totals_kernel(const BlockView block, const bool maximum, Extremum* extrema,
-                                NonFinite* non_finite) {
-  __shared__ Extremum segment_best[scan_order::tile_segments];
-  __shared__ unsigned segment_nans[scan_order::tile_segments];
+                                unsigned long long* first_nan) {
+  __shared__ Extremum segment_best[tile_segments];
+  __shared__ bool segment_nan[tile_segments];
   const Tile tile(block);
   Best<Comparable<T>> best;
-  unsigned nans = 0;
+  bool nan = false;
 #pragma unroll
-  for (int row = 0; row < scan_order::tile_rows; ++row) {
+  for (int row = 0; row < tile_rows; ++row) {
     const std::int32_t place = place_in_tile(row);
     const Quad<T> quad = read_quad<T>(block, tile, place);
 #pragma unroll
-    for (int k = 0; k < scan_order::lane_elements; ++k) {
+    for (int k = 0; k < quad_elements; ++k) {
       if (k >= tile.present(place)) continue;
       const auto value = comparable(quad.element[k]);
       const auto offset = static_cast<std::uint32_t>(place + k);
       if (is_nan(value))
-        ++nans;
+        nan = true;
       else if (maximum)
         best.take_higher(value, offset);
       else
@@ -73,45 +66,42 @@ __global__ void __launch_bounds__(tile_threads)
   }
   const Extremum own = maximum ? best.maximum(tile.first) : best.minimum(tile.first);
   Extremum result = warp::reduce(own, BetterExtremum{});
-  nans = warp::reduce(nans, Plus{});
+  nan = warp::any(nan);
   if (warp::lane() == 0) {
     segment_best[warp::index()] = result;
-    segment_nans[warp::index()] = nans;
+    segment_nan[warp::index()] = nan;
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  for (int segment = 1; segment < scan_order::tile_segments; ++segment) {
+  for (int segment = 1; segment < tile_segments; ++segment) {
     result.merge(segment_best[segment]);
-    nans += segment_nans[segment];
+    nan = nan || segment_nan[segment];
   }
-  note_non_finite(*non_finite, 0, nans);
+  if (nan) atomicMin(first_nan, static_cast<unsigned long long>(blockIdx.x));
   extrema[blockIdx.x] = result;
 }
 
 constexpr std::uint64_t max_prefix_threads = warp::lanes * warp::lanes;
 
-template <class Integer>
-struct Addition {
-  __device__ static Integer identity() { return 0; }
-  __device__ Integer operator()(Integer a, Integer b) const { return a + b; }
+struct Addition : Plus {
+  __device__ static int128 identity() { return 0; }
 };
 
 struct ExtremumChoice : BetterExtremum {
   __device__ static Extremum identity() { return Extremum::none(); }
 };
 
-/// Thread block i scans column i, a chunk of as many values as it has threads at a time.
+/// One thread block scans a chunk of as many values as it has threads at a time.
 template <class Value, class Operator>
 __global__ void __launch_bounds__(max_prefix_threads)
-    exclusive_prefix_kernel(Value* values, const std::uint64_t count, Value* totals) {
+    exclusive_prefix_kernel(Value* values, const std::uint64_t count) {
   __shared__ Value warp_total[warp::lanes];
   const Operator operation{};
   const int warp_count = static_cast<int>(blockDim.x) / warp::lanes;
-  Value* column = values + blockIdx.x * count;
   Value carry = Operator::identity();
   for (std::uint64_t first = 0; first < count; first += blockDim.x) {
     const std::uint64_t i = first + threadIdx.x;
-    const Value own = i < count ? column[i] : Operator::identity();
+    const Value own = i < count ? values[i] : Operator::identity();
     const Value inclusive = warp::inclusive_scan(own, operation);
     if (warp::lane() == warp::lanes - 1) warp_total[warp::index()] = inclusive;
     __syncthreads();
@@ -124,20 +114,17 @@ __global__ void __launch_bounds__(max_prefix_threads)
     Value prefix = carry;
     if (warp::index() != 0) prefix = operation(prefix, warps_below);
     if (warp::lane() != 0) prefix = operation(prefix, lanes_below);
-    if (i < count) column[i] = prefix;
+    if (i < count) values[i] = prefix;
     carry = operation(carry, chunk);
     __syncthreads();
   }
-  if (threadIdx.x == 0) totals[blockIdx.x] = carry;
 }
 
 template <class Operator, class Value>
-void exclusive_prefixes(Value* values, std::uint64_t columns, std::uint64_t count, Value* totals,
-                        cudaStream_t stream) {
+void exclusive_prefixes(Value* values, std::uint64_t count, cudaStream_t stream) {
   const std::uint64_t lanes = round_up(std::max<std::uint64_t>(count, 1), warp::lanes);
   launch("starting the prefixes of tiles on the GPU", exclusive_prefix_kernel<Value, Operator>,
-         {columns, static_cast<int>(std::min(lanes, max_prefix_threads)), stream}, values, count,
-         totals);
+         {1, static_cast<int>(std::min(lanes, max_prefix_threads)), stream}, values, count);
 }
 
 }  // namespace
@@ -152,26 +139,20 @@ void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stre
 }
 
 void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrema,
-                          NonFinite* non_finite, cudaStream_t stream) {
+                          unsigned long long* first_nan, cudaStream_t stream) {
   visit_element_type(block.format.type, [&](auto element) {
     launch("starting the reduction of a block on the GPU",
            extremum_tile_totals_kernel<decltype(element)>, {block.tiles(), tile_threads, stream},
-           block, maximum, extrema, non_finite);
+           block, maximum, extrema, first_nan);
   });
 }
 
-void limb_prefixes(std::int64_t* limbs, std::uint64_t groups, std::int64_t* totals,
-                   cudaStream_t stream) {
-  exclusive_prefixes<Addition<std::int64_t>>(limbs, ExactSum::limbs, groups, totals, stream);
+void integer_prefixes(int128* sums, std::uint64_t tiles, cudaStream_t stream) {
+  exclusive_prefixes<Addition>(sums, tiles, stream);
 }
 
-void integer_prefixes(int128* sums, std::uint64_t tiles, int128* total, cudaStream_t stream) {
-  exclusive_prefixes<Addition<int128>>(sums, 1, tiles, total, stream);
-}
-
-void extremum_prefixes(Extremum* extrema, std::uint64_t tiles, Extremum* total,
-                       cudaStream_t stream) {
-  exclusive_prefixes<ExtremumChoice>(extrema, 1, tiles, total, stream);
+void extremum_prefixes(Extremum* extrema, std::uint64_t tiles, cudaStream_t stream) {
+  exclusive_prefixes<ExtremumChoice>(extrema, tiles, stream);
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -1,29 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
-#include "core/scan/scan_arithmetic.hpp"
 #include "cuda/tiles/tile.cuh"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cuda::kernels {
-
-/// Returns a double other than NaN as an output element.
-template <class Out>
-__device__ Out finite_element(double value) {
-  if constexpr (std::is_arithmetic_v<Out>)
-    return static_cast<Out>(value);
-  else
-    return Out::from_double(value);
-}
 
 template <class Out, class Value>
 __device__ void write_prefixes_as(const BlockView& block, const Tile& tile, std::int32_t place,
                                   const Quad<Value>& prefixes) {
   Quad<Out> quad;
 #pragma unroll
-  for (int k = 0; k < scan_order::lane_elements; ++k)
+  for (int k = 0; k < quad_elements; ++k)
     quad.element[k] = output_element<Out>(prefixes.element[k]);
   write_elements(block, tile, place, quad);
 }
@@ -49,11 +38,11 @@ template <class Out>
 __device__ void note_overflow(const Tile& tile, std::int32_t place, const Quad<int128>& prefixes,
                               const OverflowCheck& check) {
   const std::int32_t present = tile.present(place);
-  int first = scan_order::lane_elements;
+  int first = quad_elements;
 #pragma unroll
-  for (int k = scan_order::lane_elements - 1; k >= 0; --k)
+  for (int k = quad_elements - 1; k >= 0; --k)
     if (k < present && !can_hold<Out>(prefixes.element[k])) first = k;
-  if (first == scan_order::lane_elements) return;
+  if (first == quad_elements) return;
   const unsigned long long index =
       static_cast<unsigned long long>(tile.first) + static_cast<unsigned long long>(place + first);
   if (index < *static_cast<const volatile unsigned long long*>(check.first_index))

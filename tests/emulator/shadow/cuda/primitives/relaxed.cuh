@@ -36,4 +36,26 @@ inline void store_relaxed(ulonglong2* words, const ulonglong2& value) {
   words->y = value.y;
 }
 
+inline void store_release(std::uint32_t* counter, std::uint32_t value) {
+  emulator::perhaps_let_lanes_run();
+  *counter = value;
+}
+
+inline std::uint32_t load_acquire(const std::uint32_t* counter) {
+  emulator::wait_for_others();
+  return *counter;
+}
+
+template <class T>
+T load_whole(const T* words) {
+  emulator::wait_for_others();
+  return *words;
+}
+
+template <class T>
+void store_whole(T* words, const T& value) {
+  emulator::perhaps_let_blocks_run();
+  *words = value;
+}
+
 }  // namespace warpfold::cuda

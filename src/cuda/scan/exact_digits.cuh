@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/numeric/fixed_point.hpp"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/scan/exact_window.cuh"
+
+namespace warpfold::cuda::kernels {
+
+inline constexpr int all_digits = ExactSum::limbs;
+/// Says beside flags of what is not finite that a sum is in all digits.
+inline constexpr std::uint32_t in_digits_flag = 32;
+/// The exponent of the least digit's unit.
+inline constexpr int least_unit = -32 * ExactSum::low_limbs;
+
+/// Returns digit i of units * 2^place in two's complement.
+__device__ inline std::uint32_t digit_of(std::int64_t units, int place, int i) {
+  const int shift = 32 * i - place;
+  if (shift <= -32) return 0;
+  return static_cast<std::uint32_t>(
+      shift < 0 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(units) << -shift)
+                : units >> min(shift, 63));
+}
+
+/// A sum in all digits of an ExactSum, in two's complement: three a lane. By a whole warp.
+struct LaneDigits {
+  static constexpr int per_lane = 3;
+  static constexpr int lanes = (all_digits + per_lane) / per_lane;
+  static_assert(lanes <= warp::lanes);
+
+  std::uint64_t digit[per_lane];  ///< with carries that wait
+
+  static __device__ int place(int k) { return per_lane * warp::lane() + k; }
+  static __device__ bool has(int k) { return place(k) < all_digits; }
+
+  __device__ void add(const std::uint32_t* digits) {
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k)
+      if (has(k)) digit[k] += digits[place(k)];
+  }
+
+  /// Adds units * 2^exponent, the same in all lanes.
+  __device__ void add(std::int64_t units, int exponent) {
+    if (units == 0) return;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) digit[k] += digit_of(units, exponent - least_unit, place(k));
+  }
+
+  __device__ void add(const WindowUnits& units, int top) {
+#pragma unroll
+    for (int i = 0; i < window_slices; ++i) add(units.slice[i], slice_unit(top, i));
+  }
+
+  /// Propagates carries; what leaves the last digit is lost.
+  __device__ void normalize() {
+    std::uint32_t carry = warp::shuffle_up(static_cast<std::uint32_t>(carry_through(0)), 1);
+    if (warp::lane() == 0) carry = 0;
+    const bool overflows = carry_through(carry) != 0;
+    bool passes_on = true;
+#pragma unroll
+    for (const std::uint64_t each : digit) passes_on = passes_on && each == 0xffffffffu;
+    const std::uint32_t generating = warp::ballot(overflows);
+    const std::uint32_t passing = warp::ballot(passes_on);
+    const std::uint32_t carried = (passing + (generating << 1)) ^ passing;
+    carry_through(carried >> warp::lane() & 1);
+  }
+
+  __device__ void store(std::uint32_t* digits) const {
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k)
+      if (has(k)) digits[place(k)] = static_cast<std::uint32_t>(digit[k]);
+  }
+
+  /// The functions below are for normalized numbers.
+  __device__ bool any() const {
+    bool own = false;
+#pragma unroll
+    for (const std::uint64_t each : digit) own = own || each != 0;
+    return warp::any(own);
+  }
+
+  __device__ bool negative() const {
+    constexpr int last = all_digits - 1;
+    return (warp::shuffle(static_cast<std::uint32_t>(digit[last % per_lane]), last / per_lane) >>
+            31) != 0;
+  }
+
+  /// Returns the exponent of a power of two above the number, or equal to it; of zero the least.
+  __device__ int exponent() const {
+    const std::uint32_t sign = negative() ? ~0u : 0u;
+    std::uint32_t bits = 0;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const std::uint32_t magnitude = static_cast<std::uint32_t>(digit[k]) ^ sign;
+      if (has(k) && magnitude != 0)
+        bits = static_cast<std::uint32_t>(32 * place(k) + 64 - leading_zeros(magnitude));
+    }
+    return least_unit + static_cast<int>(warp::maximum(bits)) + (sign != 0 ? 1 : 0);
+  }
+
+  /// Takes what the slices of a window hold, which is below 2^top; leaves the rest, which is not
+  /// negative and less than the last slice's unit. `digits` is memory for all_digits of them.
+  __device__ WindowUnits take(int top, std::uint32_t* digits) {
+    store(digits);
+    __syncwarp();
+    const std::uint32_t sign = static_cast<std::int32_t>(digits[all_digits - 1]) < 0 ? ~0u : 0u;
+    const auto word = [&](int i) { return i < 0 ? 0 : i < all_digits ? digits[i] : sign; };
+    WindowUnits units;
+#pragma unroll
+    for (int i = 0; i < window_slices; ++i) {
+      const int bit = slice_unit(top, i) - least_unit;
+      const int first = bit >> 5;
+      const std::uint32_t low = __funnelshift_r(word(first), word(first + 1), bit & 31);
+      const std::uint32_t high = __funnelshift_r(word(first + 1), word(first + 2), bit & 31);
+      const auto bits = static_cast<std::int64_t>(std::uint64_t{high} << 32 | low);
+      units.slice[i] = i == 0 ? bits : bits & slice_mask;
+    }
+    const int end = slice_unit(top, window_slices - 1) - least_unit;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const int kept = end - 32 * place(k);
+      if (kept <= 0)
+        digit[k] = 0;
+      else if (kept < 32)
+        digit[k] &= (std::uint64_t{1} << kept) - 1;
+    }
+    __syncwarp();
+    return units;
+  }
+
+ private:
+  /// Adds to the lane's least digit; returns what leaves its greatest.
+  __device__ std::uint64_t carry_through(std::uint64_t carry) {
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      carry += digit[k];
+      digit[k] = has(k) ? carry & 0xffffffffu : 0;
+      carry >>= 32;
+    }
+    return carry;
+  }
+};
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,353 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/primitives/warp.cuh"
+#include "cuda/scan/exact_again.cuh"
+#include "cuda/scan/exact_digits.cuh"
+#include "cuda/scan/exact_records.cuh"
+#include "cuda/scan/exact_shape.cuh"
+#include "cuda/scan/exact_window.cuh"
+
+namespace warpfold::cuda::kernels {
+
+/// What is before a tile.
+struct TilePrefix {
+  LaneDigits rest;  ///< what the slices do not hold
+  bool any_rest;
+  WindowUnits units;
+  std::int32_t top;
+  std::uint32_t flags;  ///< of what is not finite
+};
+
+/// Where and when a tile is resolved.
+struct TilePlace {
+  std::uint32_t round;
+  std::uint32_t blocks;
+
+  /// Says which block's the lane's word i is.
+  __device__ static std::uint32_t block_of(int i) {
+    return static_cast<std::uint32_t>(i * warp::lanes + warp::lane()) / 2;
+  }
+  __device__ static bool is_lead() { return warp::lane() % 2 == 0; }
+  __device__ std::uint32_t round_of(std::uint32_t block) const {
+    return block < blockIdx.x ? round : round - 1;
+  }
+  /// Whether the block's tile of that round is between this block's last and this one.
+  __device__ bool is_before(std::uint32_t block) const {
+    return block < blocks && (round > 0 || block < blockIdx.x);
+  }
+};
+
+/// Adds slices 3 and 4 of a lane's share of the records. By a whole warp.
+__device__ __noinline__ inline WordSums sum_of_lower_words(const ExactRecords& records,
+                                                           TilePlace place) {
+  constexpr int count = LaneRecords::count / 2;
+  RecordWord word[count] = {};
+  bool missing = true;
+  while (missing) {
+    missing = false;
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      const auto block = static_cast<std::uint32_t>(i * warp::lanes + warp::lane());
+      const std::uint32_t round = place.round_of(block);
+      if (!place.is_before(block) || word[i].epoch == records.epoch(round)) continue;
+      missing = true;
+      word[i] = load_whole(records.lower_words + records.place(round, block));
+    }
+    missing = warp::any(missing);
+  }
+  WordSums sums{};
+#pragma unroll
+  for (const RecordWord& each : word) sums.add(each);
+  return sums;
+}
+
+/// Adds records of whatever windows. By a whole warp.
+__device__ inline void add_of_any_window(LaneDigits& sum, const ExactRecords& records,
+                                         const LaneRecords& read, const TilePlace& place) {
+#pragma unroll 1
+  for (int i = 0; i < LaneRecords::count; ++i) {
+    const std::uint32_t block = place.block_of(i);
+    const bool wanted = place.is_lead() && place.is_before(block);
+    const std::uint32_t head = wanted ? read.word[i].part[2] : 0;
+    WordSums lead{};
+    lead.add(read.word[i]);
+    const WordSums upper = warp::shuffle_down(lead, 1);
+    WordSums lower{};
+    if ((head & more_slices_flag) != 0) lower.add(records.lower_of(place.round_of(block), block));
+    __syncwarp();
+    std::uint32_t in_digits = warp::ballot((head & in_digits_flag) != 0);
+    while (in_digits != 0) {
+      const std::uint32_t from = warp::shuffle(block, trailing_zeros(in_digits));
+      in_digits &= in_digits - 1;
+      records.add_digits(place.round_of(from), from, sum);
+    }
+    std::uint32_t others = warp::ballot(wanted && (head & in_digits_flag) == 0);
+    while (others != 0) {
+      const int top = top_of(warp::shuffle(head, trailing_zeros(others)));
+      const bool adds = (others >> warp::lane() & 1) != 0 && top_of(head) == top;
+      WindowUnits units{};
+      if (adds) units = {{lead.lead(), upper.high(), upper.low(), lower.high(), lower.low()}};
+#pragma unroll
+      for (std::int64_t& slice : units.slice)
+        slice = warp::reduce_xor(slice, [](std::int64_t a, std::int64_t b) { return a + b; });
+      sum.add(units, top);
+      others &= ~warp::ballot(adds);
+    }
+  }
+}
+
+/// Opens the window of `top` for a normalized prefix, or a higher one where that does not do, by a
+/// tile whose elements are below 2^exponent; tells whether it is another. By a whole warp.
+template <class Shape>
+__device__ bool open_window(TilePrefix& prefix, int top, int exponent, bool in_digits,
+                            std::uint32_t* digits) {
+  const int above = prefix.rest.exponent();
+  const bool again = in_digits || above > top - 1;
+  if (again)
+    top = max(max(top, least_full_top), top_of_at_least(max(above + 2, exponent + Shape::room)));
+  prefix.units = prefix.rest.take(top, digits);
+  prefix.top = top;
+  return again;
+}
+
+/// Finds what is before a tile from what was before the block's last one and the records since,
+/// whatever their windows are; tells whether the tile's does not do. By a whole warp.
+template <class Shape>
+__device__ __noinline__ bool resolve_anew(TilePrefix& prefix, const ExactRecords& records,
+                                          const LaneRecords& read, TilePlace place) {
+  TileMemory<Shape>& tile = TileMemory<Shape>::own();
+  const TileStart& start = tile.start[place.round % exact_slots];
+  prefix.rest.add(prefix.units, prefix.top);
+  add_of_any_window(prefix.rest, records, read, place);
+  prefix.rest.normalize();
+  return open_window<Shape>(prefix, tile.top[place.round % window_rounds], start.exponent,
+                            start.in_digits, tile.digit);
+}
+
+/// The warp that publishes the sums of a block's tiles.
+template <class Shape>
+class TilePublisher {
+ public:
+  __device__ explicit TilePublisher(const ExactRecords& records)
+      : records_(records), tile_(TileMemory<Shape>::own()) {}
+
+  /// Publishes the sum of the round's tile, and leaves the sums below its segments in its start.
+  __device__ void publish(std::uint32_t round) {
+    const std::uint32_t slot = round % exact_slots;
+    const int warps = segment_warps();
+    TileStart& start = tile_.start[slot];
+    SegmentTotal own{};
+    own.top = least_top;
+    if (warp::lane() < warps) own = tile_.segment[warp::lane()].total[slot];
+    WindowUnits through = own.units;
+    const bool more_slices = warp::any(own.units.any_below(2));
+    add_lanes_below(through, 0, 2);
+    if (warp::any(own.units.any_below(1))) add_lanes_below(through, 2, window_slices);
+    std::uint32_t flags = 0;
+    std::uint32_t below_flags = 0;
+    if (warp::any(own.flags != 0)) {
+      flags = flags_of_all(own.flags);
+      below_flags = flags_below(own.flags);
+    }
+    const bool in_digits = warp::any((own.flags & in_digits_flag) != 0);
+    const int exponent = warp::reduce_xor(own.top, [](int a, int b) { return max(a, b); });
+    if (warp::lane() < warps) {
+      SegmentStart& segment = start.segment[warp::lane()];
+#pragma unroll
+      for (int i = 0; i < window_slices; ++i)
+        segment.units.slice[i] = through.slice[i] - own.units.slice[i];
+      segment.flags = below_flags;
+    }
+    if (warp::lane() == 0) {
+      start.exponent = exponent;
+      start.in_digits = in_digits;
+    }
+    if (in_digits) {
+      LaneDigits sum = sum_of_segments(tile_, round, warps);
+      sum.normalize();
+      records_.publish(round, blockIdx.x, sum);
+      flags |= in_digits_flag;
+    } else if (more_slices) {
+      flags |= more_slices_flag;
+    }
+    if (warp::lane() == warps - 1) {
+      through.normalize();
+      records_.publish(round, blockIdx.x,
+                       TileRecord(through, head_of(tile_.top[round % window_rounds]) | flags));
+    }
+    __syncwarp();
+  }
+
+ private:
+  __device__ static void add_lanes_below(WindowUnits& units, int begin, int end) {
+#pragma unroll
+    for (int i = 0; i < window_slices; ++i)
+      if (i >= begin && i < end)
+        units.slice[i] = warp::inclusive_scan(units.slice[i],
+                                              [](std::int64_t a, std::int64_t b) { return a + b; });
+  }
+
+  const ExactRecords records_;
+  TileMemory<Shape>& tile_;
+};
+
+/// The warp that finds what is before a block's tiles.
+template <class Shape>
+class TileResolver {
+ public:
+  /// Chooses the window of the first tiles. By a whole warp.
+  __device__ TileResolver(const ExactRecords& records, const ExactCarry& carry)
+      : records_(records), tile_(TileMemory<Shape>::own()) {
+    prefix_.rest = LaneDigits{};
+    prefix_.rest.add(carry.digit);
+    prefix_.flags = carry.flags;
+    int exponent =
+        warp::lane() < segment_warps() ? tile_.segment[warp::lane()].first_exponent : least_top;
+    exponent = warp::reduce_xor(exponent, [](int a, int b) { return max(a, b); });
+    top_ = top_of_at_least(max(prefix_.rest.exponent() + 3, exponent + Shape::room + 4));
+    open_window<Shape>(prefix_, top_, exponent, false, tile_.digit);
+    prefix_.any_rest = prefix_.rest.any();
+    for (std::uint32_t round = 0; round < window_lead; ++round) tile_.top[round] = top_;
+  }
+
+  /// Reads what blocks have published of the tiles before the round's, as far as that is missing;
+  /// tells whether it was. Words of no epoch are missing.
+  __device__ bool load(std::uint32_t round, LaneRecords& records) const {
+    const TilePlace place{round, records_.blocks};
+    const std::uint32_t now = records_.epoch(round);
+    const std::uint32_t before = records_.epoch(round - 1);
+    const RecordWord* const words_now = records_.words + 2 * records_.place(round, 0);
+    const RecordWord* const words_before = records_.words + 2 * records_.place(round - 1, 0);
+    bool missing = false;
+#pragma unroll
+    for (int i = 0; i < LaneRecords::count; ++i) {
+      const std::uint32_t block = place.block_of(i);
+      const bool in_round = block < blockIdx.x;
+      if (place.is_before(block) && records.word[i].epoch != (in_round ? now : before)) {
+        missing = true;
+        records.word[i] =
+            load_whole((in_round ? words_now : words_before) + i * warp::lanes + warp::lane());
+      }
+    }
+    return warp::any(missing);
+  }
+
+  /// Finds what is before the round's tile, by records that load() read or reads again.
+  __device__ void resolve(std::uint32_t round, LaneRecords& records) {
+    while (load(round, records)) {
+    }
+    TileStart& start = tile_.start[round % exact_slots];
+    const TilePlace place{round, records_.blocks};
+    std::uint32_t flags = 0;
+    bool usual = tile_.top[round % window_rounds] == prefix_.top && !start.in_digits;
+    if (place.is_lead()) {
+#pragma unroll
+      for (int i = 0; i < LaneRecords::count; ++i) {
+        const std::uint32_t head = records.word[i].part[2];
+        flags |= head & ~head_mask;
+        usual = usual &&
+                (!place.is_before(place.block_of(i)) || (head & head_mask) == head_of(prefix_.top));
+      }
+    }
+    if (warp::any((flags & special_flags) != 0)) prefix_.flags |= flags_of_all(flags);
+    const bool more_slices = warp::any((flags & more_slices_flag) != 0);
+    bool again = false;
+    if (!warp::all(usual && (flags & in_digits_flag) == 0) || !add(place, records, more_slices)) {
+      // Copies, as what a call gets by reference is not in registers anywhere.
+      TilePrefix prefix = prefix_;
+      const ExactRecords where = records_;
+      const LaneRecords read = records;
+      std::uint32_t highest = 0;
+      if (place.is_lead())
+        for (const RecordWord& word : records.word) highest = max(highest, word.part[2]);
+      others_top_ = max(others_top_, top_of(warp::maximum(highest)));
+      again = resolve_anew<Shape>(prefix, where, read, place);
+      prefix_ = prefix;
+      prefix_.any_rest = prefix.rest.any();
+    }
+    store_start(start, again);
+  }
+
+  /// Chooses the window of a round's tile by that of `known`, which is resolved, and by those of
+  /// other blocks, so that few are different.
+  __device__ void choose_window(std::uint32_t round, std::uint32_t known) {
+    constexpr int too_high = 24;
+    const TileStart& start = tile_.start[known % exact_slots];
+    const int needed = top_of_at_least(
+        max(prefix_.units.exponent(prefix_.top) + 3, start.exponent + Shape::room + 2));
+    const auto unless_too_high = [&](int top) { return top > needed + too_high ? needed : top; };
+    const int own = start.in_digits ? needed : unless_too_high(top_);
+    top_ = max(needed, max(own, unless_too_high(others_top_)));
+    others_top_ = least_top;
+    if (warp::lane() == 0) tile_.top[round % window_rounds] = top_;
+  }
+
+ private:
+  /// Adds records of the prefix's window; or nothing, where the sum does not fit that.
+  __device__ bool add(const TilePlace& place, const LaneRecords& records, bool more_slices) {
+    WordSums own{};
+#pragma unroll
+    for (const RecordWord& word : records.word) own.add(word);
+    WindowUnits sum{};
+    if (place.is_lead()) {
+      sum.slice[0] = own.lead();
+    } else {
+      sum.slice[1] = own.high();
+      sum.slice[2] = own.low();
+    }
+    if (more_slices) {
+      const ExactRecords where = records_;
+      const WordSums lower = sum_of_lower_words(where, place);
+      sum.slice[3] = lower.high();
+      sum.slice[4] = lower.low();
+    }
+    constexpr std::int64_t offset = std::int64_t{1} << 52;
+    sum.slice[0] =
+        static_cast<std::int64_t>(warp::sum(static_cast<std::uint64_t>(sum.slice[0] + offset))) -
+        warp::lanes * offset;
+#pragma unroll
+    for (int i = 1; i < window_slices; ++i)
+      if (i < 3 || more_slices)
+        sum.slice[i] =
+            static_cast<std::int64_t>(warp::sum(static_cast<std::uint64_t>(sum.slice[i])));
+    sum.add(prefix_.units);
+    sum.normalize();
+    constexpr std::int64_t limit = std::int64_t{1} << (lead_bits - 1);
+    if (sum.slice[0] >= limit || sum.slice[0] < -limit) return false;
+    prefix_.units = sum;
+    return true;
+  }
+
+  __device__ void store_start(TileStart& start, bool again) {
+    if (warp::lane() < segment_warps()) {
+      SegmentStart& segment = start.segment[warp::lane()];
+      WindowUnits units = prefix_.units;
+      if (!again) {
+        units.add(segment.units);
+        units.normalize();
+      }
+      segment.units = units;
+      segment.flags |= prefix_.flags;
+    }
+    if (prefix_.any_rest)
+      prefix_.rest.store(start.rest);
+    else
+      LaneDigits{}.store(start.rest);
+    if (warp::lane() == 0) {
+      start.top = prefix_.top;
+      start.again = again;
+      start.any_rest = prefix_.any_rest;
+    }
+    __syncwarp();
+  }
+
+  const ExactRecords records_;
+  TileMemory<Shape>& tile_;
+  TilePrefix prefix_;
+  int top_;                     ///< of the window chosen last
+  int others_top_ = least_top;  ///< the highest of other blocks
+};
+
+}  // namespace warpfold::cuda::kernels

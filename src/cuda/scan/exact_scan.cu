@@ -1,0 +1,153 @@
+#include "cuda/scan/exact_scan.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/layout/partition.hpp"
+#include "cuda/runtime/device.hpp"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/scan/exact_scan_kernel.cuh"
+
+namespace warpfold::cuda::kernels {
+namespace {
+
+/// Calls visitor(In{}, Out{}) for floating-point types.
+template <class Visitor>
+void visit_floats(ElementType input, ElementType output, Visitor&& visitor) {
+  visit_element_type(input, [&](auto in) {
+    visit_element_type(output, [&](auto out) {
+      using In = decltype(in);
+      using Out = decltype(out);
+      if constexpr (is_floating_element<In> && is_floating_element<Out>) visitor(In{}, Out{});
+    });
+  });
+}
+
+/// What blocks leave for one another, and what they keep for themselves.
+struct Workspace {
+  RecordWord* words;
+  RecordWord* lower_words;
+  RecordWord* digit_words;
+  std::uint32_t* segment_digits;
+
+  Workspace(Scratch& scratch, std::uint32_t blocks)
+      : words(scratch.take<RecordWord>(2 * ExactRecords::word_count(blocks))),
+        lower_words(scratch.take<RecordWord>(ExactRecords::word_count(blocks))),
+        digit_words(scratch.take<RecordWord>(ExactRecords::digit_word_count(blocks))),
+        segment_digits(scratch.take<std::uint32_t>(std::uint64_t{blocks} * block_segment_digits)) {}
+};
+
+/// A scan of one pair of types on the current device.
+template <class In, class Out>
+struct ExactLaunch {
+  using Shape = ExactShape<In, Out>;
+  using Memory = TileMemory<Shape>;
+
+  static constexpr auto* kernel = &exact_scan_kernel<In, Out>;
+
+  static ResidentScan resident_scan() {
+    const auto shared =
+        static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    int warps = max_segment_warps;
+    while (warps > 1 && Memory::bytes(warps) > shared) --warps;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(Memory::bytes(warps))),
+          "preparing the scan on the GPU");
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &blocks, kernel, (warps + helper_warps) * warp::lanes, Memory::bytes(warps)),
+          "preparing the scan on the GPU");
+    return {
+        std::min(static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), max_blocks),
+        warps};
+  }
+
+  const ResidentScan& resident;
+  int warps;  ///< that sum segments: no more than give every block a tile
+
+  ExactLaunch(std::uint64_t elements, const ResidentScan& on)
+      : resident(on),
+        warps(static_cast<int>(std::min<std::uint64_t>(
+            ceil_div(elements, std::uint64_t{Shape::segment_elements} * on.blocks),
+            static_cast<std::uint64_t>(on.block_warps)))) {}
+
+  std::uint64_t tile_elements() const {
+    return static_cast<std::uint64_t>(warps) * Shape::segment_elements;
+  }
+
+  std::uint32_t epochs(std::uint64_t elements) const {
+    const std::uint64_t tiles = ceil_div(elements, tile_elements()) + 1;
+    return record_epochs(ceil_div(tiles, std::uint64_t{resident.blocks}));
+  }
+
+  /// The output may begin within a vector: the elements before it do not exist.
+  ScannedArray array_of(const BlockView& block, bool exclusive) const {
+    const std::uint64_t missing =
+        reinterpret_cast<std::uintptr_t>(block.output) % sizeof(uint4) / sizeof(Out);
+    const std::uint64_t end = missing + block.elements;
+    const std::byte* const input = block.input - missing * sizeof(In);
+    return {input,
+            block.output - missing * sizeof(Out),
+            missing,
+            end,
+            static_cast<std::uint32_t>(ceil_div(end, tile_elements())),
+            missing > 0 ? 1u : 0u,
+            static_cast<std::uint32_t>(end / tile_elements()),
+            reinterpret_cast<std::uintptr_t>(input) % sizeof(uint4) == 0,
+            block.format.order != native_byte_order,
+            exclusive};
+  }
+
+  void start(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,
+             std::uint32_t epoch, cudaStream_t stream) const {
+    const ScannedArray array = array_of(block, exclusive);
+    Scratch scratch(static_cast<std::byte*>(workspace));
+    const Workspace parts(scratch, resident.blocks);
+    const auto blocks =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(array.tiles, resident.blocks));
+    const ExactScanParameters scan{
+        array,
+        {parts.words, parts.lower_words, parts.digit_words, blocks, epoch},
+        parts.segment_digits,
+        carry};
+    launch_resident("starting the scan on the GPU", kernel,
+                    {blocks, (warps + helper_warps) * warp::lanes, stream, Memory::bytes(warps)},
+                    scan);
+  }
+};
+
+}  // namespace
+
+ResidentScan exact_scan_resident(ElementType input, ElementType output) {
+  ResidentScan resident;
+  visit_floats(input, output, [&](auto in, auto out) {
+    resident = ExactLaunch<decltype(in), decltype(out)>::resident_scan();
+  });
+  return resident;
+}
+
+std::uint64_t exact_scan_workspace_bytes(std::uint32_t resident_blocks) {
+  Scratch scratch;
+  Workspace(scratch, resident_blocks);
+  return scratch.bytes();
+}
+
+std::uint32_t exact_scan_epochs(ElementType input, ElementType output, std::uint64_t elements,
+                                const ResidentScan& resident) {
+  std::uint32_t epochs = 0;
+  visit_floats(input, output, [&](auto in, auto out) {
+    epochs = ExactLaunch<decltype(in), decltype(out)>(elements, resident).epochs(elements);
+  });
+  return epochs;
+}
+
+void exact_scan(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,
+                std::uint32_t epoch, const ResidentScan& resident, cudaStream_t stream) {
+  visit_floats(block.format.type, block.output_type, [&](auto in, auto out) {
+    ExactLaunch<decltype(in), decltype(out)>(block.elements, resident)
+        .start(block, exclusive, carry, workspace, epoch, stream);
+  });
+}
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,216 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/primitives/lane_elements.cuh"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/scan/exact_again.cuh"
+#include "cuda/scan/exact_elements.cuh"
+#include "cuda/scan/exact_segment_port.cuh"
+#include "cuda/scan/exact_shape.cuh"
+
+namespace warpfold::cuda::kernels {
+
+/// A lane of a warp that sums and writes segments.
+template <class In, class Out>
+class SegmentScanner {
+ public:
+  using Shape = ExactShape<In, Out>;
+
+  /// `array` is a parameter of the kernel: there it takes no registers.
+  __device__ explicit SegmentScanner(const ScannedArray& array)
+      : array_(array), tile_(TileMemory<Shape>::own()), memory_(tile_.segment[warp::index()]) {}
+
+  /// Tells the resolver what the first segment's finite elements are below, which arrived.
+  __device__ void begin() {
+    std::uint32_t highest = 0;
+#pragma unroll 1
+    for (int i = 0; i < Shape::in_vectors; ++i) {
+      const auto elements =
+          std::bit_cast<LaneElements<InBits, Shape::in_count>>(memory_.slot[0].of_warp(i));
+#pragma unroll
+      for (const InBits element : elements.element) {
+        const std::uint32_t word = Placed::word(element);
+        if (word < Placed::non_finite_word) highest = max(highest, word);
+      }
+    }
+    memory_.first_exponent = Summed::exponent_above(warp::maximum(highest));
+    memory_.slices = 2;
+    memory_.uncertain = 0;
+  }
+
+  /// Sums the segment of the round's tile, which arrived.
+  __device__ void sum(std::uint32_t round) {
+    const std::uint32_t slot = round % exact_slots;
+    const int top = tile_.top[round % window_rounds];
+    const int scaled = top > largest_top ? SegmentPort<In, Out>(array_).scale(slot) : 0;
+    int slices = memory_.slices;
+    int summed_in = 0;
+    std::uint32_t highest = 0;
+    do {
+      summed_in = slices;
+      slices = summed_in == 2   ? sum_in_slices<2>(slot, top - scaled, highest)
+               : summed_in == 3 ? sum_in_slices<3>(slot, top - scaled, highest)
+                                : sum_in_slices<window_slices>(slot, top - scaled, highest);
+    } while (slices > summed_in && slices <= window_slices);
+    const int exponent = Summed::exponent_above(highest);
+    const bool finite = highest < Placed::non_finite_word;
+    const bool summed = finite && slices <= window_slices &&
+                        exponent <= top - scaled - Shape::room &&
+                        (top <= largest_top || scaled != 0);
+    if (warp::lane() == warp::lanes - 1) {
+      memory_.slices = summed ? slices : 2;
+      SegmentTotal& total = memory_.total[slot];
+      total.slices = slices;
+      total.top = exponent + scaled;
+      total.flags = 0;
+      total.scaled_by = static_cast<std::uint32_t>(scaled);
+    }
+    if (!summed) sum_otherwise<In, Out>(slot, finite);
+  }
+
+  /// Writes the prefixes of the segment of the round's tile.
+  __device__ void write(std::uint32_t round, std::uint32_t tile) {
+    const std::uint32_t slot = round % exact_slots;
+    const TileStart& start = tile_.start[slot];
+    const std::uint32_t flags = start.segment[warp::index()].flags | memory_.total[slot].flags;
+    bool written = false;
+    bool tried = false;
+    if (flags == 0 && !start.again) {
+      // Where prefixes were uncertain, the next ones are as a rule.
+      const unsigned uncertain = memory_.uncertain;
+      tried = uncertain < 4 || uncertain % 8 == 0;
+      if (tried)
+        written =
+            array_.exclusive ? write_in_two<true>(slot, start) : write_in_two<false>(slot, start);
+      __syncwarp();
+      if (warp::lane() == 0) memory_.uncertain = written ? 0 : uncertain + 1;
+    }
+    if (!written) write_otherwise<In, Out>(array_, round, tile, tried);
+    __syncwarp();
+    SegmentPort<In, Out>(array_).store(round, tile);
+    __syncwarp();
+  }
+
+ private:
+  using Summed = typename Shape::Summed;
+  using Placed = typename Shape::Placed;
+  using InBits = typename Shape::InBits;
+  using OutBits = typename Shape::OutBits;
+
+  /// Returns how many slices hold the elements; one more than `Count` where these don't.
+  template <int Count>
+  __device__ int sum_in_slices(std::uint32_t slot, int top, std::uint32_t& highest) {
+    LaneSlices<In, Count> sum(top);
+    std::uint64_t left = 0;
+    std::uint64_t left_by_two = 0;
+    std::uint64_t left_by_three = 0;
+    std::uint32_t own_highest = 0;
+    uint4 vectors[Shape::in_vectors];
+#pragma unroll
+    for (int j = 0; j < Shape::in_vectors; ++j)
+      vectors[j] = memory_.slot[slot].template of_lane<Shape::in_vectors>(j);
+#pragma unroll
+    for (int j = 0; j < Shape::in_vectors; ++j) {
+      const auto elements = std::bit_cast<LaneElements<InBits, Shape::in_count>>(vectors[j]);
+#pragma unroll
+      for (const InBits element : elements.element) {
+        own_highest = max(own_highest, Placed::word(element));
+        sum.add(Placed::of(element), [&](int i, double rest) {
+          if (i == 1 && Count > 2) left_by_two |= std::bit_cast<std::uint64_t>(rest);
+          if (i == 2 && Count > 3) left_by_three |= std::bit_cast<std::uint64_t>(rest);
+          if (i == Count - 1) left |= std::bit_cast<std::uint64_t>(rest);
+        });
+      }
+    }
+    highest = warp::maximum(own_highest);
+    const auto add = [](auto a, auto b) { return a + b; };
+    const double upper = sum.biased[0] - sum.bias(0);
+    const double lower = sum.biased[1] - sum.bias(1);
+    const double upper_through = warp::inclusive_scan(upper, add);
+    const double lower_through = warp::inclusive_scan(lower, add);
+    memory_.lanes_below[slot][warp::lane()] = {upper_through - upper, lower_through - lower};
+    std::int64_t units[window_slices] = {};
+#pragma unroll
+    for (int i = 2; i < Count; ++i)
+      units[i] = warp::reduce_xor(units_of(sum.bias(i), sum.biased[i]), add);
+    if (warp::lane() == warp::lanes - 1) {
+      const double carry = (lower_through + sum.bias(0)) - sum.bias(0);
+      units[0] = units_of(sum.bias(0), sum.bias(0) + (upper_through + carry));
+      units[1] = units_of(sum.bias(1), sum.bias(1) + (lower_through - carry));
+#pragma unroll
+      for (int i = 0; i < window_slices; ++i) memory_.total[slot].units.slice[i] = units[i];
+    }
+    const auto any = [](std::uint64_t bits) { return warp::any(bits << 1 != 0); };
+    if (any(left)) return Count == 2 ? 3 : Count == 3 ? window_slices : window_slices + 1;
+    if (Count > 3 && any(left_by_three)) return window_slices;
+    return Count > 2 && any(left_by_two) ? 3 : 2;
+  }
+
+  /// Replaces the slot's elements by their prefixes; tells whether these are certain.
+  template <bool Exclusive>
+  __device__ bool write_in_two(std::uint32_t slot, const TileStart& start) {
+    const WindowUnits before = start.segment[warp::index()].units;
+    const SegmentTotal& total = memory_.total[slot];
+    const bool more_before = start.any_rest || before.any_below(1);
+    // Each element, those of the lanes below together, and what is before miss up to a unit.
+    const int less = total.slices > 2 ? Shape::segment_elements / 2 + 2 : 0;
+    const int more = less + (more_before ? 2 : 0);
+    const int top = start.top - static_cast<int>(total.scaled_by);
+    bool certain = true;
+    if (std::is_same_v<Out, double> && more == 0)
+      write_in_two<Exclusive, true>(slot, top, before, 0, 0);
+    else
+      certain = write_in_two<Exclusive, false>(slot, top, before, more, less);
+    if (std::is_same_v<Out, double> && total.scaled_by != 0) {
+      __syncwarp();
+      unscale<Shape>(memory_.slot[slot]);
+    }
+    return certain;
+  }
+
+  template <bool Exclusive, bool Exact>
+  __device__ bool write_in_two(std::uint32_t slot, int top, const WindowUnits& before, int more,
+                               int less) {
+    const int unit = slice_unit(top, 1);
+    const double upper_bias = bias_of_unit(slice_unit(top, 0));
+    const double lower_bias = bias_of_unit(unit);
+    const double2 below = memory_.lanes_below[slot][warp::lane()];
+    const double rest = (biased(lower_bias, before.slice[1]) - lower_bias) + below.y;
+    const double carry = (rest + upper_bias) - upper_bias;
+    double upper = (biased(upper_bias, before.slice[0]) + below.x) + carry;
+    double lower = lower_bias + (rest - carry);
+    const double most = biased(lower_bias, more) - 2 * lower_bias;
+    const double least = biased(lower_bias, -less) - 2 * lower_bias;
+    std::uint64_t differing = 0;
+    const auto prefix_after = [&](InBits element) {
+      const double placed = Placed::of(element);
+      const auto add = [&] {
+        const double sum = Summed::added(upper, placed);
+        lower += Summed::rest(placed, sum - upper);
+        upper = sum;
+      };
+      if constexpr (!Exclusive) add();
+      const double high = upper - upper_bias;
+      OutBits prefix;
+      if constexpr (Exact) {
+        prefix = OutputRounding<Out>::up(high, lower - lower_bias);
+      } else {
+        prefix = OutputRounding<Out>::up(high, lower + most);
+        differing |= prefix ^ OutputRounding<Out>::down(high, lower + least);
+      }
+      if constexpr (Exclusive) add();
+      return prefix;
+    };
+    replace_elements<In, Out>(memory_.slot[slot], prefix_after);
+    return Exact || !warp::any(differing != 0);
+  }
+
+  const ScannedArray& array_;
+  TileMemory<Shape>& tile_;
+  SegmentMemory<Shape>& memory_;
+};
+
+}  // namespace warpfold::cuda::kernels

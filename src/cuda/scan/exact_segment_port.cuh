@@ -1,0 +1,163 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/values/byte_order.hpp"
+#include "cuda/primitives/async_copy.cuh"
+#include "cuda/primitives/lane_elements.cuh"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/scan/exact_shape.cuh"
+
+namespace warpfold::cuda::kernels {
+
+template <class Bits>
+__device__ uint4 with_bytes_swapped(uint4 vector) {
+  if constexpr (sizeof(Bits) == 8)
+    return {byte_swapped(vector.y), byte_swapped(vector.x), byte_swapped(vector.w),
+            byte_swapped(vector.z)};
+  else if constexpr (sizeof(Bits) == 4)
+    return {byte_swapped(vector.x), byte_swapped(vector.y), byte_swapped(vector.z),
+            byte_swapped(vector.w)};
+  else
+    return {__byte_perm(vector.x, 0, 0x2301), __byte_perm(vector.y, 0, 0x2301),
+            __byte_perm(vector.z, 0, 0x2301), __byte_perm(vector.w, 0, 0x2301)};
+}
+
+/// Between the array and the slots of a warp's segments. By the whole warp.
+template <class In, class Out>
+class SegmentPort {
+ public:
+  using Shape = ExactShape<In, Out>;
+
+  __device__ explicit SegmentPort(const ScannedArray& array)
+      : array_(array), memory_(TileMemory<Shape>::own().segment[warp::index()]) {}
+
+  /// Begins to read the segment of a round's tile.
+  __device__ void fetch(std::uint32_t round, std::uint32_t tile) {
+    WarpVectors<Shape::vectors>& slot = memory_.slot[round % exact_slots];
+    const std::uint64_t place = segment_place(tile);
+    if (array_.input_aligned && is_whole(tile)) {
+      const InBits* const own = input() + place + vector_place<Shape::in_count>(0);
+#pragma unroll
+      for (int i = 0; i < Shape::in_vectors; ++i)
+        copy_async(&slot.of_warp(i), own + i * warp::lanes * Shape::in_count);
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < Shape::in_vectors; ++i)
+        slot.of_warp(i) = load_lane(place + vector_place<Shape::in_count>(i));
+    }
+  }
+
+  /// Waits for what fetch() reads.
+  __device__ void arrive(std::uint32_t round) {
+    wait_for_copies();
+    if (array_.swapped) {
+#pragma unroll 1
+      for (int i = 0; i < Shape::in_vectors; ++i) {
+        uint4& vector = memory_.slot[round % exact_slots].of_warp(i);
+        vector = with_bytes_swapped<InBits>(vector);
+      }
+    }
+    __syncwarp();
+  }
+
+  /// Multiplies the slot's elements by 2^-scaled_by, unless that would round some; returns by which
+  /// exponent they are less.
+  __device__ int scale(std::uint32_t slot) {
+    if constexpr (std::is_same_v<In, double>) {
+      bool exact = true;
+#pragma unroll 1
+      for (int i = 0; i < Shape::in_vectors; ++i) {
+        const auto pair = std::bit_cast<LaneElements<double, 2>>(memory_.slot[slot].of_warp(i));
+        for (const double each : pair.element)
+          exact = exact && (each == 0.0 || magnitude_word(each) >= power_word(-800));
+      }
+      if (!warp::all(exact)) return 0;
+#pragma unroll 1
+      for (int i = 0; i < Shape::in_vectors; ++i) {
+        auto pair = std::bit_cast<LaneElements<double, 2>>(memory_.slot[slot].of_warp(i));
+        for (double& each : pair.element) each *= 0x1p-128;
+        memory_.slot[slot].of_warp(i) = packed(pair);
+      }
+      __syncwarp();
+      return scaled_by;
+    }
+    return 0;
+  }
+
+  /// Writes what is in the slot to the segment of the round's tile.
+  __device__ void store(std::uint32_t round, std::uint32_t tile) const {
+    WarpVectors<Shape::vectors>& slot = memory_.slot[round % exact_slots];
+    const std::uint64_t place = segment_place(tile);
+    OutBits* const own =
+        static_cast<OutBits*>(array_.output) + place + vector_place<Shape::out_count>(0);
+    if (is_whole(tile)) {
+#pragma unroll
+      for (int i = 0; i < Shape::out_vectors; ++i)
+        store_vector(own + i * warp::lanes * Shape::out_count, prefixes_of(slot, i));
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < Shape::out_vectors; ++i)
+        store_lane(own + i * warp::lanes * Shape::out_count,
+                   place + vector_place<Shape::out_count>(i), prefixes_of(slot, i));
+    }
+  }
+
+ private:
+  using InBits = typename Shape::InBits;
+  using OutBits = typename Shape::OutBits;
+
+  template <int Count>
+  __device__ static std::uint32_t vector_place(int i) {
+    return static_cast<std::uint32_t>((i * warp::lanes + warp::lane()) * Count);
+  }
+
+  __device__ const InBits* input() const { return static_cast<const InBits*>(array_.input); }
+
+  /// Says where in the array the warp's segment begins.
+  __device__ static std::uint64_t segment_place(std::uint32_t tile) {
+    return (std::uint64_t{tile} * static_cast<unsigned>(segment_warps()) +
+            static_cast<unsigned>(warp::index())) *
+           Shape::segment_elements;
+  }
+
+  /// Whether all elements of a tile exist.
+  __device__ bool is_whole(std::uint32_t tile) const {
+    return tile >= array_.whole_begin && tile < array_.whole_end;
+  }
+
+  __device__ bool exists(std::uint64_t place, unsigned elements) const {
+    return place >= array_.first && place + elements <= array_.end;
+  }
+
+  __device__ uint4 load_lane(std::uint64_t place) const {
+    constexpr int margin = shift_margin<InBits>;
+    const InBits* const elements = input() + place;
+    if (array_.input_aligned && exists(place, Shape::in_count))
+      return load_vector<InBits, Shape::in_count>(elements);
+    if (place >= array_.first + margin && exists(place, Shape::in_count + margin))
+      return load_shifted<InBits, Shape::in_count>(elements);
+    return load_existing<InBits, Shape::in_count>(elements, InBits{0}, [this, place](int k) {
+      return exists(place + static_cast<unsigned>(k), 1);
+    });
+  }
+
+  __device__ static LaneElements<OutBits, Shape::out_count> prefixes_of(
+      WarpVectors<Shape::vectors>& slot, int i) {
+    return std::bit_cast<LaneElements<OutBits, Shape::out_count>>(slot.of_warp(i));
+  }
+
+  __device__ void store_lane(OutBits* to, std::uint64_t place,
+                             const LaneElements<OutBits, Shape::out_count>& prefixes) const {
+#pragma unroll
+    for (int k = 0; k < Shape::out_count; ++k)
+      if (exists(place + static_cast<unsigned>(k), 1)) to[k] = prefixes.element[k];
+  }
+
+  const ScannedArray& array_;
+  SegmentMemory<Shape>& memory_;
+};
+
+}  // namespace warpfold::cuda::kernels

@@ -1,0 +1,78 @@
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/scan/exact_digits.cuh"
+#include "cuda/scan/exact_digits_kernels.hpp"
+
+namespace warpfold::cuda::test {
+namespace {
+
+static_assert(digits == kernels::all_digits && least_unit == kernels::least_unit);
+
+struct Results {
+  DigitSum sum;
+  kernels::WindowUnits taken;
+  std::uint32_t rest[digits];
+  kernels::WindowUnits added;
+};
+
+__global__ void sum_kernel(const Term* terms, const int count, const int top, Results* results) {
+  __shared__ std::uint32_t memory[digits];
+  kernels::LaneDigits sum{};
+  kernels::WindowUnits added{};
+  for (int i = 0; i < count; ++i) {
+    kernels::LaneDigits own{};
+    own.add(terms[i].units, terms[i].exponent);
+    own.normalize();
+    added.add(own.take(top, memory));
+    sum.add(terms[i].units, terms[i].exponent);
+  }
+  sum.normalize();
+  sum.store(results->sum.digit.data());
+  const bool any = sum.any();
+  const int exponent = sum.exponent();
+  const kernels::WindowUnits taken = sum.take(top, memory);
+  sum.store(results->rest);
+  added.normalize();
+  if (warp::lane() != 0) return;
+  results->sum.any = any;
+  results->sum.exponent = exponent;
+  results->taken = taken;
+  results->added = added;
+}
+
+Results results_of(const std::vector<Term>& terms, int top) {
+  const Stream stream;
+  const DeviceBuffer input(terms.size() * sizeof(Term));
+  const DeviceBuffer output(sizeof(Results));
+  copy_to_device(input.data(), terms.data(), terms.size() * sizeof(Term), stream.get());
+  fill_bytes(output.data(), 0, output.size(), stream.get());
+  launch("starting a kernel", sum_kernel, {1, warp::lanes, stream.get()},
+         reinterpret_cast<const Term*>(input.data()), static_cast<int>(terms.size()), top,
+         reinterpret_cast<Results*>(output.data()));
+  return downloaded_value<Results>(reinterpret_cast<const Results*>(output.data()), stream.get());
+}
+
+std::vector<Term> terms_of(const kernels::WindowUnits& units, int top) {
+  std::vector<Term> terms;
+  for (int i = 0; i < kernels::window_slices; ++i)
+    terms.push_back({units.slice[i], kernels::slice_unit(top, i)});
+  return terms;
+}
+
+}  // namespace
+
+DigitSum sum_in_digits(const std::vector<Term>& terms) {
+  return results_of(terms, kernels::least_full_top).sum;
+}
+
+TakenSum taken_by_window(const std::vector<Term>& terms, int top) {
+  const Results results = results_of(terms, top);
+  return {terms_of(results.taken, top), std::to_array(results.rest)};
+}
+
+std::vector<Term> sum_in_window(const std::vector<Term>& terms, int top) {
+  return terms_of(results_of(terms, top).added, top);
+}
+
+}  // namespace warpfold::cuda::test
