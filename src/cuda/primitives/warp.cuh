@@ -11,10 +11,10 @@ namespace warpfold::cuda::warp {
 inline constexpr int lanes = 32;
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-__device__ inline int lane() { return static_cast<int>(threadIdx.x % lanes); }
+__device__ inline int lane() { return static_cast<int>(threadIdx.x) % lanes; }
 
 /// Returns the number of the warp in its block.
-__device__ inline int index() { return static_cast<int>(threadIdx.x / lanes); }
+__device__ inline int index() { return static_cast<int>(threadIdx.x) / lanes; }
 
 /// Passes each 32-bit word of `value` through `shuffle_word`.
 template <class T, class ShuffleWord>
