@@ -168,6 +168,32 @@ __device__ inline std::uint64_t sum(std::uint64_t value) {
 #endif
 }
 
+/// In lane i: the sum of all lanes' value[i % Size], where Size is the least power of two of Count
+/// or more, and value[i] is 0 from Count on. Each lane leaves half of the values to the lane whose
+/// number differs in a bit, and so on.
+template <int Count, int Size = static_cast<int>(std::bit_ceil(static_cast<unsigned>(Count)))>
+__device__ std::int64_t sum_by_lane(const std::int64_t (&value)[Count]) {
+  static_assert(Size <= lanes);
+  if constexpr (Count == 1) {
+    std::int64_t sum = value[0];
+#pragma unroll
+    for (int bit = Size; bit < lanes; bit *= 2) sum += shuffle_xor(sum, bit);
+    return sum;
+  } else {
+    constexpr int half = static_cast<int>(std::bit_ceil(static_cast<unsigned>(Count)) / 2);
+    // Exchanged by bits: of a choice of two the compiler makes addresses in local memory.
+    const std::int64_t upper = (lane() & half) != 0 ? -1 : 0;
+    std::int64_t kept[half];
+#pragma unroll
+    for (int i = 0; i < half; ++i) {
+      const std::int64_t other = i + half < Count ? value[(i + half) % Count] : 0;
+      const std::int64_t exchanged = (value[i] ^ other) & upper;
+      kept[i] = (value[i] ^ exchanged) + shuffle_xor(other ^ exchanged, half);
+    }
+    return sum_by_lane<half, Size>(kept);
+  }
+}
+
 /// What reduce() does, of 32 values in shared memory and in place: slots[0] is the result, the
 /// others are parts of it. Each lane reads before any writes, and all write before any reads.
 template <class T, class Combine>

@@ -45,11 +45,14 @@ inline constexpr std::uint64_t max_block_elements = std::uint64_t{1} << 28;
 /// the array before and behind them.
 struct ReduceShare {
   const std::byte* elements;
+  const uint4* vector;  ///< the first
   std::uint64_t vectors;
-  std::uint32_t head;  ///< elements before the first vector
-  std::uint32_t tail;  ///< elements behind the last
+  std::uint64_t stride;  ///< vectors that all blocks take at a time
+  std::uint32_t head;    ///< elements before the first vector
+  std::uint32_t tail;    ///< elements behind the last
   bool swapped_bytes;
   std::uint64_t first_index;
+  std::uint64_t tail_index;  ///< of the first element behind the last vector
   std::uint64_t count;
   ReduceTotals* totals;
   BlockExtrema* block_extrema;

@@ -89,7 +89,6 @@ struct Chunk {
   Vector<T> vector[vectors];
   std::uint32_t place;    ///< of the first element
   std::uint32_t present;  ///< vectors that are of the array
-  bool complete;          ///< all of them are
 
   struct Elements {
     typename Vector<T>::Elements of_vector[vectors];
@@ -108,6 +107,12 @@ struct Chunk {
 #pragma unroll
     for (unsigned j = 0; j < vectors; ++j) all.of_vector[j] = vector[j].elements();
     return all;
+  }
+
+  __device__ void set(const Elements& all) {
+#pragma unroll
+    for (unsigned j = 0; j < vectors; ++j)
+      vector[j].packed = std::bit_cast<uint4>(all.of_vector[j]);
   }
 
   /// Makes the elements zero whose bits in `mask` are not set.
@@ -165,6 +170,7 @@ class ThreadShare {
   static constexpr std::uint32_t head_place = 0;
   static constexpr std::uint32_t first_place = 1;
   static constexpr std::uint32_t tail_place = 0xfffffffeu;
+  static constexpr unsigned chunk_vectors = Chunk<T>::vectors * reduce_threads;
 
   __device__ explicit ThreadShare(const ReduceShare& share)
       : share_(share),
@@ -172,25 +178,50 @@ class ThreadShare {
 
   __device__ const ReduceShare& whole() const { return share_; }
 
-  /// Starts the loads of the thread's next chunk, false where its warp has no more.
-  __device__ bool load(Chunk<T>& chunk) {
+  /// Starts the loads of the thread's next chunk, unless its warp has no more.
+  __device__ void load(Chunk<T>& chunk) {
     if (first_ - static_cast<unsigned>(warp::lane()) < share_.vectors) {
       load_vectors(chunk);
-      first_ += static_cast<std::uint64_t>(gridDim.x) * chunk_vectors;
+      first_ += share_.stride;
       ++chunks_;
-      return true;
+    } else if (chunks_ != edge_chunk && has_edge()) {
+      load_edge(chunk);
+      chunks_ = edge_chunk;
+    } else {
+      chunks_ = no_chunk;
     }
-    if (chunks_ == all_chunks || !has_edge()) return false;
-    load_edge(chunk);
-    chunks_ = all_chunks;
-    return true;
   }
+
+  /// Whether load() loaded a chunk.
+  __device__ bool has_chunk() const { return chunks_ != no_chunk; }
+
+  /// Says where the chunk loaded last lies.
+  __device__ void locate(Chunk<T>& chunk) const {
+    chunk.present = 0;
+    if (chunks_ == edge_chunk) {
+      const std::uint32_t place = warp::index() == 0 ? head_place : tail_place;
+      chunk.place = static_cast<unsigned>(warp::lane()) < edge_elements() ? place : no_offset;
+      return;
+    }
+    const std::uint64_t first = first_ - share_.stride;
+    chunk.present = Chunk<T>::vectors;
+    chunk.place = (chunks_ - 1) * Chunk<T>::size + first_place;
+    if (first + (Chunk<T>::vectors - 1) * reduce_threads < share_.vectors) return;
+    chunk.present = 0;
+#pragma unroll
+    for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
+      chunk.present += first + j * reduce_threads < share_.vectors ? 1 : 0;
+    if (chunk.present == 0) chunk.place = no_offset;
+  }
+
+  /// Tells whether `period` chunks, a power of two, were loaded since it told so; or the last was.
+  __device__ bool is_due(std::uint32_t period) const { return chunks_ % period == 0; }
 
   /// Returns the flat index of the element at `place`.
   __device__ std::uint64_t index(std::uint32_t place) const {
-    if (place == head_place) return share_.first_index + threadIdx.x;
-    if (place == tail_place)
-      return share_.first_index + share_.count - share_.tail + (threadIdx.x - warp::lanes);
+    if (place == head_place || place == tail_place)
+      return (place == head_place ? share_.first_index : share_.tail_index) +
+             static_cast<unsigned>(warp::lane());
     const std::uint32_t ordinal = (place - first_place) / Vector<T>::size;
     const std::uint64_t chunk =
         static_cast<std::uint64_t>(ordinal / Chunk<T>::vectors) * gridDim.x + blockIdx.x;
@@ -201,37 +232,29 @@ class ThreadShare {
   }
 
  private:
-  static constexpr unsigned chunk_vectors = Chunk<T>::vectors * reduce_threads;
-  static constexpr std::uint32_t all_chunks = 0xffffffffu;
+  // Multiples of all periods.
+  static constexpr std::uint32_t edge_chunk = 0xffff0000u;
+  static constexpr std::uint32_t no_chunk = 0xfffe0000u;
 
-  __device__ bool has_edge() const {
-    const std::uint32_t elements = warp::index() == 0   ? share_.head
-                                   : warp::index() == 1 ? share_.tail
-                                                        : 0;
-    return blockIdx.x == 0 && elements != 0;
+  __device__ std::uint32_t edge_elements() const {
+    return warp::index() == 0 ? share_.head : warp::index() == 1 ? share_.tail : 0;
   }
 
+  __device__ bool has_edge() const { return blockIdx.x == 0 && edge_elements() != 0; }
+
   __device__ void load_vectors(Chunk<T>& chunk) {
-    const auto* vectors =
-        reinterpret_cast<const uint4*>(share_.elements + share_.head * sizeof(T)) + first_;
-    chunk.place = chunks_ * Chunk<T>::size + first_place;
-    chunk.present = Chunk<T>::vectors;
-    chunk.complete = true;
+    const uint4* const vectors = share_.vector + first_;
     if (first_ + (Chunk<T>::vectors - 1) * reduce_threads < share_.vectors) {
 #pragma unroll
       for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
         chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
       return;
     }
-    chunk.present = 0;
-    chunk.complete = false;
-    if (first_ >= share_.vectors) chunk.place = no_offset;
 #pragma unroll
     for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
-      const bool is_present = first_ + j * reduce_threads < share_.vectors;
       chunk.vector[j].packed = make_uint4(0, 0, 0, 0);
-      if (is_present) chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
-      chunk.present += is_present ? 1 : 0;
+      if (first_ + j * reduce_threads < share_.vectors)
+        chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
     }
   }
 
@@ -239,22 +262,16 @@ class ThreadShare {
 #pragma unroll
     for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
       chunk.vector[j].packed = make_uint4(0, 0, 0, 0);
-    chunk.present = 0;
-    chunk.complete = false;
     const auto* elements = reinterpret_cast<const T*>(share_.elements);
     const auto lane = static_cast<unsigned>(warp::lane());
-    if (lane >= (warp::index() == 0 ? share_.head : share_.tail)) {
-      chunk.place = no_offset;
-      return;
-    }
-    chunk.place = warp::index() == 0 ? head_place : tail_place;
+    if (lane >= edge_elements()) return;
     if (warp::index() != 0) elements += share_.count - share_.tail;
     chunk.vector[0] = Vector<T>::of(elements[lane]);
   }
 
   const ReduceShare& share_;
   std::uint64_t first_;       ///< vector of the next chunk
-  std::uint32_t chunks_ = 0;  ///< whose loads were started, or all_chunks once the edge's were
+  std::uint32_t chunks_ = 0;  ///< whose loads were started, or which no others follow
 };
 
 }  // namespace warpfold::cuda::kernels

@@ -17,7 +17,7 @@ class ThreadExtrema {
  public:
   /// Chunks come in ascending order, but for those of the edge, which come last.
   __device__ void take(const Chunk<T>& chunk) {
-    if (chunk.complete)
+    if (chunk.present == Chunk<T>::vectors)
       take_elements(chunk, chunk.place);
     else if (chunk.present != 0)
       take_elements(filled_up(chunk), chunk.place);

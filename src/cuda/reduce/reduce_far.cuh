@@ -2,51 +2,38 @@
 
 #include <cstdint>
 
-#include "core/numeric/double_pair.hpp"
-#include "cuda/reduce/reduce_block.cuh"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/reduce/reduce_elements.cuh"
+#include "cuda/reduce/reduce_sums.cuh"
 
 namespace warpfold::cuda::kernels {
 
-/// In shared memory: an exact sum for each thread of a block, of what its registers hold no place
-/// for, in `Terms` doubles. As long as the values' bits span no more than those do, it is a matter
-/// of a few additions; what is left over goes to the block's number.
-template <int Terms, class Number>
-struct FarSums {
-  double term[static_cast<std::size_t>(Terms)][reduce_threads];
+/// In shared memory: a warp's elements outside of its window, which wait to be summed in other
+/// ones, and the sums of those before them.
+template <class T>
+struct FarElements {
+  static constexpr int of_lane = 8;  ///< in a batch
+  static constexpr int batch = of_lane * warp::lanes;
 
-  /// Each thread its own.
-  __device__ void clear() {
+  WarpSums sums;
+  int count;
+  T element[static_cast<std::size_t>(batch + warp::lanes * Chunk<T>::size)];
+
+  /// Takes the chunk's elements of the mask, and makes them zero there: `through` are all of the
+  /// lanes up to this one. By all lanes of the warp, where no more than a batch wait.
+  __device__ void take(Chunk<T>& chunk, std::uint32_t mask, int through) {
+    int place = count + through - __popc(mask);
+    __syncwarp();
+    if (warp::lane() == warp::lanes - 1) count += through;
+    auto elements = chunk.elements();
 #pragma unroll
-    for (int i = 0; i < Terms; ++i) term[i][threadIdx.x] = 0.0;
-  }
-
-  /// To the calling thread's sum. |value| < 2^970.
-  __device__ void push(double value, Number& residues) { push_to(*this, value, residues); }
-
-  /// Moves all threads' sums to the number. By all threads of the block.
-  __device__ void flush(Number& number) {
-#pragma unroll 1
-    for (unsigned half = reduce_threads / 2; half > 0; half /= 2) {
-      __syncthreads();
-      if (threadIdx.x >= half) continue;
-#pragma unroll 1
-      for (int i = 0; i < Terms; ++i) push(term[i][threadIdx.x + half], number);
+    for (unsigned i = 0; i < Chunk<T>::size; ++i) {
+      if ((mask >> i & 1) == 0) continue;
+      element[place++] = elements[i];
+      elements[i] = T{};
     }
-    if (threadIdx.x != 0) return;
-#pragma unroll 1
-    for (int i = 0; i < Terms; ++i) add_to_shared(number, term[i][0]);
-  }
-
- private:
-  __device__ __noinline__ static void push_to(FarSums& sums, double value, Number& residues) {
-#pragma unroll 1
-    for (int i = 0; i < Terms && value != 0.0; ++i) {
-      double& own = sums.term[i][threadIdx.x];
-      const DoublePair sum = two_sum(own, value);
-      own = sum.high;
-      value = sum.low;
-    }
-    if (value != 0.0) add_to_shared(residues, value);
+    chunk.set(elements);
+    __syncwarp();
   }
 };
 

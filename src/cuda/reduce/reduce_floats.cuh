@@ -7,6 +7,8 @@
 
 #include "cuda/reduce/reduce_elements.cuh"
 #include "cuda/reduce/reduce_far.cuh"
+#include "cuda/reduce/reduce_non_finite.cuh"
+#include "cuda/reduce/reduce_sums.cuh"
 #include "cuda/reduce/reduce_window.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -14,11 +16,17 @@ namespace warpfold::cuda::kernels {
 template <class T, ReduceNeeds needs>
 using Number = AsDouble<T, sizeof(T) == 2 && !needs.squares>;
 
+template <class T>
+inline constexpr int significand_bits = std::is_same_v<T, double>    ? 53
+                                        : sizeof(T) == 4             ? 24
+                                        : std::is_same_v<T, Float16> ? 11
+                                                                     : 8;
+
 template <class T, ReduceNeeds needs>
 constexpr auto slices_type() {
   constexpr bool is_double = std::is_same_v<T, double>;
   constexpr bool is_half = std::is_same_v<T, Float16>;
-  constexpr int significand = is_double ? 53 : sizeof(T) == 4 ? 24 : is_half ? 11 : 8;
+  constexpr int significand = significand_bits<T>;
   if constexpr (needs.squares && is_double)
     return std::type_identity<LongSquareSlices<needs.absolute>>{};
   else if constexpr (needs.squares)
@@ -28,363 +36,364 @@ constexpr auto slices_type() {
   else if constexpr (sizeof(T) == 4)
     return std::type_identity<ValueSlices<2, 6, significand>>{};
   else
-    return std::type_identity<ValueSlices<1, is_half ? 12 : 7, significand>>{};
+    return std::type_identity<ValueSlices<1, is_half ? 11 : 7, significand>>{};
 }
 
-/// Which elements of a chunk are what; bit i stands for element i.
-struct ChunkMasks {
-  std::uint32_t nan = 0;
-  std::uint32_t positive_infinity = 0;
-  std::uint32_t negative_infinity = 0;
-  std::uint32_t inside = 0;   ///< the window, zeros left out
-  std::uint32_t outside = 0;  ///< and finite
-};
-
-/// By each thread for its own chunk.
-template <class T>
-__device__ void count_exceptions(const ChunkMasks& masks, const ThreadShare<T>& share,
-                                 std::uint32_t place, BlockTotals& block) {
-  if (masks.nan != 0) {
-    atomicAdd(&block.nan_count, static_cast<unsigned>(__popc(masks.nan)));
-    const auto first = static_cast<unsigned>(__ffs(static_cast<int>(masks.nan))) - 1;
-    block.note_nan(share.index(place + first));
-  }
-  if (masks.positive_infinity != 0)
-    atomicAdd(&block.positive_infinities, static_cast<unsigned>(__popc(masks.positive_infinity)));
-  if (masks.negative_infinity != 0)
-    atomicAdd(&block.negative_infinities, static_cast<unsigned>(__popc(masks.negative_infinity)));
-}
-
-template <class T, class Contents>
-__device__ ChunkMasks masks_of(const Chunk<T>& chunk, Contents window) {
-  ChunkMasks masks;
-  chunk.visit([&](T element, unsigned i) {
-    const auto x = comparable(element);
-    const std::uint32_t bit = 1u << i;
-    if (x != x)
-      masks.nan |= bit;
-    else if (std::fabs(x) == std::numeric_limits<Comparable<T>>::infinity())
-      (x > 0 ? masks.positive_infinity : masks.negative_infinity) |= bit;
-    else if (!contains(window, element))
-      masks.outside |= bit;
-    else if (x != 0)
-      masks.inside |= bit;
-  });
-  return masks;
-}
-
-struct Unbounded {
-  __device__ bool holds(const KeyRange&) const { return true; }
-};
-
-/// Only that which every reduction counts.
-template <class T>
-class NonFiniteCounts {
- public:
-  static constexpr std::uint32_t settle_chunks = std::uint32_t{1} << 16;
-  struct Shared {};
-
-  __device__ NonFiniteCounts(BlockTotals& block, Shared&) : block_(block) {}
-
-  __device__ void open(const Chunk<T>&, bool) { __syncthreads(); }
-
-  __device__ void add(Chunk<T>& chunk, const ThreadShare<T>& share) {
-    const auto elements = chunk.elements();
-    bool finite = true;
-#pragma unroll
-    for (unsigned i = 0; i < Chunk<T>::size; ++i) finite &= is_finite(elements[i]);
-    if (finite) return;
-    const ChunkMasks masks = masks_of(chunk, Unbounded{});
-    count_exceptions(masks, share, chunk.place, block_);
-  }
-
-  __device__ void flush() {}
-  __device__ void flush(Accumulator&) { __syncthreads(); }
-
- private:
-  __device__ static bool is_finite(T element) {
-    return std::fabs(comparable(element)) < std::numeric_limits<Comparable<T>>::infinity();
-  }
-
-  BlockTotals& block_;
-};
-
-/// Nothing at first.
-struct ExponentRange {
-  int minimum = std::numeric_limits<int>::max();
-  int maximum = std::numeric_limits<int>::min();
-};
-
-struct Wider {
-  __device__ ExponentRange operator()(const ExponentRange& a, const ExponentRange& b) const {
-    return {a.minimum < b.minimum ? a.minimum : b.minimum,
-            a.maximum > b.maximum ? a.maximum : b.maximum};
-  }
-};
-
-/// A thread's exact sums of floating-point elements, of their magnitudes and squares.
-///
-/// The window is one for the whole warp, at first for the whole block: it lies above most of what
-/// its lanes have met when it is opened. What falls outside takes a slower way.
+/// Slices of more binary orders, where some would not do.
 template <class T, ReduceNeeds needs>
-class FloatSums {
-  using Slices = typename decltype(slices_type<T, needs>())::type;
-  static constexpr int sums = Slices::sums;
-  static constexpr int values = 2 * sums;
-  static constexpr int scale = Number<T, needs>::scale;
-  static_assert(values <= warp::lanes);
+constexpr auto wide_slices_type() {
+  if constexpr (!needs.squares || std::is_same_v<T, Float16>)
+    return slices_type<T, needs>();
+  else if constexpr (std::is_same_v<T, double>)
+    return std::type_identity<WideLongSquareSlices<needs.absolute>>{};
+  else
+    return std::type_identity<WideShortSquareSlices<significand_bits<T>, needs.absolute>>{};
+}
 
- public:
-  static constexpr std::uint32_t settle_chunks = (1u << Slices::headroom) / Chunk<T>::size;
-  static_assert(settle_chunks > 0);
-
-  struct Shared {
-    double carried[static_cast<std::size_t>(sums)][reduce_threads];
-    double of_warp[reduce_warps][static_cast<std::size_t>(values)];
-    ExponentRange exponents_of_warp[reduce_warps];
-    std::uint32_t next_move_of_warp[reduce_warps];  ///< before this place the window stays
-    int first_exponent_of_warp[reduce_warps];
-    int exponent_of_warp[reduce_warps];
-    bool used_far_by_warp[reduce_warps];
-    FarSums<3, ExactSum> far_sums;
-    std::conditional_t<needs.absolute, FarSums<3, ExactSum>, char> far_absolutes;
-    std::conditional_t<needs.squares, FarSums<4, ExactSumOfSquares>, char> far_squares;
+/// What the warps of a block that sums floats have in shared memory.
+template <class T>
+struct FloatMemory {
+  struct Warp {
+    WarpSums sums;
+    FarElements<T> far;
+    int first_exponent;       ///< of the window for the warp's first chunk
+    int wide_exponent;        ///< of the window for wider slices
+    std::uint32_t next_move;  ///< before this place the window stays
   };
 
-  __device__ FloatSums(BlockTotals& block, Shared& shared) : block_(block), shared_(shared) {
-#pragma unroll
-    for (int i = 0; i < sums; ++i) shared.carried[i][threadIdx.x] = 0.0;
-    if (warp::lane() == 0) {
-      shared.next_move_of_warp[warp::index()] = 0;
-      shared.used_far_by_warp[warp::index()] = false;
+  Warp warp[reduce_warps];
+};
+
+/// A window for a warp's chunk, of so many binary orders, and how many elements it does not hold.
+struct WindowChoice {
+  int exponent;
+  int outside;
+};
+
+/// visit(key) for each element of a chunk that is finite and not zero.
+template <class T, class Visit>
+__device__ void visit_keys(const Chunk<T>& chunk, Visit visit) {
+  chunk.visit([&](T element, unsigned) {
+    const auto magnitude = std::fabs(comparable(element));
+    if (magnitude > 0 && magnitude < std::numeric_limits<Comparable<T>>::infinity())
+      visit(key_of_element(element));
+  });
+}
+
+__device__ inline int clamped(int value, int least, int most) {
+  return value < least ? least : value > most ? most : value;
+}
+
+/// Returns the highest window that holds half of the warp's elements.
+template <class T, class Slices>
+__device__ WindowChoice choose_window(const Chunk<T>& chunk) {
+  using Win = Window<T, Slices>;
+  constexpr int tries = 5;
+  constexpr int margin = Slices::orders > 40 ? 4 : 1;
+  constexpr int none = std::numeric_limits<int>::min();
+  WindowChoice choice{Win::lowest, 0};
+  int limit = Win::far_highest;
+#pragma unroll 1
+  for (int i = 0; i < tries; ++i) {
+    int own = none;
+    int all = 0;
+    visit_keys(chunk, [&](std::uint32_t key) {
+      const int exponent = Win::exponent_above(key);
+      if (exponent <= limit && exponent > own) own = exponent;
+      ++all;
+    });
+    const int above = warp::reduce_xor(own, [](int a, int b) { return a > b ? a : b; });
+    if (above == none) break;
+    choice.exponent = clamped(above + margin, Win::lowest, Win::highest);
+    Win window;
+    window.open(choice.exponent, Slices::orders);
+    int outside = 0;
+    visit_keys(chunk, [&](std::uint32_t key) { outside += contains(window, key) ? 0 : 1; });
+    choice.outside = warp::reduce_xor(outside, Plus{});
+    if (2 * choice.outside <= warp::reduce_xor(all, Plus{})) break;
+    limit = above - Slices::orders;
+  }
+  return choice;
+}
+
+/// A warp's exact sums of floating-point elements, of their magnitudes and squares, in slices of
+/// one window. Elements outside wait, to be summed in other windows.
+template <class T, ReduceNeeds needs, class Slices, class WideSlices = Slices>
+class SlicedSums {
+ public:
+  using Memory = typename FloatMemory<T>::Warp;
+  using Win = Window<T, Slices>;
+  static constexpr bool loads_ahead = Slices::sums < 12;
+  static constexpr std::uint32_t settle_chunks = (1u << Slices::headroom) / Chunk<T>::size;
+  static_assert(settle_chunks > 0);
+  static_assert(1 << Slices::headroom >= FarElements<T>::of_lane);
+
+  __device__ SlicedSums(BlockTotals& block, Memory& memory) : block_(block), memory_(memory) {}
+
+  __device__ static SlicesPlace place_of(int exponent) { return {exponent + scale, scale}; }
+
+  /// Opens a window. By all lanes of the warp.
+  __device__ void open(int exponent) {
+    __syncwarp();
+    if (warp::lane() == 0) memory_.sums.place = place_of(exponent);
+    window_.open(exponent, Slices::orders);
+    slices_.open(exponent + scale);
+    __syncwarp();
+  }
+
+  /// Makes elements zero that the slices are not to take: those that are not finite are counted,
+  /// others wait outside. By all lanes of the warp.
+  __device__ void sort_out(Chunk<T>& chunk, const ThreadShare<T>& share) {
+    const KeyRange range = key_range(chunk);
+    if (!warp::any(!window_.holds(range))) return;
+    if (warp::any(range.maximum >= non_finite_key))
+      chunk.keep(~count_non_finite(chunk, share, block_));
+    if constexpr (has_outside) {
+      constexpr int many = warp::lanes * static_cast<int>(Chunk<T>::size) / 8;
+      std::uint32_t outside = outside_of(chunk);
+      int through = warp::inclusive_scan(__popc(outside), Plus{});
+      const int all = warp::shuffle(through, warp::lanes - 1);
+      if (all > many && may_move(chunk.place) && reconsider(chunk, all)) {
+        outside = outside_of(chunk);
+        through = warp::inclusive_scan(__popc(outside), Plus{});
+      }
+      memory_.far.take(chunk, outside, through);
     }
-    shared.far_sums.clear();
-    if constexpr (needs.absolute) shared.far_absolutes.clear();
-    if constexpr (needs.squares) shared.far_squares.clear();
   }
 
-  /// Opens the window for the block whose threads start with these chunks. By all of its threads.
-  __device__ void open(const Chunk<T>& chunk, bool has_chunk) {
-    const bool one_window = Win::lowest == Win::highest;
-    const ExponentRange own = has_chunk && !one_window ? exponents_of(chunk) : ExponentRange{};
-    if (warp::lane() == 0) shared_.exponents_of_warp[warp::index()] = own;
-    __syncthreads();
-    ExponentRange range;
+  __device__ void add(const Chunk<T>& chunk) {
+    const auto add_element = [this](T element, unsigned) {
+      slices_.add(Number<T, needs>::of(element), sum_);
+    };
+    if constexpr (loads_ahead) {
+      const auto elements = chunk.elements();
 #pragma unroll
-    for (int i = 0; i < reduce_warps; ++i) range = Wider{}(range, shared_.exponents_of_warp[i]);
-    const int exponent = window_for(range);
-    if (warp::lane() == 0) shared_.first_exponent_of_warp[warp::index()] = exponent;
-    move_window(exponent);
-  }
-
-  /// By all lanes of the warp. Elements that the slices do not take become zero.
-  __device__ void add(Chunk<T>& chunk, const ThreadShare<T>& share) {
-    if (__any_sync(warp::all_lanes, !window_.holds(key_range(chunk)))) take_irregular(chunk, share);
-    const auto elements = chunk.elements();
-#pragma unroll
-    for (unsigned i = 0; i < Chunk<T>::size; ++i)
-      slices_.add(Number<T, needs>::of(elements[i]), sum_);
-  }
-
-  __device__ void flush() {
-    const int exponent = exponent_of_warp();
-#pragma unroll
-    for (int i = 0; i < sums; ++i) {
-      const double rounding = rounding_to(Slices::unit(i, exponent) + scale + carry_bits);
-      const double carry = (sum_[i] + rounding) - rounding;
-      shared_.carried[i][threadIdx.x] += carry;
-      sum_[i] -= carry;
+      for (unsigned i = 0; i < Chunk<T>::size; ++i) add_element(elements[i], i);
+    } else {
+      chunk.visit(add_element);
     }
   }
 
-  /// Adds the block's sums to the total in device memory; what took the slower way goes to the
-  /// block's own totals. By all threads of the block, settled.
-  __device__ void flush(Accumulator& total) {
-    add_up_warp();
-    if (exponent_of_warp() != shared_.first_exponent_of_warp[warp::index()]) {
-      add_warp_to_block();
-      if (warp::lane() < values) shared_.of_warp[warp::index()][warp::lane()] = 0.0;
+  /// By all lanes of the warp.
+  __device__ void settle() { memory_.sums.template take<Slices>(sum_); }
+
+  /// Sums elements that wait: as many as make whole batches, or all. By all lanes of the warp.
+  __device__ void sum_far(bool all) {
+    if constexpr (has_outside) {
+      const int least = all ? 1 : FarElements<T>::batch;
+      if (memory_.far.count < least) return;
+      settle();
+#pragma unroll 1
+      while (memory_.far.count >= least) sum_batch();
+      slices_.open(memory_.sums.place.exponent);
     }
-    __syncthreads();
-    bool used_far = false;
-#pragma unroll
-    for (const bool by_warp : shared_.used_far_by_warp) used_far |= by_warp;
-    if (used_far) flush_far();
-    if (static_cast<int>(threadIdx.x) >= values) return;
-    double value = 0.0;
-#pragma unroll
-    for (const auto& of_warp : shared_.of_warp) value += of_warp[threadIdx.x];
-    add_value(value, static_cast<int>(threadIdx.x) % sums, total);
+  }
+
+  /// Whether wider slices are to take the elements from here on.
+  __device__ bool too_narrow() const { return too_narrow_; }
+
+  /// Moves the sums to the block's, but those in the window of `exponent`. By all lanes of the
+  /// warp.
+  __device__ void flush_but(int exponent) {
+    if (!(memory_.sums.place == place_of(exponent))) move_to_block<Slices>(memory_.sums, block_);
+    if constexpr (has_outside) move_to_block<Slices>(memory_.far.sums, block_);
   }
 
  private:
-  using Win = Window<T, Slices>;
+  static constexpr int scale = Number<T, needs>::scale;
+  static constexpr bool has_outside = Win::lowest != Win::highest;
 
-  static constexpr int margin = 3;  ///< binary orders above the lane with the least elements
+  /// Of infinity; of greatest numbers, too, where keys are their upper words.
+  static constexpr std::uint32_t non_finite_key = std::is_same_v<T, double>    ? 0xffefffffu
+                                                  : std::is_same_v<T, Float16> ? 0xfbff0000u
+                                                  : sizeof(T) == 2             ? 0xff7f0000u
+                                                                               : 0xff7fffffu;
 
   /// Having moved, a window stays for as many elements of a thread as came before, or this many.
   static constexpr std::uint32_t longest_stay = 64 * Chunk<T>::size;
 
-  __device__ int exponent_of_warp() const { return shared_.exponent_of_warp[warp::index()]; }
-
-  /// By all lanes of the warp.
-  __device__ void move_window(int exponent) {
-    __syncwarp();
-    if (warp::lane() == 0) shared_.exponent_of_warp[warp::index()] = exponent;
-    __syncwarp();
-    window_.open(exponent, Slices::orders);
-    slices_.open(exponent + scale);
-  }
-
-  /// Exponents above the greatest element of each lane: the range of them. By all lanes.
-  __device__ static ExponentRange exponents_of(const Chunk<T>& chunk) {
-    ExponentRange range;
-    int own = std::numeric_limits<int>::min();
-    chunk.visit([&](T element, unsigned) {
-      const auto magnitude = std::fabs(comparable(element));
-      const int exponent = Win::exponent_above(element);
-      if (magnitude > 0 && magnitude < std::numeric_limits<Comparable<T>>::infinity() &&
-          exponent > own)
-        own = exponent;
+  __device__ std::uint32_t outside_of(const Chunk<T>& chunk) const {
+    std::uint32_t outside = 0;
+    chunk.visit([&](T element, unsigned i) {
+      outside |= contains(window_, key_of_element(element)) ? 0u : 1u << i;
     });
-    if (own != std::numeric_limits<int>::min()) range = {own, own};
-    return warp::shuffle(warp::reduce(range, Wider{}), 0);
-  }
-
-  /// Returns a window for lanes of such greatest elements, or for those of the least where others,
-  /// maybe a few, are far above.
-  __device__ static int window_for(const ExponentRange& range) {
-    constexpr int spread = 2 * Slices::orders / 3;
-    if (range.maximum < range.minimum) return Win::lowest;
-    const int exponent =
-        range.maximum - range.minimum > spread ? range.minimum + margin : range.maximum + 1;
-    return exponent < Win::lowest ? Win::lowest : exponent > Win::highest ? Win::highest : exponent;
-  }
-
-  __device__ void take_irregular(Chunk<T>& chunk, const ThreadShare<T>& share) {
-    ChunkMasks masks = masks_of(chunk, window_);
-    count_exceptions(masks, share, chunk.place, block_);
-    if (is_misplaced(masks) && may_move(chunk.place)) {
-      replace_window(window_for(exponents_of(chunk)));
-      masks = masks_of(chunk, window_);
-    }
-    for (std::uint32_t left = masks.outside; left != 0; left &= left - 1)
-      take_far(comparable(chunk.at(static_cast<unsigned>(__ffs(static_cast<int>(left))) - 1)));
-    chunk.keep(masks.inside);
-  }
-
-  /// Tells whether for most lanes that have elements most of these lie outside the window.
-  __device__ bool is_misplaced(const ChunkMasks& masks) const {
-    const bool outside = __popc(masks.outside) > __popc(masks.inside);
-    const int votes = __popc(__ballot_sync(warp::all_lanes, outside));
-    const int lanes = __popc(__ballot_sync(warp::all_lanes, (masks.outside | masks.inside) != 0));
-    return 2 * votes > lanes;
+    return outside;
   }
 
   /// And when it may again. By all lanes of the warp.
   __device__ bool may_move(std::uint32_t place) {
-    std::uint32_t& next_move = shared_.next_move_of_warp[warp::index()];
     const std::uint32_t here = warp::shuffle(place, 0);
-    const bool may = here >= next_move;
+    const bool may = here >= memory_.next_move;
     const std::uint32_t stay = here < longest_stay ? here : longest_stay;
     __syncwarp();
-    if (may && warp::lane() == 0) next_move = here + stay;
+    if (may && warp::lane() == 0) memory_.next_move = here + stay;
     __syncwarp();
     return may;
   }
 
-  __device__ void replace_window(int exponent) {
-    if (exponent == exponent_of_warp()) return;
-    flush();
-    add_up_warp();
-    add_warp_to_block();
-#pragma unroll
-    for (int i = 0; i < sums; ++i) {
-      sum_[i] = 0.0;
-      shared_.carried[i][threadIdx.x] = 0.0;
+  /// Opens another window for such a chunk, of whose elements many are outside, or leaves the rest
+  /// to wider slices; tells whether there is another one. By all lanes of the warp.
+  __device__ bool reconsider(const Chunk<T>& chunk, int outside) {
+    const WindowChoice choice = choose_window<T, Slices>(chunk);
+    if (choice.outside < outside) outside = choice.outside;
+    if constexpr (!std::is_same_v<Slices, WideSlices>) {
+      const WindowChoice wide = choose_window<T, WideSlices>(chunk);
+      too_narrow_ = 2 * wide.outside < outside;
+      if (too_narrow_) {
+        if (warp::lane() == 0) memory_.wide_exponent = wide.exponent;
+        return false;
+      }
     }
-    move_window(exponent);
+    if (choice.outside > outside || memory_.sums.place == place_of(choice.exponent)) return false;
+    settle();
+    move_to_block<Slices>(memory_.sums, block_);
+    open(choice.exponent);
+    return true;
   }
 
-  /// To shared memory. Carried sums and what settle() leaves of the others are far from 53 bits:
-  /// those of a block's threads add up without rounding.
-  __device__ void add_up_warp() {
-    double* of_warp = shared_.of_warp[warp::index()];
-#pragma unroll
-    for (int i = 0; i < sums; ++i) {
-      const double low = warp::reduce(sum_[i], Plus{});
-      const double high = warp::reduce(shared_.carried[i][threadIdx.x], Plus{});
-      if (warp::lane() != 0) continue;
-      of_warp[i] = low;
-      of_warp[sums + i] = high;
+  /// Sums the last batch in windows below its greatest elements, one after the other.
+  __device__ void sum_batch() {
+    constexpr int steps = 8;  ///< that windows are apart, so that few are different
+    FarElements<T>& far = memory_.far;
+    const int begin = far.count > FarElements<T>::batch ? far.count - FarElements<T>::batch : 0;
+    T* const own = far.element + begin + warp::lane();
+    const int end = far.count - begin - warp::lane();
+    while (true) {
+      std::uint32_t highest = 0;
+#pragma unroll 1
+      for (int i = 0; i < end && i < FarElements<T>::batch; i += warp::lanes) {
+        const std::uint32_t key = key_of_element(own[i]);
+        if (key >= least_key && key > highest) highest = key;
+      }
+      highest = warp::maximum(highest);
+      if (highest == 0) break;
+      const int exponent = clamped((Win::exponent_above(highest) + steps - 1) & -steps,
+                                   Win::far_lowest, Win::far_highest);
+      sum_in_window(own, end, exponent);
+    }
+    __syncwarp();
+    if (warp::lane() == 0) far.count = begin;
+    __syncwarp();
+  }
+
+  /// Sums elements that the window holds, and makes them zero.
+  __device__ void sum_in_window(T* own, int end, int exponent) {
+    constexpr int far_scale = 700;
+    const int by = scale + (exponent > Win::highest  ? -far_scale
+                            : exponent < Win::lowest ? far_scale
+                                                     : 0);
+    WarpSums& sums = memory_.far.sums;
+    const SlicesPlace place{exponent + by, by};
+    if (!(sums.place == place)) {
+      move_to_block<Slices>(sums, block_);
+      if (warp::lane() == 0) sums.place = place;
+      __syncwarp();
+    }
+    Win window;
+    window.open(exponent, Slices::orders);
+    slices_.open(exponent + by);
+    const double factor = std::bit_cast<double>(std::uint64_t{exponent_word(by - scale)} << 32);
+#pragma unroll 2
+    for (int i = 0; i < FarElements<T>::batch; i += warp::lanes) {
+      T element = i < end ? own[i] : T{};
+      if (contains(window, key_of_element(element))) {
+        if (i < end) own[i] = T{};
+      } else {
+        element = T{};
+      }
+      slices_.add(Number<T, needs>::of(element) * factor, sum_);
+    }
+    sums.template take<Slices>(sum_);
+  }
+
+  BlockTotals& block_;
+  Memory& memory_;
+  Slices slices_;
+  Win window_;
+  bool too_narrow_ = false;
+  double sum_[static_cast<std::size_t>(Slices::sums)] = {};
+};
+
+/// A thread's part in the exact sums of a block's floating-point elements. Where slices of a narrow
+/// window leave many elements outside, those of a wide one take their place.
+template <class T, ReduceNeeds needs>
+class FloatSums {
+  using Slices = typename decltype(slices_type<T, needs>())::type;
+  using WideSlices = typename decltype(wide_slices_type<T, needs>())::type;
+  using Sums = SlicedSums<T, needs, Slices, WideSlices>;
+  using WideSums = SlicedSums<T, needs, WideSlices>;
+  static constexpr bool one_window = Sums::Win::lowest == Sums::Win::highest;
+
+ public:
+  using Shared = FloatMemory<T>;
+
+  __device__ FloatSums(BlockTotals& block, Shared& shared)
+      : block_(block), shared_(shared), sums_(block, own()) {
+    own().sums.clear();
+    own().far.sums.clear();
+    if (warp::lane() == 0) {
+      own().far.count = 0;
+      own().far.sums.place = {};
+      own().next_move = 0;
     }
     __syncwarp();
   }
 
-  __device__ void add_warp_to_block() {
-    const int lane = warp::lane();
-    if (lane < values) add_value(shared_.of_warp[warp::index()][lane], lane % sums, block_);
-    __syncwarp();
+  /// Opens the window for the block whose threads start with these chunks. By all of its threads.
+  __device__ void open(const Chunk<T>& chunk, bool has_chunk) {
+    Chunk<T> some{};
+    some.vector[0] = chunk.vector[0];
+    int exponent = Sums::Win::lowest;
+    if (has_chunk && !one_window) exponent = choose_window<T, Slices>(some).exponent;
+    if (warp::lane() == 0) own().first_exponent = exponent;
+    __syncthreads();
+    sums_.open(block_exponent());
   }
 
-  /// `to` has limbs that other threads add to at the same time.
-  template <class Totals>
-  __device__ static void add_value(double value, int sum, Totals& to) {
-    if (value == 0.0) return;
-    constexpr double unscaled =
-        std::bit_cast<double>(static_cast<std::uint64_t>(1023 - scale) << 52);
-    value *= Slices::factor(sum) * unscaled;
-    const Power power = Slices::power(sum);
-    if (needs.squares && power == Power::square)
-      ExactSumOfSquares::digits(value, AtomicLimbs(to.squares.limb));
-    else
-      ExactSum::digits(value,
-                       AtomicLimbs(needs.absolute && power == Power::magnitude ? to.absolute.limb
-                                                                               : to.sum.limb));
-  }
-
-  __device__ void take_far(Comparable<T> element) {
-    constexpr double huge = 0x1p960;
-    const double x = element;
-    const double magnitude = std::fabs(x);
-    if (!std::is_same_v<T, double> || magnitude < huge) {
-      shared_.used_far_by_warp[warp::index()] = true;
-      shared_.far_sums.push(x, block_.sum);
-      if constexpr (needs.absolute) shared_.far_absolutes.push(magnitude, block_.absolute);
-      if constexpr (needs.squares) take_far_square(magnitude);
-    } else {
-      // Their sums might overflow.
-      add_to_shared(block_.sum, x);
-      if constexpr (needs.absolute) add_to_shared(block_.absolute, magnitude);
-      if constexpr (needs.squares) add_square_to_shared(block_.squares, magnitude);
+  /// Calls take(sums) with those that are to take all further chunks they can.
+  template <class Take>
+  __device__ void take(Take take) {
+    take(sums_);
+    sums_.flush_but(sums_.too_narrow() ? no_exponent : block_exponent());
+    if constexpr (!std::is_same_v<Slices, WideSlices>) {
+      if (!sums_.too_narrow()) return;
+      WideSums wide(block_, own());
+      wide.open(own().wide_exponent);
+      take(wide);
+      wide.flush_but(no_exponent);
     }
   }
 
-  __device__ void take_far_square(double magnitude) {
-    const double square = magnitude * magnitude;
-    if constexpr (!std::is_same_v<T, double>) {
-      // Exact: 24 bits squared, far from the ends of double's range.
-      shared_.far_squares.push(square, block_.squares);
-    } else if (magnitude >= 0x1p-480 && magnitude <= 0x1p470) {
-      // The error of the product is a multiple of 2^-1064: exact.
-      shared_.far_squares.push(square, block_.squares);
-      shared_.far_squares.push(std::fma(magnitude, magnitude, -square), block_.squares);
-    } else {
-      add_square_to_shared(block_.squares, magnitude);
-    }
+  /// Adds the block's sums to the total in device memory. By all threads of the block.
+  __device__ void flush(Accumulator& total) {
+    __syncthreads();
+    const int thread = static_cast<int>(threadIdx.x);
+    if (thread >= 2 * Slices::sums) return;
+    const int i = thread % Slices::sums;
+    const bool is_high = thread >= Slices::sums;
+    std::int64_t part = 0;
+#pragma unroll
+    for (const auto& of_warp : shared_.warp)
+      part += is_high ? of_warp.sums.high[i] : of_warp.sums.low[i];
+    add_part<Slices>(part, is_high, i, Sums::place_of(block_exponent()), total);
   }
 
-  __device__ void flush_far() {
-    shared_.far_sums.flush(block_.sum);
-    if constexpr (needs.absolute) shared_.far_absolutes.flush(block_.absolute);
-    if constexpr (needs.squares) shared_.far_squares.flush(block_.squares);
+ private:
+  static constexpr int no_exponent = std::numeric_limits<int>::max() / 2;
+
+  __device__ typename Shared::Warp& own() { return shared_.warp[warp::index()]; }
+
+  __device__ int block_exponent() const {
+    int exponent = Sums::Win::lowest;
+#pragma unroll
+    for (const auto& of_warp : shared_.warp)
+      exponent = of_warp.first_exponent > exponent ? of_warp.first_exponent : exponent;
+    return exponent;
   }
 
   BlockTotals& block_;
   Shared& shared_;
-  Slices slices_;
-  Win window_;
-  double sum_[static_cast<std::size_t>(sums)] = {};
+  Sums sums_;
 };
 
 }  // namespace warpfold::cuda::kernels

@@ -52,6 +52,7 @@ class IntegerSums {
   using Part = std::conditional_t<is_signed, std::int32_t, std::uint32_t>;
 
  public:
+  static constexpr bool loads_ahead = true;
   static constexpr std::uint32_t settle_chunks = (1u << 12) / Chunk<T>::vectors;
   struct Shared {};
 
@@ -59,12 +60,21 @@ class IntegerSums {
 
   __device__ void open(const Chunk<T>&, bool) { __syncthreads(); }
 
-  __device__ void add(const Chunk<T>& chunk, const ThreadShare<T>&) {
+  template <class Take>
+  __device__ void take(Take take) {
+    take(*this);
+  }
+
+  __device__ static constexpr bool too_narrow() { return false; }
+  __device__ void sort_out(const Chunk<T>&, const ThreadShare<T>&) {}
+  __device__ void sum_far(bool) {}
+
+  __device__ void add(const Chunk<T>& chunk) {
 #pragma unroll
     for (const Vector<T>& vector : chunk.vector) add(vector);
   }
 
-  __device__ void flush() {
+  __device__ void settle() {
     if constexpr (!narrow) return;
     sum_ += sum_part_;
     absolute_ += absolute_part_;

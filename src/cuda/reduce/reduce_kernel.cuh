@@ -39,8 +39,7 @@ decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
   return visitor(SumReduce{});
 }
 
-/// Returns the type of a thread's sums. settle() comes at least every settle_chunks chunks, and
-/// before flush().
+/// Returns the type of a thread's sums. settle() comes every settle_chunks chunks, and last.
 template <class T, ReduceNeeds needs>
 constexpr auto sums_type() {
   if constexpr (std::is_integral_v<T>)
@@ -63,19 +62,11 @@ class ThreadReduce {
   __device__ ThreadReduce(const ReduceShare& share, BlockTotals& block, Shared& shared)
       : block_(block), share_(share), sums_(block, shared) {}
 
-  /// The next chunk's loads are under way while one is reduced.
   __device__ void absorb() {
     Chunk<T> next;
-    bool more = share_.load(next);
-    sums_.open(in_native_order(next), more);
-    while (more) {
-      Chunk<T> chunk = in_native_order(next);
-      more = share_.load(next);
-      if constexpr (needs.extrema) extrema_.take(chunk);
-      sums_.add(chunk, share_);
-      if (is_due(chunk.place)) sums_.flush();
-    }
-    sums_.flush();
+    share_.load(next);
+    sums_.open(in_native_order(next), share_.has_chunk());
+    sums_.take([&](auto& sums) { take_chunks(sums, next); });
   }
 
   __device__ void flush() {
@@ -87,10 +78,24 @@ class ThreadReduce {
   }
 
  private:
-  /// Tells whether so many chunks have come that sums are to be settled.
-  __device__ static bool is_due(std::uint32_t place) {
-    constexpr std::uint32_t period = Sums<T, needs>::settle_chunks * Chunk<T>::size;
-    return (place - ThreadShare<T>::first_place + Chunk<T>::size) % period == 0;
+  /// The next chunk's loads are under way while one is reduced, unless there is so much to compute
+  /// that other warps have no time to wait.
+  template <class SomeSums>
+  __device__ void take_chunks(SomeSums& sums, Chunk<T>& next) {
+    while (true) {
+      const bool last = !share_.has_chunk() || sums.too_narrow();
+      sums.sum_far(last);
+      if (last) break;
+      Chunk<T> chunk = in_native_order(next);
+      share_.locate(chunk);
+      if constexpr (SomeSums::loads_ahead) share_.load(next);
+      if constexpr (needs.extrema) extrema_.take(chunk);
+      sums.sort_out(chunk, share_);
+      sums.add(chunk);
+      if constexpr (!SomeSums::loads_ahead) share_.load(next);
+      if (share_.is_due(SomeSums::settle_chunks)) sums.settle();
+    }
+    sums.settle();
   }
 
   __device__ Chunk<T> in_native_order(Chunk<T> chunk) const {
@@ -141,13 +146,17 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
   const std::uint64_t head = std::min(before, count);
   const std::uint64_t vectors = (count - head) / Vector<T>::size;
   const bool last = first + count == arguments.count;
-  const bool placed = arguments.places != nullptr;
+  const std::uint64_t first_index =
+      (arguments.places != nullptr ? 0 : arguments.first_index) + first;
   return {.elements = elements,
+          .vector = reinterpret_cast<const uint4*>(elements + head * sizeof(T)),
           .vectors = vectors,
+          .stride = static_cast<std::uint64_t>(arguments.blocks) * ThreadShare<T>::chunk_vectors,
           .head = static_cast<std::uint32_t>(head),
           .tail = static_cast<std::uint32_t>(count - head - vectors * Vector<T>::size),
           .swapped_bytes = arguments.format.order != native_byte_order,
-          .first_index = (placed ? 0 : arguments.first_index) + first,
+          .first_index = first_index,
+          .tail_index = first_index + head + vectors * Vector<T>::size,
           .count = count,
           .totals = arguments.totals,
           .block_extrema = arguments.block_extrema,

@@ -15,10 +15,9 @@ namespace warpfold::cuda::kernels {
 /// multiple of u, and what that leaves is exact and at most u/2 in magnitude. (S. M. Rump, T.
 /// Ogita, S. Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31, 2008.)
 ///
-/// A slice's sum takes 2^headroom elements up to 2^52 of its units and then is carried: the
-/// multiple of 2^carry_bits units nearest to it moves to a sum of such.
-inline constexpr int slice_sum_bits = 52;
-inline constexpr int carry_bits = 40;
+/// A slice's sum takes 2^headroom elements up to 2^51 of its units: with 1.5 * 2^52 u added it
+/// counts these in its lower bits.
+inline constexpr int slice_sum_bits = 51;
 
 /// 1.5 * 2^exponent, a normal double.
 __device__ inline double one_and_a_half(int exponent) {
@@ -30,7 +29,7 @@ __device__ inline double rounding_to(int exponent) { return one_and_a_half(expon
 
 enum class Power : std::uint8_t { value, magnitude, square };
 
-/// Elements as they are, in `Slices` parts: the first of `width` = 52 - headroom bits, each further
+/// Elements as they are, in `Slices` parts: the first of `width` = 51 - headroom bits, each further
 /// one a bit longer, as it comes with half a unit on either side.
 template <int Slices, int Headroom, int SignificandBits>
 class ValueSlices {
@@ -42,7 +41,7 @@ class ValueSlices {
   static constexpr int orders = Slices * (width + 1) - 1 - (SignificandBits - 1);
 
   static constexpr Power power(int) { return Power::value; }
-  static constexpr double factor(int) { return 1.0; }
+  static constexpr bool twice(int) { return false; }
   __device__ static constexpr int unit(int sum, int exponent) {
     return exponent - width - sum * (width + 1);
   }
@@ -66,22 +65,28 @@ class ValueSlices {
   double rounding_[Slices == 1 ? 1 : static_cast<std::size_t>(Slices - 1)];
 };
 
-/// Elements of short significands and their squares. Multiples x of v = 2^(E-46) have squares that
-/// are multiples of vv: |x| <= 2^46 v. A square is a + b, a in units u = 2^(2E-46) and |b| <= u/2 =
-/// 2^45 vv; fused operations find both from x.
+/// Returns `value`, or -value where `sign` is negative.
+__device__ inline double with_sign_flipped_by(double value, double sign) {
+  const int flip = __double2hiint(sign) & static_cast<int>(0x80000000u);
+  return __hiloint2double(__double2hiint(value) ^ flip, __double2loint(value));
+}
+
+/// Elements of short significands and their squares. Multiples x of v = 2^(E-45) have squares that
+/// are multiples of vv: |x| <= 2^45 v. A square is a + b, a in units u = 2^(2E-45) and |b| <= u/2 =
+/// 2^44 vv; fused operations find both from x.
 template <int SignificandBits, bool Magnitudes>
 class ShortSquareSlices {
  public:
   static constexpr int sums = Magnitudes ? 4 : 3;
   static constexpr int headroom = 6;
-  static constexpr int orders = 46 - (SignificandBits - 1);
+  static constexpr int orders = 45 - (SignificandBits - 1);
 
   static constexpr Power power(int sum) {
     return sum < 2 ? Power::square : sum == 2 ? Power::value : Power::magnitude;
   }
-  static constexpr double factor(int) { return 1.0; }
+  static constexpr bool twice(int) { return false; }
   __device__ static constexpr int unit(int sum, int exponent) {
-    return sum < 2 ? 2 * exponent - 46 * (sum + 1) : exponent - 46;
+    return sum < 2 ? 2 * exponent - 45 * (sum + 1) : exponent - 45;
   }
 
   __device__ void open(int exponent) { rounding_ = rounding_to(unit(0, exponent)); }
@@ -98,23 +103,75 @@ class ShortSquareSlices {
   double rounding_;
 };
 
-/// Doubles and their squares: x = a + b + c in units u = 2^(E-23), v = 2^(E-47), w = 2^(E-71), and
-/// r = b + c. |a| <= 2^23 u, |b| <= 2^23 v, |c| <= 2^23 w and |r| <= 2^47 w; products of two slices
+/// The same for more binary orders: squares, of 48 bits at most, in four slices, the first in units
+/// of 2^(2E-44) and each further one of 46 bits more; elements in two of 45 and 46 bits.
+template <int SignificandBits, bool Magnitudes>
+class WideShortSquareSlices {
+ public:
+  static constexpr int sums = Magnitudes ? 8 : 6;
+  static constexpr int headroom = 6;
+  static constexpr int orders = 91 - (SignificandBits - 1);
+  static_assert(2 * SignificandBits <= 48);
+
+  static constexpr Power power(int sum) {
+    return sum < 4 ? Power::square : sum < 6 ? Power::value : Power::magnitude;
+  }
+  static constexpr bool twice(int) { return false; }
+  __device__ static constexpr int unit(int sum, int exponent) {
+    return sum < 4 ? 2 * exponent - 44 - 46 * sum : exponent - 45 - 46 * (sum % 2);
+  }
+
+  __device__ void open(int exponent) {
+    for (int i = 0; i < 3; ++i) square_rounding_[i] = rounding_to(unit(i, exponent));
+    rounding_ = rounding_to(unit(4, exponent));
+  }
+
+  __device__ void add(double x, double (&sum)[sums]) const {
+    const double first = std::fma(x, x, square_rounding_[0]) - square_rounding_[0];
+    sum[0] += first;
+    double left = std::fma(x, x, -first);
+#pragma unroll
+    for (int i = 1; i < 3; ++i) {
+      const double slice = (left + square_rounding_[i]) - square_rounding_[i];
+      sum[i] += slice;
+      left -= slice;
+    }
+    sum[3] += left;
+    const double high = (x + rounding_) - rounding_;
+    sum[4] += high;
+    sum[5] += x - high;
+    if constexpr (Magnitudes) {
+      sum[6] += std::fabs(high);
+      sum[7] += with_sign_flipped_by(x - high, x);
+    }
+  }
+
+ private:
+  double square_rounding_[3];
+  double rounding_;
+};
+
+/// Doubles and their squares: x = a + b + c in units u = 2^(E-23), v = 2^(E-47), w = 2^(E-70), and
+/// r = b + c. |a| <= 2^23 u, |b| <= 2^23 v, |c| <= 2^22 w and |r| <= 2^46 w; products of two slices
 /// are below 2^46 of their units.
 template <bool Magnitudes>
 class LongSquareSlices {
  public:
   static constexpr int sums = Magnitudes ? 10 : 8;
   static constexpr int headroom = 5;
-  static constexpr int orders = 71 - 52;
+  static constexpr int orders = 70 - 52;
 
   static constexpr Power power(int sum) {
     return sum < 6 ? Power::square : sum < 8 ? Power::value : Power::magnitude;
   }
-  static constexpr double factor(int sum) { return sum == 1 || sum == 2 || sum == 4 ? 2.0 : 1.0; }
+  static constexpr bool twice(int sum) { return sum == 1 || sum == 2 || sum == 4; }
   __device__ static constexpr int unit(int sum, int exponent) {
-    if (sum >= 6) return exponent - (sum % 2 == 0 ? 23 : 71);
-    return 2 * exponent - (sum == 0 ? 46 : sum == 1 ? 70 : sum < 4 ? 94 : sum == 4 ? 118 : 142);
+    if (sum >= 6) return exponent - (sum % 2 == 0 ? 23 : 70);
+    return 2 * exponent - (sum == 0   ? 46
+                           : sum == 1 ? 70
+                           : sum < 4  ? 91 + sum
+                           : sum == 4 ? 117
+                                      : 140);
   }
 
   __device__ void open(int exponent) {
@@ -142,13 +199,70 @@ class LongSquareSlices {
   }
 
  private:
-  __device__ static double with_sign_flipped_by(double value, double sign) {
-    const int flip = __double2hiint(sign) & static_cast<int>(0x80000000u);
-    return __hiloint2double(__double2hiint(value) ^ flip, __double2loint(value));
-  }
-
   double a_rounding_;
   double b_rounding_;
+};
+
+/// The same for more binary orders: five slices, the first in units of 2^(E-22) and each further
+/// one of 23 bits more, all of up to 2^22 units. Products of slices i and j have units of i + j, of
+/// which those with i < j count twice; two pairs have i + j in common at most.
+template <bool Magnitudes>
+class WideLongSquareSlices {
+  static constexpr int slices = 5;
+  static constexpr int bits = 23;
+  static constexpr int squares = slices + 2 * slices - 3;
+
+ public:
+  static constexpr int sums = squares + (Magnitudes ? 6 : 3);
+  static constexpr int headroom = 6;
+  static constexpr int orders = slices * bits - 1 - 52;
+
+  static constexpr Power power(int sum) {
+    return sum < squares ? Power::square : sum < squares + 3 ? Power::value : Power::magnitude;
+  }
+  static constexpr bool twice(int sum) { return sum >= slices && sum < squares; }
+  __device__ static constexpr int unit(int sum, int exponent) {
+    const int first = exponent - bits + 1;
+    if (sum < slices) return 2 * (first - bits * sum);
+    if (sum < squares) return 2 * first - bits * (sum - slices + 1);
+    const int part = (sum - squares) % 3;
+    return first - bits * (part == 0 ? 1 : part == 1 ? 3 : 4);
+  }
+
+  __device__ void open(int exponent) {
+#pragma unroll
+    for (int i = 0; i + 1 < slices; ++i) rounding_[i] = rounding_to(exponent - bits + 1 - bits * i);
+  }
+
+  __device__ void add(double x, double (&sum)[sums]) const {
+    double slice[slices];
+    double left[slices];  // by the slices before
+    left[0] = x;
+#pragma unroll
+    for (int i = 0; i + 1 < slices; ++i) {
+      slice[i] = (left[i] + rounding_[i]) - rounding_[i];
+      left[i + 1] = left[i] - slice[i];
+    }
+    slice[slices - 1] = left[slices - 1];
+#pragma unroll
+    for (int i = 0; i < slices; ++i) {
+      sum[i] = std::fma(slice[i], slice[i], sum[i]);
+#pragma unroll
+      for (int j = i + 1; j < slices; ++j) {
+        double& product = sum[slices - 1 + i + j];
+        product = std::fma(slice[i], slice[j], product);
+      }
+    }
+    const double part[] = {x - left[2], left[2] - left[4], left[4]};
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      sum[squares + i] += part[i];
+      if constexpr (Magnitudes) sum[squares + 3 + i] += with_sign_flipped_by(part[i], x);
+    }
+  }
+
+ private:
+  double rounding_[slices - 1];
 };
 
 }  // namespace warpfold::cuda::kernels

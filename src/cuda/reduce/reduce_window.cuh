@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/numeric/rounding.hpp"
 #include "cuda/reduce/reduce_elements.cuh"
 #include "cuda/reduce/reduce_slices.cuh"
 
@@ -107,13 +108,16 @@ __device__ inline float power_of_two(int exponent) {
   return exponent < -149 ? 0.0f : std::bit_cast<float>(1u << (exponent + 149));
 }
 
-/// Tells whether the window holds one element; not NaN.
-template <class Window, class T>
-__device__ bool contains(const Window& window, T element) {
+/// Tells whether the window holds one element by its key; not NaN.
+template <class Window>
+__device__ bool contains(const Window& window, std::uint32_t key) {
   KeyRange range;
-  range.take(key_of_element(element));
+  range.take(key);
   return window.holds(range);
 }
+
+/// Keys of zeros are below all others.
+inline constexpr std::uint32_t least_key = 0x80000000u;
 
 /// For float and bfloat16, which has its exponents. Where the lower end falls below the least
 /// number all elements are multiples of the unit.
@@ -122,6 +126,8 @@ class FloatWindow {
  public:
   static constexpr int lowest = -149;
   static constexpr int highest = 128;
+  static constexpr int far_lowest = lowest;
+  static constexpr int far_highest = highest;
 
   __device__ void open(int exponent, int orders) {
     const float bottom = power_of_two(exponent - orders);
@@ -133,10 +139,11 @@ class FloatWindow {
     return range.maximum <= max_key_ && range.minimum >= min_key_;
   }
 
-  /// At least e + 1 where 2^e <= |element|.
-  __device__ static int exponent_above(T element) {
-    const auto bits = std::bit_cast<std::uint32_t>(comparable(element));
-    return static_cast<int>((bits >> 23) & 0xffu) - 126;
+  /// At least e + 1 where 2^e <= |element|, by the key of an element that is not zero.
+  __device__ static int exponent_above(std::uint32_t key) {
+    const std::uint32_t bits = (key + unit) & 0x7fffffffu;
+    const auto field = static_cast<int>(bits >> 23);
+    return field != 0 ? field - 126 : 64 - leading_zeros(bits) - 149;
   }
 
  private:
@@ -163,30 +170,35 @@ class Window<Float16, Slices> {
  public:
   static constexpr int lowest = 16;
   static constexpr int highest = 16;
+  static constexpr int far_lowest = lowest;
+  static constexpr int far_highest = highest;
   static_assert(Slices::orders + 10 >= 40);
 
   __device__ void open(int, int) {}
   __device__ bool holds(const KeyRange& range) const { return range.maximum < 0xfbff0000u; }
-  __device__ static int exponent_above(Float16) { return highest; }
+  __device__ static int exponent_above(std::uint32_t) { return highest; }
 };
 
 constexpr std::uint32_t exponent_word(int exponent) {
   return static_cast<std::uint32_t>(exponent + 1023) << 20;
 }
 
-/// For sums of values the lowest window ends at zero: its unit is 2^-1074, or less. That of squares
-/// ends where a unit of squares would be less than that.
+/// A window whose lower end falls below the least normal number ends at zero: its unit is 2^-1074,
+/// or less. For windows below the lowest, as for those above the highest, elements are scaled, so
+/// that units of squares are normal numbers.
 template <class Slices>
 class Window<double, Slices> {
   static constexpr bool squares = Slices::power(0) == Power::square;
 
  public:
-  static constexpr int lowest = squares ? -450 : Slices::orders - 1022;
+  static constexpr int far_lowest = Slices::orders - 1022;
+  static constexpr int far_highest = 1024;
+  static constexpr int lowest = squares ? -400 : far_lowest;
   static constexpr int highest = squares ? 480 : 960;
 
   __device__ void open(int exponent, int orders) {
     top_ = exponent_word(exponent);
-    bottom_ = !squares && exponent == lowest ? 0 : exponent_word(exponent - orders);
+    bottom_ = exponent <= far_lowest ? 0 : exponent_word(exponent - orders);
   }
 
   /// 2^exponent as well, which the slices do take, but not the least elements above the bottom.
@@ -195,9 +207,9 @@ class Window<double, Slices> {
            range.minimum >= static_cast<std::int32_t>(bottom_ | 0x80000000u);
   }
 
-  /// At least e + 1 where 2^e <= |x|.
-  __device__ static int exponent_above(double x) {
-    return static_cast<int>((static_cast<std::uint32_t>(__double2hiint(x)) >> 20) & 0x7ffu) - 1022;
+  /// At least e + 1 where 2^e <= |x|, by the key of a number that is not zero.
+  __device__ static int exponent_above(std::uint32_t key) {
+    return static_cast<int>(((key + 1) >> 20) & 0x7ffu) - 1022;
   }
 
  private:

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "cuda/reduce/reduce_elements.cuh"
+
+namespace warpfold::cuda::kernels {
+
+/// Which elements of a chunk are what; bit i stands for element i.
+struct NonFiniteMasks {
+  std::uint32_t nan = 0;
+  std::uint32_t positive_infinity = 0;
+  std::uint32_t negative_infinity = 0;
+};
+
+template <class T>
+__device__ NonFiniteMasks non_finite(const Chunk<T>& chunk) {
+  NonFiniteMasks masks;
+  chunk.visit([&](T element, unsigned i) {
+    const auto x = comparable(element);
+    const std::uint32_t bit = 1u << i;
+    if (x != x)
+      masks.nan |= bit;
+    else if (std::fabs(x) == std::numeric_limits<Comparable<T>>::infinity())
+      (x > 0 ? masks.positive_infinity : masks.negative_infinity) |= bit;
+  });
+  return masks;
+}
+
+/// Counts elements that are not finite, by each thread for its own chunk. Returns their mask.
+template <class T>
+__device__ std::uint32_t count_non_finite(const Chunk<T>& chunk, const ThreadShare<T>& share,
+                                          BlockTotals& block) {
+  const NonFiniteMasks masks = non_finite(chunk);
+  if (masks.nan != 0) {
+    atomicAdd(&block.nan_count, static_cast<unsigned>(__popc(masks.nan)));
+    const auto first = static_cast<unsigned>(__ffs(static_cast<int>(masks.nan))) - 1;
+    block.note_nan(share.index(chunk.place + first));
+  }
+  if (masks.positive_infinity != 0)
+    atomicAdd(&block.positive_infinities, static_cast<unsigned>(__popc(masks.positive_infinity)));
+  if (masks.negative_infinity != 0)
+    atomicAdd(&block.negative_infinities, static_cast<unsigned>(__popc(masks.negative_infinity)));
+  return masks.nan | masks.positive_infinity | masks.negative_infinity;
+}
+
+/// Only that which every reduction counts.
+template <class T>
+class NonFiniteCounts {
+ public:
+  static constexpr bool loads_ahead = true;
+  static constexpr std::uint32_t settle_chunks = std::uint32_t{1} << 16;
+  struct Shared {};
+
+  __device__ NonFiniteCounts(BlockTotals& block, Shared&) : block_(block) {}
+
+  __device__ void open(const Chunk<T>&, bool) { __syncthreads(); }
+
+  template <class Take>
+  __device__ void take(Take take) {
+    take(*this);
+  }
+
+  __device__ static constexpr bool too_narrow() { return false; }
+
+  __device__ void sort_out(Chunk<T>& chunk, const ThreadShare<T>& share) {
+    const auto elements = chunk.elements();
+    bool finite = true;
+#pragma unroll
+    for (unsigned i = 0; i < Chunk<T>::size; ++i) finite &= is_finite(elements[i]);
+    if (!finite) count_non_finite(chunk, share, block_);
+  }
+
+  __device__ void sum_far(bool) {}
+  __device__ void add(const Chunk<T>&) {}
+  __device__ void settle() {}
+  __device__ void flush(Accumulator&) { __syncthreads(); }
+
+ private:
+  __device__ static bool is_finite(T element) {
+    return std::fabs(comparable(element)) < std::numeric_limits<Comparable<T>>::infinity();
+  }
+
+  BlockTotals& block_;
+};
+
+}  // namespace warpfold::cuda::kernels
