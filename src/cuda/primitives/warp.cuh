@@ -168,17 +168,13 @@ __device__ inline std::uint64_t sum(std::uint64_t value) {
 #endif
 }
 
-/// In lane i: the sum of all lanes' value[i % Size], where Size is the least power of two of Count
-/// or more, and value[i] is 0 from Count on. Each lane leaves half of the values to the lane whose
-/// number differs in a bit, and so on.
-template <int Count, int Size = static_cast<int>(std::bit_ceil(static_cast<unsigned>(Count)))>
-__device__ std::int64_t sum_by_lane(const std::int64_t (&value)[Count]) {
-  static_assert(Size <= lanes);
+/// In lane i: a part of the sum of all lanes' value[i % Size], where Size is the least power of two
+/// of Count or more, and value[i] is 0 from Count on. Each lane leaves half of the values to the
+/// lane whose number differs in a bit, and so on.
+template <int Count>
+__device__ std::int64_t reduce_scatter(const std::int64_t (&value)[Count]) {
   if constexpr (Count == 1) {
-    std::int64_t sum = value[0];
-#pragma unroll
-    for (int bit = Size; bit < lanes; bit *= 2) sum += shuffle_xor(sum, bit);
-    return sum;
+    return value[0];
   } else {
     constexpr int half = static_cast<int>(std::bit_ceil(static_cast<unsigned>(Count)) / 2);
     // Exchanged by bits: of a choice of two the compiler makes addresses in local memory.
@@ -190,7 +186,7 @@ __device__ std::int64_t sum_by_lane(const std::int64_t (&value)[Count]) {
       const std::int64_t exchanged = (value[i] ^ other) & upper;
       kept[i] = (value[i] ^ exchanged) + shuffle_xor(other ^ exchanged, half);
     }
-    return sum_by_lane<half, Size>(kept);
+    return reduce_scatter(kept);
   }
 }
 

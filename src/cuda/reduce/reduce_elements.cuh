@@ -140,10 +140,10 @@ struct Chunk {
   /// Element i, known only at run time.
   __device__ T at(unsigned i) const { return chosen(i / Vector<T>::size).at(i % Vector<T>::size); }
 
-  /// visit(element, i) for each, with few registers: where speed does not matter.
-  template <class Visitor>
+  /// visit(element, i) for each: the fewer vectors at a time, the slower, with fewer registers.
+  template <int Unrolled = 1, class Visitor>
   __device__ void visit(Visitor&& visitor) const {
-#pragma unroll 1
+#pragma unroll Unrolled
     for (unsigned j = 0; j < vectors; ++j) {
       const auto elements = chosen(j).elements();
 #pragma unroll
@@ -181,9 +181,9 @@ class ThreadShare {
   /// Starts the loads of the thread's next chunk, unless its warp has no more.
   __device__ void load(Chunk<T>& chunk) {
     if (first_ - static_cast<unsigned>(warp::lane()) < share_.vectors) {
+      ++chunks_;
       load_vectors(chunk);
       first_ += share_.stride;
-      ++chunks_;
     } else if (chunks_ != edge_chunk && has_edge()) {
       load_edge(chunk);
       chunks_ = edge_chunk;
@@ -197,6 +197,9 @@ class ThreadShare {
 
   /// Says where the chunk loaded last lies.
   __device__ void locate(Chunk<T>& chunk) const {
+    chunk.present = Chunk<T>::vectors;
+    chunk.place = (chunks_ - 1) * Chunk<T>::size + first_place;
+    if (!at_end()) return;
     chunk.present = 0;
     if (chunks_ == edge_chunk) {
       const std::uint32_t place = warp::index() == 0 ? head_place : tail_place;
@@ -204,15 +207,15 @@ class ThreadShare {
       return;
     }
     const std::uint64_t first = first_ - share_.stride;
-    chunk.present = Chunk<T>::vectors;
-    chunk.place = (chunks_ - 1) * Chunk<T>::size + first_place;
-    if (first + (Chunk<T>::vectors - 1) * reduce_threads < share_.vectors) return;
-    chunk.present = 0;
+    chunk.place = (chunks_ % partial_chunk - 1) * Chunk<T>::size + first_place;
 #pragma unroll
     for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
       chunk.present += first + j * reduce_threads < share_.vectors ? 1 : 0;
     if (chunk.present == 0) chunk.place = no_offset;
   }
+
+  /// Whether it loaded what the array ends with, or no chunk.
+  __device__ bool at_end() const { return chunks_ >= partial_chunk; }
 
   /// Tells whether `period` chunks, a power of two, were loaded since it told so; or the last was.
   __device__ bool is_due(std::uint32_t period) const { return chunks_ % period == 0; }
@@ -233,6 +236,7 @@ class ThreadShare {
 
  private:
   // Multiples of all periods.
+  static constexpr std::uint32_t partial_chunk = 0x80000000u;  ///< plus its number
   static constexpr std::uint32_t edge_chunk = 0xffff0000u;
   static constexpr std::uint32_t no_chunk = 0xfffe0000u;
 
@@ -250,6 +254,7 @@ class ThreadShare {
         chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
       return;
     }
+    chunks_ |= partial_chunk;
 #pragma unroll
     for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
       chunk.vector[j].packed = make_uint4(0, 0, 0, 0);

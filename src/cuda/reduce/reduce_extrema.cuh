@@ -20,7 +20,7 @@ class ThreadExtrema {
     if (chunk.present == Chunk<T>::vectors)
       take_elements(chunk, chunk.place);
     else if (chunk.present != 0)
-      take_elements(filled_up(chunk), chunk.place);
+      take_one_by_one(chunk, chunk.present * Vector<T>::size, chunk.place);
     else if (chunk.place != no_offset)
       take_edge(chunk.vector[0].at(0), chunk.place);
   }
@@ -36,12 +36,9 @@ class ThreadExtrema {
   /// Tells whether the extrema of a chunk cost less than as many comparisons with the best.
   static constexpr bool has_minimum = sizeof(C) == 4;
 
-  /// With the first vector in place of absent ones: of equal elements the first counts.
-  __device__ static Chunk<T> filled_up(Chunk<T> chunk) {
-#pragma unroll
-    for (unsigned j = 1; j < Chunk<T>::vectors; ++j)
-      if (j >= chunk.present) chunk.vector[j] = chunk.vector[0];
-    return chunk;
+  __device__ void take_one_by_one(const Chunk<T>& chunk, unsigned count, std::uint32_t place) {
+#pragma unroll 1
+    for (unsigned i = 0; i < count; ++i) take(comparable(chunk.at(i)), place + i);
   }
 
   __device__ static C lesser(C a, C b) {
@@ -60,8 +57,7 @@ class ThreadExtrema {
   __device__ void take_elements(const Chunk<T>& chunk, std::uint32_t place) {
     if constexpr (sizeof(T) == 1) {
       if (!has_better_byte(chunk)) return;
-#pragma unroll 1
-      for (unsigned i = 0; i < Chunk<T>::size; ++i) take(comparable(chunk.at(i)), place + i);
+      take_one_by_one(chunk, Chunk<T>::size, place);
     } else if constexpr (has_minimum) {
       take_extremes(chunk.elements(), place);
     } else {

@@ -89,7 +89,6 @@ template <class T, class Slices>
 __device__ WindowChoice choose_window(const Chunk<T>& chunk) {
   using Win = Window<T, Slices>;
   constexpr int tries = 5;
-  constexpr int margin = Slices::orders > 40 ? 4 : 1;
   constexpr int none = std::numeric_limits<int>::min();
   WindowChoice choice{Win::lowest, 0};
   int limit = Win::far_highest;
@@ -104,7 +103,7 @@ __device__ WindowChoice choose_window(const Chunk<T>& chunk) {
     });
     const int above = warp::reduce_xor(own, [](int a, int b) { return a > b ? a : b; });
     if (above == none) break;
-    choice.exponent = clamped(above + margin, Win::lowest, Win::highest);
+    choice.exponent = clamped(above + 1, Win::lowest, Win::highest);
     Win window;
     window.open(choice.exponent, Slices::orders);
     int outside = 0;
@@ -123,7 +122,6 @@ class SlicedSums {
  public:
   using Memory = typename FloatMemory<T>::Warp;
   using Win = Window<T, Slices>;
-  static constexpr bool loads_ahead = Slices::sums < 12;
   static constexpr std::uint32_t settle_chunks = (1u << Slices::headroom) / Chunk<T>::size;
   static_assert(settle_chunks > 0);
   static_assert(1 << Slices::headroom >= FarElements<T>::of_lane);
@@ -137,7 +135,7 @@ class SlicedSums {
     __syncwarp();
     if (warp::lane() == 0) memory_.sums.place = place_of(exponent);
     window_.open(exponent, Slices::orders);
-    slices_.open(exponent + scale);
+    clear_sums<Slices>(sum_, place_of(exponent));
     __syncwarp();
   }
 
@@ -149,7 +147,7 @@ class SlicedSums {
     if (warp::any(range.maximum >= non_finite_key))
       chunk.keep(~count_non_finite(chunk, share, block_));
     if constexpr (has_outside) {
-      constexpr int many = warp::lanes * static_cast<int>(Chunk<T>::size) / 8;
+      constexpr int many = warp::lanes * static_cast<int>(Chunk<T>::size) / 4;
       std::uint32_t outside = outside_of(chunk);
       int through = warp::inclusive_scan(__popc(outside), Plus{});
       const int all = warp::shuffle(through, warp::lanes - 1);
@@ -162,30 +160,29 @@ class SlicedSums {
   }
 
   __device__ void add(const Chunk<T>& chunk) {
-    const auto add_element = [this](T element, unsigned) {
-      slices_.add(Number<T, needs>::of(element), sum_);
-    };
-    if constexpr (loads_ahead) {
-      const auto elements = chunk.elements();
+    const auto elements = chunk.elements();
 #pragma unroll
-      for (unsigned i = 0; i < Chunk<T>::size; ++i) add_element(elements[i], i);
-    } else {
-      chunk.visit(add_element);
-    }
+    for (unsigned i = 0; i < Chunk<T>::size; ++i)
+      Slices::add(Number<T, needs>::of(elements[i]), sum_);
   }
 
   /// By all lanes of the warp.
-  __device__ void settle() { memory_.sums.template take<Slices>(sum_); }
+  __device__ void settle(const ThreadShare<T>& share) {
+    memory_.sums.template take<Slices>(sum_);
+    if (share.at_end() || !share.is_due(WarpSums::settlements * settle_chunks)) return;
+    move_to_block<Slices>(memory_.sums, block_);
+    if constexpr (has_outside) move_to_block<Slices>(memory_.far.sums, block_);
+  }
 
   /// Sums elements that wait: as many as make whole batches, or all. By all lanes of the warp.
   __device__ void sum_far(bool all) {
     if constexpr (has_outside) {
       const int least = all ? 1 : FarElements<T>::batch;
       if (memory_.far.count < least) return;
-      settle();
+      memory_.sums.template take<Slices>(sum_);
 #pragma unroll 1
       while (memory_.far.count >= least) sum_batch();
-      slices_.open(memory_.sums.place.exponent);
+      clear_sums<Slices>(sum_, memory_.sums.place);
     }
   }
 
@@ -195,7 +192,10 @@ class SlicedSums {
   /// Moves the sums to the block's, but those in the window of `exponent`. By all lanes of the
   /// warp.
   __device__ void flush_but(int exponent) {
-    if (!(memory_.sums.place == place_of(exponent))) move_to_block<Slices>(memory_.sums, block_);
+    if (memory_.sums.place == place_of(exponent))
+      memory_.sums.template gather<Slices>();
+    else
+      move_to_block<Slices>(memory_.sums, block_);
     if constexpr (has_outside) move_to_block<Slices>(memory_.far.sums, block_);
   }
 
@@ -212,9 +212,17 @@ class SlicedSums {
   /// Having moved, a window stays for as many elements of a thread as came before, or this many.
   static constexpr std::uint32_t longest_stay = 64 * Chunk<T>::size;
 
+  /// As many as leave registers enough.
+  static constexpr int unrolled_vectors() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    if (sizeof(T) == 4) return 2;
+#endif
+    return needs.squares ? 2 : 4;
+  }
+
   __device__ std::uint32_t outside_of(const Chunk<T>& chunk) const {
     std::uint32_t outside = 0;
-    chunk.visit([&](T element, unsigned i) {
+    chunk.template visit<unrolled_vectors()>([&](T element, unsigned i) {
       outside |= contains(window_, key_of_element(element)) ? 0u : 1u << i;
     });
     return outside;
@@ -245,7 +253,7 @@ class SlicedSums {
       }
     }
     if (choice.outside > outside || memory_.sums.place == place_of(choice.exponent)) return false;
-    settle();
+    memory_.sums.template take<Slices>(sum_);
     move_to_block<Slices>(memory_.sums, block_);
     open(choice.exponent);
     return true;
@@ -291,7 +299,7 @@ class SlicedSums {
     }
     Win window;
     window.open(exponent, Slices::orders);
-    slices_.open(exponent + by);
+    clear_sums<Slices>(sum_, place);
     const double factor = std::bit_cast<double>(std::uint64_t{exponent_word(by - scale)} << 32);
 #pragma unroll 2
     for (int i = 0; i < FarElements<T>::batch; i += warp::lanes) {
@@ -301,17 +309,16 @@ class SlicedSums {
       } else {
         element = T{};
       }
-      slices_.add(Number<T, needs>::of(element) * factor, sum_);
+      Slices::add(Number<T, needs>::of(element) * factor, sum_);
     }
     sums.template take<Slices>(sum_);
   }
 
   BlockTotals& block_;
   Memory& memory_;
-  Slices slices_;
   Win window_;
   bool too_narrow_ = false;
-  double sum_[static_cast<std::size_t>(Slices::sums)] = {};
+  double sum_[static_cast<std::size_t>(Slices::sums)];
 };
 
 /// A thread's part in the exact sums of a block's floating-point elements. Where slices of a narrow
@@ -368,14 +375,12 @@ class FloatSums {
   __device__ void flush(Accumulator& total) {
     __syncthreads();
     const int thread = static_cast<int>(threadIdx.x);
-    if (thread >= 2 * Slices::sums) return;
-    const int i = thread % Slices::sums;
-    const bool is_high = thread >= Slices::sums;
+    const int group = thread / warp::lanes;
+    if (group * WarpSums::group >= Slices::sums) return;
     std::int64_t part = 0;
 #pragma unroll
-    for (const auto& of_warp : shared_.warp)
-      part += is_high ? of_warp.sums.high[i] : of_warp.sums.low[i];
-    add_part<Slices>(part, is_high, i, Sums::place_of(block_exponent()), total);
+    for (const auto& of_warp : shared_.warp) part += of_warp.sums.part[group][warp::lane()];
+    add_part<Slices>(part, group, warp::lane(), Sums::place_of(block_exponent()), total);
   }
 
  private:

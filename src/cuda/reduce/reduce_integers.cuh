@@ -52,7 +52,6 @@ class IntegerSums {
   using Part = std::conditional_t<is_signed, std::int32_t, std::uint32_t>;
 
  public:
-  static constexpr bool loads_ahead = true;
   static constexpr std::uint32_t settle_chunks = (1u << 12) / Chunk<T>::vectors;
   struct Shared {};
 
@@ -74,7 +73,7 @@ class IntegerSums {
     for (const Vector<T>& vector : chunk.vector) add(vector);
   }
 
-  __device__ void settle() {
+  __device__ void settle(const ThreadShare<T>&) {
     if constexpr (!narrow) return;
     sum_ += sum_part_;
     absolute_ += absolute_part_;

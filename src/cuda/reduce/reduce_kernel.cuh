@@ -78,8 +78,7 @@ class ThreadReduce {
   }
 
  private:
-  /// The next chunk's loads are under way while one is reduced, unless there is so much to compute
-  /// that other warps have no time to wait.
+  /// The next chunk's loads are under way while one is reduced.
   template <class SomeSums>
   __device__ void take_chunks(SomeSums& sums, Chunk<T>& next) {
     while (true) {
@@ -88,14 +87,13 @@ class ThreadReduce {
       if (last) break;
       Chunk<T> chunk = in_native_order(next);
       share_.locate(chunk);
-      if constexpr (SomeSums::loads_ahead) share_.load(next);
+      share_.load(next);
       if constexpr (needs.extrema) extrema_.take(chunk);
       sums.sort_out(chunk, share_);
       sums.add(chunk);
-      if constexpr (!SomeSums::loads_ahead) share_.load(next);
-      if (share_.is_due(SomeSums::settle_chunks)) sums.settle();
+      if (share_.is_due(SomeSums::settle_chunks)) sums.settle(share_);
     }
-    sums.settle();
+    sums.settle(share_);
   }
 
   __device__ Chunk<T> in_native_order(Chunk<T> chunk) const {

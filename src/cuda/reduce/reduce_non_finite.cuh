@@ -50,7 +50,6 @@ __device__ std::uint32_t count_non_finite(const Chunk<T>& chunk, const ThreadSha
 template <class T>
 class NonFiniteCounts {
  public:
-  static constexpr bool loads_ahead = true;
   static constexpr std::uint32_t settle_chunks = std::uint32_t{1} << 16;
   struct Shared {};
 
@@ -75,7 +74,7 @@ class NonFiniteCounts {
 
   __device__ void sum_far(bool) {}
   __device__ void add(const Chunk<T>&) {}
-  __device__ void settle() {}
+  __device__ void settle(const ThreadShare<T>&) {}
   __device__ void flush(Accumulator&) { __syncthreads(); }
 
  private:

@@ -10,13 +10,14 @@ namespace warpfold::cuda::kernels {
 /// Sums of doubles that do not round.
 ///
 /// In a window of exponent E lie zero and magnitudes from 2^(E - orders) up to, excluding, 2^E:
-/// multiples of some unit 2^(E - bits). An element is split into slices, sums of which are far from
-/// the 53 bits of a double: adding 1.5 * 2^52 u to a number and taking it away again rounds it to a
-/// multiple of u, and what that leaves is exact and at most u/2 in magnitude. (S. M. Rump, T.
-/// Ogita, S. Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31, 2008.)
+/// multiples of some unit 2^(E - bits). An element is split into slices: what a double of about 1.5
+/// * 2^52 u grows by when the element is added is the element rounded to a multiple of u, and what
+/// that leaves is exact and at most u/2 in magnitude. (S. M. Rump, T. Ogita, S. Oishi, Accurate
+/// floating-point summation, SIAM J. Sci. Comput. 31, 2008; J. Demmel, H. D. Nguyen, Parallel
+/// reproducible summation, IEEE Trans. Comput. 64, 2015.)
 ///
-/// A slice's sum takes 2^headroom elements up to 2^51 of its units: with 1.5 * 2^52 u added it
-/// counts these in its lower bits.
+/// So a slice's sum starts at 1.5 * 2^52 of its units. It counts them in its lower bits, as long as
+/// they are 2^51 at most: 2^headroom elements.
 inline constexpr int slice_sum_bits = 51;
 
 /// 1.5 * 2^exponent, a normal double.
@@ -24,8 +25,30 @@ __device__ inline double one_and_a_half(int exponent) {
   return __hiloint2double(((exponent + 1023) << 20) | 0x80000, 0);
 }
 
-/// Adding and subtracting it rounds to multiples of 2^exponent.
-__device__ inline double rounding_to(int exponent) { return one_and_a_half(exponent + 52); }
+/// A sum, in units of 2^exponent, of nothing.
+__device__ inline double empty_sum(int exponent) { return one_and_a_half(exponent + 52); }
+
+/// Adds what of `x` is a multiple of the sum's unit, and returns it.
+__device__ inline double add_rounded(double x, double& sum) {
+  const double before = sum;
+  sum = before + x;
+  return sum - before;
+}
+
+/// Rounds to a multiple of the unit of such a sum.
+__device__ inline double rounded(double x, double sum) { return (x + sum) - sum; }
+
+/// Returns the same number of units, each 2^orders times as great.
+__device__ inline double in_greater_units(double sum, int orders) {
+  return __hiloint2double(__double2hiint(sum) + (orders << 20), __double2loint(sum));
+}
+
+/// The same as add_rounded() for x * x.
+__device__ inline double add_rounded_square(double x, double& sum) {
+  const double before = sum;
+  sum = std::fma(x, x, before);
+  return sum - before;
+}
 
 enum class Power : std::uint8_t { value, magnitude, square };
 
@@ -46,23 +69,11 @@ class ValueSlices {
     return exponent - width - sum * (width + 1);
   }
 
-  __device__ void open(int exponent) {
+  __device__ static void add(double x, double (&sum)[Slices]) {
 #pragma unroll
-    for (int i = 0; i + 1 < Slices; ++i) rounding_[i] = rounding_to(unit(i, exponent));
-  }
-
-  __device__ void add(double x, double (&sum)[Slices]) const {
-#pragma unroll
-    for (int i = 0; i + 1 < Slices; ++i) {
-      const double slice = (x + rounding_[i]) - rounding_[i];
-      sum[i] += slice;
-      x -= slice;
-    }
+    for (int i = 0; i + 1 < Slices; ++i) x -= add_rounded(x, sum[i]);
     sum[Slices - 1] += x;
   }
-
- private:
-  double rounding_[Slices == 1 ? 1 : static_cast<std::size_t>(Slices - 1)];
 };
 
 /// Returns `value`, or -value where `sign` is negative.
@@ -89,18 +100,12 @@ class ShortSquareSlices {
     return sum < 2 ? 2 * exponent - 45 * (sum + 1) : exponent - 45;
   }
 
-  __device__ void open(int exponent) { rounding_ = rounding_to(unit(0, exponent)); }
-
-  __device__ void add(double x, double (&sum)[sums]) const {
-    const double a = std::fma(x, x, rounding_) - rounding_;
-    sum[0] += a;
+  __device__ static void add(double x, double (&sum)[sums]) {
+    const double a = add_rounded_square(x, sum[0]);
     sum[1] += std::fma(x, x, -a);
     sum[2] += x;
     if constexpr (Magnitudes) sum[3] += std::fabs(x);
   }
-
- private:
-  double rounding_;
 };
 
 /// The same for more binary orders: squares, of 48 bits at most, in four slices, the first in units
@@ -121,34 +126,18 @@ class WideShortSquareSlices {
     return sum < 4 ? 2 * exponent - 44 - 46 * sum : exponent - 45 - 46 * (sum % 2);
   }
 
-  __device__ void open(int exponent) {
-    for (int i = 0; i < 3; ++i) square_rounding_[i] = rounding_to(unit(i, exponent));
-    rounding_ = rounding_to(unit(4, exponent));
-  }
-
-  __device__ void add(double x, double (&sum)[sums]) const {
-    const double first = std::fma(x, x, square_rounding_[0]) - square_rounding_[0];
-    sum[0] += first;
-    double left = std::fma(x, x, -first);
-#pragma unroll
-    for (int i = 1; i < 3; ++i) {
-      const double slice = (left + square_rounding_[i]) - square_rounding_[i];
-      sum[i] += slice;
-      left -= slice;
-    }
+  __device__ static void add(double x, double (&sum)[sums]) {
+    double left = std::fma(x, x, -add_rounded_square(x, sum[0]));
+    left -= add_rounded(left, sum[1]);
+    left -= add_rounded(left, sum[2]);
     sum[3] += left;
-    const double high = (x + rounding_) - rounding_;
-    sum[4] += high;
+    const double high = add_rounded(x, sum[4]);
     sum[5] += x - high;
     if constexpr (Magnitudes) {
       sum[6] += std::fabs(high);
       sum[7] += with_sign_flipped_by(x - high, x);
     }
   }
-
- private:
-  double square_rounding_[3];
-  double rounding_;
 };
 
 /// Doubles and their squares: x = a + b + c in units u = 2^(E-23), v = 2^(E-47), w = 2^(E-70), and
@@ -174,15 +163,10 @@ class LongSquareSlices {
                                       : 140);
   }
 
-  __device__ void open(int exponent) {
-    a_rounding_ = rounding_to(exponent - 23);
-    b_rounding_ = rounding_to(exponent - 47);
-  }
-
-  __device__ void add(double x, double (&sum)[sums]) const {
-    const double a = (x + a_rounding_) - a_rounding_;
+  __device__ static void add(double x, double (&sum)[sums]) {
+    const double a = add_rounded(x, sum[6]);
     const double rest = x - a;
-    const double b = (rest + b_rounding_) - b_rounding_;
+    const double b = rounded(rest, in_greater_units(sum[7], 23));
     const double c = rest - b;
     sum[0] = std::fma(a, a, sum[0]);
     sum[1] = std::fma(a, b, sum[1]);
@@ -190,17 +174,12 @@ class LongSquareSlices {
     sum[3] = std::fma(b, b, sum[3]);
     sum[4] = std::fma(b, c, sum[4]);
     sum[5] = std::fma(c, c, sum[5]);
-    sum[6] += a;
     sum[7] += rest;
     if constexpr (Magnitudes) {
       sum[8] += std::fabs(a);
       sum[9] += with_sign_flipped_by(rest, x);
     }
   }
-
- private:
-  double a_rounding_;
-  double b_rounding_;
 };
 
 /// The same for more binary orders: five slices, the first in units of 2^(E-22) and each further
@@ -229,21 +208,20 @@ class WideLongSquareSlices {
     return first - bits * (part == 0 ? 1 : part == 1 ? 3 : 4);
   }
 
-  __device__ void open(int exponent) {
-#pragma unroll
-    for (int i = 0; i + 1 < slices; ++i) rounding_[i] = rounding_to(exponent - bits + 1 - bits * i);
-  }
-
-  __device__ void add(double x, double (&sum)[sums]) const {
+  __device__ static void add(double x, double (&sum)[sums]) {
     double slice[slices];
-    double left[slices];  // by the slices before
-    left[0] = x;
+    double left = x;  // by the slices before
 #pragma unroll
-    for (int i = 0; i + 1 < slices; ++i) {
-      slice[i] = (left[i] + rounding_[i]) - rounding_[i];
-      left[i + 1] = left[i] - slice[i];
+    for (int i = 0; i + 1 < slices; i += 2) {
+      double& of_two = sum[squares + i / 2];
+      slice[i] = rounded(left, in_greater_units(of_two, bits));
+      left -= slice[i];
+      of_two += slice[i];
+      slice[i + 1] = add_rounded(left, of_two);
+      left -= slice[i + 1];
     }
-    slice[slices - 1] = left[slices - 1];
+    slice[slices - 1] = left;
+    sum[squares + 2] += left;
 #pragma unroll
     for (int i = 0; i < slices; ++i) {
       sum[i] = std::fma(slice[i], slice[i], sum[i]);
@@ -253,16 +231,12 @@ class WideLongSquareSlices {
         product = std::fma(slice[i], slice[j], product);
       }
     }
-    const double part[] = {x - left[2], left[2] - left[4], left[4]};
+    if constexpr (Magnitudes) {
+      const double part[] = {slice[0] + slice[1], slice[2] + slice[3], left};
 #pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      sum[squares + i] += part[i];
-      if constexpr (Magnitudes) sum[squares + 3 + i] += with_sign_flipped_by(part[i], x);
+      for (int i = 0; i < 3; ++i) sum[squares + 3 + i] += with_sign_flipped_by(part[i], x);
     }
   }
-
- private:
-  double rounding_[slices - 1];
 };
 
 }  // namespace warpfold::cuda::kernels

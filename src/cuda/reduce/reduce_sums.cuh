@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/numeric/fixed_point.hpp"
 #include "cuda/primitives/warp.cuh"
@@ -18,62 +19,90 @@ struct SlicesPlace {
   friend __device__ bool operator==(const SlicesPlace&, const SlicesPlace&) = default;
 };
 
-/// In shared memory: a warp's sums in slices, as integers. Sum i, in units, is low[i] +
-/// 2^carry_bits high[i].
-struct WarpSums {
-  static constexpr int carry_bits = 40;
+/// Makes a thread's sums in slices empty.
+template <class Slices>
+__device__ void clear_sums(double (&sum)[static_cast<std::size_t>(Slices::sums)],
+                           const SlicesPlace& place) {
+#pragma unroll
+  for (int i = 0; i < Slices::sums; ++i) sum[i] = empty_sum(Slices::unit(i, place.exponent));
+}
 
-  std::int64_t low[warp::lanes];
-  std::int64_t high[warp::lanes];
+/// In shared memory: a warp's sums in slices, as integers, in units. Those of a group lie in the
+/// lanes' parts: each in as many lanes as can be. They hold 2^headroom elements a lane so many
+/// times.
+struct WarpSums {
+  static constexpr int group = 8;
+  static constexpr int groups = 3;
+  static constexpr int low_bits = 32;
+  static constexpr std::uint32_t settlements = 32;
+
+  std::int64_t part[groups][warp::lanes];
   SlicesPlace place;
 
   /// By all lanes of the warp.
   __device__ void clear() {
-    low[warp::lane()] = 0;
-    high[warp::lane()] = 0;
+#pragma unroll
+    for (auto& of_group : part) of_group[warp::lane()] = 0;
     __syncwarp();
   }
 
   /// Moves the sums of all lanes here. By all lanes of the warp.
   template <class Slices>
   __device__ void take(double (&sum)[static_cast<std::size_t>(Slices::sums)]) {
-    std::int64_t own = 0;
-    add_groups<Slices, 0>(sum, own);
-    own += low[warp::lane()];
-    low[warp::lane()] = own & ((std::int64_t{1} << carry_bits) - 1);
-    high[warp::lane()] += own >> carry_bits;
+    static_assert(Slices::sums <= group * groups);
+    for_groups<Slices>([&](auto first, auto count) {
+      std::int64_t units[count];
+#pragma unroll
+      for (int i = 0; i < count; ++i) {
+        const double empty = empty_sum(Slices::unit(first + i, place.exponent));
+        units[i] = std::bit_cast<std::int64_t>(sum[first + i]) - std::bit_cast<std::int64_t>(empty);
+        sum[first + i] = empty;
+      }
+      part[first / group][warp::lane()] += warp::reduce_scatter(units);
+    });
+  }
+
+  /// Leaves the lower bits of sum `group` k + i in lane i of group k, the others in lane `group` +
+  /// i. By all lanes of the warp.
+  template <class Slices>
+  __device__ void gather() {
+    for_groups<Slices>([&](auto first, auto count) {
+      constexpr int size = static_cast<int>(std::bit_ceil(static_cast<unsigned>(count())));
+      std::int64_t& own = part[first / group][warp::lane()];
+      std::int64_t low = own & ((std::int64_t{1} << low_bits) - 1);
+      std::int64_t high = own >> low_bits;
+#pragma unroll
+      for (int bit = size; bit < warp::lanes; bit *= 2) {
+        low += warp::shuffle_xor(low, bit);
+        high += warp::shuffle_xor(high, bit);
+      }
+      own = (warp::lane() & group) == 0 ? low : high;
+    });
+    __syncwarp();
   }
 
  private:
-  /// Leaves sum i of the lanes in lane i, a few at a time: their words are many registers.
-  template <class Slices, int First>
-  __device__ void add_groups(double (&sum)[static_cast<std::size_t>(Slices::sums)],
-                             std::int64_t& own) const {
-    constexpr int group = 8;
+  /// Calls visit(first, count), integral constants, for each group of sums.
+  template <class Slices, int First = 0, class Visit>
+  __device__ static void for_groups(Visit visit) {
     constexpr int count = Slices::sums - First < group ? Slices::sums - First : group;
-    std::int64_t units[static_cast<std::size_t>(count)];
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-      const double bias = rounding_to(Slices::unit(First + i, place.exponent));
-      units[i] =
-          std::bit_cast<std::int64_t>(sum[First + i] + bias) - std::bit_cast<std::int64_t>(bias);
-      sum[First + i] = 0.0;
-    }
-    const std::int64_t total = warp::sum_by_lane(units);
-    if (warp::lane() / group == First / group) own = total;
-    if constexpr (First + group < Slices::sums) add_groups<Slices, First + group>(sum, own);
+    visit(std::integral_constant<int, First>{}, std::integral_constant<int, count>{});
+    if constexpr (First + group < Slices::sums) for_groups<Slices, First + group>(visit);
   }
 };
 
-/// Adds a part of sum i, low or high, to totals whose limbs other threads add to at the same time.
+/// Adds what was gathered in a lane of a group to totals whose limbs other threads add to at the
+/// same time.
 template <class Slices, class Totals>
-__device__ void add_part(std::int64_t part, bool is_high, int i, const SlicesPlace& place,
+__device__ void add_part(std::int64_t part, int group, int lane, const SlicesPlace& place,
                          Totals& to) {
-  if (part == 0) return;
+  const bool is_high = lane >= WarpSums::group;
+  const int i = group * WarpSums::group + lane % WarpSums::group;
+  if (part == 0 || i >= Slices::sums || lane >= 2 * WarpSums::group) return;
   const Power power = Slices::power(i);
   const int scale = power == Power::square ? 2 * place.scale : place.scale;
   const int exponent = Slices::unit(i, place.exponent) - scale + (Slices::twice(i) ? 1 : 0) +
-                       (is_high ? WarpSums::carry_bits : 0);
+                       (is_high ? WarpSums::low_bits : 0);
   const auto bits = static_cast<std::uint64_t>(part);
   const ScaledInteger value{part < 0 ? -bits : bits, exponent, part < 0};
   if (power == Power::square)
@@ -86,11 +115,10 @@ __device__ void add_part(std::int64_t part, bool is_high, int i, const SlicesPla
 /// Moves a warp's sums to the block's. By all lanes of the warp.
 template <class Slices>
 __device__ void move_to_block(WarpSums& sums, BlockTotals& block) {
-  __syncwarp();
-  if (warp::lane() < Slices::sums) {
-    add_part<Slices>(sums.low[warp::lane()], false, warp::lane(), sums.place, block);
-    add_part<Slices>(sums.high[warp::lane()], true, warp::lane(), sums.place, block);
-  }
+  sums.template gather<Slices>();
+#pragma unroll 1
+  for (int k = 0; k * WarpSums::group < Slices::sums; ++k)
+    add_part<Slices>(sums.part[k][warp::lane()], k, warp::lane(), sums.place, block);
   sums.clear();
 }
 
