@@ -136,6 +136,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
   warpfold::emulator::meet(warpfold::emulator::Meeting::synchronize, mask, 0);
 }
 inline void __syncthreads() { warpfold::emulator::meet_block(0, 0, false); }
+inline void __barrier_sync(unsigned) { __syncthreads(); }
 inline int __syncthreads_or(int says) { return warpfold::emulator::meet_block(0, 0, says != 0); }
 inline void __threadfence() { warpfold::emulator::perhaps_let_blocks_run(); }
 inline void __threadfence_system() { __threadfence(); }

@@ -173,44 +173,47 @@ class LaneSlices {
     for (int i = 0; i < Count; ++i) biased[i] = kernels::biased(bias(i), units.slice[i]);
   }
 
-  /// Returns the sum rounded to an output element; adds to `differing` where that is uncertain.
+  /// Returns the sum rounded to an output element.
   template <class Out>
-  __device__ typename PlacedFloat<Out>::Bits rounded(std::uint64_t& differing) const {
+  __device__ typename PlacedFloat<Out>::Bits rounded() const {
     double part[Count];
 #pragma unroll
     for (int i = 0; i < Count; ++i) part[i] = biased[i] - bias(i);
+    double high = part[0];
+    double below = part[Count - 1];
+    if constexpr (Count == 3) {
+      // What the upper two leave is far below their sum, or nothing.
+      high += part[1];
+      const double second = high - part[0];
+      below = sum_to_odd((part[0] - (high - second)) + (part[1] - second), below);
+    } else {
       // After this, no part exceeds half a unit of the one above.
 #pragma unroll
-    for (int i = Count - 1; i > 0; --i) {
-      const double carry = (part[i] + bias(i - 1)) - bias(i - 1);
-      part[i] -= carry;
-      part[i - 1] += carry;
-    }
-    double high = part[Count - 1];
+      for (int i = Count - 1; i > 0; --i) {
+        const double carry = (part[i] + bias(i - 1)) - bias(i - 1);
+        part[i] -= carry;
+        part[i - 1] += carry;
+      }
+      high = part[Count - 1];
 #pragma unroll
-    for (int i = Count - 1; i > 0; --i) {
-      const double sum = part[i - 1] + high;
-      part[i] = high - (sum - part[i - 1]);
-      high = sum;
-    }
-    double above = part[Count - 1];
-    double below = part[Count - 1];
+      for (int i = Count - 1; i > 0; --i) {
+        const double sum = part[i - 1] + high;
+        part[i] = high - (sum - part[i - 1]);
+        high = sum;
+      }
+      below = part[Count - 1];
 #pragma unroll
-    for (int i = Count - 2; i > 0; --i) {
-      above = __dadd_ru(part[i], above);
-      below = __dadd_rd(part[i], below);
+      for (int i = Count - 2; i > 0; --i) below = sum_to_odd(part[i], below);
     }
-    const auto bits = OutputRounding<Out>::up(high, above);
-    differing |= bits ^ OutputRounding<Out>::down(high, below);
-    return bits;
+    return OutputRounding<Out>::nearest(high, below);
   }
 
  private:
   int top_;
 };
 
-/// Replaces the slot's elements by their prefixes; tells whether so many slices below `top` hold
-/// these and round them with certainty.
+/// Replaces the slot's elements by their prefixes, unless they are more than so many slices below
+/// `top` hold; tells whether it did.
 template <class In, class Out, int Count>
 __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const WindowUnits& before,
                                              bool exclusive) {
@@ -218,9 +221,14 @@ __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const 
   auto& memory = TileMemory<Shape>::own().segment[warp::index()];
   LaneSlices<In, Count> sum(top);
   std::uint64_t left = 0;
-  for_each_in_slot<Shape>(memory.slot[slot], [&](typename Shape::InBits bits, int) {
-    left |= std::bit_cast<std::uint64_t>(sum.add(Shape::Placed::of(bits)));
-  });
+#pragma unroll
+  for (int j = 0; j < Shape::in_vectors; ++j) {
+    const auto elements = std::bit_cast<LaneElements<typename Shape::InBits, Shape::in_count>>(
+        memory.slot[slot].template of_lane<Shape::in_vectors>(j));
+#pragma unroll
+    for (const auto element : elements.element)
+      left |= std::bit_cast<std::uint64_t>(sum.add(Shape::Placed::of(element)));
+  }
   if (warp::any(left << 1 != 0)) return false;
   WindowUnits units{};
 #pragma unroll
@@ -232,16 +240,20 @@ __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const 
   }
   units.normalize();
   sum.set(units);
-  std::uint64_t differing = 0;
-  const auto prefix_after = [&](typename Shape::InBits bits) {
-    typename Shape::OutBits prefix{};
-    if (exclusive) prefix = sum.template rounded<Out>(differing);
+  const auto prefix_before = [&](typename Shape::InBits bits) {
+    const typename Shape::OutBits prefix = sum.template rounded<Out>();
     sum.add(Shape::Placed::of(bits));
-    if (!exclusive) prefix = sum.template rounded<Out>(differing);
     return prefix;
   };
-  replace_elements<In, Out>(memory.slot[slot], prefix_after);
-  return !warp::any(differing != 0);
+  const auto prefix_after = [&](typename Shape::InBits bits) {
+    sum.add(Shape::Placed::of(bits));
+    return sum.template rounded<Out>();
+  };
+  if (exclusive)
+    replace_elements<In, Out>(memory.slot[slot], prefix_before);
+  else
+    replace_elements<In, Out>(memory.slot[slot], prefix_after);
+  return true;
 }
 
 /// Replaces the numbers of the lanes by the sum of `base` and those of the lanes below.
@@ -353,7 +365,6 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
       if (std::is_same_v<Out, double> && scaled != 0) unscale<Shape>(memory.slot[slot]);
       return;
     }
-    read_again<In, Out>(array, round, tile_number);
   }
   before_segment(tile, round).store(memory.digit);
   __syncwarp();

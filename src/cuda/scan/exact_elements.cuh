@@ -15,11 +15,28 @@
 /// The elements of a segment: those in its slot, what of them is not finite, and their rounding.
 namespace warpfold::cuda::kernels {
 
+/// Returns a + b; what is not a double becomes the one beside it whose last bit is set. Rounded
+/// again to fewer bits, by two at least, or added to a number that is large enough, that is as good
+/// as the sum itself. (S. Boldo, G. Melquiond, Emulation of a FMA and correctly rounded sums:
+/// proved algorithms using rounding to odd, IEEE Trans. Comput. 57, 2008.)
+__device__ inline double sum_to_odd(double a, double b) {
+  const double below = __dadd_rd(a, b);
+  const double above = __dadd_ru(a, b);
+  return (std::bit_cast<std::uint64_t>(below) & 1) != 0 ? below : above;
+}
+
 /// high + low rounded to an output element's bits: once to a double, else upwards or downwards on
-/// the way.
+/// the way, or to the nearest.
 template <class Out>
 struct OutputRounding {
   using Bits = typename PlacedFloat<Out>::Bits;
+
+  __device__ static Bits nearest(double high, double low) {
+    if constexpr (std::is_same_v<Out, double>)
+      return std::bit_cast<Bits>(high + low);
+    else
+      return bits_of(sum_to_odd(high, low));
+  }
 
   __device__ static Bits up(double high, double low) {
     if constexpr (std::is_same_v<Out, double>)

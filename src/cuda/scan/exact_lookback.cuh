@@ -203,8 +203,7 @@ class TileResolver {
     prefix_.rest = LaneDigits{};
     prefix_.rest.add(carry.digit);
     prefix_.flags = carry.flags;
-    int exponent =
-        warp::lane() < segment_warps() ? tile_.segment[warp::lane()].first_exponent : least_top;
+    int exponent = warp::lane() < segment_warps() ? tile_.first_exponent[warp::lane()] : least_top;
     exponent = warp::reduce_xor(exponent, [](int a, int b) { return max(a, b); });
     top_ = top_of_at_least(max(prefix_.rest.exponent() + 3, exponent + Shape::room + 4));
     open_window<Shape>(prefix_, top_, exponent, false, tile_.digit);

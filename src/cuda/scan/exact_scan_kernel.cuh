@@ -38,6 +38,9 @@ __device__ inline void count_round(std::uint32_t* counter, std::uint32_t round) 
   if (warp::lane() == 0) store_release(counter, round + 1);
 }
 
+/// A barrier of the block that warps come to at different places in the code.
+__device__ inline void meet_block() { __barrier_sync(0); }
+
 // The helpers' roles are called, so that their registers are not those of the role that is many
 // warps': that is part of the kernel, as a function may not use all registers.
 
@@ -49,8 +52,8 @@ __device__ __forceinline__ void scan_segments(const ScannedArray& array) {
   port.fetch(0, tile_of(0));
   port.arrive(0);
   segment.begin();
-  __syncthreads();
-  __syncthreads();
+  meet_block();
+  meet_block();
 #pragma unroll 1
   for (std::uint32_t step = 0; step < tile.rounds + exact_lag; ++step) {
     if (step + 1 < tile.rounds) port.fetch(step + 1, tile_of(step + 1));
@@ -71,8 +74,8 @@ __device__ __noinline__ void publish_tiles(const ExactRecords& records) {
   TileMemory<Shape>& tile = TileMemory<Shape>::own();
   const std::uint32_t* const summed = &tile.summed[min(warp::lane(), segment_warps() - 1)];
   TilePublisher<Shape> publisher(records);
-  __syncthreads();
-  __syncthreads();
+  meet_block();
+  meet_block();
 #pragma unroll 1
   for (std::uint32_t round = 0; round < tile.rounds; ++round) {
     wait_for(summed, round);
@@ -84,9 +87,9 @@ __device__ __noinline__ void publish_tiles(const ExactRecords& records) {
 template <class Shape>
 __device__ __noinline__ void resolve_tiles(const ExactRecords& records, const ExactCarry& carry) {
   TileMemory<Shape>& tile = TileMemory<Shape>::own();
-  __syncthreads();
+  meet_block();
   TileResolver<Shape> resolver(records, carry);
-  __syncthreads();
+  meet_block();
 #pragma unroll 1
   for (std::uint32_t round = 0; round < tile.rounds; ++round) {
     LaneRecords read{};

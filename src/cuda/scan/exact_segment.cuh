@@ -21,7 +21,10 @@ class SegmentScanner {
 
   /// `array` is a parameter of the kernel: there it takes no registers.
   __device__ explicit SegmentScanner(const ScannedArray& array)
-      : array_(array), tile_(TileMemory<Shape>::own()), memory_(tile_.segment[warp::index()]) {}
+      : array_(array), tile_(TileMemory<Shape>::own()), memory_(tile_.segment[warp::index()]) {
+    memory_.slices = 2;
+    memory_.uncertain = 0;
+  }
 
   /// Tells the resolver what the first segment's finite elements are below, which arrived.
   __device__ void begin() {
@@ -36,9 +39,7 @@ class SegmentScanner {
         if (word < Placed::non_finite_word) highest = max(highest, word);
       }
     }
-    memory_.first_exponent = Summed::exponent_above(warp::maximum(highest));
-    memory_.slices = 2;
-    memory_.uncertain = 0;
+    tile_.first_exponent[warp::index()] = Summed::exponent_above(warp::maximum(highest));
   }
 
   /// Sums the segment of the round's tile, which arrived.
@@ -81,7 +82,7 @@ class SegmentScanner {
     if (flags == 0 && !start.again) {
       // Where prefixes were uncertain, the next ones are as a rule.
       const unsigned uncertain = memory_.uncertain;
-      tried = uncertain < 4 || uncertain % 8 == 0;
+      tried = uncertain < 4 || uncertain % 32 == 0;
       if (tried)
         written =
             array_.exclusive ? write_in_two<true>(slot, start) : write_in_two<false>(slot, start);

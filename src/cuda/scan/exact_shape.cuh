@@ -157,7 +157,6 @@ struct SegmentMemory {
   WarpVectors<Shape::vectors> slot[exact_slots];
   double2 lanes_below[exact_slots][warp::lanes];  ///< sums of the upper two slices
   SegmentTotal total[exact_slots];
-  int first_exponent;               ///< the first segment is below its power of two
   int slices;                       ///< that the last segment took
   unsigned uncertain;               ///< how many segments in a row were
   std::uint32_t digit[all_digits];  ///< of what is before the segment
@@ -189,10 +188,11 @@ struct alignas(16) TileMemory {
   std::int32_t top[window_rounds];
   TileStart start[exact_slots];
   std::uint32_t digit[all_digits];
-  std::uint32_t summed[max_segment_warps];  ///< a warp's segments, of so many rounds
-  std::uint32_t published;                  ///< tiles of so many rounds
-  std::uint32_t resolved;                   ///< likewise
-  SegmentMemory<Shape> segment[1];          ///< as many as it has warps that sum segments
+  std::int32_t first_exponent[max_segment_warps];  ///< of powers of two above first segments
+  std::uint32_t summed[max_segment_warps];         ///< a warp's segments, of so many rounds
+  std::uint32_t published;                         ///< tiles of so many rounds
+  std::uint32_t resolved;                          ///< likewise
+  SegmentMemory<Shape> segment[1];                 ///< as many as it has warps that sum segments
 
   static constexpr std::size_t bytes(int segments) {
     return sizeof(TileMemory) +
