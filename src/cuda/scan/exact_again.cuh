@@ -20,7 +20,7 @@ namespace warpfold::cuda::kernels {
 /// Leaves the sum of the slot's elements, all finite, in the segment's digits. By pairs of slices,
 /// until nothing is left.
 template <class In, class Out>
-__device__ void sum_in_digits(std::uint32_t slot, int scaled) {
+__device__ void sum_in_digits(std::uint32_t round, int scaled) {
   using Shape = ExactShape<In, Out>;
   using Pair = Slices<2>;
   TileMemory<Shape>& tile = TileMemory<Shape>::own();
@@ -32,7 +32,7 @@ __device__ void sum_in_digits(std::uint32_t slot, int scaled) {
 #pragma unroll
   for (int j = 0; j < Shape::in_vectors; ++j) {
     const auto elements = std::bit_cast<LaneElements<typename Shape::InBits, Shape::in_count>>(
-        memory.slot[slot].at(warp::lane() * Shape::in_vectors + j));
+        memory.slot[round % exact_slots].at(warp::lane() * Shape::in_vectors + j));
 #pragma unroll
     for (int k = 0; k < Shape::in_count; ++k)
       value[j * Shape::in_count + k] = Shape::Placed::of(elements.element[k]);
@@ -65,26 +65,26 @@ __device__ void sum_in_digits(std::uint32_t slot, int scaled) {
           slices.unit(i) + by + scaled + Shape::Placed::shift);
   }
   sum.normalize();
-  sum.store(tile.digits_of(slot, warp::index()));
+  sum.store(tile.digits_of(round, warp::index()));
   __syncwarp();
 }
 
 /// Sums the slot's elements where the window does not do: nothing is known of a sum of elements
 /// that are not all finite but their flags.
 template <class In, class Out>
-__device__ __noinline__ void sum_otherwise(std::uint32_t slot, bool finite) {
+__device__ __noinline__ void sum_otherwise(std::uint32_t round, bool finite) {
   using Shape = ExactShape<In, Out>;
   auto& memory = TileMemory<Shape>::own().segment[warp::index()];
-  SegmentTotal& total = memory.total[slot];
+  SegmentTotal& total = memory.total_of(round);
   std::uint32_t flags = in_digits_flag;
   __syncwarp();
   if (finite) {
-    sum_in_digits<In, Out>(slot, static_cast<int>(total.scaled_by));
+    sum_in_digits<In, Out>(round, static_cast<int>(total.scaled_by));
   } else {
     flags = 0;
-    for_each_in_slot<Shape>(memory.slot[slot], [&](typename Shape::InBits bits, int) {
-      flags |= flag_of<In>(Shape::Placed::of(bits));
-    });
+    for_each_in_slot<Shape>(
+        memory.slot[round % exact_slots],
+        [&](typename Shape::InBits bits, int) { flags |= flag_of<In>(Shape::Placed::of(bits)); });
     flags = flags_of_all(flags);
   }
   if (warp::lane() != 0) return;
@@ -92,18 +92,18 @@ __device__ __noinline__ void sum_otherwise(std::uint32_t slot, bool finite) {
   total.flags = flags;
   if (finite) return;
   total.slices = window_slices + 1;
-  total.top = least_top;
+  total.top = no_exponent;
 }
 
 /// Returns the sum of a tile's first segments.
 template <class Shape>
 __device__ LaneDigits sum_of_segments(TileMemory<Shape>& tile, std::uint32_t round, int segments) {
-  const std::uint32_t slot = round % exact_slots;
   WindowUnits units{};
   bool in_digits = false;
   if (warp::lane() < segments) {
-    units = tile.segment[warp::lane()].total[slot].units;
-    in_digits = (tile.segment[warp::lane()].total[slot].flags & in_digits_flag) != 0;
+    const SegmentTotal& total = tile.segment[warp::lane()].total_of(round);
+    units = total.units;
+    in_digits = (total.flags & in_digits_flag) != 0;
   }
   LaneDigits sum{};
 #pragma unroll 1
@@ -117,7 +117,7 @@ __device__ LaneDigits sum_of_segments(TileMemory<Shape>& tile, std::uint32_t rou
   const std::uint32_t those = warp::ballot(in_digits);
 #pragma unroll 1
   for (int i = 0; i < segments; ++i)
-    if ((those >> i & 1) != 0) sum.add(tile.digits_of(slot, i));
+    if ((those >> i & 1) != 0) sum.add(tile.digits_of(round, i));
   return sum;
 }
 
@@ -327,9 +327,8 @@ __device__ __noinline__ void read_again(const ScannedArray& array, std::uint32_t
   __syncwarp();
   port.fetch(round, tile);
   port.arrive(round);
-  const std::uint32_t slot = round % exact_slots;
-  if (TileMemory<ExactShape<In, Out>>::own().segment[warp::index()].total[slot].scaled_by != 0)
-    port.scale(slot);
+  auto& memory = TileMemory<ExactShape<In, Out>>::own().segment[warp::index()];
+  if (memory.total_of(round).scaled_by != 0) port.scale(round % exact_slots);
 }
 
 /// Replaces the slot's elements by their prefixes, where the upper slices of the window are not
@@ -343,7 +342,7 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
   const std::uint32_t slot = round % exact_slots;
   if (tried) read_again<In, Out>(array, round, tile_number);
   const TileStart& start = tile.start[slot];
-  const SegmentTotal& total = memory.total[slot];
+  const SegmentTotal& total = memory.total_of(round);
   const std::uint32_t flags = start.segment[warp::index()].flags;
   const int scaled = static_cast<int>(total.scaled_by);
   if (((flags | total.flags) & special_flags) == 0 && !start.any_rest &&

@@ -135,12 +135,11 @@ class TilePublisher {
 
   /// Publishes the sum of the round's tile, and leaves the sums below its segments in its start.
   __device__ void publish(std::uint32_t round) {
-    const std::uint32_t slot = round % exact_slots;
     const int warps = segment_warps();
-    TileStart& start = tile_.start[slot];
+    TileStart& start = tile_.start[round % exact_slots];
     SegmentTotal own{};
-    own.top = least_top;
-    if (warp::lane() < warps) own = tile_.segment[warp::lane()].total[slot];
+    own.top = no_exponent;
+    if (warp::lane() < warps) own = tile_.segment[warp::lane()].total_of(round);
     WindowUnits through = own.units;
     const bool more_slices = warp::any(own.units.any_below(2));
     add_lanes_below(through, 0, 2);
@@ -203,7 +202,8 @@ class TileResolver {
     prefix_.rest = LaneDigits{};
     prefix_.rest.add(carry.digit);
     prefix_.flags = carry.flags;
-    int exponent = warp::lane() < segment_warps() ? tile_.first_exponent[warp::lane()] : least_top;
+    int exponent =
+        warp::lane() < segment_warps() ? tile_.first_exponent[warp::lane()] : no_exponent;
     exponent = warp::reduce_xor(exponent, [](int a, int b) { return max(a, b); });
     top_ = top_of_at_least(max(prefix_.rest.exponent() + 3, exponent + Shape::room + 4));
     open_window<Shape>(prefix_, top_, exponent, false, tile_.digit);

@@ -52,9 +52,9 @@ class SegmentScanner {
     std::uint32_t highest = 0;
     do {
       summed_in = slices;
-      slices = summed_in == 2   ? sum_in_slices<2>(slot, top - scaled, highest)
-               : summed_in == 3 ? sum_in_slices<3>(slot, top - scaled, highest)
-                                : sum_in_slices<window_slices>(slot, top - scaled, highest);
+      slices = summed_in == 2   ? sum_in_slices<2>(round, top - scaled, highest)
+               : summed_in == 3 ? sum_in_slices<3>(round, top - scaled, highest)
+                                : sum_in_slices<window_slices>(round, top - scaled, highest);
     } while (slices > summed_in && slices <= window_slices);
     const int exponent = Summed::exponent_above(highest);
     const bool finite = highest < Placed::non_finite_word;
@@ -63,20 +63,20 @@ class SegmentScanner {
                         (top <= largest_top || scaled != 0);
     if (warp::lane() == warp::lanes - 1) {
       memory_.slices = summed ? slices : 2;
-      SegmentTotal& total = memory_.total[slot];
+      SegmentTotal& total = memory_.total_of(round);
       total.slices = slices;
       total.top = exponent + scaled;
       total.flags = 0;
       total.scaled_by = static_cast<std::uint32_t>(scaled);
     }
-    if (!summed) sum_otherwise<In, Out>(slot, finite);
+    if (!summed) sum_otherwise<In, Out>(round, finite);
   }
 
   /// Writes the prefixes of the segment of the round's tile.
   __device__ void write(std::uint32_t round, std::uint32_t tile) {
     const std::uint32_t slot = round % exact_slots;
     const TileStart& start = tile_.start[slot];
-    const std::uint32_t flags = start.segment[warp::index()].flags | memory_.total[slot].flags;
+    const std::uint32_t flags = start.segment[warp::index()].flags | memory_.total_of(round).flags;
     bool written = false;
     bool tried = false;
     if (flags == 0 && !start.again) {
@@ -85,7 +85,7 @@ class SegmentScanner {
       tried = uncertain < 4 || uncertain % 32 == 0;
       if (tried)
         written =
-            array_.exclusive ? write_in_two<true>(slot, start) : write_in_two<false>(slot, start);
+            array_.exclusive ? write_in_two<true>(round, start) : write_in_two<false>(round, start);
       __syncwarp();
       if (warp::lane() == 0) memory_.uncertain = written ? 0 : uncertain + 1;
     }
@@ -103,7 +103,8 @@ class SegmentScanner {
 
   /// Returns how many slices hold the elements; one more than `Count` where these don't.
   template <int Count>
-  __device__ int sum_in_slices(std::uint32_t slot, int top, std::uint32_t& highest) {
+  __device__ int sum_in_slices(std::uint32_t round, int top, std::uint32_t& highest) {
+    const std::uint32_t slot = round % exact_slots;
     LaneSlices<In, Count> sum(top);
     std::uint64_t left = 0;
     std::uint64_t left_by_two = 0;
@@ -142,7 +143,7 @@ class SegmentScanner {
       units[0] = units_of(sum.bias(0), sum.bias(0) + (upper_through + carry));
       units[1] = units_of(sum.bias(1), sum.bias(1) + (lower_through - carry));
 #pragma unroll
-      for (int i = 0; i < window_slices; ++i) memory_.total[slot].units.slice[i] = units[i];
+      for (int i = 0; i < window_slices; ++i) memory_.total_of(round).units.slice[i] = units[i];
     }
     const auto any = [](std::uint64_t bits) { return warp::any(bits << 1 != 0); };
     if (any(left)) return Count == 2 ? 3 : Count == 3 ? window_slices : window_slices + 1;
@@ -152,9 +153,10 @@ class SegmentScanner {
 
   /// Replaces the slot's elements by their prefixes; tells whether these are certain.
   template <bool Exclusive>
-  __device__ bool write_in_two(std::uint32_t slot, const TileStart& start) {
+  __device__ bool write_in_two(std::uint32_t round, const TileStart& start) {
+    const std::uint32_t slot = round % exact_slots;
     const WindowUnits before = start.segment[warp::index()].units;
-    const SegmentTotal& total = memory_.total[slot];
+    const SegmentTotal& total = memory_.total_of(round);
     const bool more_before = start.any_rest || before.any_below(1);
     // Each element, those of the lanes below together, and what is before miss up to a unit.
     const int less = total.slices > 2 ? Shape::segment_elements / 2 + 2 : 0;

@@ -35,8 +35,11 @@ inline constexpr int max_segment_warps = 10;
 /// One publishes the sums of tiles, the other finds what is before them.
 inline constexpr int helper_warps = 2;
 inline constexpr int max_block_threads = (max_segment_warps + helper_warps) * warp::lanes;
+/// Sums of segments are read by other warps, which may have yet to write a tile when the warp sums
+/// one of five rounds later.
+inline constexpr std::uint32_t total_rounds = std::bit_ceil(2 * exact_lag + 2);
 /// Those of a block's segments, in device memory.
-inline constexpr std::uint32_t block_segment_digits = exact_slots * max_segment_warps * all_digits;
+inline constexpr std::uint32_t block_segment_digits = total_rounds * max_segment_warps * all_digits;
 
 /// A placed float times `scale` is the element: for doubles that are not placed.
 template <class In>
@@ -156,10 +159,12 @@ template <class Shape>
 struct SegmentMemory {
   WarpVectors<Shape::vectors> slot[exact_slots];
   double2 lanes_below[exact_slots][warp::lanes];  ///< sums of the upper two slices
-  SegmentTotal total[exact_slots];
+  SegmentTotal total[total_rounds];
   int slices;                       ///< that the last segment took
   unsigned uncertain;               ///< how many segments in a row were
   std::uint32_t digit[all_digits];  ///< of what is before the segment
+
+  __device__ SegmentTotal& total_of(std::uint32_t round) { return total[round % total_rounds]; }
 };
 
 /// What is before a segment.
@@ -203,8 +208,9 @@ struct alignas(16) TileMemory {
   static __device__ TileMemory& own() { return *dynamic_shared<TileMemory>(); }
 
   /// The digits of a segment's sum.
-  __device__ std::uint32_t* digits_of(std::uint32_t slot, int warp) const {
-    return digits + (slot * max_segment_warps + static_cast<unsigned>(warp)) * all_digits;
+  __device__ std::uint32_t* digits_of(std::uint32_t round, int warp) const {
+    return digits +
+           (round % total_rounds * max_segment_warps + static_cast<unsigned>(warp)) * all_digits;
   }
 };
 

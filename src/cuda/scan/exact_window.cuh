@@ -26,6 +26,9 @@ inline constexpr int least_full_top = 4 + (-1074 + lead_bits + 4 * slice_bits) /
 static_assert(least_full_top - lead_bits - 4 * slice_bits >= -1074);
 static_assert(least_full_top - lead_bits - 4 * slice_bits >= -32 * ExactSum::low_limbs);
 
+/// Less than all others.
+inline constexpr int no_exponent = -4096;
+
 /// Elements of windows above are summed times 2^-scaled_by, so that their slices have a bias.
 inline constexpr int largest_top = 960;
 inline constexpr int scaled_by = 128;

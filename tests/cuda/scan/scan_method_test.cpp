@@ -48,8 +48,10 @@ enum class Series {
   filled,
   largest,
   subnormal,
+  least_normal,
   zeros_of_both_signs,
-  non_finite_at_edges
+  non_finite_at_edges,
+  wide_in_places
 };
 
 constexpr Series all_series[] = {Series::uniform,
@@ -67,8 +69,10 @@ constexpr Series all_series[] = {Series::uniform,
                                  Series::filled,
                                  Series::largest,
                                  Series::subnormal,
+                                 Series::least_normal,
                                  Series::zeros_of_both_signs,
-                                 Series::non_finite_at_edges};
+                                 Series::non_finite_at_edges,
+                                 Series::wide_in_places};
 
 double element_of_series(Series series, std::size_t i, std::mt19937_64& random) {
   const double u = std::uniform_real_distribution<double>(-1.0, 1.0)(random);
@@ -105,12 +109,16 @@ double element_of_series(Series series, std::size_t i, std::mt19937_64& random) 
       return i % 2 == 0 ? 0x1.fffffffffffffp1023 : -0x1.8p1023;
     case Series::subnormal:
       return 0x1p-1060 * u;
+    case Series::least_normal:
+      return 0x1p-1023 * u;
     case Series::zeros_of_both_signs:
       return i % 3 == 0 ? 0x1p-100 : i % 3 == 1 ? -0x1p-100 : -0x1p-185;
     case Series::non_finite_at_edges:
       if (in_tile != 0 && in_tile != static_cast<int>(tile) - 1) return u;
       if (random() % 8 != 0) return u;
       return random() % 3 == 0 ? std::nan("") : random() % 2 == 0 ? infinity : -infinity;
+    case Series::wide_in_places:
+      return i / 5000 % 7 == 0 ? std::ldexp(u, static_cast<int>(random() % 220) - 120) : u;
   }
   return 0.0;
 }
@@ -277,6 +285,18 @@ TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
       EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
           << described(spec, Series::uniform, static_cast<std::size_t>(kind));
     }
+  }
+}
+
+/// Warps of a block are several tiles apart, and read one another's sums.
+TEST_P(CudaFloatScan, WideTilesOfManyRoundsAreScanned) {
+  const auto size = static_cast<std::size_t>(20 * multiprocessors()) * tile;
+  const ScanSpec spec = sum_of(GetParam(), GetParam());
+  for (const Series series : {Series::wide_in_places, Series::least_normal}) {
+    const auto bytes = bytes_of_series(GetParam(), series, size);
+    const auto none = Accumulator::empty();
+    EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
+        << described(spec, series, size);
   }
 }
 
