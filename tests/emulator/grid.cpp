@@ -188,13 +188,16 @@ class Block {
   }
 
  private:
+  /// One warp falls behind for a while.
   unsigned some_ready_warp() {
+    if (draw(1 << 14) == 0) slow_ = draw(warps_.size());
     const auto first = draw(warps_.size());
     for (unsigned i = 0; i < warps_.size(); ++i) {
       const auto warp = static_cast<unsigned>((first + i) % warps_.size());
-      if (warps_[warp].ready != 0) return warp;
+      if (warps_[warp].ready != 0 && (warp != slow_ || draw(16) == 0)) return warp;
     }
-    fail("all lanes of a block wait for others");
+    if (warps_[slow_].ready == 0) fail("all lanes of a block wait for others");
+    return slow_;
   }
 
   /// Runs each ready lane of a warp once, in some order. Returns whether one got further.
@@ -270,6 +273,7 @@ class Block {
   std::map<int, Barrier> barriers_;
   std::size_t ended_ = 0;
   bool leaves_soon_ = false;
+  unsigned slow_ = 0;  ///< the warp that falls behind
 };
 
 /// The threads that blocks run in. They live on, so that a block finds in its shared memory what
