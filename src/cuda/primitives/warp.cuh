@@ -16,6 +16,20 @@ __device__ inline int lane() { return static_cast<int>(threadIdx.x) % lanes; }
 /// Returns the number of the warp in its block.
 __device__ inline int index() { return static_cast<int>(threadIdx.x) / lanes; }
 
+struct Plus {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return static_cast<T>(a + b);
+  }
+};
+
+struct Maximum {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a > b ? a : b;
+  }
+};
+
 /// Passes each 32-bit word of `value` through `shuffle_word`.
 template <class T, class ShuffleWord>
 __device__ T shuffle_words(const T& value, ShuffleWord shuffle_word) {
@@ -151,7 +165,7 @@ __device__ inline std::uint32_t maximum(std::uint32_t value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   return __reduce_max_sync(all_lanes, value);
 #else
-  return reduce_xor(value, [](std::uint32_t a, std::uint32_t b) { return a > b ? a : b; });
+  return reduce_xor(value, Maximum{});
 #endif
 }
 
@@ -164,7 +178,7 @@ __device__ inline std::uint64_t sum(std::uint64_t value) {
   return (std::uint64_t{__reduce_add_sync(all_lanes, high)} << part) +
          __reduce_add_sync(all_lanes, low);
 #else
-  return reduce_xor(value, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+  return reduce_xor(value, Plus{});
 #endif
 }
 

@@ -110,13 +110,6 @@ struct BlockTotals {
   }
 };
 
-struct Plus {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return static_cast<T>(a + b);
-  }
-};
-
 /// Returns the better ones of all threads, in thread 0. By all threads of the block.
 __device__ inline BlockExtrema best_of_block(BlockExtrema own, BlockExtrema* of_warps) {
   own.minimum = warp::reduce(own.minimum, BetterExtremum{});

@@ -101,15 +101,15 @@ __device__ WindowChoice choose_window(const Chunk<T>& chunk) {
       if (exponent <= limit && exponent > own) own = exponent;
       ++all;
     });
-    const int above = warp::reduce_xor(own, [](int a, int b) { return a > b ? a : b; });
+    const int above = warp::reduce_xor(own, warp::Maximum{});
     if (above == none) break;
     choice.exponent = clamped(above + 1, Win::lowest, Win::highest);
     Win window;
     window.open(choice.exponent, Slices::orders);
     int outside = 0;
     visit_keys(chunk, [&](std::uint32_t key) { outside += contains(window, key) ? 0 : 1; });
-    choice.outside = warp::reduce_xor(outside, Plus{});
-    if (2 * choice.outside <= warp::reduce_xor(all, Plus{})) break;
+    choice.outside = warp::reduce_xor(outside, warp::Plus{});
+    if (2 * choice.outside <= warp::reduce_xor(all, warp::Plus{})) break;
     limit = above - Slices::orders;
   }
   return choice;
@@ -149,11 +149,11 @@ class SlicedSums {
     if constexpr (has_outside) {
       constexpr int many = warp::lanes * static_cast<int>(Chunk<T>::size) / 4;
       std::uint32_t outside = outside_of(chunk);
-      int through = warp::inclusive_scan(__popc(outside), Plus{});
+      int through = warp::inclusive_scan(__popc(outside), warp::Plus{});
       const int all = warp::shuffle(through, warp::lanes - 1);
       if (all > many && may_move(chunk.place) && reconsider(chunk, all)) {
         outside = outside_of(chunk);
-        through = warp::inclusive_scan(__popc(outside), Plus{});
+        through = warp::inclusive_scan(__popc(outside), warp::Plus{});
       }
       memory_.far.take(chunk, outside, through);
     }

@@ -86,7 +86,7 @@ class IntegerSums {
   /// By all threads of the block, settled.
   __device__ void flush(Accumulator&) {
     if constexpr (needs.sum) {
-      const Signed sum = warp::reduce(sum_, Plus{});
+      const Signed sum = warp::reduce(sum_, warp::Plus{});
       if (warp::lane() == 0) {
         const auto wide_sum = static_cast<int128>(sum);
         const auto bits = static_cast<uint128>(wide_sum);
@@ -94,11 +94,11 @@ class IntegerSums {
       }
     }
     if constexpr (needs.absolute) {
-      const Magnitude absolute = warp::reduce(absolute_, Plus{});
+      const Magnitude absolute = warp::reduce(absolute_, warp::Plus{});
       if (warp::lane() == 0) add_magnitude(block_.absolute, uint128{absolute}, false);
     }
     if constexpr (needs.squares) {
-      const Squares squares = warp::reduce(squares_, Plus{});
+      const Squares squares = warp::reduce(squares_, warp::Plus{});
       if (warp::lane() == 0) add_magnitude(block_.squares, squares, false);
     }
   }

@@ -60,9 +60,8 @@ __device__ void sum_in_digits(std::uint32_t round, int scaled) {
     }
 #pragma unroll
     for (int i = 0; i < Pair::count; ++i)
-      sum.add(
-          warp::reduce_xor(slices.units(i), [](std::int64_t a, std::int64_t b) { return a + b; }),
-          slices.unit(i) + by + scaled + Shape::Placed::shift);
+      sum.add(warp::reduce_xor(slices.units(i), warp::Plus{}),
+              slices.unit(i) + by + scaled + Shape::Placed::shift);
   }
   sum.normalize();
   sum.store(tile.digits_of(round, warp::index()));
@@ -111,7 +110,7 @@ __device__ LaneDigits sum_of_segments(TileMemory<Shape>& tile, std::uint32_t rou
     std::int64_t own = 0;
 #pragma unroll
     for (int k = 0; k < window_slices; ++k) own = k == i ? units.slice[k] : own;
-    own = warp::reduce_xor(own, [](std::int64_t a, std::int64_t b) { return a + b; });
+    own = warp::reduce_xor(own, warp::Plus{});
     sum.add(own, slice_unit(tile.top[round % window_rounds], i));
   }
   const std::uint32_t those = warp::ballot(in_digits);
@@ -234,8 +233,7 @@ __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const 
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
     const std::int64_t own = units_of(sum.bias(i), sum.biased[i]);
-    const std::int64_t through =
-        warp::inclusive_scan(own, [](std::int64_t a, std::int64_t b) { return a + b; });
+    const std::int64_t through = warp::inclusive_scan(own, warp::Plus{});
     units.slice[i] = before.slice[i] + (through - own);
   }
   units.normalize();
@@ -263,8 +261,7 @@ __device__ void add_below(WideNumber<Digits>& number, const std::uint32_t* base)
 #pragma unroll 1
   for (int i = 0; i < Digits; ++i) {
     const std::uint64_t own = number.digit[i];
-    const std::uint64_t through =
-        warp::inclusive_scan(own, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+    const std::uint64_t through = warp::inclusive_scan(own, warp::Plus{});
     carry += base[i] + (through - own);
     number.digit[i] = static_cast<std::uint32_t>(carry);
     carry >>= 32;

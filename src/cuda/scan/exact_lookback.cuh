@@ -90,8 +90,7 @@ __device__ inline void add_of_any_window(LaneDigits& sum, const ExactRecords& re
       WindowUnits units{};
       if (adds) units = {{lead.lead(), upper.high(), upper.low(), lower.high(), lower.low()}};
 #pragma unroll
-      for (std::int64_t& slice : units.slice)
-        slice = warp::reduce_xor(slice, [](std::int64_t a, std::int64_t b) { return a + b; });
+      for (std::int64_t& slice : units.slice) slice = warp::reduce_xor(slice, warp::Plus{});
       sum.add(units, top);
       others &= ~warp::ballot(adds);
     }
@@ -151,7 +150,7 @@ class TilePublisher {
       below_flags = flags_below(own.flags);
     }
     const bool in_digits = warp::any((own.flags & in_digits_flag) != 0);
-    const int exponent = warp::reduce_xor(own.top, [](int a, int b) { return max(a, b); });
+    const int exponent = warp::reduce_xor(own.top, warp::Maximum{});
     if (warp::lane() < warps) {
       SegmentStart& segment = start.segment[warp::lane()];
 #pragma unroll
@@ -184,8 +183,7 @@ class TilePublisher {
 #pragma unroll
     for (int i = 0; i < window_slices; ++i)
       if (i >= begin && i < end)
-        units.slice[i] = warp::inclusive_scan(units.slice[i],
-                                              [](std::int64_t a, std::int64_t b) { return a + b; });
+        units.slice[i] = warp::inclusive_scan(units.slice[i], warp::Plus{});
   }
 
   const ExactRecords records_;
@@ -204,7 +202,7 @@ class TileResolver {
     prefix_.flags = carry.flags;
     int exponent =
         warp::lane() < segment_warps() ? tile_.first_exponent[warp::lane()] : no_exponent;
-    exponent = warp::reduce_xor(exponent, [](int a, int b) { return max(a, b); });
+    exponent = warp::reduce_xor(exponent, warp::Maximum{});
     top_ = top_of_at_least(max(prefix_.rest.exponent() + 3, exponent + Shape::room + 4));
     open_window<Shape>(prefix_, top_, exponent, false, tile_.digit);
     prefix_.any_rest = prefix_.rest.any();

@@ -128,16 +128,15 @@ class SegmentScanner {
       }
     }
     highest = warp::maximum(own_highest);
-    const auto add = [](auto a, auto b) { return a + b; };
     const double upper = sum.biased[0] - sum.bias(0);
     const double lower = sum.biased[1] - sum.bias(1);
-    const double upper_through = warp::inclusive_scan(upper, add);
-    const double lower_through = warp::inclusive_scan(lower, add);
+    const double upper_through = warp::inclusive_scan(upper, warp::Plus{});
+    const double lower_through = warp::inclusive_scan(lower, warp::Plus{});
     memory_.lanes_below[slot][warp::lane()] = {upper_through - upper, lower_through - lower};
     std::int64_t units[window_slices] = {};
 #pragma unroll
     for (int i = 2; i < Count; ++i)
-      units[i] = warp::reduce_xor(units_of(sum.bias(i), sum.biased[i]), add);
+      units[i] = warp::reduce_xor(units_of(sum.bias(i), sum.biased[i]), warp::Plus{});
     if (warp::lane() == warp::lanes - 1) {
       const double carry = (lower_through + sum.bias(0)) - sum.bias(0);
       units[0] = units_of(sum.bias(0), sum.bias(0) + (upper_through + carry));
