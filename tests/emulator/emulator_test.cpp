@@ -87,9 +87,10 @@ int failures_of_copies(bool waits) {
     __shared__ uint4 values[warp_lanes];
     values[threadIdx.x] = {};
     cuda::copy_async(&values[threadIdx.x], &source[threadIdx.x]);
-    if (waits) cuda::wait_for_copies();
+    cuda::commit_copies();
+    if (waits) cuda::wait_for_copies<0>();
     seen[threadIdx.x] = values[threadIdx.x].x;
-    cuda::wait_for_copies();
+    cuda::wait_for_copies<0>();
   };
   return failures(
       {.threads = warp_lanes}, [] {}, kernel,

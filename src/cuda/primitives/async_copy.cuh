@@ -18,10 +18,18 @@ __device__ inline void copy_async(uint4* to, const void* from) {
 #endif
 }
 
-/// Waits until the thread's own copies are done.
-__device__ inline void wait_for_copies() {
+/// Closes the group of the copies that this thread has started.
+__device__ inline void commit_copies() {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/// Waits until all groups of this thread but the last `pending` are done.
+template <int pending>
+__device__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 #endif
 }
 

@@ -323,7 +323,7 @@ __device__ __noinline__ void read_again(const ScannedArray& array, std::uint32_t
   SegmentPort<In, Out> port(array);
   __syncwarp();
   port.fetch(round, tile);
-  port.arrive(round);
+  port.template arrive<0>(round);
   auto& memory = TileMemory<ExactShape<In, Out>>::own().segment[warp::index()];
   if (memory.total_of(round).scaled_by != 0) port.scale(round % exact_slots);
 }

@@ -50,13 +50,13 @@ __device__ __forceinline__ void scan_segments(const ScannedArray& array) {
   SegmentPort<In, Out> port(array);
   SegmentScanner<In, Out> segment(array);
   port.fetch(0, tile_of(0));
-  port.arrive(0);
+  port.fetch(1, tile_of(1));
+  port.template arrive<1>(0);
   segment.begin();
   meet_block();
   meet_block();
 #pragma unroll 1
   for (std::uint32_t step = 0; step < tile.rounds + exact_lag; ++step) {
-    if (step + 1 < tile.rounds) port.fetch(step + 1, tile_of(step + 1));
     if (step < tile.rounds) {
       segment.sum(step);
       count_round(&tile.summed[warp::index()], step);
@@ -65,7 +65,8 @@ __device__ __forceinline__ void scan_segments(const ScannedArray& array) {
       wait_for(&tile.resolved, step - exact_lag);
       segment.write(step - exact_lag, tile_of(step - exact_lag));
     }
-    if (step + 1 < tile.rounds) port.arrive(step + 1);
+    port.fetch(step + 2, tile_of(step + 2));
+    if (step + 1 < tile.rounds) port.template arrive<1>(step + 1);
   }
 }
 

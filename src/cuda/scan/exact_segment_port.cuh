@@ -34,25 +34,16 @@ class SegmentPort {
   __device__ explicit SegmentPort(const ScannedArray& array)
       : array_(array), memory_(TileMemory<Shape>::own().segment[warp::index()]) {}
 
-  /// Begins to read the segment of a round's tile.
+  /// Begins to read the segment of a round's tile, if there is one.
   __device__ void fetch(std::uint32_t round, std::uint32_t tile) {
-    WarpVectors<Shape::vectors>& slot = memory_.slot[round % exact_slots];
-    const std::uint64_t place = segment_place(tile);
-    if (array_.input_aligned && is_whole(tile)) {
-      const InBits* const own = input() + place + vector_place<Shape::in_count>(0);
-#pragma unroll
-      for (int i = 0; i < Shape::in_vectors; ++i)
-        copy_async(&slot.of_warp(i), own + i * warp::lanes * Shape::in_count);
-    } else {
-#pragma unroll 1
-      for (int i = 0; i < Shape::in_vectors; ++i)
-        slot.of_warp(i) = load_lane(place + vector_place<Shape::in_count>(i));
-    }
+    if (tile < array_.tiles) load(round, tile);
+    commit_copies();
   }
 
-  /// Waits for what fetch() reads.
+  /// Waits for what all calls of fetch() but the last `later` read.
+  template <int later>
   __device__ void arrive(std::uint32_t round) {
-    wait_for_copies();
+    wait_for_copies<later>();
     if (array_.swapped) {
 #pragma unroll 1
       for (int i = 0; i < Shape::in_vectors; ++i) {
@@ -130,6 +121,21 @@ class SegmentPort {
 
   __device__ bool exists(std::uint64_t place, unsigned elements) const {
     return place >= array_.first && place + elements <= array_.end;
+  }
+
+  __device__ void load(std::uint32_t round, std::uint32_t tile) {
+    WarpVectors<Shape::vectors>& slot = memory_.slot[round % exact_slots];
+    const std::uint64_t place = segment_place(tile);
+    if (array_.input_aligned && is_whole(tile)) {
+      const InBits* const own = input() + place + vector_place<Shape::in_count>(0);
+#pragma unroll
+      for (int i = 0; i < Shape::in_vectors; ++i)
+        copy_async(&slot.of_warp(i), own + i * warp::lanes * Shape::in_count);
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < Shape::in_vectors; ++i)
+        slot.of_warp(i) = load_lane(place + vector_place<Shape::in_count>(i));
+    }
   }
 
   __device__ uint4 load_lane(std::uint64_t place) const {
