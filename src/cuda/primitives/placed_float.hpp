@@ -52,4 +52,8 @@ struct PlacedFloat {
   }
 };
 
+template <class T>
+inline constexpr int significand_bits =
+    8 * static_cast<int>(sizeof(T)) - PlacedFloat<T>::exponent_bits;
+
 }  // namespace warpfold::cuda::kernels

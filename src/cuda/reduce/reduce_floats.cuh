@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cuda/primitives/placed_float.hpp"
 #include "cuda/reduce/reduce_elements.cuh"
 #include "cuda/reduce/reduce_far.cuh"
 #include "cuda/reduce/reduce_non_finite.cuh"
@@ -15,12 +16,6 @@ namespace warpfold::cuda::kernels {
 
 template <class T, ReduceNeeds needs>
 using Number = AsDouble<T, sizeof(T) == 2 && !needs.squares>;
-
-template <class T>
-inline constexpr int significand_bits = std::is_same_v<T, double>    ? 53
-                                        : sizeof(T) == 4             ? 24
-                                        : std::is_same_v<T, Float16> ? 11
-                                                                     : 8;
 
 template <class T, ReduceNeeds needs>
 constexpr auto slices_type() {

@@ -204,7 +204,7 @@ class LaneSlices {
 #pragma unroll
       for (int i = Count - 2; i > 0; --i) below = sum_to_odd(part[i], below);
     }
-    return OutputRounding<Out>::nearest(high, below);
+    return OutputRounding<Out>::bits_of(OutputRounding<Out>::sum(high, below));
   }
 
  private:

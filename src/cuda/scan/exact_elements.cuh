@@ -25,17 +25,30 @@ __device__ inline double sum_to_odd(double a, double b) {
   return (std::bit_cast<std::uint64_t>(below) & 1) != 0 ? below : above;
 }
 
-/// high + low rounded to an output element's bits: once to a double, else upwards or downwards on
-/// the way, or to the nearest.
+/// Clears the last bits of a number, those of `mask`; sets the one before them where any was set.
+__device__ inline double last_bits_to_odd(double value, std::uint32_t mask) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto last = static_cast<std::uint32_t>(bits);
+  const std::uint32_t kept = (last | ((last & mask) + mask)) & ~mask;
+  return std::bit_cast<double>(bits >> 32 << 32 | kept);
+}
+
+/// high + low rounded to an output element: once to a double, else to odd, upwards or downwards on
+/// the way.
 template <class Out>
 struct OutputRounding {
   using Bits = typename PlacedFloat<Out>::Bits;
 
-  __device__ static Bits nearest(double high, double low) {
-    if constexpr (std::is_same_v<Out, double>)
-      return std::bit_cast<Bits>(high + low);
+  /// What bits_of() rounds to the nearest.
+  __device__ static double sum(double high, double low) {
+    return std::is_same_v<Out, double> ? high + low : sum_to_odd(high, low);
+  }
+
+  __device__ static Bits bits_of(double value) {
+    if constexpr (sizeof(Out) >= sizeof(float))
+      return std::bit_cast<Bits>(static_cast<Out>(value));
     else
-      return bits_of(sum_to_odd(high, low));
+      return Out::from_double(value).bits;
   }
 
   __device__ static Bits up(double high, double low) {
@@ -49,14 +62,6 @@ struct OutputRounding {
       return std::bit_cast<Bits>(high + low);
     else
       return bits_of(__dadd_rd(high, low) + 0.0);  // zeros are +0.0
-  }
-
- private:
-  __device__ static Bits bits_of(double value) {
-    if constexpr (std::is_same_v<Out, float>)
-      return std::bit_cast<Bits>(static_cast<float>(value));
-    else
-      return Out::from_double(value).bits;
   }
 };
 

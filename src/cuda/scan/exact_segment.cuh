@@ -47,13 +47,14 @@ class SegmentScanner {
     const std::uint32_t slot = round % exact_slots;
     const int top = tile_.top[round % window_rounds];
     const int scaled = top > largest_top ? SegmentPort<In, Out>(array_).scale(slot) : 0;
-    int slices = memory_.slices;
+    int slices = tries_one_slice(round) ? 1 : memory_.slices;
     int summed_in = 0;
     std::uint32_t highest = 0;
     do {
       summed_in = slices;
-      slices = summed_in == 2   ? sum_in_slices<2>(round, top - scaled, highest)
-               : summed_in == 3 ? sum_in_slices<3>(round, top - scaled, highest)
+      slices = has_one_slice && summed_in == 1 ? sum_in_slices<1>(round, top - scaled, highest)
+               : summed_in == 2                ? sum_in_slices<2>(round, top - scaled, highest)
+               : summed_in == 3                ? sum_in_slices<3>(round, top - scaled, highest)
                                 : sum_in_slices<window_slices>(round, top - scaled, highest);
     } while (slices > summed_in && slices <= window_slices);
     const int exponent = Summed::exponent_above(highest);
@@ -62,7 +63,7 @@ class SegmentScanner {
                         exponent <= top - scaled - Shape::room &&
                         (top <= largest_top || scaled != 0);
     if (warp::lane() == warp::lanes - 1) {
-      memory_.slices = summed ? slices : 2;
+      memory_.slices = summed ? max(slices, 2) : 2;
       SegmentTotal& total = memory_.total_of(round);
       total.slices = slices;
       total.top = exponent + scaled;
@@ -84,8 +85,8 @@ class SegmentScanner {
       const unsigned uncertain = memory_.uncertain;
       tried = uncertain < 4 || uncertain % 32 == 0;
       if (tried)
-        written =
-            array_.exclusive ? write_in_two<true>(round, start) : write_in_two<false>(round, start);
+        written = array_.exclusive ? write_in_upper<true>(round, start)
+                                   : write_in_upper<false>(round, start);
       __syncwarp();
       if (warp::lane() == 0) memory_.uncertain = written ? 0 : uncertain + 1;
     }
@@ -101,11 +102,31 @@ class SegmentScanner {
   using InBits = typename Shape::InBits;
   using OutBits = typename Shape::OutBits;
 
-  /// Returns how many slices hold the elements; one more than `Count` where these don't.
+  /// Whether elements have few enough bits for one slice.
+  static constexpr bool has_one_slice = !std::is_same_v<In, double>;
+  /// What it holds: elements below 2^exponent, multiples of 2^(exponent - one_slice_bits).
+  static constexpr int one_slice_bits = 44;
+
+  /// An exponent of at least this whose slice is not far below the window's top.
+  __device__ static int one_slice_exponent(int exponent, int top) {
+    return max(exponent, top - 37);
+  }
+
+  /// Where one slice was enough for one of the last two segments, or now and then.
+  __device__ bool tries_one_slice(std::uint32_t round) const {
+    if (!has_one_slice || round < 2) return false;
+    return round % 64 == 2 || memory_.total_of(round - 1).slices == 1 ||
+           memory_.total_of(round - 2).slices == 1;
+  }
+
+  /// Returns how many slices hold the elements; more than `Count` where these don't.
   template <int Count>
   __device__ int sum_in_slices(std::uint32_t round, int top, std::uint32_t& highest) {
     const std::uint32_t slot = round % exact_slots;
-    LaneSlices<In, Count> sum(top);
+    // One slice is one of a lower window, for elements that are hardly above the last ones.
+    const int most = Count > 1 ? top - Shape::room
+                               : one_slice_exponent(memory_.total_of(round - 1).top + 1, top);
+    LaneSlices<In, Count> sum(Count > 1 ? top : most + lead_bits - one_slice_bits);
     std::uint64_t left = 0;
     std::uint64_t left_by_two = 0;
     std::uint64_t left_by_three = 0;
@@ -120,16 +141,25 @@ class SegmentScanner {
 #pragma unroll
       for (const InBits element : elements.element) {
         own_highest = max(own_highest, Placed::word(element));
-        sum.add(Placed::of(element), [&](int i, double rest) {
-          if (i == 1 && Count > 2) left_by_two |= std::bit_cast<std::uint64_t>(rest);
-          if (i == 2 && Count > 3) left_by_three |= std::bit_cast<std::uint64_t>(rest);
-          if (i == Count - 1) left |= std::bit_cast<std::uint64_t>(rest);
+        const double rest = sum.add(Placed::of(element), [&](int i, double by_slice) {
+          if (i == 1 && Count > 2) left_by_two |= std::bit_cast<std::uint64_t>(by_slice);
+          if (i == 2 && Count > 3) left_by_three |= std::bit_cast<std::uint64_t>(by_slice);
         });
+        left |= std::bit_cast<std::uint64_t>(rest);
       }
     }
     highest = warp::maximum(own_highest);
-    const double upper = sum.biased[0] - sum.bias(0);
-    const double lower = sum.biased[1] - sum.bias(1);
+    const double upper_bias = bias_of_unit(slice_unit(top, 0));
+    const double lower_bias = bias_of_unit(slice_unit(top, 1));
+    double upper = sum.biased[0] - sum.bias(0);
+    double lower = 0.0;
+    if constexpr (Count > 1) {
+      lower = sum.biased[1] - sum.bias(1);
+    } else {
+      lower = upper;
+      upper = (upper + upper_bias) - upper_bias;
+      lower -= upper;
+    }
     const double upper_through = warp::inclusive_scan(upper, warp::Plus{});
     const double lower_through = warp::inclusive_scan(lower, warp::Plus{});
     memory_.lanes_below[slot][warp::lane()] = {upper_through - upper, lower_through - lower};
@@ -138,21 +168,66 @@ class SegmentScanner {
     for (int i = 2; i < Count; ++i)
       units[i] = warp::reduce_xor(units_of(sum.bias(i), sum.biased[i]), warp::Plus{});
     if (warp::lane() == warp::lanes - 1) {
-      const double carry = (lower_through + sum.bias(0)) - sum.bias(0);
-      units[0] = units_of(sum.bias(0), sum.bias(0) + (upper_through + carry));
-      units[1] = units_of(sum.bias(1), sum.bias(1) + (lower_through - carry));
+      const double carry = (lower_through + upper_bias) - upper_bias;
+      units[0] = units_of(upper_bias, upper_bias + (upper_through + carry));
+      units[1] = units_of(lower_bias, lower_bias + (lower_through - carry));
 #pragma unroll
       for (int i = 0; i < window_slices; ++i) memory_.total_of(round).units.slice[i] = units[i];
     }
     const auto any = [](std::uint64_t bits) { return warp::any(bits << 1 != 0); };
+    if (Count == 1) return any(left) || Summed::exponent_above(highest) > most ? 2 : 1;
     if (any(left)) return Count == 2 ? 3 : Count == 3 ? window_slices : window_slices + 1;
     if (Count > 3 && any(left_by_three)) return window_slices;
     return Count > 2 && any(left_by_two) ? 3 : 2;
   }
 
+  /// Replaces the slot's elements, which one slice holds, by their prefixes; tells whether these
+  /// are certain. What is a multiple of a high power of two is the same for all of a lane's
+  /// prefixes, the rest below a unit counts as half of one: any part of one rounds alike, unless
+  /// prefixes are small.
+  template <bool Exclusive>
+  __device__ bool write_in_one(std::uint32_t round, const TileStart& start) {
+    const std::uint32_t slot = round % exact_slots;
+    const WindowUnits& before = start.segment[warp::index()].units;
+    const double2 below = memory_.lanes_below[slot][warp::lane()];
+    const int exponent = one_slice_exponent(memory_.total_of(round).top, start.top);
+    const int unit = exponent - one_slice_bits;
+    const double upper_bias = bias_of_unit(slice_unit(start.top, 0));
+    const double lower_bias = bias_of_unit(slice_unit(start.top, 1));
+    const double high_bias = bias_of_unit(exponent + 4);
+    const double unit_bias = bias_of_unit(unit);
+    const double half_bias = bias_of_unit(unit - 1);
+    const double upper = (biased(upper_bias, before.slice[0]) - upper_bias) + below.x;
+    const double lower = (biased(lower_bias, before.slice[1]) - lower_bias) + below.y;
+    const double high = (upper + high_bias) - high_bias;
+    const double whole = (lower + unit_bias) - unit_bias;
+    const bool any_rest = start.any_rest || before.any_below(1) || lower != whole;
+    double sum = half_bias + ((upper - high) + whole);
+    if (any_rest) sum = biased(sum, lower < whole ? -1 : 1);
+    const double high_less_bias = high - half_bias;
+    const std::uint32_t first = magnitude_word(sum + high_less_bias);
+    // All elements of a lane are below 2^(exponent + 5) together.
+    constexpr int large = std::is_same_v<Out, double> ? 10 : 6;
+    const bool certain = !any_rest || first >= power_word(exponent + large);
+    const int spare_bits = exponent_above(first) + 1 - (unit - 1) - significand_bits<double>;
+    const std::uint32_t mask = spare_bits > 0 ? (1u << spare_bits) - 1 : 0;
+    const auto prefix_after = [&](InBits element) {
+      const auto add = [&] { sum = Summed::added(sum, Placed::of(element)); };
+      if constexpr (!Exclusive) add();
+      const double kept = std::is_same_v<Out, double> ? sum : last_bits_to_odd(sum, mask);
+      const OutBits prefix = OutputRounding<Out>::bits_of(kept + high_less_bias);
+      if constexpr (Exclusive) add();
+      return prefix;
+    };
+    replace_elements<In, Out>(memory_.slot[slot], prefix_after);
+    return warp::all(certain);
+  }
+
   /// Replaces the slot's elements by their prefixes; tells whether these are certain.
   template <bool Exclusive>
-  __device__ bool write_in_two(std::uint32_t round, const TileStart& start) {
+  __device__ bool write_in_upper(std::uint32_t round, const TileStart& start) {
+    if constexpr (has_one_slice)
+      if (memory_.total_of(round).slices == 1) return write_in_one<Exclusive>(round, start);
     const std::uint32_t slot = round % exact_slots;
     const WindowUnits before = start.segment[warp::index()].units;
     const SegmentTotal& total = memory_.total_of(round);
