@@ -51,7 +51,10 @@ enum class Series {
   least_normal,
   zeros_of_both_signs,
   non_finite_at_edges,
-  wide_in_places
+  wide_in_places,
+  halves_above_a_trace,
+  halves_below_a_trace,
+  halves_above_a_far_trace
 };
 
 constexpr Series all_series[] = {Series::uniform,
@@ -72,7 +75,18 @@ constexpr Series all_series[] = {Series::uniform,
                                  Series::least_normal,
                                  Series::zeros_of_both_signs,
                                  Series::non_finite_at_edges,
-                                 Series::wide_in_places};
+                                 Series::wide_in_places,
+                                 Series::halves_above_a_trace,
+                                 Series::halves_below_a_trace,
+                                 Series::halves_above_a_far_trace};
+
+/// 2^14 and steps up and down: prefixes lie between two of some type, but for a trace.
+double halves_with(double trace, std::size_t i) {
+  if (i == 0) return trace;
+  if (i == 1) return 0x1p14;
+  const double step = std::ldexp(1.0, 6 - static_cast<int>(i / 2048 % 48));
+  return i % 2 == 0 ? step : -step;
+}
 
 double element_of_series(Series series, std::size_t i, std::mt19937_64& random) {
   const double u = std::uniform_real_distribution<double>(-1.0, 1.0)(random);
@@ -117,6 +131,12 @@ double element_of_series(Series series, std::size_t i, std::mt19937_64& random) 
       if (in_tile != 0 && in_tile != static_cast<int>(tile) - 1) return u;
       if (random() % 8 != 0) return u;
       return random() % 3 == 0 ? std::nan("") : random() % 2 == 0 ? infinity : -infinity;
+    case Series::halves_above_a_trace:
+      return halves_with(0x1p-60, i);
+    case Series::halves_below_a_trace:
+      return halves_with(-0x1p-60, i);
+    case Series::halves_above_a_far_trace:
+      return halves_with(0x1p-100, i);
     case Series::wide_in_places:
       return i / 5000 % 7 == 0 ? std::ldexp(u, static_cast<int>(random() % 220) - 120) : u;
   }
@@ -289,10 +309,12 @@ TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
 }
 
 /// Warps of a block are several tiles apart, and read one another's sums.
-TEST_P(CudaFloatScan, WideTilesOfManyRoundsAreScanned) {
+TEST_P(CudaFloatScan, TilesOfManyRoundsAreScanned) {
   const auto size = static_cast<std::size_t>(20 * multiprocessors()) * tile;
   const ScanSpec spec = sum_of(GetParam(), GetParam());
-  for (const Series series : {Series::wide_in_places, Series::least_normal}) {
+  for (const Series series :
+       {Series::wide_in_places, Series::least_normal, Series::halves_above_a_trace,
+        Series::halves_below_a_trace, Series::halves_above_a_far_trace}) {
     const auto bytes = bytes_of_series(GetParam(), series, size);
     const auto none = Accumulator::empty();
     EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
