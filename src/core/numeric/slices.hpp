@@ -27,6 +27,21 @@ WARPFOLD_HD constexpr int exponent_above(std::uint32_t word) {
   return static_cast<int>(word >> word_exponent_shift) - word_exponent_bias + 1;
 }
 
+/// 1.5 * 2^(unit + 52): numbers below 2^(unit + 50) added to it are rounded to multiples of 2^unit,
+/// which its lower bits count.
+WARPFOLD_HD inline double bias_of_unit(int unit) {
+  const std::uint32_t word = power_word(unit + 52) | 1u << (word_exponent_shift - 1);
+  return std::bit_cast<double>(std::uint64_t{word} << 32);
+}
+
+WARPFOLD_HD inline double biased(double bias, std::int64_t units) {
+  return std::bit_cast<double>(std::bit_cast<std::int64_t>(bias) + units);
+}
+
+WARPFOLD_HD inline std::int64_t units_of(double bias, double biased) {
+  return std::bit_cast<std::int64_t>(biased) - std::bit_cast<std::int64_t>(bias);
+}
+
 /// The exact sum of up to `max_addends` doubles below 2^exponent, less what is left of each below
 /// the last slice (Rump, Ogita, Oishi, SIAM J. Sci. Comput. 31(1), 2008: ExtractVector).
 ///
@@ -69,18 +84,12 @@ class Slices {
   WARPFOLD_HD double biased(int i) const { return biased_[i]; }
 
   /// Slice i in its units, and back: with its bias it counts them in its lower bits.
-  WARPFOLD_HD std::int64_t units(int i) const {
-    return std::bit_cast<std::int64_t>(biased_[i]) - std::bit_cast<std::int64_t>(bias(i));
-  }
+  WARPFOLD_HD std::int64_t units(int i) const { return units_of(bias(i), biased_[i]); }
   WARPFOLD_HD double value_of(int i, std::int64_t units) const {
-    return std::bit_cast<double>(std::bit_cast<std::int64_t>(bias(i)) + units) - bias(i);
+    return warpfold::biased(bias(i), units) - bias(i);
   }
 
-  WARPFOLD_HD double bias(int i) const {
-    constexpr std::uint32_t half = 1u << (word_exponent_shift - 1);
-    const std::uint32_t word = power_word(exponent_ + 13 - bits * i) | half;
-    return std::bit_cast<double>(static_cast<std::uint64_t>(word) << 32);
-  }
+  WARPFOLD_HD double bias(int i) const { return bias_of_unit(unit(i)); }
   WARPFOLD_HD int exponent() const { return exponent_; }
 
  private:

@@ -279,4 +279,14 @@ class ThreadShare {
   std::uint32_t chunks_ = 0;  ///< whose loads were started, or which no others follow
 };
 
+/// What sums that take any element do about windows: nothing.
+template <class T>
+struct SumsWithoutWindow {
+  struct Shared {};
+
+  __device__ void open(const Chunk<T>&, bool) { __syncthreads(); }
+  __device__ static constexpr bool too_narrow() { return false; }
+  __device__ void sum_far(bool) {}
+};
+
 }  // namespace warpfold::cuda::kernels

@@ -295,7 +295,7 @@ class SlicedSums {
     Win window;
     window.open(exponent, Slices::orders);
     clear_sums<Slices>(sum_, place);
-    const double factor = std::bit_cast<double>(std::uint64_t{exponent_word(by - scale)} << 32);
+    const double factor = std::bit_cast<double>(std::uint64_t{power_word(by - scale)} << 32);
 #pragma unroll 2
     for (int i = 0; i < FarElements<T>::batch; i += warp::lanes) {
       T element = i < end ? own[i] : T{};

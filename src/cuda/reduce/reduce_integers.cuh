@@ -41,7 +41,7 @@ __device__ void add_magnitude(Number& number, Unsigned192 magnitude, bool) {
 /// 2^12 * 8 * (2^16 - 1) < 2^31 in sums and magnitudes, 2^12 * 16 * 255^2 < 2^32 in squares of
 /// unsigned bytes and 2^12 * 16 * 2^14 = 2^30 in those of signed ones.
 template <class T, ReduceNeeds needs>
-class IntegerSums {
+class IntegerSums : public SumsWithoutWindow<T> {
   static constexpr bool wide = sizeof(T) == 8;
   static constexpr bool narrow = sizeof(T) < 4;
   static constexpr bool is_signed = std::is_signed_v<T>;
@@ -53,20 +53,15 @@ class IntegerSums {
 
  public:
   static constexpr std::uint32_t settle_chunks = (1u << 12) / Chunk<T>::vectors;
-  struct Shared {};
 
-  __device__ IntegerSums(BlockTotals& block, Shared&) : block_(block) {}
-
-  __device__ void open(const Chunk<T>&, bool) { __syncthreads(); }
+  __device__ IntegerSums(BlockTotals& block, SumsWithoutWindow<T>::Shared&) : block_(block) {}
 
   template <class Take>
   __device__ void take(Take take) {
     take(*this);
   }
 
-  __device__ static constexpr bool too_narrow() { return false; }
   __device__ void sort_out(const Chunk<T>&, const ThreadShare<T>&) {}
-  __device__ void sum_far(bool) {}
 
   __device__ void add(const Chunk<T>& chunk) {
 #pragma unroll

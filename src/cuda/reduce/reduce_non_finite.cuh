@@ -48,21 +48,16 @@ __device__ std::uint32_t count_non_finite(const Chunk<T>& chunk, const ThreadSha
 
 /// Only that which every reduction counts.
 template <class T>
-class NonFiniteCounts {
+class NonFiniteCounts : public SumsWithoutWindow<T> {
  public:
   static constexpr std::uint32_t settle_chunks = std::uint32_t{1} << 16;
-  struct Shared {};
 
-  __device__ NonFiniteCounts(BlockTotals& block, Shared&) : block_(block) {}
-
-  __device__ void open(const Chunk<T>&, bool) { __syncthreads(); }
+  __device__ NonFiniteCounts(BlockTotals& block, SumsWithoutWindow<T>::Shared&) : block_(block) {}
 
   template <class Take>
   __device__ void take(Take take) {
     take(*this);
   }
-
-  __device__ static constexpr bool too_narrow() { return false; }
 
   __device__ void sort_out(Chunk<T>& chunk, const ThreadShare<T>& share) {
     const auto elements = chunk.elements();
@@ -72,7 +67,6 @@ class NonFiniteCounts {
     if (!finite) count_non_finite(chunk, share, block_);
   }
 
-  __device__ void sum_far(bool) {}
   __device__ void add(const Chunk<T>&) {}
   __device__ void settle(const ThreadShare<T>&) {}
   __device__ void flush(Accumulator&) { __syncthreads(); }

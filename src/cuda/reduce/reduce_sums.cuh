@@ -24,7 +24,7 @@ template <class Slices>
 __device__ void clear_sums(double (&sum)[static_cast<std::size_t>(Slices::sums)],
                            const SlicesPlace& place) {
 #pragma unroll
-  for (int i = 0; i < Slices::sums; ++i) sum[i] = empty_sum(Slices::unit(i, place.exponent));
+  for (int i = 0; i < Slices::sums; ++i) sum[i] = bias_of_unit(Slices::unit(i, place.exponent));
 }
 
 /// In shared memory: a warp's sums in slices, as integers, in units. Those of a group lie in the
@@ -54,9 +54,9 @@ struct WarpSums {
       std::int64_t units[count];
 #pragma unroll
       for (int i = 0; i < count; ++i) {
-        const double empty = empty_sum(Slices::unit(first + i, place.exponent));
-        units[i] = std::bit_cast<std::int64_t>(sum[first + i]) - std::bit_cast<std::int64_t>(empty);
-        sum[first + i] = empty;
+        const double bias = bias_of_unit(Slices::unit(first + i, place.exponent));
+        units[i] = units_of(bias, sum[first + i]);
+        sum[first + i] = bias;
       }
       part[first / group][warp::lane()] += warp::reduce_scatter(units);
     });

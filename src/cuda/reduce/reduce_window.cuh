@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/numeric/rounding.hpp"
+#include "core/numeric/slices.hpp"
 #include "cuda/reduce/reduce_elements.cuh"
 #include "cuda/reduce/reduce_slices.cuh"
 
@@ -179,10 +180,6 @@ class Window<Float16, Slices> {
   __device__ static int exponent_above(std::uint32_t) { return highest; }
 };
 
-constexpr std::uint32_t exponent_word(int exponent) {
-  return static_cast<std::uint32_t>(exponent + 1023) << 20;
-}
-
 /// A window whose lower end falls below the least normal number ends at zero: its unit is 2^-1074,
 /// or less. For windows below the lowest, as for those above the highest, elements are scaled, so
 /// that units of squares are normal numbers.
@@ -197,8 +194,8 @@ class Window<double, Slices> {
   static constexpr int highest = squares ? 480 : 960;
 
   __device__ void open(int exponent, int orders) {
-    top_ = exponent_word(exponent);
-    bottom_ = exponent <= far_lowest ? 0 : exponent_word(exponent - orders);
+    top_ = power_word(exponent);
+    bottom_ = exponent <= far_lowest ? 0 : power_word(exponent - orders);
   }
 
   /// 2^exponent as well, which the slices do take, but not the least elements above the bottom.

@@ -169,7 +169,7 @@ class LaneSlices {
   /// Replaces the sum by units, in all `Count` slices.
   __device__ void set(const WindowUnits& units) {
 #pragma unroll
-    for (int i = 0; i < Count; ++i) biased[i] = kernels::biased(bias(i), units.slice[i]);
+    for (int i = 0; i < Count; ++i) biased[i] = warpfold::biased(bias(i), units.slice[i]);
   }
 
   /// Returns the sum rounded to an output element.

@@ -39,21 +39,6 @@ __device__ inline int top_of_at_least(int exponent) {
   return max((exponent + 3) & ~3, least_full_top);
 }
 
-/// 1.5 * 2^(unit + 52): numbers below 2^(unit + 50) added to it are rounded to multiples of 2^unit,
-/// which its lower bits count.
-__device__ inline double bias_of_unit(int unit) {
-  const std::uint32_t word = power_word(unit + 52) | 1u << (word_exponent_shift - 1);
-  return std::bit_cast<double>(std::uint64_t{word} << 32);
-}
-
-__device__ inline double biased(double bias, std::int64_t units) {
-  return std::bit_cast<double>(std::bit_cast<std::int64_t>(bias) + units);
-}
-
-__device__ inline std::int64_t units_of(double bias, double biased) {
-  return std::bit_cast<std::int64_t>(biased) - std::bit_cast<std::int64_t>(bias);
-}
-
 /// A number as multiples of its slices' units.
 struct WindowUnits {
   std::int64_t slice[window_slices];
