@@ -63,37 +63,92 @@ __device__ __noinline__ inline WordSums sum_of_lower_words(const ExactRecords& r
   return sums;
 }
 
-/// Adds records of whatever windows. By a whole warp.
+/// Returns the sums of all lanes' words of one window, of slices 3 and 4 by lanes of blocks. By a
+/// whole warp.
+__device__ inline WindowUnits sum_of_words(const WordSums& own, const WordSums& lower, bool more) {
+  constexpr std::int64_t offset = std::int64_t{1} << 52;
+  WindowUnits sum{};
+  if (TilePlace::is_lead()) {
+    sum.slice[0] = own.lead();
+  } else {
+    sum.slice[1] = own.high();
+    sum.slice[2] = own.low();
+  }
+  sum.slice[0] += offset;
+  sum.slice[3] = lower.high();
+  sum.slice[4] = lower.low();
+#pragma unroll
+  for (int i = 0; i < window_slices; ++i)
+    if (i < 3 || more)
+      sum.slice[i] = static_cast<std::int64_t>(warp::sum(static_cast<std::uint64_t>(sum.slice[i])));
+  sum.slice[0] -= warp::lanes * offset;
+  return sum;
+}
+
+/// The lower words of a lane's records that have slices 3 and 4. By a whole warp.
+__device__ inline LaneRecords lower_words_of(const ExactRecords& records, std::uint32_t wanted,
+                                             const TilePlace& place) {
+  LaneRecords lower{};
+  bool missing = true;
+  while (missing) {
+    missing = false;
+#pragma unroll
+    for (int i = 0; i < LaneRecords::count; ++i) {
+      const std::uint32_t block = place.block_of(i);
+      const std::uint32_t round = place.round_of(block);
+      if ((wanted >> i & 1) == 0 || lower.word[i].epoch == records.epoch(round)) continue;
+      missing = true;
+      lower.word[i] = load_whole(records.lower_words + records.place(round, block));
+    }
+    missing = warp::any(missing);
+  }
+  return lower;
+}
+
+/// Adds records of whatever windows: those of each together. By a whole warp.
 __device__ inline void add_of_any_window(LaneDigits& sum, const ExactRecords& records,
                                          const LaneRecords& read, const TilePlace& place) {
+  std::uint32_t left = 0;
+  std::uint32_t more = 0;
+  std::uint32_t in_digits = 0;
+#pragma unroll
+  for (int i = 0; i < LaneRecords::count; ++i) {
+    if (!place.is_lead() || !place.is_before(place.block_of(i))) continue;
+    const std::uint32_t head = read.word[i].part[2];
+    ((head & in_digits_flag) != 0 ? in_digits : left) |= 1u << i;
+    if ((head & more_slices_flag) != 0) more |= 1u << i;
+  }
+  const LaneRecords lower = lower_words_of(records, more, place);
 #pragma unroll 1
   for (int i = 0; i < LaneRecords::count; ++i) {
-    const std::uint32_t block = place.block_of(i);
-    const bool wanted = place.is_lead() && place.is_before(block);
-    const std::uint32_t head = wanted ? read.word[i].part[2] : 0;
-    WordSums lead{};
-    lead.add(read.word[i]);
-    const WordSums upper = warp::shuffle_down(lead, 1);
-    WordSums lower{};
-    if ((head & more_slices_flag) != 0) lower.add(records.lower_of(place.round_of(block), block));
-    __syncwarp();
-    std::uint32_t in_digits = warp::ballot((head & in_digits_flag) != 0);
-    while (in_digits != 0) {
-      const std::uint32_t from = warp::shuffle(block, trailing_zeros(in_digits));
-      in_digits &= in_digits - 1;
+    std::uint32_t having = warp::ballot((in_digits >> i & 1) != 0);
+    while (having != 0) {
+      const std::uint32_t from = warp::shuffle(place.block_of(i), trailing_zeros(having));
+      having &= having - 1;
       records.add_digits(place.round_of(from), from, sum);
     }
-    std::uint32_t others = warp::ballot(wanted && (head & in_digits_flag) == 0);
-    while (others != 0) {
-      const int top = top_of(warp::shuffle(head, trailing_zeros(others)));
-      const bool adds = (others >> warp::lane() & 1) != 0 && top_of(head) == top;
-      WindowUnits units{};
-      if (adds) units = {{lead.lead(), upper.high(), upper.low(), lower.high(), lower.low()}};
+  }
+  while (warp::any(left != 0)) {
+    std::uint32_t some = 0;
 #pragma unroll
-      for (std::int64_t& slice : units.slice) slice = warp::reduce_xor(slice, warp::Plus{});
-      sum.add(units, top);
-      others &= ~warp::ballot(adds);
+    for (int i = 0; i < LaneRecords::count; ++i)
+      if ((left >> i & 1) != 0) some = read.word[i].part[2] & head_mask;
+    const std::uint32_t window = warp::shuffle(some, trailing_zeros(warp::ballot(left != 0)));
+    std::uint32_t its = 0;
+#pragma unroll
+    for (int i = 0; i < LaneRecords::count; ++i)
+      if ((read.word[i].part[2] & head_mask) == window) its |= left & 1u << i;
+    left &= ~its;
+    its = warp::shuffle(its, warp::lane() & ~1);
+    WordSums upper{};
+    WordSums below{};
+#pragma unroll
+    for (int i = 0; i < LaneRecords::count; ++i) {
+      if ((its >> i & 1) == 0) continue;
+      upper.add(read.word[i]);
+      below.add(lower.word[i]);
     }
+    sum.add(sum_of_words(upper, below, true), top_of(window));
   }
 }
 
@@ -287,28 +342,12 @@ class TileResolver {
     WordSums own{};
 #pragma unroll
     for (const RecordWord& word : records.word) own.add(word);
-    WindowUnits sum{};
-    if (place.is_lead()) {
-      sum.slice[0] = own.lead();
-    } else {
-      sum.slice[1] = own.high();
-      sum.slice[2] = own.low();
-    }
+    WordSums lower{};
     if (more_slices) {
       const ExactRecords where = records_;
-      const WordSums lower = sum_of_lower_words(where, place);
-      sum.slice[3] = lower.high();
-      sum.slice[4] = lower.low();
+      lower = sum_of_lower_words(where, place);
     }
-    constexpr std::int64_t offset = std::int64_t{1} << 52;
-    sum.slice[0] =
-        static_cast<std::int64_t>(warp::sum(static_cast<std::uint64_t>(sum.slice[0] + offset))) -
-        warp::lanes * offset;
-#pragma unroll
-    for (int i = 1; i < window_slices; ++i)
-      if (i < 3 || more_slices)
-        sum.slice[i] =
-            static_cast<std::int64_t>(warp::sum(static_cast<std::uint64_t>(sum.slice[i])));
+    WindowUnits sum = sum_of_words(own, lower, more_slices);
     sum.add(prefix_.units);
     sum.normalize();
     constexpr std::int64_t limit = std::int64_t{1} << (lead_bits - 1);

@@ -128,11 +128,6 @@ struct ExactRecords {
     store_whole(lower_words + place(round, block), record.lower);
   }
 
-  /// Waits for slices 3 and 4 of a record.
-  __device__ RecordWord lower_of(std::uint32_t round, std::uint32_t block) const {
-    return published(round, lower_words + place(round, block));
-  }
-
   /// By a whole warp.
   __device__ void publish(std::uint32_t round, std::uint32_t block,
                           const LaneDigits& number) const {
