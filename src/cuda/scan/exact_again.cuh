@@ -172,9 +172,10 @@ class LaneSlices {
     for (int i = 0; i < Count; ++i) biased[i] = warpfold::biased(bias(i), units.slice[i]);
   }
 
-  /// Returns the sum rounded to an output element.
+  /// Returns the sum as what is to be rounded to an output element; of three slices with `half` a
+  /// unit of the last.
   template <class Out>
-  __device__ typename PlacedFloat<Out>::Bits rounded() const {
+  __device__ double sum_for(double half) const {
     double part[Count];
 #pragma unroll
     for (int i = 0; i < Count; ++i) part[i] = biased[i] - bias(i);
@@ -182,6 +183,7 @@ class LaneSlices {
     double below = part[Count - 1];
     if constexpr (Count == 3) {
       // What the upper two leave is far below their sum, or nothing.
+      below += half;
       high += part[1];
       const double second = high - part[0];
       below = sum_to_odd((part[0] - (high - second)) + (part[1] - second), below);
@@ -204,18 +206,20 @@ class LaneSlices {
 #pragma unroll
       for (int i = Count - 2; i > 0; --i) below = sum_to_odd(part[i], below);
     }
-    return OutputRounding<Out>::bits_of(OutputRounding<Out>::sum(high, below));
+    return OutputRounding<Out>::sum(high, below);
   }
 
  private:
   int top_;
 };
 
-/// Replaces the slot's elements by their prefixes, unless they are more than so many slices below
-/// `top` hold; tells whether it did.
+/// Replaces the slot's elements by their prefixes, where so many slices below `top` hold them and
+/// what is before them; tells whether these are certain. Where there is `more` before, less than a
+/// unit of the last of three slices, it counts as half of one: any part of one rounds alike, unless
+/// prefixes are small.
 template <class In, class Out, int Count>
 __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const WindowUnits& before,
-                                             bool exclusive) {
+                                             bool more, bool exclusive) {
   using Shape = ExactShape<In, Out>;
   auto& memory = TileMemory<Shape>::own().segment[warp::index()];
   LaneSlices<In, Count> sum(top);
@@ -238,20 +242,29 @@ __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const 
   }
   units.normalize();
   sum.set(units);
+  const double last_bias = sum.bias(Count - 1);
+  const double half = more ? (biased(last_bias, 1) - last_bias) / 2 : 0.0;
+  std::uint32_t lowest = ~0u;
+  const auto rounded = [&] {
+    const double prefix = sum.template sum_for<Out>(half);
+    if constexpr (Count == 3) lowest = min(lowest, magnitude_word(prefix));
+    return OutputRounding<Out>::bits_of(prefix);
+  };
   const auto prefix_before = [&](typename Shape::InBits bits) {
-    const typename Shape::OutBits prefix = sum.template rounded<Out>();
+    const typename Shape::OutBits prefix = rounded();
     sum.add(Shape::Placed::of(bits));
     return prefix;
   };
   const auto prefix_after = [&](typename Shape::InBits bits) {
     sum.add(Shape::Placed::of(bits));
-    return sum.template rounded<Out>();
+    return rounded();
   };
   if (exclusive)
     replace_elements<In, Out>(memory.slot[slot], prefix_before);
   else
     replace_elements<In, Out>(memory.slot[slot], prefix_after);
-  return true;
+  const int least = slice_unit(top, Count - 1) + significand_bits<Out>;
+  return !more || warp::all(lowest >= power_word(max(least, -1022)));
 }
 
 /// Replaces the numbers of the lanes by the sum of `base` and those of the lanes below.
@@ -342,9 +355,8 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
   const SegmentTotal& total = memory.total_of(round);
   const std::uint32_t flags = start.segment[warp::index()].flags;
   const int scaled = static_cast<int>(total.scaled_by);
-  if (((flags | total.flags) & special_flags) == 0 && !start.any_rest &&
-      total.slices <= window_slices && total.top <= start.top - Shape::room &&
-      scaled == (start.top > largest_top ? scaled_by : 0)) {
+  if (((flags | total.flags) & special_flags) == 0 && total.slices <= window_slices &&
+      total.top <= start.top - Shape::room && scaled == (start.top > largest_top ? scaled_by : 0)) {
     WindowUnits before = start.segment[warp::index()].units;
     LaneDigits rest{};
     if (start.again) {
@@ -352,10 +364,15 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
       before = rest.take(start.top, memory.digit);
     }
     const int top = start.top - scaled;
-    const bool in_three = total.slices <= 3 && !before.any_below(2);
-    const bool written =
-        !rest.any() && (in_three ? write_in_slices<In, Out, 3>(slot, top, before, array.exclusive)
-                                 : write_in_slices<In, Out, 5>(slot, top, before, array.exclusive));
+    const bool any_rest = start.any_rest || rest.any();
+    bool written = false;
+    if (total.slices <= 3) {
+      written = write_in_slices<In, Out, 3>(slot, top, before, any_rest || before.any_below(2),
+                                            array.exclusive);
+      if (!written) read_again<In, Out>(array, round, tile_number);
+    }
+    if (!written && !any_rest)
+      written = write_in_slices<In, Out, 5>(slot, top, before, false, array.exclusive);
     if (written) {
       __syncwarp();
       if (std::is_same_v<Out, double> && scaled != 0) unscale<Shape>(memory.slot[slot]);

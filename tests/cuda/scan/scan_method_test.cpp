@@ -54,7 +54,8 @@ enum class Series {
   wide_in_places,
   halves_above_a_trace,
   halves_below_a_trace,
-  halves_above_a_far_trace
+  halves_above_a_far_trace,
+  halves_that_cancel
 };
 
 constexpr Series all_series[] = {Series::uniform,
@@ -78,7 +79,8 @@ constexpr Series all_series[] = {Series::uniform,
                                  Series::wide_in_places,
                                  Series::halves_above_a_trace,
                                  Series::halves_below_a_trace,
-                                 Series::halves_above_a_far_trace};
+                                 Series::halves_above_a_far_trace,
+                                 Series::halves_that_cancel};
 
 /// 2^14 and steps up and down: prefixes lie between two of some type, but for a trace.
 double halves_with(double trace, std::size_t i) {
@@ -137,6 +139,9 @@ double element_of_series(Series series, std::size_t i, std::mt19937_64& random) 
       return halves_with(-0x1p-60, i);
     case Series::halves_above_a_far_trace:
       return halves_with(0x1p-100, i);
+    case Series::halves_that_cancel:
+      if (i > 3 && i % 2 == 0) return i % 4 == 0 ? 0x1p70 : -0x1p70;
+      return halves_with(0x1p-100, i < 4 ? i : i / 2);
     case Series::wide_in_places:
       return i / 5000 % 7 == 0 ? std::ldexp(u, static_cast<int>(random() % 220) - 120) : u;
   }
@@ -312,9 +317,9 @@ TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
 TEST_P(CudaFloatScan, TilesOfManyRoundsAreScanned) {
   const auto size = static_cast<std::size_t>(20 * multiprocessors()) * tile;
   const ScanSpec spec = sum_of(GetParam(), GetParam());
-  for (const Series series :
-       {Series::wide_in_places, Series::least_normal, Series::halves_above_a_trace,
-        Series::halves_below_a_trace, Series::halves_above_a_far_trace}) {
+  for (const Series series : {Series::wide_in_places, Series::least_normal,
+                              Series::halves_above_a_trace, Series::halves_below_a_trace,
+                              Series::halves_above_a_far_trace, Series::halves_that_cancel}) {
     const auto bytes = bytes_of_series(GetParam(), series, size);
     const auto none = Accumulator::empty();
     EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
