@@ -16,8 +16,8 @@ enum class FloatSums : std::uint8_t {
   /// Gives the exact prefixes, each rounded once: the same bits for any ranks and on any machine.
   reproducible,
   /// Adds in the output type's own arithmetic: gives the same bits from run to run for the same
-  /// partitions on one GPU model. Input and output type are the same, f32 or f64. Takes one rank
-  /// two thirds of the time.
+  /// partitions on one GPU model. Input and output type are the same, f32 or f64. Takes 0.8 to 0.9
+  /// of the time, less where elements spread over many binary orders or cancel.
   fast
 };
 
@@ -37,7 +37,7 @@ struct DeviceScanOptions {
 /// device memory for as many elements of the output type, aligned to them; `input.data` itself
 /// where both types have the same size. What is put into `stream` later meets the prefixes; the
 /// call may return before they are there. Ranks read their elements twice (reduce, MPI_Exscan,
-/// scan); the last one, or one alone, once, but for reproducible sums of floats.
+/// scan); the last one, or one alone, once.
 ///
 /// Collective over `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF, options and
 /// types equal on all ranks. Throws the same Error on every rank.
