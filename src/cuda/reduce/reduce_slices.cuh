@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/numeric/slices.hpp"
+#include "cuda/primitives/comparable.cuh"
 
 namespace warpfold::cuda::kernels {
 
@@ -16,9 +16,17 @@ namespace warpfold::cuda::kernels {
 /// floating-point summation, SIAM J. Sci. Comput. 31, 2008; J. Demmel, H. D. Nguyen, Parallel
 /// reproducible summation, IEEE Trans. Comput. 64, 2015.)
 ///
-/// So a slice's sum starts at the bias of its unit, and counts units in its lower bits, as long as
+/// So a slice's sum starts at 1.5 * 2^52 of its units. It counts them in its lower bits, as long as
 /// they are 2^51 at most: 2^headroom elements.
 inline constexpr int slice_sum_bits = 51;
+
+/// 1.5 * 2^exponent, a normal double. Made of words: of bias_of_unit() a kernel spills.
+__device__ inline double one_and_a_half(int exponent) {
+  return __hiloint2double(((exponent + 1023) << 20) | 0x80000, 0);
+}
+
+/// A sum, in units of 2^exponent, of nothing.
+__device__ inline double empty_sum(int exponent) { return one_and_a_half(exponent + 52); }
 
 /// Adds what of `x` is a multiple of the sum's unit, and returns it.
 __device__ inline double add_rounded(double x, double& sum) {

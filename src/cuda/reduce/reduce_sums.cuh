@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/numeric/fixed_point.hpp"
+#include "core/numeric/slices.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/reduce/reduce_block.cuh"
 #include "cuda/reduce/reduce_slices.cuh"
@@ -24,7 +25,7 @@ template <class Slices>
 __device__ void clear_sums(double (&sum)[static_cast<std::size_t>(Slices::sums)],
                            const SlicesPlace& place) {
 #pragma unroll
-  for (int i = 0; i < Slices::sums; ++i) sum[i] = bias_of_unit(Slices::unit(i, place.exponent));
+  for (int i = 0; i < Slices::sums; ++i) sum[i] = empty_sum(Slices::unit(i, place.exponent));
 }
 
 /// In shared memory: a warp's sums in slices, as integers, in units. Those of a group lie in the
@@ -54,7 +55,7 @@ struct WarpSums {
       std::int64_t units[count];
 #pragma unroll
       for (int i = 0; i < count; ++i) {
-        const double bias = bias_of_unit(Slices::unit(first + i, place.exponent));
+        const double bias = empty_sum(Slices::unit(first + i, place.exponent));
         units[i] = units_of(bias, sum[first + i]);
         sum[first + i] = bias;
       }
