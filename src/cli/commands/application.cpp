@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cli/commands/command.hpp"
+#include "cli/options/literal_words.hpp"
 #include "cli/options/option_errors.hpp"
 #include "cli/report/build_report.hpp"
 #include "cli/report/report_file.hpp"
@@ -46,10 +47,13 @@ class Program {
     commands_.push_back(make_generate_command(grammar_));
     commands_.push_back(make_bench_command(grammar_));
     commands_.push_back(make_ladder_command(grammar_));
+    for (CLI::App* command : grammar_.get_subcommands([](CLI::App*) { return true; }))
+      take_unmarked(*command);
   }
 
   void run(const Session& session) {
     std::vector<std::string> reversed(session.words.rbegin(), session.words.rend() - 1);
+    std::ranges::transform(reversed, reversed.begin(), marked);
     try {
       grammar_.parse(std::move(reversed));
     } catch (const CLI::CallForHelp&) {

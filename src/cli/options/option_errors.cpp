@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "cli/options/literal_words.hpp"
 #include "cli/report/text.hpp"
 
 namespace warpfold::cli {
@@ -90,7 +91,8 @@ Error option_error(const CLI::App& program, const CLI::ParseError& failure) {
   const CLI::App& application = chosen.empty() ? program : *chosen.front();
   const std::string help =
       fmt::format("See 'warpfold {}--help'.", chosen.empty() ? "" : application.get_name() + " ");
-  const std::vector<std::string> unexpected = application.remaining();
+  std::vector<std::string> unexpected = application.remaining();
+  std::ranges::transform(unexpected, unexpected.begin(), unmarked);
   const auto option = std::find_if(unexpected.begin(), unexpected.end(), [](const auto& word) {
     return word.size() > 1 && word.front() == '-';
   });

@@ -98,6 +98,26 @@ def test_a_name_that_looks_like_a_pattern_is_a_name(folder):
 
 
 @pytest.mark.parametrize("ranks", [None, 2])
+def test_what_stands_in_brackets_is_taken_as_written(folder, ranks):
+    path = folder / "[in,put]"
+    names = ["a", "b", "ab", "c,d", "[c,d]", "[[ee]]", "{}"]
+    for value, name in enumerate(names):
+        support.write(path, [value], "i32", name, mode="a")
+
+    def matched(*words):
+        report = reduce(path.name, *words, cwd=folder, ranks=ranks)
+        found = report.get("datasets", [report])
+        return {each["dataset"]: each["results"]["sum"] for each in found}
+
+    assert matched("[ab]") == {"a": 0, "b": 1}
+    assert matched("[c,d]", "c,d", "[[ee]]", "{}") == {"[c,d]": 4, "c,d": 3, "[[ee]]": 5, "{}": 6}
+    support.run("scan", path.name, "[c,d]", "-o", "[o]", cwd=folder, ranks=ranks)
+    assert support.read(folder / "[o]", "i64", "[c,d]") == [4]
+    support.fail("reduce", path.name, "[xy]", code=1, mentions=["'[xy]'", "'[c,d]'"], cwd=folder)
+    support.fail("scan", path.name, "a", "[x]", code=2, mentions=["argument '[x]'"], cwd=folder)
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
 def test_info_describes_several(path, ranks):
     def info(*words):
         return support.run("info", path, *words, "--json", "-", ranks=ranks).report
