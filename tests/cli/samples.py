@@ -1,5 +1,6 @@
 """Data on which sums are hard, or types are told apart; the same on every machine."""
 
+import h5py
 import numpy as np
 
 import reference
@@ -91,3 +92,18 @@ HARD = {
 
 def hard(kind, name, count):
     return HARD[kind](name, count, np.random.default_rng([len(kind), count]))
+
+
+def of_several_files(folder):
+    """Virtual datasets that rest on another one, a plain one and one in a raw file."""
+    values = np.arange(6, dtype="i4")
+    with h5py.File(folder / "plain.h5", "w") as file:
+        file["values"] = values
+    with h5py.File(folder / "raw.h5", "w") as file:
+        file.create_dataset("values", data=values, external=[(str(folder / "raw"), 0, 24)])
+    for name, source in (("inner.h5", "plain.h5"), ("outer.h5", "inner.h5"), ("over.h5", "raw.h5")):
+        with h5py.File(folder / name, "w") as file:
+            layout = h5py.VirtualLayout((6,), "i4")
+            layout[...] = h5py.VirtualSource(source, "values", (6,))
+            file.create_virtual_dataset("values", layout)
+    return {"outer.h5": ["inner.h5", "plain.h5"], "raw.h5": ["raw"], "over.h5": ["raw.h5", "raw"]}

@@ -60,8 +60,8 @@ class MeasuringCommand : public Command {
                       "Leave it out, or see warpfold_bench_host for the cpu backend.");
   }
 
-  /// Measures and tells the results. No report may replace one of `files`.
-  void run_measure(const Session& session, Measure measure, const std::vector<std::string>& files) {
+  /// Measures and tells the results. No report may replace a file of `used`.
+  void run_measure(const Session& session, Measure measure, const UsedFiles& used) {
     const auto compute = [&](const RunOptions& run) {
       settings_.run = run;
       return measure(session.communicator, settings_);
@@ -70,7 +70,7 @@ class MeasuringCommand : public Command {
       return bench_report(name_, what_, result);
     };
     const bench::Result result = run_and_report({name_, settings_.file, settings_.dataset}, session,
-                                                common_, files, compute, report);
+                                                common_, used, compute, report);
     refuse_wrong_results(result);
   }
 
@@ -98,13 +98,10 @@ class BenchCommand : public MeasuringCommand {
   void run(const Session& session) override {
     const Measure measure = parse_choice("measurement", what_, measurements);
     check_arguments();
-    std::vector<std::string> files;
-    for (const std::string& file : {settings_.file, settings_.output})
-      if (!file.empty()) files.push_back(file);
     // What it measures is MPI, which a process alone is there without.
     std::optional<mpi::Environment> environment;
     if (what_ == "combine" && !mpi::is_started()) environment.emplace();
-    run_measure(session, measure, files);
+    run_measure(session, measure, {settings_.file, {{settings_.dataset}}, settings_.output});
   }
 
  private:

@@ -36,8 +36,9 @@ class CompactCommand : public Command {
       options_.run = run;
       return compact(session.communicator, file_, dataset_, options_);
     };
-    run_and_report({"compact", file_, dataset_}, session, common_, {file_, options_.output.path},
-                   compute, [&](const CompactResult& result) { return make_report(result); });
+    run_and_report({"compact", file_, dataset_}, session, common_,
+                   {file_, {{dataset_}}, options_.output.path}, compute,
+                   [&](const CompactResult& result) { return make_report(result); });
   }
 
  private:

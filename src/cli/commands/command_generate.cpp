@@ -49,7 +49,7 @@ class GenerateCommand : public Command {
       return pipeline::generate(session.communicator, options_);
     };
     run_and_report({"generate", options_.output.path, options_.output.dataset}, session, common_,
-                   {options_.output.path}, compute,
+                   {"", {}, options_.output.path}, compute,
                    [&](const pipeline::GenerateResult& result) { return make_report(result); });
   }
 

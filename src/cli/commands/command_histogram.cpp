@@ -103,8 +103,9 @@ class HistogramCommand : public Command {
       options_.run = run;
       return histogram(session.communicator, arguments_.file, datasets, options_);
     };
-    run_and_report({"histogram", arguments_.file, name}, session, common_, {arguments_.file},
-                   compute, [&](const auto& result) { return make_report(result); });
+    run_and_report({"histogram", arguments_.file, name}, session, common_,
+                   {arguments_.file, arguments_.datasets, ""}, compute,
+                   [&](const auto& result) { return make_report(result); });
   }
 
   void take_bins(const std::string& text) {

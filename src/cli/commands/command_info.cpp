@@ -101,7 +101,7 @@ class InfoCommand : public Command {
       require_no_view_options();
     else
       check(arguments_);
-    ReportOutputs outputs(session, common_, {arguments_.file});
+    ReportOutputs outputs(session, common_, {arguments_.file, described(), ""});
     if (listing)
       list(session, outputs);
     else if (arguments_.several())
@@ -146,6 +146,11 @@ class InfoCommand : public Command {
          {"--select", "--where", "--fill-value", "--cf", "--plan", "--axis"})
       if (application().count(option) > 0)
         throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
+  }
+
+  /// Returns the datasets that are named; all of a file that is listed.
+  DatasetChoice described() const {
+    return {arguments_.datasets.names, arguments_.datasets.names.empty()};
   }
 
   void list(const Session& session, ReportOutputs& outputs) const {

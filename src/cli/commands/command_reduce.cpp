@@ -38,16 +38,14 @@ class ReduceCommand : public Command {
   void run(const Session& session) override {
     check(arguments_);
     check_output_options();
-    std::vector<std::string> files{arguments_.file};
     if (along_axes()) {
-      files.push_back(options_.output.path);
       options_.output.command = shell_quoted(session.words);
       if (application().count("--ops") == 0) options_.statistics = {Statistic::sum};
     }
     if (arguments_.several())
-      reduce_all(session, files, "", arguments_.datasets);
+      reduce_all(session, "", arguments_.datasets);
     else
-      reduce_all(session, files, arguments_.dataset(), arguments_.dataset());
+      reduce_all(session, arguments_.dataset(), arguments_.dataset());
   }
 
  private:
@@ -71,13 +69,13 @@ class ReduceCommand : public Command {
 
   /// Reduces one dataset, `name`, or a choice of several.
   template <class Datasets>
-  void reduce_all(const Session& session, const std::vector<std::string>& files,
-                  const std::string& name, const Datasets& datasets) {
+  void reduce_all(const Session& session, const std::string& name, const Datasets& datasets) {
     const auto compute = [&](const RunOptions& run) {
       options_.run = run;
       return reduce(session.communicator, arguments_.file, datasets, options_);
     };
-    run_and_report({"reduce", arguments_.file, name}, session, common_, files, compute,
+    run_and_report({"reduce", arguments_.file, name}, session, common_,
+                   {arguments_.file, arguments_.datasets, options_.output.path}, compute,
                    [&](const auto& result) { return make_report(result); });
   }
 

@@ -41,8 +41,9 @@ class ScanCommand : public Command {
       options_.run = run;
       return scan(session.communicator, file_, dataset_, options_);
     };
-    run_and_report({"scan", file_, dataset_}, session, common_, {file_, options_.output.path},
-                   compute, [&](const ScanResult& result) { return make_report(result); });
+    run_and_report({"scan", file_, dataset_}, session, common_,
+                   {file_, {{dataset_}}, options_.output.path}, compute,
+                   [&](const ScanResult& result) { return make_report(result); });
   }
 
  private:

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
+#include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -41,6 +43,22 @@ void require_one_on_output(const CommonOptions& options) {
                       "Give one of them a file name.");
 }
 
+std::vector<std::filesystem::path> paths_of(const UsedFiles& used) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : {used.input, used.output})
+    if (!file.empty()) paths.push_back(absolute_path(file));
+  return paths;
+}
+
+/// Tells whether a report would replace a file that the input's datasets rest on.
+bool replaces_source(const std::filesystem::path& report, const UsedFiles& used) {
+  std::error_code missing;
+  if (used.input.empty() || !std::filesystem::is_regular_file(report, missing)) return false;
+  const std::set<std::string> files = pipeline::files_read(used.input, used.datasets);
+  return std::ranges::any_of(
+      files, [&](const std::string& file) { return same_file(report, absolute_path(file)); });
+}
+
 using namespace std::chrono_literals;
 
 /// Rates are of so long, and metrics told as often.
@@ -53,21 +71,20 @@ ProgressWhen progress_of(const Session& session, const CommonOptions& common) {
 
 }  // namespace
 
-ReportOutputs::ReportOutputs(const Session& session, const CommonOptions& options,
-                             std::vector<std::string> used_files)
-    : session_(session), options_(options), used_files_(std::move(used_files)) {
+ReportOutputs::ReportOutputs(const Session& session, const CommonOptions& options, UsedFiles used)
+    : session_(session), options_(options), used_(std::move(used)) {
   require_one_on_output(options);
   pipeline::run_on_root(mpi::Communicator(session.communicator), [this] { open(); });
 }
 
 void ReportOutputs::open() {
-  std::vector<std::filesystem::path> taken;
-  for (const std::string& file : used_files_) taken.push_back(absolute_path(file));
-  const auto open_one = [&taken](const std::string& target, auto&& make) {
+  std::vector<std::filesystem::path> taken = paths_of(used_);
+  const auto open_one = [&](const std::string& target, auto&& make) {
     if (target.empty()) return;
     const std::filesystem::path path = absolute_path(target);
     const auto is_same = [&path](const auto& other) { return same_file(path, other); };
-    if (target != standard_output && std::any_of(taken.begin(), taken.end(), is_same))
+    const bool is_file = target != standard_output;
+    if (is_file && (std::ranges::any_of(taken, is_same) || replaces_source(path, used_)))
       throw usage_error("the report would replace " + target, "this run has another use for it",
                         "Give the report a name of its own.");
     taken.push_back(path);

@@ -15,6 +15,7 @@
 #include "cli/report/report_file.hpp"
 #include "cli/run/progress_bar.hpp"
 #include "cli/run/run_metrics.hpp"
+#include "warpfold/dataset_choice.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::cli {
@@ -29,14 +30,20 @@ struct Session {
   bool is_root() const { return rank == 0; }
 };
 
+/// Used files are those that a command reads and writes; empty where it doesn't.
+struct UsedFiles {
+  std::string input;
+  DatasetChoice datasets;  ///< of the input
+  std::string output;
+};
+
 /// Report outputs are what a command's report goes to.
 class ReportOutputs {
  public:
-  /// Opens the files that `options` names, that of metrics too; `used_files` are those the command
-  /// reads and writes, which no report may replace. Collective. Throws a usage Error for outputs
+  /// Opens the files that `options` names, that of metrics too; no report may replace one of those
+  /// used, nor one that the input's datasets rest on. Collective. Throws a usage Error for outputs
   /// that collide, an Error for one that can't be written.
-  ReportOutputs(const Session& session, const CommonOptions& options,
-                std::vector<std::string> used_files);
+  ReportOutputs(const Session& session, const CommonOptions& options, UsedFiles used);
 
   /// Writes the report that `make` gives; it is called on rank 0 alone. Collective. Throws Error.
   void publish(const std::function<Report()>& make);
@@ -53,7 +60,7 @@ class ReportOutputs {
 
   const Session& session_;
   const CommonOptions& options_;
-  std::vector<std::string> used_files_;
+  UsedFiles used_;
   std::optional<ReportFile> json_;
   std::optional<ReportFile> csv_;
   std::optional<RunMetrics> metrics_;
@@ -93,12 +100,12 @@ class WatchedRun {
 };
 
 /// Returns what compute(the options to run with) does under the user's eyes, its report published:
-/// report(result) is called on rank 0 alone. No report may replace one of `used_files`.
+/// report(result) is called on rank 0 alone. No report may replace a file of `used`.
 /// Collective. Throws what they throw.
 template <class Compute, class MakeReport>
 auto run_and_report(const RunSubject& subject, const Session& session, const CommonOptions& common,
-                    std::vector<std::string> used_files, Compute&& compute, MakeReport&& report) {
-  ReportOutputs outputs(session, common, std::move(used_files));
+                    UsedFiles used, Compute&& compute, MakeReport&& report) {
+  ReportOutputs outputs(session, common, std::move(used));
   auto result = WatchedRun(subject, session, common, outputs)(compute);
   outputs.publish([&] { return report(result); });
   return result;

@@ -55,6 +55,10 @@ struct DatasetInfo {
 /// Lists all files that must stay as they are for the dataset to be read.
 std::set<std::string> input_files(const DatasetInfo& info);
 
+/// Lists those of them that are there for the named datasets of a file; a dataset that can't be
+/// opened has none but the file.
+std::set<std::string> files_beneath(const std::string& file, const std::vector<std::string>& names);
+
 /// Returns a slice for each dimension of the stored shape, also where everything is selected.
 Selection selection_of(const DatasetInfo& info);
 

@@ -190,8 +190,7 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   DatasetInfo info;
   info.file = file;
   info.name = name;
-  info.stored_file = queried_name(
-      [&](char* text, std::size_t size) { return H5Fget_name(dataset, text, size); }, problem);
+  info.stored_file = stored_file_of(dataset, problem);
   info.format = type.format.value();
   info.stored_type = type.name;
   info.shape = shape_of(dataset, problem);

@@ -85,4 +85,9 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
   return DatasetHandle(require(H5Dopen2(file, name.c_str(), H5P_DEFAULT), problem));
 }
 
+std::string stored_file_of(hid_t dataset, const std::string& problem) {
+  return queried_name(
+      [&](char* text, std::size_t size) { return H5Fget_name(dataset, text, size); }, problem);
+}
+
 }  // namespace warpfold::io

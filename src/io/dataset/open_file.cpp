@@ -2,6 +2,7 @@
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
+#include "io/dataset/source_files.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -18,6 +19,15 @@ void describe_into(hid_t file, const std::string& problem, DatasetListing& listi
   listing.shape = shape_of(dataset.get(), problem);
   listing.unsupported =
       stored.format ? reason_against_placeholder(dataset.get()) : unsupported_reason(stored);
+}
+
+std::set<std::string> files_beneath(hid_t file, const std::string& path, const std::string& name) {
+  const std::string problem = cannot_read(path, name);
+  const DatasetHandle dataset = open_dataset(file, path, name, problem);
+  const std::string stored_file = stored_file_of(dataset.get(), problem);
+  std::set<std::string> files = found_sources(dataset.get(), stored_file, problem);
+  files.insert(stored_file);
+  return files;
 }
 
 }  // namespace
@@ -42,6 +52,21 @@ OpenFile::~OpenFile() {
 }
 
 OpenFile::OpenFile(OpenFile&& other) noexcept = default;
+
+std::set<std::string> files_beneath(const std::string& file,
+                                    const std::vector<std::string>& names) {
+  const LibraryScope scope;
+  std::set<std::string> files{file};
+  const FileHandle handle = open_for_reading(file);
+  for (const std::string& name : names) {
+    try {
+      files.merge(files_beneath(handle.get(), file, name));
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return files;
+}
 
 std::vector<DatasetListing> list_datasets(const std::string& file) {
   const LibraryScope scope;

@@ -155,13 +155,22 @@ class SourceCheck {
     std::size_t count = 0;
     require(H5Pget_virtual_count(creation.get(), &count), problem_);
     for (std::size_t i = 0; i < count; ++i) {
-      const Mapping mapping = mapping_at(creation.get(), i, problem_);
-      require_enumerable(mapping, problem_);
-      check_mapping(file, file_path, mapping, depth);
+      try {
+        const Mapping mapping = mapping_at(creation.get(), i, problem_);
+        require_enumerable(mapping, problem_);
+        check_mapping(file, file_path, mapping, depth);
+      } catch (const Error& failure) {
+        if (!failure_) failure_ = failure;
+      }
     }
   }
 
-  /// Gives away the files of the sources that were checked, but for what rests on them.
+  /// Throws what was found first of sources that are missing or cannot be checked.
+  void require_whole() const {
+    if (failure_) throw *failure_;
+  }
+
+  /// Gives away the files of the sources that were found.
   std::set<std::string> files() { return std::move(files_); }
 
  private:
@@ -191,10 +200,19 @@ class SourceCheck {
   }
 
   const std::string& problem_;
-  /// Sources that are whole, by file and dataset: many mappings may rest on one, on many levels.
+  /// Sources that were checked, by file and dataset: many mappings may rest on one, on many levels.
   std::set<std::pair<std::string, std::string>> checked_;
   std::set<std::string> files_;
+  std::optional<Error> failure_;
 };
+
+SourceCheck checked_sources(hid_t dataset, const std::string& file_path,
+                            const std::string& problem) {
+  const FileHandle file(require(H5Iget_file_id(dataset), problem));
+  SourceCheck sources(problem);
+  sources.check(file.get(), file_path, dataset, 0);
+  return sources;
+}
 
 }  // namespace
 
@@ -216,10 +234,14 @@ std::set<std::string> external_files(hid_t dataset, const std::string& problem) 
 
 std::set<std::string> virtual_sources(hid_t dataset, const std::string& file_path,
                                       const std::string& problem) {
-  const FileHandle file(require(H5Iget_file_id(dataset), problem));
-  SourceCheck sources(problem);
-  sources.check(file.get(), file_path, dataset, 0);
+  SourceCheck sources = checked_sources(dataset, file_path, problem);
+  sources.require_whole();
   return sources.files();
+}
+
+std::set<std::string> found_sources(hid_t dataset, const std::string& file_path,
+                                    const std::string& problem) {
+  return checked_sources(dataset, file_path, problem).files();
 }
 
 }  // namespace warpfold::io

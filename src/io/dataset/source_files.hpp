@@ -18,4 +18,10 @@ std::set<std::string> external_files(hid_t dataset, const std::string& problem);
 std::set<std::string> virtual_sources(hid_t dataset, const std::string& file_path,
                                       const std::string& problem);
 
+/// Returns the files of virtual_sources() that are there, or those of external_files(): all that
+/// the elements of an open dataset in `file_path` lie in beside that file. Throws an Error
+/// beginning with `problem`. Call within a LibraryScope.
+std::set<std::string> found_sources(hid_t dataset, const std::string& file_path,
+                                    const std::string& problem);
+
 }  // namespace warpfold::io

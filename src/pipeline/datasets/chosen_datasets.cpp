@@ -107,4 +107,15 @@ std::vector<ChosenDataset> chosen_datasets(const std::string& file, const Datase
   return chosen;
 }
 
+std::set<std::string> files_read(const std::string& file, const DatasetChoice& choice) {
+  std::vector<std::string> names = choice.names;
+  try {
+    if (choice.all || std::ranges::any_of(names, may_be_pattern))
+      for (const auto& listing : io::list_datasets(file)) names.push_back(listing.name);
+    return io::files_beneath(file, names);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace warpfold::pipeline

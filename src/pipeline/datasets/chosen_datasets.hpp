@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -28,6 +29,10 @@ struct ChosenDataset {
 /// rank: a pattern without any lists the datasets there are.
 std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
                                            const mpi::Communicator& communicator);
+
+/// Lists the files that the datasets of a choice lie in, and of patterns all of the file; none
+/// where that can't be opened. For one rank.
+std::set<std::string> files_read(const std::string& file, const DatasetChoice& choice);
 
 /// Returns what use(open(name)) makes of each of a file's chosen datasets. Those that were not
 /// chosen by their own name and can't be opened, or not as the options want it, are skipped.

@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
+import samples
 import support
 
 # Of virtual memory, in which MPI's shared memory and the threads' stacks count, too; sanitizers take
@@ -311,26 +312,11 @@ def test_an_output_replaces_a_link_and_not_what_it_points_to(folder):
     assert (folder / "precious").read_text() == "mine"
 
 
-def input_of_several_files(folder):
-    """Virtual datasets that rest on another one, a plain one and one in a raw file."""
-    values = np.arange(6, dtype="i4")
-    with h5py.File(folder / "plain.h5", "w") as file:
-        file["values"] = values
-    with h5py.File(folder / "raw.h5", "w") as file:
-        file.create_dataset("values", data=values, external=[(str(folder / "raw"), 0, 24)])
-    for name, source in (("inner.h5", "plain.h5"), ("outer.h5", "inner.h5"), ("over.h5", "raw.h5")):
-        with h5py.File(folder / name, "w") as file:
-            layout = h5py.VirtualLayout((6,), "i4")
-            layout[...] = h5py.VirtualSource(source, "values", (6,))
-            file.create_virtual_dataset("values", layout)
-    return {"outer.h5": ["inner.h5", "plain.h5"], "raw.h5": ["raw"], "over.h5": ["raw.h5", "raw"]}
-
-
 @pytest.mark.parametrize("ranks", [None, 2])
 @pytest.mark.parametrize("command", [("scan",), ("compact", "--where", ">1"),
                                      ("reduce", "--axis", "0")], ids=lambda words: words[0])  # fmt: skip
 def test_an_output_replaces_no_file_that_its_input_rests_on(folder, command, ranks):
-    for name, sources in input_of_several_files(folder).items():
+    for name, sources in samples.of_several_files(folder).items():
         for source in sources:
             before = (folder / source).read_bytes()
             support.fail(command[0], folder / name, "values", *command[1:], "-o", folder / source, "--force",

@@ -1,0 +1,77 @@
+"""Files that reports and metrics go to: what they replace, and what can't be written."""
+
+import json
+
+import h5py
+import pytest
+
+import samples
+import support
+
+REPORTS = ["--json", "--csv", "--metrics"]
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("report", REPORTS)
+def test_a_report_replaces_no_file_that_its_input_rests_on(folder, report, ranks):
+    for name, sources in samples.of_several_files(folder).items():
+        for source in sources:
+            before = (folder / source).read_bytes()
+            for dataset in ("values", "v*", "--all"):
+                words = ("reduce", name, dataset, report, source)
+                mentions = [f"the report would replace {source}"]
+                support.fail(*words, code=2, mentions=mentions, ranks=ranks, cwd=folder)
+            assert (folder / source).read_bytes() == before
+
+
+COMMANDS = {
+    "info": ("info", "outer.h5"),
+    "histogram": ("histogram", "outer.h5", "values"),
+    "scan": ("scan", "outer.h5", "values", "-o", "out.h5"),
+    "compact": ("compact", "outer.h5", "values", "-o", "out.h5", "--where", ">1"),
+    "reduce": ("reduce", "outer.h5", "values", "-o", "out.h5", "--axis", "0"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_reports_of_all_commands_keep_to_that(folder, command):
+    samples.of_several_files(folder)
+    before = (folder / "plain.h5").read_bytes()
+    words = (*COMMANDS[command], "--json", "plain.h5")
+    support.fail(*words, code=2, mentions=["plain.h5"], cwd=folder)
+    assert (folder / "plain.h5").read_bytes() == before
+    assert not (folder / "out.h5").exists()
+
+
+def test_a_report_replaces_no_source_beside_a_missing_one(folder):
+    for name in ("first.h5", "last.h5"):
+        support.write(folder / name, [1, 2, 3], "i32")
+    layout = h5py.VirtualLayout((9,), "i4")
+    for place, source in enumerate(("first.h5", "gone.h5", "last.h5")):
+        layout[3 * place : 3 * place + 3] = h5py.VirtualSource(source, "values", (3,))
+    with h5py.File(folder / "in.h5", "w") as file:
+        file.create_virtual_dataset("values", layout)
+    for source in ("first.h5", "last.h5"):
+        before = (folder / source).read_bytes()
+        words = ("reduce", "in.h5", "values", "--metrics", source)
+        support.fail(*words, code=2, mentions=[source], cwd=folder)
+        assert (folder / source).read_bytes() == before
+    support.fail("reduce", folder / "in.h5", "values", code=1, mentions=["gone.h5"])
+
+
+def test_a_report_replaces_no_file_behind_an_external_link(folder):
+    support.write(folder / "there.h5", [1, 2, 3], "i32")
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["values"] = h5py.ExternalLink("there.h5", "values")
+    before = (folder / "there.h5").read_bytes()
+    words = ("reduce", "in.h5", "values", "--metrics", "there.h5")
+    support.fail(*words, code=2, mentions=["there.h5"], cwd=folder)
+    assert (folder / "there.h5").read_bytes() == before
+
+
+def test_a_report_replaces_an_earlier_one(folder):
+    samples.of_several_files(folder)
+    for turn in (">0", ">4"):
+        words = ("reduce", "over.h5", "values", "--where", turn, "--json", "report.json")
+        support.run(*words, cwd=folder)
+    assert json.loads((folder / "report.json").read_text())["results"]["count"] == 1
