@@ -2,16 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "io/output/temporary_file.hpp"
@@ -44,17 +47,40 @@ bool is_device_or_pipe(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+bool is_pipe(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 [[noreturn]] void throw_unwritable_report(const std::string& target) {
   throw Error(cannot_write_report(target), std::strerror(errno),
               "Name a file in a folder that you may write to, or - for standard output.");
 }
 
-/// Opens a device, a pipe or, with `more_flags`, a file to write to.
-io::FileDescriptor open_report(const std::string& path, int more_flags) {
+io::FileDescriptor open_to_write(const std::string& path, int more_flags) {
   constexpr mode_t as_umask_allows = 0666;
-  io::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | more_flags, as_umask_allows));
-  if (!file) throw_unwritable_report(path);
-  return file;
+  return io::FileDescriptor(
+      ::open(path.c_str(), O_WRONLY | O_CLOEXEC | more_flags, as_umask_allows));
+}
+
+void leave_if_set(const std::atomic<bool>* interrupted, const std::string& path) {
+  if (interrupted != nullptr && interrupted->load())
+    throw Error("interrupted", "a signal arrived while '" + path + "' kept the report waiting", "");
+}
+
+/// Opens a device or pipe, whose reader may be slow: writing doesn't wait for it.
+io::FileDescriptor open_device(const std::string& path, const std::atomic<bool>* interrupted) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (;;) {
+    io::FileDescriptor file = open_to_write(path, O_NONBLOCK);
+    if (file) return file;
+    if (errno != ENXIO || !is_pipe(path)) throw_unwritable_report(path);
+    leave_if_set(interrupted, path);
+    if (std::chrono::steady_clock::now() >= end)
+      throw Error(cannot_write_report(path), "it is a pipe that no program reads",
+                  "Start its reader first, or name a file.");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 /// While it lives, a pipe without a reader is an error to this thread and nothing more.
@@ -81,14 +107,12 @@ class NoBrokenPipeSignal {
   sigset_t before_{};
 };
 
-io::FileDescriptor open_log(const std::string& target) {
+io::FileDescriptor open_log(const std::string& target, const std::atomic<bool>* interrupted) {
   if (target == standard_output)
     return io::FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
   const std::string path = report_path(target);
-  if (!is_device_or_pipe(path)) return open_report(path, O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW);
-  io::FileDescriptor file = open_report(path, 0);
-  ::fcntl(file.get(), F_SETFL, O_NONBLOCK);
-  return file;
+  if (is_device_or_pipe(path)) return open_device(path, interrupted);
+  return open_to_write(path, O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW);
 }
 
 /// Returns how much of the text was written; errno tells why not all of it.
@@ -100,6 +124,15 @@ std::size_t write_all(int file, std::string_view text) {
     if (written > 0) done += static_cast<std::size_t>(written);
   }
   return done;
+}
+
+/// Waits for a slow reader, though not for long.
+void await_room(int pipe) {
+  constexpr int patience_ms = 50;
+  struct pollfd wanted {
+    pipe, POLLOUT, 0
+  };
+  ::poll(&wanted, 1, patience_ms);
 }
 
 std::string reason() { return errno == EAGAIN ? "its reader is too slow" : std::strerror(errno); }
@@ -118,11 +151,12 @@ void print_remark(std::string_view text) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-ReportFile::ReportFile(std::string target) : target_(std::move(target)) {
+ReportFile::ReportFile(std::string target, const std::atomic<bool>* interrupted)
+    : target_(std::move(target)), interrupted_(interrupted) {
   if (target_ == standard_output) return;
   target_ = report_path(target_);
   if (is_device_or_pipe(target_)) {
-    file_ = open_report(target_, 0);
+    file_ = open_device(target_, interrupted);
     return;
   }
   io::remove_stale_temporaries(target_);
@@ -137,13 +171,21 @@ ReportFile::~ReportFile() {
 
 void ReportFile::write(std::string_view text) {
   if (target_ == standard_output) return print(text);
-  if (write_all(file_.get(), text) < text.size()) throw_unwritable_report(target_);
+  const NoBrokenPipeSignal no_signal;
+  for (;;) {
+    text.remove_prefix(write_all(file_.get(), text));
+    if (text.empty()) break;
+    if (errno != EAGAIN) throw_unwritable_report(target_);
+    leave_if_set(interrupted_, target_);
+    await_room(file_.get());
+  }
   if (!temporary_path_.empty() && std::rename(temporary_path_.c_str(), target_.c_str()) != 0)
     throw_unwritable_report(target_);
   file_ = {};
 }
 
-LineLog::LineLog(std::string target) : target_(std::move(target)), file_(open_log(target_)) {
+LineLog::LineLog(std::string target, const std::atomic<bool>* interrupted)
+    : target_(std::move(target)), file_(open_log(target_, interrupted)) {
   if (!file_) throw_unwritable_report(target_);
 }
 

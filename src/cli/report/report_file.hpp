@@ -1,12 +1,14 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
 #include "io/files/posix_file.hpp"
 
 /// Reports go to standard output, or a file at the end of symbolic links. The links must be the
-/// user's own or root's, as whoever may write to a folder could have its links point anywhere.
+/// user's own or root's, as whoever may write to a folder could have its links point anywhere. Or
+/// they go to a device or pipe; a pipe's reader is waited for, five seconds at most.
 namespace warpfold::cli {
 
 /// Writes `text` to standard output, all of it. Throws Error.
@@ -22,8 +24,9 @@ inline constexpr std::string_view standard_output = "-";
 /// that can't be written is found out at construction, before a long run.
 class ReportFile {
  public:
-  /// Throws Error.
-  explicit ReportFile(std::string target);
+  /// Throws Error, also where `interrupted` is set while it waits for a pipe's reader, then or in
+  /// write(); not asked where null.
+  explicit ReportFile(std::string target, const std::atomic<bool>* interrupted = nullptr);
   ~ReportFile();
   ReportFile(ReportFile&&) noexcept = default;
   ReportFile& operator=(ReportFile&&) = delete;
@@ -33,6 +36,7 @@ class ReportFile {
 
  private:
   std::string target_;
+  const std::atomic<bool>* interrupted_;
   std::string temporary_path_;  ///< empty where the target is a device or pipe
   io::FileDescriptor file_;
 };
@@ -41,8 +45,8 @@ class ReportFile {
 /// What a file held before is gone.
 class LineLog {
  public:
-  /// Throws Error where it can't be written.
-  explicit LineLog(std::string target);
+  /// Throws Error where it can't be written, or as a ReportFile does.
+  explicit LineLog(std::string target, const std::atomic<bool>* interrupted = nullptr);
 
   /// Appends a line at once, whole or not at all as far as the system lets it. Where that fails,
   /// says so on standard error, once, and goes on: a later line may fit again. A reader that is

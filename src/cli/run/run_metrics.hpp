@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -39,8 +40,9 @@ Json metrics_json(const RunSubject& subject, const MetricsSample& sample);
 /// time.
 class RunMetrics {
  public:
-  /// Throws Error where `target` can't be written.
-  RunMetrics(std::string target, int ranks) : log_(std::move(target)), ranks_(ranks) {}
+  /// Throws Error where `target` can't be written, as a LineLog does.
+  RunMetrics(std::string target, int ranks, const std::atomic<bool>* interrupted = nullptr)
+      : log_(std::move(target), interrupted), ranks_(ranks) {}
 
   void start(RunSubject subject);
   void tell(const RunProgress& progress, const RunRates& lately);

@@ -90,9 +90,11 @@ void ReportOutputs::open() {
     taken.push_back(path);
     make();
   };
-  open_one(options_.json, [this] { json_.emplace(options_.json); });
-  open_one(options_.csv, [this] { csv_.emplace(options_.csv); });
-  open_one(options_.metrics, [this] { metrics_.emplace(options_.metrics, session_.ranks); });
+  const std::atomic<bool>* interrupted = &interruption_requested();
+  open_one(options_.json, [&] { json_.emplace(options_.json, interrupted); });
+  open_one(options_.csv, [&] { csv_.emplace(options_.csv, interrupted); });
+  open_one(options_.metrics,
+           [&] { metrics_.emplace(options_.metrics, session_.ranks, interrupted); });
 }
 
 void ReportOutputs::publish(const std::function<Report()>& make) {

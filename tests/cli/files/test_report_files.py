@@ -1,6 +1,11 @@
 """Files that reports and metrics go to: what they replace, and what can't be written."""
 
+import csv
+import io
 import json
+import os
+import signal
+import time
 
 import h5py
 import pytest
@@ -11,13 +16,19 @@ import support
 REPORTS = ["--json", "--csv", "--metrics"]
 
 
+@pytest.fixture
+def small(folder):
+    """A file of three numbers."""
+    return support.write(folder / "in.h5", [3.5, 1.0, 2.0], "f32")
+
+
 @pytest.mark.parametrize("ranks", [None, 2])
 @pytest.mark.parametrize("report", REPORTS)
 def test_a_report_replaces_no_file_that_its_input_rests_on(folder, report, ranks):
     for name, sources in samples.of_several_files(folder).items():
         for source in sources:
             before = (folder / source).read_bytes()
-            for dataset in ("values", "v*", "--all"):
+            for dataset in ("values", "v*", "--all") if ranks is None else ("values",):
                 words = ("reduce", name, dataset, report, source)
                 mentions = [f"the report would replace {source}"]
                 support.fail(*words, code=2, mentions=mentions, ranks=ranks, cwd=folder)
@@ -75,3 +86,65 @@ def test_a_report_replaces_an_earlier_one(folder):
         words = ("reduce", "over.h5", "values", "--where", turn, "--json", "report.json")
         support.run(*words, cwd=folder)
     assert json.loads((folder / "report.json").read_text())["results"]["count"] == 1
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("option", REPORTS)
+def test_a_pipe_that_nobody_reads_is_an_error(small, folder, option, ranks):
+    os.mkfifo(folder / "pipe")
+    words = ("scan", small, "values", "-o", folder / "out.h5", option, folder / "pipe")
+    support.fail(*words, code=1, mentions=["pipe", "no program reads"], ranks=ranks)
+    assert not (folder / "out.h5").exists()
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("option", REPORTS)
+def test_who_waits_for_a_pipes_reader_can_be_stopped(small, folder, option, ranks):
+    os.mkfifo(folder / "pipe")
+    process = support.start("reduce", small, "values", option, folder / "pipe", ranks=ranks)
+    time.sleep(2)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    start = time.monotonic()
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode != 0 and "interrupted" in stderr
+    assert time.monotonic() - start < 4
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("option", REPORTS)
+def test_a_pipes_reader_gets_all_also_where_it_is_late(small, folder, option, ranks):
+    os.mkfifo(folder / "pipe")
+    process = support.start("reduce", small, "values", option, folder / "pipe", ranks=ranks)
+    time.sleep(1)
+    text = (folder / "pipe").read_text()
+    assert process.wait(timeout=60) == 0
+    if option == "--csv":
+        assert [row["statistic"] for row in csv.DictReader(io.StringIO(text))][0] == "count"
+    elif option == "--json":
+        assert json.loads(text)["results"]["count"] == 3
+    else:
+        assert json.loads(text.splitlines()[-1])["state"] == "done"
+
+
+def test_a_report_larger_than_a_pipe(folder):
+    """Its reader gets all of it, or can leave, or lie still until the program is stopped."""
+    path = folder / "in.h5"
+    support.run("generate", "iota", path, "values", "--shape", 10)
+    os.mkfifo(folder / "pipe")
+    words = ("histogram", path, "values", "--bins", 100_000, "--quiet", "--json", folder / "pipe")
+    process = support.start(*words)
+    assert sum(json.loads((folder / "pipe").read_text())["results"]["counts"]) == 10
+    assert process.wait(timeout=60) == 0
+    for leaves in (True, False):
+        process = support.start(*words)
+        with open(folder / "pipe") as pipe:
+            assert pipe.read(1) == "{"
+            if not leaves:
+                time.sleep(1)
+                assert process.poll() is None
+                process.send_signal(signal.SIGTERM)
+                process.wait(timeout=5)
+        stderr = process.communicate(timeout=60)[1]
+        assert process.returncode != 0
+        assert ("Broken pipe" if leaves else "interrupted") in stderr
