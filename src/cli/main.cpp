@@ -1,6 +1,7 @@
 #include <mpi.h>
 
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -10,6 +11,7 @@
 
 #include "cli/commands/application.hpp"
 #include "cli/report/report_file.hpp"
+#include "cli/run/interruption.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "mpi/environment.hpp"
 
@@ -19,9 +21,22 @@
 
 namespace {
 
+/// Ends the program by the signal that interrupted it, so that shells stop their loops. A launcher
+/// is told by the exit status: it takes a rank that a signal ended for a crash.
+[[noreturn]] void end_by(int signal) {
+  constexpr int status_of_signals = 128;
+  std::fflush(nullptr);
+  if (!warpfold::mpi::may_have_peers()) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  std::_Exit(status_of_signals + signal);
+}
+
 /// Ends the program; where a file could not be closed, on a full disk say, HDF5 is not given the
 /// chance to crash.
 int end(int status) {
+  if (const int signal = warpfold::cli::interrupting_signal()) end_by(signal);
   if (!warpfold::io::left_something_open()) return status;
   std::fflush(nullptr);
   std::_Exit(status);
@@ -36,16 +51,19 @@ void keep_freed_memory() {
 #endif
 }
 
+/// Returns the exit status; MPI is over by then.
+int run(const std::vector<std::string>& arguments) {
+  std::optional<warpfold::mpi::Environment> environment;
+  if (warpfold::mpi::may_have_peers()) environment.emplace();
+  return warpfold::cli::run_application(environment ? MPI_COMM_WORLD : MPI_COMM_SELF, arguments);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_freed_memory();
   try {
-    std::optional<warpfold::mpi::Environment> environment;
-    if (warpfold::mpi::may_have_peers()) environment.emplace();
-    const std::vector<std::string> arguments(argc > 0 ? argv + 1 : argv, argv + argc);
-    return end(
-        warpfold::cli::run_application(environment ? MPI_COMM_WORLD : MPI_COMM_SELF, arguments));
+    return end(run(std::vector<std::string>(argc > 0 ? argv + 1 : argv, argv + argc)));
   } catch (const std::exception& failure) {
     warpfold::cli::print_remark(std::string("error: ") + failure.what());
     return 1;

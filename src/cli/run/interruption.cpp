@@ -4,14 +4,20 @@ namespace warpfold::cli {
 namespace {
 
 std::atomic<bool> requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+std::atomic<int> requesting{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler sets them");
 
-void request(int) { requested.store(true); }
+void request(int signal) {
+  requesting.store(signal);
+  requested.store(true);
+}
 
 }  // namespace
 
 InterruptionHandlers::InterruptionHandlers() {
   requested.store(false);
+  requesting.store(0);
   struct sigaction action {};
   action.sa_handler = request;
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
@@ -28,5 +34,7 @@ InterruptionHandlers::~InterruptionHandlers() {
 }
 
 const std::atomic<bool>& interruption_requested() { return requested; }
+
+int interrupting_signal() { return requesting.load(); }
 
 }  // namespace warpfold::cli

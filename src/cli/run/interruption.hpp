@@ -25,4 +25,7 @@ class InterruptionHandlers {
 /// Returns what is set once the program was asked to leave; cleared by the next handlers.
 const std::atomic<bool>& interruption_requested();
 
+/// Returns the signal that asked for it; 0 where none did.
+int interrupting_signal();
+
 }  // namespace warpfold::cli

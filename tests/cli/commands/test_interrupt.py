@@ -35,7 +35,7 @@ def wait_for_temporary_file(folder, before, process):
     assert process.poll() is None
 
 
-def stop_half_way(folder, path, how, ranks, *arguments):
+def stop_half_way(folder, path, how, ranks, *arguments, code=None):
     """Sends the signal `how` to a scan at work; returns the names it leaves."""
     before = names_in(folder)
     options = ("-o", folder / "out.h5", "--output-type", "f16", "--threads", 1, *arguments)
@@ -43,7 +43,7 @@ def stop_half_way(folder, path, how, ranks, *arguments):
     wait_for_temporary_file(folder, before, process)
     process.send_signal(how)
     process.communicate(timeout=60)
-    assert process.returncode != 0
+    assert process.returncode != 0 if code is None else process.returncode == code
     return names_in(folder)
 
 
@@ -55,6 +55,47 @@ def names_in(folder):
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_interrupted(folder, input_file, how, ranks):
     assert stop_half_way(folder, input_file, how, ranks) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_who_started_it_sees_the_signal(folder, input_file, how):
+    assert stop_half_way(folder, input_file, how, None, code=-how) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_launcher_sees_ranks_leave_in_order(folder, input_file, how):
+    before = names_in(folder)
+    words = ("scan", input_file, "values", "-o", folder / "out.h5", "--output-type", "f16")
+    process = support.start(*words, ranks=3)
+    wait_for_temporary_file(folder, before, process)
+    for rank in ranks_of(process):
+        os.kill(rank, how)
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == 128 + how
+    assert stderr.count("warpfold: error: interrupted") == 1
+    assert "exited on signal" not in stderr
+    assert names_in(folder) == []
+
+
+def ranks_of(launcher):
+    children = pathlib.Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text()
+    return [int(child) for child in children.split()]
+
+
+def test_ctrl_c_ends_a_shells_loop(folder, input_file):
+    out = folder / "out.h5"
+    words = support.command_line("scan", input_file, "values", "-o", out, "--output-type", "f16")
+    loop = 'for turn in 1 2 3; do echo "turn $turn" >&2; "$@"; echo "status $?" >&2; done'
+    process = support.subprocess.Popen(
+        ["bash", "-c", loop, "loop", *words], stderr=support.subprocess.PIPE, text=True,
+        env=support.ENVIRONMENT, start_new_session=True,
+    )  # fmt: skip
+    wait_for_temporary_file(folder, [], process)
+    os.killpg(process.pid, signal.SIGINT)
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == -signal.SIGINT
+    assert "turn 1" in stderr and "turn 2" not in stderr and "status" not in stderr
+    assert names_in(folder) == []
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])

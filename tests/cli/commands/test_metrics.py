@@ -124,7 +124,7 @@ def test_an_interrupted_run_says_so(folder, path, fault):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     stderr = process.communicate(timeout=60)[1]
-    assert process.returncode == 1
+    assert process.returncode == -signal.SIGINT
     last = lines_of(metrics.read_text())[-1]
     assert last["state"] == "interrupted"
     assert support.ERROR_PREFIX + last["error"] in stderr

@@ -19,6 +19,7 @@ TEST(InterruptionHandlers, NoteTheFirstSignalAndLeaveTheSecondToTheSystem) {
     EXPECT_NE(handler_of(SIGTERM), SIG_DFL);
     raise(SIGTERM);
     EXPECT_TRUE(interruption_requested());
+    EXPECT_EQ(interrupting_signal(), SIGTERM);
     EXPECT_EQ(handler_of(SIGTERM), SIG_DFL);
     EXPECT_NE(handler_of(SIGINT), SIG_DFL);
   }
@@ -33,6 +34,7 @@ TEST(InterruptionHandlers, DoNotInterruptTheNextRun) {
   }
   const InterruptionHandlers handlers;
   EXPECT_FALSE(interruption_requested());
+  EXPECT_EQ(interrupting_signal(), 0);
 }
 
 TEST(InterruptionHandlers, GoOnIgnoringHangups) {
