@@ -86,8 +86,8 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
                         const std::string& group) {
   CLI::Option* name =
       add_text_option(command, "-o,--output", "OUT[:DATASET]",
-                      "The file to make, and the dataset in it (the last colon separates)" + more +
-                          "; the input's name if not given",
+                      "The file to make, and the dataset in it (the last colon, or ::, separates)" +
+                          more + "; the input's name if not given",
                       [&output](const std::string& text) {
                         OutputName named = parse_output_name("-o", text);
                         output.path = std::move(named.file);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <system_error>
@@ -64,6 +65,21 @@ Error bad_value(std::string_view option, std::string_view text, std::string why,
                 std::string suggestion) {
   return usage_error(fmt::format("bad {} '{}'", option, text), std::move(why),
                      std::move(suggestion));
+}
+
+/// Tells whether text with a colon is a path as it stands: a file's, or one in a folder with it.
+bool is_path(std::string_view text) {
+  namespace fs = std::filesystem;
+  const fs::path path(text);
+  std::error_code failure;
+  if (fs::exists(fs::symlink_status(path, failure))) return true;
+  return text.rfind(':') < text.find_last_of("/:") && fs::is_directory(path.parent_path(), failure);
+}
+
+/// Returns what stands between an output's file and dataset; nothing where no dataset is named.
+std::string_view separator_in(std::string_view text) {
+  if (text.find("::") != std::string_view::npos) return "::";
+  return text.find(':') == std::string_view::npos || is_path(text) ? "" : ":";
 }
 
 }  // namespace
@@ -156,11 +172,11 @@ double parse_real(std::string_view option, std::string_view text) {
 }
 
 OutputName parse_output_name(std::string_view option, std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  const std::string_view file = text.substr(0, colon);
-  const bool named = colon != std::string_view::npos;
-  const std::string_view dataset = named ? text.substr(colon + 1) : std::string_view();
-  if (file.empty() || (named && dataset.empty()))
+  const std::string_view separator = separator_in(text);
+  const std::size_t place = separator.empty() ? text.size() : text.rfind(separator);
+  const std::string_view file = text.substr(0, place);
+  const std::string_view dataset = text.substr(place + separator.size());
+  if (file.empty() || (!separator.empty() && dataset.empty()))
     throw bad_value(option, text, "the last colon stands between file and dataset",
                     fmt::format("Try {} out.h5 or {} out.h5:DATASET.", option, option));
   return {std::string(file), std::string(dataset)};

@@ -45,8 +45,9 @@ struct OutputName {
   std::string dataset;  ///< empty where the input's is to be taken
 };
 
-/// Parses "FILE" or "FILE:DATASET"; the last colon separates. Throws a usage Error for an empty
-/// part.
+/// Parses "FILE::DATASET", "FILE:DATASET" or "FILE"; the last colons separate. What is a path as it
+/// stands, as its file is there, or its folder that has the colon, is "FILE". Throws a usage Error
+/// for an empty part.
 OutputName parse_output_name(std::string_view option, std::string_view text);
 
 /// Parses "error" or "wrap"; throws a usage Error.

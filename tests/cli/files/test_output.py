@@ -220,3 +220,26 @@ def test_output_does_not_depend_on_the_working_folder(folder, monkeypatch):
     support.write(folder / "in.h5", [1, 2], "i32")
     support.run("scan", "in.h5", "values", "-o", "out.h5", cwd=folder, ranks=2)
     assert pathlib.Path(folder / "out.h5").exists()
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_colons_in_the_names_of_outputs(small, folder, ranks):
+    def scan_to(output, *words):
+        words = ("scan", small, "values", "-o", output, "--force", "--quiet", *words)
+        support.run(*words, ranks=ranks, cwd=folder)
+
+    def names_in(file):
+        return list(support.stored_bytes(folder / file))
+
+    (folder / "00:00").mkdir()
+    scan_to("00:00/out.h5")
+    assert names_in("00:00/out.h5") == ["values"]
+    scan_to("00:00/out.h5:group/sums")
+    assert names_in("00:00/out.h5") == ["group/sums"]
+    scan_to("12:30::00:00/sums")
+    assert names_in("12:30") == ["00:00/sums"]
+    scan_to("12:30:sums")
+    assert names_in("12:30") == ["sums"]
+    scan_to("12:30")
+    assert names_in("12:30") == ["values"]
+    assert sorted(each.name for each in folder.iterdir()) == ["00:00", "12:30", "in.h5"]

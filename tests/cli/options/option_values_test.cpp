@@ -119,7 +119,9 @@ TEST(ParseOutputName, SplitsAtTheLastColon) {
   EXPECT_EQ(parsed("out.h5:values"), "out.h5|values");
   EXPECT_EQ(parsed("out.h5:/group/values"), "out.h5|/group/values");
   EXPECT_EQ(parsed("12:30.h5:values"), "12:30.h5|values");
-  for (const std::string text : {"", ":", "out.h5:", ":values"})
+  EXPECT_EQ(parsed("12:30::a:b"), "12:30|a:b");
+  EXPECT_EQ(parsed("a::b::c"), "a::b|c");
+  for (const std::string text : {"", ":", "out.h5:", ":values", "out.h5::", "::values"})
     refusal([&] { parse_output_name("-o", text); });
 }
 
