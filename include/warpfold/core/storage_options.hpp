@@ -7,7 +7,7 @@
 namespace warpfold {
 
 /// Storage options tell how a dataset is to be stored: contiguous unless chunks are asked for;
-/// filters need chunks.
+/// filters need chunks, which are chosen where none are given.
 struct StorageOptions {
   /// The chunks' extents in elements; those beyond the dataset's become the dataset's.
   std::vector<std::uint64_t> chunk_shape;

@@ -78,7 +78,6 @@ class GenerateCommand : public Command {
   void check_options() const {
     if (!has_shape_)
       throw usage_error("the shape is missing", "", "Give it with --shape, such as --shape 1000.");
-    check_storage_options(options_.storage);
     const std::vector<std::uint64_t>& chunks = options_.storage.chunk_shape;
     if (!chunks.empty() && chunks.size() != options_.shape.size())
       throw usage_error("the chunks and the shape differ in their number of dimensions",

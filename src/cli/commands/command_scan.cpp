@@ -35,7 +35,6 @@ class ScanCommand : public Command {
 
   void run(const Session& session) override {
     require_output(options_.output);
-    check_storage_options(options_.storage);
     options_.output.command = shell_quoted(session.words);
     const auto compute = [&](const RunOptions& run) {
       options_.run = run;

@@ -106,7 +106,8 @@ void require_output(const OutputOptions& output, const std::string& why) {
 
 void add_storage_options(CLI::App& command, StorageOptions& storage) {
   add_text_option(command, "--chunks", "N,...|auto",
-                  "Chunk extents, or chunks of about 4 MiB; contiguous if not given",
+                  "Chunk extents, or chunks of about 4 MiB; if not given, these with a filter, "
+                  "contiguous without",
                   [&storage](const std::string& text) {
                     storage.choose_chunk_shape = text == "auto";
                     storage.chunk_shape.clear();
@@ -122,13 +123,6 @@ void add_storage_options(CLI::App& command, StorageOptions& storage) {
       ->expected(0, 1);
   command.add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
   command.add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
-}
-
-void check_storage_options(const StorageOptions& storage) {
-  if (storage.filtered() && !storage.chunked())
-    throw usage_error("--deflate, --shuffle and --fletcher32 need chunks",
-                      "HDF5 filters chunks, not contiguous datasets",
-                      "Give their extents with --chunks, or --chunks auto.");
 }
 
 }  // namespace warpfold::cli

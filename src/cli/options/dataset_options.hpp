@@ -46,7 +46,4 @@ void require_output(const OutputOptions& output, const std::string& why = {});
 /// Adds --chunks, --deflate, --shuffle and --fletcher32.
 void add_storage_options(CLI::App& command, StorageOptions& storage);
 
-/// Throws a usage Error for filters without chunks.
-void check_storage_options(const StorageOptions& storage);
-
 }  // namespace warpfold::cli

@@ -62,7 +62,7 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
 
 StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
                                 std::size_t element_bytes) {
-  if (!storage.choose_chunk_shape) return storage;
+  if (!storage.choose_chunk_shape && (storage.chunked() || !storage.filtered())) return storage;
   storage.choose_chunk_shape = false;
   storage.chunk_shape.resize(shape.size());
   std::uint64_t room = chosen_chunk_bytes / element_bytes;

@@ -25,8 +25,8 @@ io::OutputSpec describe_output(const OutputOptions& options);
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
                                std::vector<std::string> dropped);
 
-/// Chooses a chunk shape where the options ask for one: consecutive elements of a dataset of
-/// `shape`, about 4 MiB. A scalar stays contiguous.
+/// Chooses a chunk shape where the options ask for one, or for filters and give none: consecutive
+/// elements of a dataset of `shape`, about 4 MiB. A scalar stays contiguous.
 StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
                                 std::size_t element_bytes);
 

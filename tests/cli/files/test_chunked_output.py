@@ -104,7 +104,6 @@ def test_chunks_that_deflate_does_not_shrink_are_stored_as_they_are(folder):
 @pytest.mark.parametrize("words, mentions", [
     (["--chunks", "3,3"], ["dimensions"]),
     (["--chunks", "3,0,3"], ["extent is 0"]),
-    (["--deflate", "3"], ["--chunks"]),
     (["--chunks", "auto", "--deflate", "10"], ["--deflate"]),
 ])  # fmt: skip
 def test_unfitting_storage_is_a_usage_error(folder, numbers, words, mentions, ranks):
@@ -132,3 +131,18 @@ def test_hdf5_tools_read_it(folder, numbers):
         assert word in shown
     numbers_shown = (folder / "values.txt").read_text().replace(",", " ").split()
     assert list(map(int, numbers_shown)) == sums.ravel().tolist()
+
+
+@pytest.mark.parametrize("option", ["--deflate", "--shuffle", "--fletcher32"])
+def test_filters_choose_chunks(folder, option):
+    path = folder / "in.h5"
+    support.run("generate", "iota", path, "values", "--shape", "300,7000", option)
+    support.run("scan", path, "values", "-o", folder / "out.h5", option)
+    support.run("scan", path, "values", "-o", folder / "auto.h5", option, "--chunks", "auto")
+    for made in (path, folder / "out.h5"):
+        with h5py.File(made) as file, h5py.File(folder / "auto.h5") as auto:
+            dataset = file["values"]
+            assert dataset.chunks == auto["values"].chunks
+            assert (dataset.compression == "gzip") == (option == "--deflate")
+            assert (dataset.shuffle, dataset.fletcher32) == (
+                option == "--shuffle", option == "--fletcher32")  # fmt: skip

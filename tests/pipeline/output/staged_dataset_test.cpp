@@ -32,6 +32,9 @@ TEST(StorageOptions, AGivenShapeStays) {
   storage.chunk_shape = {7, 8};
   EXPECT_EQ(with_chunk_shape(storage, Extents{100, 100}, 4).chunk_shape, (Extents{7, 8}));
   EXPECT_FALSE(with_chunk_shape({}, Extents{100}, 4).chunked());
+  StorageOptions shuffled;
+  shuffled.shuffle = true;
+  EXPECT_EQ(with_chunk_shape(shuffled, Extents{100}, 4).chunk_shape, Extents{100});
 }
 
 TEST(StorageOptions, Filtered) {
