@@ -52,8 +52,8 @@ class Program {
   }
 
   void run(const Session& session) {
-    std::vector<std::string> reversed(session.words.rbegin(), session.words.rend() - 1);
-    std::ranges::transform(reversed, reversed.begin(), marked);
+    std::vector<std::string> reversed = marked({session.words.begin() + 1, session.words.end()});
+    std::ranges::reverse(reversed);
     try {
       grammar_.parse(std::move(reversed));
     } catch (const CLI::CallForHelp&) {

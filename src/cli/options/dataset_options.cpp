@@ -12,12 +12,6 @@ namespace {
 
 constexpr const char* default_deflate_level = "6";
 
-/// Refuses an option's name as a condition: CLI11 takes what follows, whatever it is.
-void require_conditions(const std::vector<std::string>& texts) {
-  for (const std::string& text : texts)
-    if (text.starts_with("--")) throw CLI::ArgumentMismatch::AtLeast("--where", 1, 0);
-}
-
 }  // namespace
 
 bool DatasetArguments::several() const {
@@ -55,17 +49,17 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
                             std::string& text) {
     command.add_option(name, text, help)->type_name(type)->group("Elements");
   };
-  add_text(
-      "--select", "SLICE,...",
+  add_text_option(
+      command, "--select", "SLICE,...",
       "A part of the dataset in NumPy's notation, as '10:20, ::2, -1'; everything if not given",
-      options.select);
+      [&options](const std::string& text) {
+        if (text.empty()) throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
+        options.select = text;
+      })
+      ->group("Elements");
   command
-      .add_option_function<std::vector<std::string>>(
-          "--where",
-          [&options](const std::vector<std::string>& texts) {
-            require_conditions(texts);
-            options.where = texts;
-          },
+      .add_option(
+          "--where", options.where,
           "Leave out elements whose value does not meet a condition, as '>0', '!=nan' or 'finite'; "
           "several conditions must all be met")
       ->type_name("CONDITION")

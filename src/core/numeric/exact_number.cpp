@@ -9,8 +9,6 @@
 namespace warpfold {
 namespace {
 
-constexpr std::size_t max_characters = 4096;
-
 /// Decimal and binary exponents of leading digits beyond which a number is huge or tiny.
 constexpr std::int64_t far_decimal = 400;
 constexpr std::int64_t far_binary = 1200;

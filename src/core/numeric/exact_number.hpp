@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -13,8 +14,10 @@ namespace warpfold {
 /// An exact number is a real number as someone wrote it, never rounded, or an infinity.
 class ExactNumber {
  public:
+  static constexpr std::size_t max_characters = 4096;
+
   /// Returns the number that all of `text` is, if it is one: decimal ("-1.5e3") or hexadecimal
-  /// ("0x1.8p3"), with any exponent, in at most 4096 characters; or "inf", "infinity". Letters of
+  /// ("0x1.8p3"), with any exponent, in at most max_characters; or "inf", "infinity". Letters of
   /// either case.
   static std::optional<ExactNumber> parse(std::string_view text);
 

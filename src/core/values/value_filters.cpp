@@ -244,8 +244,20 @@ bool means_nan(std::string_view text) {
   return is("nan");
 }
 
+/// Quotes what the user wrote, of longer texts the beginning.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 60;
+  return "'" + std::string(text.substr(0, most)) + (text.size() > most ? "...'" : "'");
+}
+
+/// Says why a text is no number.
+std::string no_number(std::string_view text, const std::string& otherwise) {
+  if (text.size() <= ExactNumber::max_characters) return otherwise;
+  return "its number has more than " + std::to_string(ExactNumber::max_characters) + " characters";
+}
+
 [[noreturn]] void throw_bad_condition(std::string_view text, const std::string& why) {
-  throw usage_error("bad condition '" + std::string(text) + "'", why,
+  throw usage_error("bad condition " + quoted(text), why,
                     "Give one of <, <=, >, >=, ==, != and a number or nan, such as '>=1e3' or "
                     "'!=nan', or one of finite, inf, nan.");
 }
@@ -300,7 +312,7 @@ void apply(RemainingValues& values, std::string_view condition, ElementType type
   const auto number = ExactNumber::parse(operand);
   if (!number)
     throw_bad_condition(text, operand.find_first_of("<>=!&|", 1) == std::string_view::npos
-                                  ? "no number follows its relation"
+                                  ? no_number(operand, "no number follows its relation")
                                   : "it is more than one: each has a `where` of its own");
   const ExactNumber meant = meant_number(*number, operand, type);
   compare_with_number(values, relation, place_of(meant, type));
@@ -342,14 +354,14 @@ ValueFilter filter_of_conditions(std::span<const std::string> conditions, Elemen
 
 ValueFilter filter_without_fill_value(std::string_view text, ElementType type) {
   RemainingValues values(type);
-  const std::string problem = "bad fill value '" + std::string(text) + "'";
+  const std::string problem = "bad fill value " + quoted(text);
   if (means_nan(text)) {
     values.leave_out_nan();
     return values.filter();
   }
   const auto number = ExactNumber::parse(text);
   if (!number)
-    throw usage_error(problem, "it is no number",
+    throw usage_error(problem, no_number(text, "it is no number"),
                       "Give a number or nan, auto for the dataset's attributes, or none.");
   const auto key = key_of_fill(*number, type);
   if (!key)

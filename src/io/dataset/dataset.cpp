@@ -94,9 +94,13 @@ class Dataset::Implementation {
 
   void require_unchanged() const {
     for (const auto& [path, version] : versions_) {
-      if (version_of(path) == version) continue;
+      const FileVersion now = version_of(path);
+      if (now == version) continue;
       const std::string changed = path == info_.stored_file ? "the file" : "'" + path + "'";
-      throw Error(problem_, changed + " changed while it was read",
+      if (now == FileVersion{})
+        throw Error(problem_, changed + " was removed while it was read", "Restore it.");
+      const std::string how = now.bytes < version.bytes ? " was truncated" : " changed";
+      throw Error(problem_, changed + how + " while it was read",
                   "Start again once its writer is done.");
     }
   }

@@ -36,12 +36,33 @@ std::string choices(hid_t location, const std::string& of_what) {
   return of_what + " has " + enumerate(names, max_names);
 }
 
+/// Says what a soft or external link leads to; nothing of others.
+std::string link_text(hid_t file, const std::string& name) {
+  H5L_info_t link;
+  if (H5Lget_info(file, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type == H5L_TYPE_HARD)
+    return "";
+  std::string value(link.u.val_size + 1, '\0');
+  if (H5Lget_val(file, name.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0) return "";
+  if (link.type == H5L_TYPE_SOFT)
+    return "it is a soft link to '" + std::string(value.c_str()) + "'";
+  const char* target_file = nullptr;
+  const char* target = nullptr;
+  if (link.type != H5L_TYPE_EXTERNAL ||
+      H5Lunpack_elink_val(value.data(), link.u.val_size, nullptr, &target_file, &target) < 0)
+    return "";
+  return "it is an external link to '" + std::string(target) + "' in '" + target_file + "'";
+}
+
 [[noreturn]] void throw_unopened(hid_t file, const std::string& name, const std::string& problem) {
   const std::string causes = take_library_causes();
   const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0;
+  const std::string link = has_link ? link_text(file, name) : "";
   H5Eclear2(H5E_DEFAULT);
-  if (has_link)
-    throw Error(problem, causes, advice_on(causes, "Check what the link of that name points to."));
+  const Error failure = library_error(problem, causes, "Check the file with h5ls or h5dump.");
+  if (!link.empty() && failure.why() == causes)
+    throw Error(problem, link + ", which can't be opened",
+                "Restore what it points to, or name another dataset.");
+  if (has_link) throw failure;
   throw Error(problem, "no such dataset; " + choices(file, "the file"),
               "Give the path of a dataset.");
 }

@@ -68,6 +68,7 @@ FileHandle open_with_or_without_locks(const std::string& path, hid_t access, std
 
 void require_readable(const std::string& path) {
   struct stat status {};
+  if (path.empty()) throw Error(cannot_open(path), "the path is empty", "Name an HDF5 file.");
   if (::stat(path.c_str(), &status) != 0) {
     throw Error(cannot_open(path), describe_errno(errno), "Check the path.");
   }
@@ -80,6 +81,7 @@ void require_readable(const std::string& path) {
   if (!FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))) {
     throw Error(cannot_open(path), describe_errno(errno), "Ask for read access to it.");
   }
+  if (status.st_size == 0) throw Error(cannot_open(path), "the file is empty", copy_again);
 }
 
 bool has_hdf5_signature(const std::string& path, [[maybe_unused]] hid_t access) {
@@ -147,13 +149,12 @@ std::optional<Mark> foreign_format_of(const std::string& path) {
   if (const auto foreign = foreign_format_of(path))
     throw Error(problem, foreign->name, foreign->suggestion);
   if (mentions(causes, "truncated file")) {
-    throw Error(problem, "the file is truncated; " + causes,
-                "Copy it again, or check whether its writer was interrupted.");
+    throw Error(problem, "the file is truncated; " + causes, copy_again);
   }
   if (!has_hdf5_signature(path, access)) {
     throw Error(problem, "it is not an HDF5 file", "Give an HDF5 or netCDF-4 file.");
   }
-  throw Error(problem, causes, advice_on(causes, "Check the file with h5ls or h5dump."));
+  throw library_error(problem, causes, "Check the file with h5ls or h5dump.");
 }
 
 }  // namespace

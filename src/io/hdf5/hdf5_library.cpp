@@ -5,8 +5,6 @@
 #include <exception>
 #include <vector>
 
-#include "warpfold/core/error.hpp"
-
 namespace warpfold::io {
 namespace {
 
@@ -62,20 +60,21 @@ std::string take_library_causes() {
   return causes.empty() ? "HDF5 gives no reason" : text;
 }
 
-std::string advice_on(const std::string& causes, const std::string& otherwise) {
-  if (causes.find("version number") == std::string::npos) return otherwise;
+Error library_error(const std::string& problem, const std::string& causes,
+                    const std::string& suggestion) {
+  if (causes.find("version number") == std::string::npos) return Error(problem, causes, suggestion);
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
   H5get_libversion(&major, &minor, &release);
-  return "The file needs a newer HDF5 than this one, " + std::to_string(major) + "." +
-         std::to_string(minor) + "." + std::to_string(release) +
-         "; or rewrite it with h5repack --high=v110.";
+  return Error(problem,
+               "its format needs a newer HDF5 than this one, " + std::to_string(major) + "." +
+                   std::to_string(minor) + "." + std::to_string(release),
+               "Use a newer one, or rewrite the file with h5repack --high=v110.");
 }
 
 void throw_library_error(const std::string& problem, const std::string& suggestion) {
-  const std::string causes = take_library_causes();
-  throw Error(problem, causes, advice_on(causes, suggestion));
+  throw library_error(problem, take_library_causes(), suggestion);
 }
 
 }  // namespace warpfold::io

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "warpfold/core/error.hpp"
+
 namespace warpfold::io {
 
 /// Held while the HDF5 library is used: lets one thread in at a time, since the library may be
@@ -75,9 +77,10 @@ using TypeHandle = Handle<H5Tclose>;
 /// clears it. Call within a LibraryScope and before any other HDF5 function.
 std::string take_library_causes();
 
-/// Tells what to do about such causes where they say that a file is of a format unknown to this
-/// HDF5; `otherwise` where they don't.
-std::string advice_on(const std::string& causes, const std::string& otherwise);
+/// Makes an Error of such causes; where they say that a file is of a format unknown to this HDF5,
+/// one that says just that.
+Error library_error(const std::string& problem, const std::string& causes,
+                    const std::string& suggestion);
 
 /// Throws an Error whose reason is HDF5's error stack.
 [[noreturn]] void throw_library_error(const std::string& problem,

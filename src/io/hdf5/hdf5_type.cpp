@@ -92,6 +92,11 @@ StoredType describe_integer(hid_t type) {
   return stored;
 }
 
+/// IEEE 754's.
+std::size_t usual_bias(std::size_t exponent_bits) {
+  return (std::size_t{1} << (exponent_bits - 1)) - 1;
+}
+
 std::string name_of_odd_float(const FloatFields& fields) {
   if (fields.exponent_bits == 15 && fields.mantissa_bits == 64) {
     return "x87 extended-precision float (long double)";
@@ -99,7 +104,10 @@ std::string name_of_odd_float(const FloatFields& fields) {
   if (fields.exponent_bits == 15 && fields.mantissa_bits == 112) return "float128";
   return "float" + std::to_string(8 * fields.bytes) + " with " +
          std::to_string(fields.exponent_bits) + " exponent and " +
-         std::to_string(fields.mantissa_bits) + " mantissa bits";
+         std::to_string(fields.mantissa_bits) + " mantissa bits" +
+         (fields.bias == usual_bias(fields.exponent_bits)
+              ? ""
+              : " and the exponent bias " + std::to_string(fields.bias));
 }
 
 StoredType describe_float(hid_t type) {

@@ -119,6 +119,9 @@ void require_valid_storage(const OutputDataset& spec) {
   if (!storage.chunk_shape.empty()) {
     require_valid_chunks(spec);
   } else if (storage.deflate_level || storage.shuffle || storage.fletcher32) {
+    if (spec.shape.empty())
+      throw_bad_storage(spec, "it is a scalar, which has no chunks to filter",
+                        "Leave out the filters.");
     throw_bad_storage(spec, "filters need chunks", "Give a chunk shape too.");
   }
 }

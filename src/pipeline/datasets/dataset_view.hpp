@@ -5,8 +5,11 @@
 
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
+#include "mpi/communicator.hpp"
+#include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/view_options.hpp"
 
 namespace warpfold::pipeline {
@@ -25,6 +28,22 @@ struct DatasetView {
 /// the run's backend for it. Collective; throws the same Error on every rank.
 DatasetView open_view(const std::string& file, const std::string& dataset,
                       const ViewOptions& options, Run& run);
+
+/// Does body(), which reads the view's elements and throws the same Error on every rank. Throws one
+/// in its place where a file that it reads changed meanwhile. Collective.
+template <class Body>
+void while_unchanged(const DatasetView& view, const mpi::Communicator& communicator, Body&& body) {
+  const auto require_unchanged = [&] {
+    run_on_all(communicator, [&] { view.dataset.require_unchanged(); });
+  };
+  try {
+    body();
+  } catch (const Error&) {
+    require_unchanged();
+    throw;
+  }
+  require_unchanged();
+}
 
 /// Tells how the options want a dataset's elements decoded; reads its attributes where they ask for
 /// them.

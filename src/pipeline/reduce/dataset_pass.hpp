@@ -20,14 +20,15 @@ template <class Make>
 auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages) {
   using Engine = typename std::invoke_result_t<Make, Backend&, const StagingPlan&>::element_type;
   using Result = decltype(std::declval<Engine&>().finish());
-  const SlabSetup setup = set_up_slabs(view, make, run);
   std::optional<Result> share;
-  const auto add = [&](StreamEngine& engine) {
-    Result part = static_cast<Engine&>(engine).finish();
-    share ? share->merge(part) : void(share = std::move(part));
-  };
-  stages = pass_slabs(setup, add, view.info(), run);
-  run_on_all(run.communicator, [&] { view.dataset.require_unchanged(); });
+  while_unchanged(view, run.communicator, [&] {
+    const SlabSetup setup = set_up_slabs(view, make, run);
+    const auto add = [&](StreamEngine& engine) {
+      Result part = static_cast<Engine&>(engine).finish();
+      share ? share->merge(part) : void(share = std::move(part));
+    };
+    stages = pass_slabs(setup, add, view.info(), run);
+  });
   return *share;
 }
 

@@ -136,11 +136,10 @@ ReduceResult reduce_along_axes(DatasetView& view, const ReduceOptions& options, 
   StagedDataset staged =
       run.reserving.time(0, [&] { return StagedDataset(file, run.communicator); });
   std::vector<StageTiming> stages;
-  if (array->outputs() > 0) stages = fill(staged, result.outputs, view, *array, options, run);
-  run_on_all(run.communicator, [&] {
-    view.dataset.require_unchanged();
-    run.backend.get();
+  while_unchanged(view, run.communicator, [&] {
+    if (array->outputs() > 0) stages = fill(staged, result.outputs, view, *array, options, run);
   });
+  run_on_all(run.communicator, [&] { run.backend.get(); });
   staged.commit();
 
   result.format = view.info().format;

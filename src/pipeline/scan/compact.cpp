@@ -241,21 +241,21 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
   std::optional<Compaction> compaction;
   std::uint64_t first = 0;
   CompactResult result;
-  if (view.info().elements > 0) {
+  pipeline::while_unchanged(view, run.communicator, [&] {
+    if (view.info().elements == 0) return;
     compaction.emplace(view, options.indices, run);
     const std::uint64_t mine = compaction->count();
     first = mpi::exclusive_sum(mine, run.communicator);
     result.kept = total_kept(first, mine, run.communicator);
-  }
+  });
   output.shape = {result.kept};
   for (io::OutputDataset& other : output.others) other.shape = output.shape;
   pipeline::StagedDataset staged =
       run.reserving.time(0, [&] { return pipeline::StagedDataset(output, run.communicator); });
-  if (result.kept > 0) compaction->write(first, result.kept, staged);
-  pipeline::run_on_all(run.communicator, [&] {
-    view.dataset.require_unchanged();
-    run.backend.get();
+  pipeline::while_unchanged(view, run.communicator, [&] {
+    if (result.kept > 0) compaction->write(first, result.kept, staged);
   });
+  pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
   staged.commit();
 
   result.input = view.info().format;

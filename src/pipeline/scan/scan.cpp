@@ -104,17 +104,16 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   result.shape = info.shape;
   result.count = info.elements;
   std::vector<StageTiming> stages;
-  if (io::ContiguousWriter* writer = staged.writer()) {
+  pipeline::while_unchanged(view, run.communicator, [&] {
+    io::ContiguousWriter* writer = staged.writer();
+    if (writer == nullptr) return;
     const pipeline::ScanOutcome outcome =
         lines ? pipeline::scan_lines(view, spec, *lines, *writer, run)
               : scan_whole(view, spec, *writer, run);
     result.last = value_of_bits(outcome.last_bits, spec.output);
     stages = outcome.stages;
-  }
-  pipeline::run_on_all(run.communicator, [&] {
-    view.dataset.require_unchanged();
-    run.backend.get();
   });
+  pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
   pipeline::append(stages, staged.commit(run.monitor, run.place.threads));
   result.report = pipeline::report_of(run, stages, start);
   return result;

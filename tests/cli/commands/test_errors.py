@@ -1,5 +1,7 @@
 """What can't be done: one line that says why, the right exit code, no hang, nothing left behind."""
 
+import time
+
 import h5py
 import numpy as np
 import pytest
@@ -259,3 +261,105 @@ def test_a_file_that_another_program_writes(folder, swmr):
         if swmr:
             file.swmr_mode = True
         assert_refused("reduce", folder, "values", None, mentions=["in.h5", "open for writing"])
+
+
+@on_ranks
+@pytest.mark.parametrize("command", ["info", "reduce", "scan", "generate"])
+def test_empty_file_names(folder, command, ranks):
+    words = {
+        "info": ("info", ""),
+        "reduce": ("reduce", "", "values"),
+        "scan": ("scan", "", "values", "-o", folder / "out.h5"),
+        "generate": ("generate", "iota", "", "values", "--shape", 3),
+    }[command]
+    code, why = (USAGE, "names no file") if command == "generate" else (FAILED, "path is empty")
+    support.fail(*words, code=code, mentions=[why], ranks=ranks, cwd=folder)
+    assert names_in(folder) == []
+
+
+def test_an_empty_file_is_called_so(folder):
+    (folder / "in.h5").touch()
+    assert_refused("reduce", folder, "values", None, mentions=["the file is empty"])
+
+
+def test_filters_of_a_scalar(folder):
+    support.write(folder / "in.h5", 3, "i32")
+    words = ("scan", folder / "in.h5", "values", "-o", folder / "out.h5", "--deflate")
+    for chunks in ((), ("--chunks", "auto")):
+        support.fail(*words, *chunks, code=USAGE, mentions=["it is a scalar", "Leave out"])
+    assert names_in(folder) == ["in.h5"]
+
+
+def test_a_float_of_another_bias_is_told_apart(folder):
+    described = h5py.h5t.IEEE_F16LE.copy()
+    described.set_ebias(14)
+    with h5py.File(folder / "in.h5", "w") as file:
+        h5py.h5d.create(file.id, b"values", described, h5py.h5s.create_simple((3,)))
+    assert_refused("reduce", folder, "values", None, mentions=["exponent bias 14"])
+
+
+@pytest.mark.parametrize("option", ["--where", "--fill-value"])
+def test_numbers_of_too_many_digits(folder, option):
+    path = support.write(folder / "in.h5", [1, 2], "i32")
+    relation = "<" if option == "--where" else ""
+    words = ("reduce", path, "values", option, relation + "1" * 4300)
+    outcome = support.fail(*words, code=USAGE, mentions=["more than 4096 characters"])
+    assert len(outcome.errors[0]) < 400
+    assert support.reduce(path, "values", "--where", "<" + "1" * 4096).results["count"] == 2
+
+
+@on_ranks
+def test_links_to_nothing(folder, ranks):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["values"] = [1, 2]
+        file["soft"] = h5py.SoftLink("/gone")
+        file["external"] = h5py.ExternalLink("gone.h5", "/there")
+    mentions = ["it is a soft link to '/gone'", "can't be opened", "Restore"]
+    outcome = support.fail("reduce", folder / "in.h5", "soft", code=FAILED, mentions=mentions, ranks=ranks)  # fmt: skip
+    assert "HDF5" not in outcome.errors[0]
+    mentions = ["it is an external link to '/there' in 'gone.h5'"]
+    support.fail("reduce", folder / "in.h5", "external", code=FAILED, mentions=mentions, ranks=ranks)  # fmt: skip
+
+
+SWALLOWED = {
+    "--bins": ("histogram", "in.h5", "values"),
+    "--ops": ("reduce", "in.h5", "values"),
+    "--json": ("reduce", "in.h5", "values"),
+    "--select": ("reduce", "in.h5", "values"),
+    "--where": ("reduce", "in.h5", "values"),
+    "--output": ("scan", "in.h5", "values"),
+}
+
+
+@pytest.mark.parametrize("option", SWALLOWED)
+def test_an_option_does_not_take_the_next_one(folder, option):
+    support.write(folder / "in.h5", [1, 2], "i32")
+    words = SWALLOWED[option]
+    mentions = [f"{option} takes one value"]
+    support.fail(*words, option, "--quiet", code=USAGE, mentions=mentions, cwd=folder)
+    for rest in (["--quiet"], ["sum"], []):
+        support.fail(*words, option + "=", *rest, code=USAGE, cwd=folder)
+    backend = ("--backend", support.BACKEND)
+    support.fail("reduce", "in.h5", *backend, "--", option + "=", code=FAILED, backend=None,
+                 mentions=[f"'{option}='", "no such dataset"], cwd=folder)  # fmt: skip
+    assert names_in(folder) == ["in.h5"]
+
+
+@on_ranks
+@pytest.mark.parametrize("storage", [{}, {"chunks": (1000,), "compression": "gzip"}])
+def test_an_input_that_is_removed_while_it_is_read(folder, fault, storage, ranks):
+    path = support.write(folder / "in.h5", samples.typed("f64", 100_000), "f64", **storage)
+    words = ("reduce", path, "values", "--threads", 1, "--slab", "16K")
+    process = support.start(*words, ranks=ranks, prefix=fault("pread", "in.h5", "delay 30"))
+    wait_for_faults(fault, 20, process)
+    path.unlink()
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == FAILED
+    assert stderr.count(support.ERROR_PREFIX) == 1 and "removed while it was read" in stderr
+
+
+def wait_for_faults(fault, count, process):
+    end = time.monotonic() + 60
+    while fault.count() < count:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.01)

@@ -139,7 +139,7 @@ def test_input_cut_while_read(folder, fault, make_input, command, storage):
     path = make_input(storage)
     byte = place_in(path)
     prefix = fault("pread", "in.h5", f"truncate {byte}", byte=byte)
-    mentions = [path, "values"]
+    mentions = [path, "values", "was truncated while"]
     expect_error(fault, words_for(command, path, storage), prefix, folder, mentions)
 
 
