@@ -134,8 +134,10 @@ class HistogramCommand : public Command {
   }
 
   Report make_report(const Outcomes& outcomes) const {
-    Report report =
-        several_report("histogram", arguments_.file, outcomes, options_.view, results_json);
+    Report report = several_report("histogram", arguments_.file, outcomes, options_.view,
+                                   [](const HistogramResult& result) {
+                                     return Json{{"results", results_json(result)}};
+                                   });
     report.text = several_head(arguments_.file, outcomes);
     report.csv = {csv_header()};
     for (const auto& outcome : outcomes) {

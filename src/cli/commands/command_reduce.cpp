@@ -1,8 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "cli/commands/command.hpp"
@@ -23,6 +27,28 @@ constexpr Choice<NanPolicy> nan_policies[] = {{"propagate", NanPolicy::propagate
 
 constexpr const char* axes_schema = "warpfold.reduce-axis/1";
 constexpr const char* axes_group = "Along axes";
+
+/// Returns where argmin and argmax are in a dataset of more than one dimension; nothing of others.
+std::vector<std::uint64_t> coordinates_of(Statistic statistic, const Value& value,
+                                          const std::vector<std::uint64_t>& shape) {
+  const bool is_index = statistic == Statistic::argmin || statistic == Statistic::argmax;
+  const auto* index = std::get_if<int128>(&value);
+  if (!is_index || index == nullptr || shape.size() < 2) return {};
+  std::vector<std::uint64_t> coordinates(shape.size());
+  auto rest = static_cast<std::uint64_t>(*index);
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    coordinates[d] = rest % shape[d];
+    rest /= shape[d];
+  }
+  return coordinates;
+}
+
+std::string result_text(Statistic statistic, const Value& value,
+                        const std::vector<std::uint64_t>& shape) {
+  const auto coordinates = coordinates_of(statistic, value, shape);
+  const std::string text = to_text(value);
+  return coordinates.empty() ? text : fmt::format("{} at [{}]", text, fmt::join(coordinates, ", "));
+}
 
 class ReduceCommand : public Command {
  public:
@@ -125,7 +151,7 @@ class ReduceCommand : public Command {
       members["schema"] = axes_schema;
       members["axis"] = result.axes;
     }
-    members["results"] = along_axes() ? outputs_json(result) : results_json(result);
+    members.update(along_axes() ? Json{{"results", outputs_json(result)}} : members_of(result));
     Report report = dataset_report(run, options_.view, lines(result), members, common_.timings);
     report.csv = {csv_columns()};
     add_rows(report.csv, run, rows(result));
@@ -133,8 +159,7 @@ class ReduceCommand : public Command {
   }
 
   Report make_report(const Outcomes& outcomes) const {
-    Report report =
-        several_report("reduce", arguments_.file, outcomes, options_.view, results_json);
+    Report report = several_report("reduce", arguments_.file, outcomes, options_.view, members_of);
     report.csv = {csv_columns()};
     for (const auto& [dataset, skipped, result] : outcomes)
       if (skipped.empty())
@@ -155,7 +180,8 @@ class ReduceCommand : public Command {
   std::string lines(const ReduceResult& result) const {
     Table table;
     for (const auto& [statistic, value] : result.summary)
-      table.push_back({std::string(name_of(statistic)), to_text(value)});
+      table.push_back(
+          {std::string(name_of(statistic)), result_text(statistic, value, result.shape)});
     for (const AxisOutput& each : result.outputs)
       table.push_back({std::string(name_of(each.statistic)),
                        fmt::format("{} {}: {}, {}", options_.output.path, each.dataset,
@@ -183,7 +209,8 @@ class ReduceCommand : public Command {
       if (!skipped.empty()) continue;
       auto& row = table.emplace_back(
           std::vector<std::string>{dataset, format_text(result.format), shape_text(result.shape)});
-      for (const auto& [statistic, value] : result.summary) row.push_back(to_text(value));
+      for (const auto& [statistic, value] : result.summary)
+        row.push_back(result_text(statistic, value, result.shape));
       timings += named_timings_text(dataset, result.report, common_.timings);
     }
     return several_head(arguments_.file, outcomes) + aligned_text(table) + skipped_text(outcomes) +
@@ -200,11 +227,19 @@ class ReduceCommand : public Command {
             {"datasets", std::move(datasets)}};
   }
 
-  static Json results_json(const ReduceResult& result) {
+  /// Gives the results, and the coordinates of those that are places.
+  static Json members_of(const ReduceResult& result) {
     Json results = Json::object();
-    for (const auto& [statistic, value] : result.summary)
-      results[std::string(name_of(statistic))] = json_value(value);
-    return results;
+    Json places = Json::object();
+    for (const auto& [statistic, value] : result.summary) {
+      const std::string name(name_of(statistic));
+      results[name] = json_value(value);
+      const auto coordinates = coordinates_of(statistic, value, result.shape);
+      if (!coordinates.empty()) places[name] = coordinates;
+    }
+    Json members{{"results", std::move(results)}};
+    if (!places.empty()) members["coordinates"] = std::move(places);
+    return members;
   }
 
   DatasetArguments arguments_;

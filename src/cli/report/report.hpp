@@ -119,11 +119,11 @@ inline std::string named_timings_text(const std::string& dataset, const RunRepor
 }
 
 /// Makes a report on several datasets of a file, seen as `view` says, but for its text and CSV;
-/// `results_json(result)` are one's results.
-template <class Result, class ResultsJson>
+/// `members_of(result)` are members of one's entry: its results.
+template <class Result, class MembersOf>
 Report several_report(const std::string& command, const std::string& file,
                       const std::vector<DatasetOutcome<Result>>& outcomes, const ViewOptions& view,
-                      const ResultsJson& results_json) {
+                      const MembersOf& members_of) {
   Report report;
   const RunReport& run = run_of(outcomes);
   report.note = run_note(run);
@@ -135,7 +135,7 @@ Report several_report(const std::string& command, const std::string& file,
     if (outcome.skipped.empty()) {
       add_shape(member, outcome.result.shape, outcome.result.format);
       describe_view(member, view, outcome.result.format.type, outcome.result.value_type);
-      member["results"] = results_json(outcome.result);
+      member.update(members_of(outcome.result));
       member["timings"] = timings_json(outcome.result.report);
     } else {
       member["skipped"] = outcome.skipped;

@@ -244,3 +244,24 @@ def test_edge_chunks_left_unfiltered_and_checksums(folder):
     storage = {"chunks": (10, 10), "compression": "gzip", "shuffle": True, "fletcher32": True}
     path = support.write(folder / "in.h5", values, "i32", **storage)
     assert_results(support.reduce(path, ranks=2).results, reference.statistics(values))
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_places_have_coordinates(folder, ranks):
+    values = np.random.default_rng(1).permutation(60).reshape(3, 4, 5).astype("f8")
+    path = support.write(folder / "in.h5", values, "f64")
+    least, greatest = (list(map(int, np.unravel_index(at(), values.shape)))
+                       for at in (values.argmin, values.argmax))  # fmt: skip
+    report = support.reduce(path, ops="argmin,argmax", ranks=ranks).report
+    assert report["results"] == {"argmin": values.argmin(), "argmax": values.argmax()}
+    assert report["coordinates"] == {"argmin": least, "argmax": greatest}
+    (entry,) = support.reduce(path, "v*", ops="argmax", ranks=ranks).report["datasets"]
+    assert entry["coordinates"] == {"argmax": greatest}
+    part = values[1:, 2]
+    words = ("reduce", path, "values", "--select", "1:,2", "--ops", "argmax")
+    place = np.unravel_index(part.argmax(), part.shape)
+    for names in (("values",), ("v*", "values")):
+        text = support.run("reduce", path, *names, *words[3:], ranks=ranks).stdout
+        assert f"{part.argmax()} at [{place[0]}, {place[1]}]" in text
+    for words in (("--select", "0,0"), ("--where", "<0")):
+        assert "coordinates" not in support.reduce(path, "values", *words, ops="argmax").report
