@@ -20,6 +20,9 @@ namespace warpfold {
 struct ScanOptions {
   ScanOperation operation = ScanOperation::sum;
   bool exclusive = false;
+  /// Sums of N elements are written as N + 1 offsets, in one dimension, as sparse matrices have
+  /// them: all exclusive prefixes and the total. Not with an axis, nor other operations.
+  bool offsets = false;
   std::optional<ElementType> output_type;  ///< default_scan_output() where not given
   OverflowPolicy overflow = OverflowPolicy::error;
   ViewOptions view;  ///< what it leaves out counts as the operation's identity
@@ -36,9 +39,10 @@ struct ScanResult {
   ElementType value_type = ElementType::f64;  ///< as ReduceResult's
   ElementType output_type = ElementType::f64;
   std::string output_dataset;
-  std::vector<std::uint64_t> shape;
-  std::uint64_t count = 0;
-  Value last;  ///< the last prefix; nothing for no elements
+  std::vector<std::uint64_t> shape;         ///< of the input, as selected
+  std::vector<std::uint64_t> output_shape;  ///< the same but for offsets
+  std::uint64_t count = 0;                  ///< of elements
+  Value last;                               ///< the last prefix; nothing for no elements
   RunReport report;
 };
 

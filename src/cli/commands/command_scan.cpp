@@ -61,21 +61,27 @@ class ScanCommand : public Command {
         "Integers that the output's type can't hold: refuse, or wrap; error if not given",
         [this](const std::string& text) { options_.overflow = parse_overflow(text); });
     application().add_flag("--exclusive", options_.exclusive, "Leave out each place's own element");
+    application().add_flag(
+        "--offsets", options_.offsets,
+        "Sums of N elements as N + 1 offsets, in one dimension: 0, the sum of the "
+        "first element, of the first two, ..., of all");
     add_storage_options(application(), options_.storage);
   }
 
   Report make_report(const ScanResult& result) const {
     const DatasetRun run{
         "scan", file_, dataset_, result.shape, result.input, result.value_type, result.report};
-    const Table lines{{"output", fmt::format("{} {}: {}", options_.output.path,
-                                             result.output_dataset, name_of(result.output_type))},
-                      {"count", fmt::format("{}", result.count)},
-                      {"last", to_text(result.last)}};
+    const Table lines{
+        {"output", fmt::format("{} {}: {}, {}", options_.output.path, result.output_dataset,
+                               name_of(result.output_type), extent_text(result.output_shape))},
+        {"count", fmt::format("{}", result.count)},
+        {"last", to_text(result.last)}};
     Json members;
     if (options_.axis) members["axis"] = *options_.axis;
     members["output_dtype"] = name_of(result.output_type);
     members["results"] = {{"output", options_.output.path},
                           {"output_dataset", result.output_dataset},
+                          {"output_shape", result.output_shape},
                           {"count", json_integer(result.count)},
                           {"last", json_value(result.last)}};
     Report report =

@@ -16,7 +16,7 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> flags_of_members{{
     {"axis", "--axis"},
     {"backend", "--backend"},
     {"cf", "--cf"},
@@ -24,6 +24,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> flags_of
     {"device_memory_bytes", "--device-memory"},
     {"edges", "--bins edges"},
     {"force", "--force"},
+    {"offsets", "--offsets"},
+    {"operation", "--op"},
     {"output_type", "--output-type"},
     {"overflow", "--overflow"},
     {"range", "--range"},

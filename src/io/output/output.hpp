@@ -88,6 +88,9 @@ class ContiguousWriter {
   /// Error, which for a full disk or quota says how many bytes were left to write.
   void write(std::uint64_t byte_offset, std::span<const std::byte> bytes);
 
+  /// Counts the bytes from so many on from here on.
+  void skip(std::uint64_t bytes) { data_offset_ += bytes; }
+
   /// Returns once everything written is on storage. Throws Error.
   void sync();
 

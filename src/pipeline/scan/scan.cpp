@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "core/values/ordered_key.hpp"
 #include "cpu/machine/machine.hpp"
@@ -15,15 +17,27 @@
 #include "pipeline/run/stage_timings.hpp"
 #include "pipeline/scan/axis_scan_pipeline.hpp"
 #include "pipeline/scan/scan_pipeline.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
+
+/// Throws a usage Error where there are no such offsets.
+void check_offsets(const ScanOptions& options) {
+  if (!options.offsets) return;
+  if (options.operation != ScanOperation::sum)
+    throw usage_error("offsets are running sums", "another operation is asked for",
+                      "Leave out `offsets` or `operation`.");
+  if (options.axis)
+    throw usage_error("offsets are those of a whole dataset", "an axis is given",
+                      "Leave out `offsets` or `axis`.");
+}
 
 ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) {
   ScanSpec spec;
   spec.input = {view.value_type(), native_byte_order};
   spec.operation = options.operation;
-  spec.exclusive = options.exclusive;
+  spec.exclusive = options.exclusive && !options.offsets;
   spec.output =
       options.output_type.value_or(default_scan_output(view.value_type(), options.operation));
   spec.overflow = options.overflow;
@@ -39,9 +53,18 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
       spec.operation == ScanOperation::sum ? pipeline::element_attributes()
                                            : pipeline::packing_attributes(view.decoding));
   output.shape = view.info().shape;
+  if (options.offsets) output.shape = {view.info().elements + 1};
   output.format = {spec.output, native_byte_order};
   output.storage = pipeline::with_chunk_shape(options.storage, output.shape, size_of(spec.output));
   return output;
+}
+
+/// Writes the offset 0, and leaves the others to an inclusive scan. Collective.
+void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
+                   const mpi::Communicator& communicator) {
+  pipeline::run_on_root(communicator,
+                        [&] { writer.write(0, std::vector<std::byte>(size, std::byte{0})); });
+  writer.skip(size);
 }
 
 /// Scans a dataset that has elements into its staged output. Collective.
@@ -89,6 +112,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   ScanSpec spec;
   std::optional<pipeline::AxisShape> lines;
   pipeline::run_on_all(run.communicator, [&] {
+    check_offsets(options);
     spec = spec_of(view, options);
     lines = pipeline::lines_of(info.shape, options.axis);
   });
@@ -102,11 +126,13 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   result.output_type = spec.output;
   result.output_dataset = output.dataset;
   result.shape = info.shape;
+  result.output_shape = output.shape;
   result.count = info.elements;
   std::vector<StageTiming> stages;
   pipeline::while_unchanged(view, run.communicator, [&] {
     io::ContiguousWriter* writer = staged.writer();
-    if (writer == nullptr) return;
+    if (options.offsets) begin_offsets(*writer, size_of(spec.output), run.communicator);
+    if (info.elements == 0) return;
     const pipeline::ScanOutcome outcome =
         lines ? pipeline::scan_lines(view, spec, *lines, *writer, run)
               : scan_whole(view, spec, *writer, run);

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import h5py
 import numpy as np
@@ -343,3 +344,44 @@ def test_force_replaces_the_output(folder):
     support.scan(path, folder / "out.h5", ranks=2)
     assert support.read(folder / "out.h5", "i64").tolist() == [1, 3]
     assert sorted(each.name for each in folder.iterdir()) == ["in.h5", "out.h5"]
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("storage", [(), ("--deflate",)], ids=["plain", "deflate"])
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (3, 4), (), (100, 1000)])
+def test_offsets_are_all_exclusive_prefixes_and_the_total(folder, shape, storage, ranks):
+    values = np.arange(math.prod(shape), dtype="i4").reshape(shape) % 9
+    path = support.write(folder / "in.h5", values, "i32")
+    report = support.scan(
+        path, folder / "out.h5", "values", "--offsets", "--slab", "4K", *storage, ranks=ranks
+    ).report
+    with h5py.File(folder / "out.h5") as file:
+        found, chunks = file["values"][...], file["values"].chunks
+    assert found.dtype == "i8" and (chunks is not None) == bool(storage)
+    assert np.array_equal(found, [0, *np.cumsum(values.astype("i8"))])
+    assert report["shape"] == list(shape)
+    assert report["results"]["output_shape"] == [values.size + 1]
+    assert report["results"]["last"] == (int(values.sum()) if values.size else None)
+
+
+def test_offsets_of_a_view_in_floats(folder):
+    path = support.write(folder / "in.h5", [1.5, -2.0, 3.0, 4.25, 0.0], "f32")
+    words = ("--offsets", "--exclusive", "--select", "1:", "--where", ">0", "--output-type", "f64")
+    support.scan(path, folder / "out.h5", "values", *words)
+    assert list(support.read(folder / "out.h5", "f64")) == [0, 0, 3, 7.25, 7.25]
+    text = support.run("scan", path, "values", "-o", folder / "o.h5", "--offsets").stdout
+    assert re.search(r"output +\S+ values: f32, 6 elements", text)
+
+
+@pytest.mark.parametrize("words", [("--axis", "0"), ("--op", "max")])
+def test_offsets_are_sums_of_a_whole_dataset(folder, words):
+    path = support.write(folder / "in.h5", [[1, 2], [3, 4]], "i32")
+    options = ("scan", path, "values", "-o", folder / "out.h5", "--offsets", *words)
+    support.fail(*options, code=2, mentions=["--offsets", words[0]], ranks=2)
+    assert not (folder / "out.h5").exists()
+
+
+def test_offsets_that_overflow_name_the_element(folder):
+    path = support.write(folder / "in.h5", [100, 20, 7, 1], "i8")
+    options = ("scan", path, "values", "-o", folder / "out.h5", "--offsets", "--output-type", "i8")
+    support.fail(*options, code=1, mentions=["index 3"])
