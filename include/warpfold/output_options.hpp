@@ -5,11 +5,13 @@
 namespace warpfold {
 
 /// Output options name the file that a run makes. Nothing is under its name before it is complete;
-/// the same options make the same bytes.
+/// the same options make the same bytes, but where other datasets are kept.
 struct OutputOptions {
   std::string path;
   std::string dataset;  ///< path in the file; the input's where empty
-  bool force = false;   ///< may replace an existing file, though never the input
+  /// May replace an existing file, though never the input; where `dataset` is given, that dataset
+  /// of it: the others are kept.
+  bool force = false;
   /// The command line: the newest line of the file's attribute `history` (CF conventions), above
   /// those of the input file, and the attribute `warpfold_command` of its datasets.
   std::string command;

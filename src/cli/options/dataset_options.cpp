@@ -87,7 +87,8 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
                         output.path = std::move(named.file);
                         output.dataset = std::move(named.dataset);
                       });
-  CLI::Option* force = command.add_flag("--force", output.force, "Replace an existing output file");
+  CLI::Option* force = command.add_flag("--force", output.force,
+                                        "Replace an existing output file, or the DATASET in it");
   if (group.empty()) return;
   name->group(group);
   force->group(group);

@@ -190,9 +190,11 @@ FileHandle create_own(const std::string& path, Alignment alignment) {
   throw_library_error(problem, "Check the folder and the free space in it.");
 }
 
-FileHandle open_own(const std::string& path) {
-  return FileHandle(require(H5Fopen(path.c_str(), H5F_ACC_RDWR, make_unlocked_access().get()),
-                            cannot_open(path)));
+FileHandle open_own(const std::string& path, Alignment alignment) {
+  const std::string problem = cannot_open(path);
+  const PropertiesHandle access = make_unlocked_access();
+  require(H5Pset_alignment(access.get(), alignment.threshold, alignment.boundary), problem);
+  return FileHandle(require(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), problem));
 }
 
 }  // namespace warpfold::io

@@ -29,7 +29,7 @@ PropertiesHandle make_group_creation(hid_t properties, const std::string& proble
 /// Makes an empty file that nobody else uses an HDF5 file, which any HDF5 from 1.8 on can read.
 FileHandle create_own(const std::string& path, Alignment alignment);
 
-/// Opens such a file for writing.
-FileHandle open_own(const std::string& path);
+/// Opens a file that nobody else uses for writing.
+FileHandle open_own(const std::string& path, Alignment alignment = {});
 
 }  // namespace warpfold::io

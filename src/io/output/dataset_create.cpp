@@ -100,6 +100,15 @@ void make_groups(hid_t file, const std::string& dataset, hid_t links, const std:
   }
 }
 
+/// Removes the dataset that another is made in place of.
+void remove_replaced(hid_t file, const std::string& dataset, const std::string& problem) {
+  if (require(H5Lexists(file, dataset.c_str(), H5P_DEFAULT), problem) == 0) return;
+  const ObjectHandle object(H5Oopen(file, dataset.c_str(), H5P_DEFAULT));
+  if (object && H5Iget_type(object.get()) == H5I_GROUP)
+    throw Error(problem, "'" + dataset + "' is a group in it", "Give the dataset another name.");
+  require(H5Ldelete(file, dataset.c_str(), H5P_DEFAULT), problem);
+}
+
 }  // namespace
 
 void require_valid_storage(const OutputDataset& spec) {
@@ -132,6 +141,7 @@ DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::s
   const PropertiesHandle links = make_links(problem);
   const PropertiesHandle creation = make_creation(spec, problem);
   make_groups(file, spec.dataset, links.get(), problem);
+  remove_replaced(file, spec.dataset, problem);
   return DatasetHandle(require(H5Dcreate2(file, spec.dataset.c_str(), type.get(), space.get(),
                                           links.get(), creation.get(), H5P_DEFAULT),
                                problem));

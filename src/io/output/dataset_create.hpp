@@ -10,8 +10,9 @@ namespace warpfold::io {
 /// Throws a usage Error where the storage options of `spec` fit neither each other nor its shape.
 void require_valid_storage(const OutputDataset& spec);
 
-/// Makes the dataset `spec` asks for, and the groups above it: contiguous ones are allocated at
-/// once and never filled. Throws an Error beginning with `problem`. Call within a LibraryScope.
+/// Makes the dataset `spec` asks for, in place of one of that name, and the groups above it:
+/// contiguous ones are allocated at once and never filled. Throws an Error beginning with
+/// `problem`. Call within a LibraryScope.
 DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::string& problem);
 
 }  // namespace warpfold::io

@@ -30,6 +30,7 @@ struct OutputSpec : OutputDataset {
   std::string path;                   ///< the final name
   std::vector<OutputDataset> others;  ///< datasets 1, 2, ...; this one is dataset 0
   bool force = false;                 ///< may replace an existing file
+  bool keeps_others = false;          ///< of an existing file: its other datasets stay
   std::set<std::string> inputs;       ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
@@ -46,7 +47,7 @@ class StagedFile {
  public:
   /// Throws Error for an existing target without `force`, a target that is one of the inputs (a
   /// usage Error), a folder that is missing or not writable, too little space, storage options that
-  /// do not fit the shape (a usage Error).
+  /// do not fit the shape (a usage Error), a target whose other datasets can't be kept.
   explicit StagedFile(OutputSpec spec);
   ~StagedFile();
   StagedFile(StagedFile&& other) noexcept;
@@ -67,6 +68,7 @@ class StagedFile {
  private:
   OutputSpec spec_;
   std::string temporary_path_;
+  std::optional<FileVersion> kept_;  ///< what of the file under the final name was copied
   FileDescriptor lock_;
   std::vector<std::optional<std::uint64_t>> data_offsets_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -64,17 +65,35 @@ std::uint64_t contiguous_bytes(const OutputSpec& spec) {
   return bytes;
 }
 
+/// Copies the file under the final name, and opens the copy. Nobody writes to it meanwhile.
+FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary) {
+  constexpr const char* advice = "Name the file alone to replace all of it.";
+  try {
+    const FileHandle kept = open_for_reading(spec.path);
+    std::filesystem::copy_file(spec.path, temporary,
+                               std::filesystem::copy_options::overwrite_existing);
+    return open_own(temporary, stripe_alignment);
+  } catch (const Error& failure) {
+    throw Error(cannot_write(spec), "its datasets can't be kept: " + failure.why(), advice);
+  } catch (const std::filesystem::filesystem_error& failure) {
+    throw Error(cannot_write(spec), "its datasets can't be kept: " + failure.code().message(),
+                advice);
+  }
+}
+
 /// Writes what CF calls an audit trail, the newest line first; without times, so that the same
 /// command makes the same file.
 void write_history(const OutputSpec& spec, hid_t input, hid_t file, const std::string& problem) {
   std::string history = spec.history;
-  if (spec.attributes_from) {
-    const std::string earlier = read_text_attribute(input, "history", problem).value_or("");
-    if (!history.empty() && !earlier.empty()) history += '\n';
-    history += earlier;
-  }
+  std::string earlier = read_text_attribute(file, "history", problem).value_or("");
+  if (earlier.empty() && spec.attributes_from)
+    earlier = read_text_attribute(input, "history", problem).value_or("");
+  if (!history.empty() && !earlier.empty()) history += '\n';
+  history += earlier;
   if (history.empty()) return;
   const TextAttribute attribute{"history", history};
+  if (require(H5Aexists(file, "history"), problem) > 0)
+    require(H5Adelete(file, "history"), problem);
   add_text_attributes(file, {&attribute, 1}, problem);
 }
 
@@ -126,13 +145,17 @@ StagedFile::StagedFile(OutputSpec spec) : spec_(std::move(spec)) {
   require_writable_target(spec_);
   const std::string problem = cannot_write(spec_);
   const std::uint64_t bytes = contiguous_bytes(spec_);
-  if (bytes > 0) require_free_space(folder_of(spec_.path), bytes, problem);
+  if (spec_.keeps_others && std::filesystem::exists(spec_.path)) kept_ = version_of(spec_.path);
+  const std::uint64_t kept_bytes = kept_ ? kept_->bytes : 0;
+  if (bytes + kept_bytes > 0)
+    require_free_space(folder_of(spec_.path), bytes + kept_bytes, problem);
 
   remove_stale_temporaries(spec_.path);
   TemporaryFile temporary = create_temporary_beside(spec_.path, problem);
   const LibraryScope scope;
   try {
-    data_offsets_ = write_file(spec_, create_own(temporary.path, stripe_alignment));
+    data_offsets_ = write_file(spec_, kept_ ? copy_of_kept(spec_, temporary.path)
+                                            : create_own(temporary.path, stripe_alignment));
     if (bytes > 0) reserve_storage(temporary.path, problem);
   } catch (...) {
     ::unlink(temporary.path.c_str());
@@ -149,10 +172,13 @@ StagedFile::~StagedFile() {
 StagedFile::StagedFile(StagedFile&& other) noexcept
     : spec_(std::move(other.spec_)),
       temporary_path_(std::exchange(other.temporary_path_, {})),
+      kept_(other.kept_),
       lock_(std::move(other.lock_)),
       data_offsets_(std::move(other.data_offsets_)) {}
 
 void StagedFile::commit() {
+  if (kept_ && version_of(spec_.path) != *kept_)
+    throw Error(cannot_write(spec_), "the datasets to be kept changed meanwhile", "Start again.");
   sync_file(temporary_path_, cannot_write(spec_));
   publish(temporary_path_, spec_.path, spec_.force);
   temporary_path_.clear();

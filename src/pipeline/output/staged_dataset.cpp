@@ -24,6 +24,7 @@ bool is_chunked(const io::OutputSpec& spec) { return !spec.storage.chunk_shape.e
 io::OutputSpec contiguous(io::OutputSpec spec) {
   if (!is_chunked(spec)) return spec;
   spec.storage = {};
+  spec.keeps_others = false;
   spec.attributes_from.reset();
   spec.text_attributes.clear();
   spec.history.clear();
@@ -52,6 +53,7 @@ io::OutputSpec describe_output(const OutputOptions& options) {
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
                                std::vector<std::string> dropped) {
   io::OutputSpec output = describe_output(options);
+  output.keeps_others = options.force && !options.dataset.empty();
   if (output.dataset.empty()) output.dataset = input.name;
   output.inputs = io::input_files(input);
   output.attributes_from = {input.file, input.name};

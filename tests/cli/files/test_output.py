@@ -235,11 +235,11 @@ def test_colons_in_the_names_of_outputs(small, folder, ranks):
     scan_to("00:00/out.h5")
     assert names_in("00:00/out.h5") == ["values"]
     scan_to("00:00/out.h5:group/sums")
-    assert names_in("00:00/out.h5") == ["group/sums"]
+    assert names_in("00:00/out.h5") == ["group/sums", "values"]
     scan_to("12:30::00:00/sums")
     assert names_in("12:30") == ["00:00/sums"]
     scan_to("12:30:sums")
-    assert names_in("12:30") == ["sums"]
+    assert names_in("12:30") == ["00:00/sums", "sums"]
     scan_to("12:30")
     assert names_in("12:30") == ["values"]
     assert sorted(each.name for each in folder.iterdir()) == ["00:00", "12:30", "in.h5"]
