@@ -21,7 +21,8 @@ struct ViewOptions {
   std::string fill_value = "none";
 
   /// Values are stored * scale_factor + add_offset, as the CF conventions' attributes of these
-  /// names say, in the attributes' type.
+  /// names say, in the types that NumPy computes in, and integers whose attribute `_Unsigned` is
+  /// "true" have no sign.
   bool cf = false;
 };
 

@@ -89,19 +89,19 @@ def fill_value(view, dataset, random):
 
 
 def cf(view, dataset, random):
-    """--cf: unpacks by the attributes, in their type, rounding at each step."""
+    """--cf: unpacks by the attributes, in NumPy's types, rounding at each step."""
     scale = dataset.attributes.get("scale_factor")
     offset = dataset.attributes.get("add_offset")
     if scale is None and offset is None:
         return
-    packing = (offset if scale is None else scale).dtype
+    dtype = np.dtype(support.NUMPY_TYPES.get(dataset.type, "f4"))
+    unpacked = view.values
     with np.errstate(all="ignore"):
-        unpacked = view.values.astype(packing)
-        if scale is not None:
-            unpacked = unpacked * scale
-        if offset is not None:
-            unpacked = unpacked + offset
-    view.type = {4: "f32", 8: "f64"}[packing.itemsize]
+        for operate, operand in ((np.multiply, scale), (np.add, offset)):
+            if operand is not None:
+                dtype = np.result_type(dtype, operand.dtype)
+                unpacked = operate(unpacked.astype(dtype), operand)
+    view.type = {4: "f32", 8: "f64"}[dtype.itemsize]
     view.values = np.asarray(unpacked, "f8").reshape(view.values.shape)
     view.words.append("--cf")
 

@@ -91,6 +91,13 @@ constexpr bool is_integer(ElementType type) { return type <= ElementType::u64; }
 constexpr bool is_signed_integer(ElementType type) { return type <= ElementType::i64; }
 constexpr bool is_floating(ElementType type) { return !is_integer(type); }
 
+/// Returns the type of integers without a sign that are as wide as those of `type`.
+constexpr ElementType unsigned_type(ElementType type) {
+  return is_signed_integer(type)
+             ? static_cast<ElementType>(static_cast<int>(type) + static_cast<int>(ElementType::u8))
+             : type;
+}
+
 /// Tells whether T is the C++ type of floating-point elements.
 template <class T>
 inline constexpr bool is_floating_element =

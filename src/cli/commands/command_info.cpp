@@ -180,6 +180,7 @@ class InfoCommand : public Command {
     Description description;
     pipeline::run_on_root(communicator, [&] {
       io::Dataset dataset(arguments_.file, name, common_.run.read_path);
+      if (view_.cf) dataset.take_as_unsigned();
       dataset.select(parse_selection(view_.select, dataset.info().stored_shape));
       description.info = dataset.info();
       description.decoding = pipeline::view_decoding(description.info, view_);

@@ -41,13 +41,16 @@ struct ValueFilter {
 };
 
 /// An unpacking turns packed data, as the CF conventions have it, into values: value = stored *
-/// scale + offset, in type `type` (f32 or f64): the stored element converted, multiplied and added
-/// to, rounded at each step.
+/// scale + offset, the product of one type and the sum of another, each rounded, integers modulo
+/// 2^64.
 struct Unpacking {
   bool active = false;
-  ElementType type = ElementType::f64;
-  double scale = 1;      ///< a value of `type`
-  double offset = -0.0;  ///< adds nothing, to either zero
+  ElementType type = ElementType::f64;  ///< of values: f32 or f64; i64 or u64 of integers alone
+  double scale = 1;
+  double offset = -0.0;                    ///< adds nothing, to either zero
+  ElementType product = ElementType::f64;  ///< one of these, too, and no wider than `type`
+  std::uint64_t integer_scale = 1;         ///< of an integer product
+  std::uint64_t integer_offset = 0;        ///< of an integer sum
 };
 
 /// A decoding tells what becomes of a stored element, in native byte order, before it is reduced,
@@ -65,20 +68,55 @@ struct Decoding {
   }
 };
 
+/// Converts an element to an arithmetic type.
+template <class To, class Element>
+WARPFOLD_HD To converted(Element element) {
+  if constexpr (std::is_arithmetic_v<Element>)
+    return static_cast<To>(element);
+  else
+    return static_cast<To>(element.to_float());
+}
+
+/// Returns stored * scale, rounded to the product's type, as a Value.
+template <class Value, class Stored>
+WARPFOLD_HD Value unpacked_product(Stored stored, const Unpacking& unpacking) {
+  if constexpr (std::is_integral_v<Stored>) {
+    const std::uint64_t product = static_cast<std::uint64_t>(stored) * unpacking.integer_scale;
+    if (unpacking.product == ElementType::i64)
+      return static_cast<Value>(static_cast<std::int64_t>(product));
+    if (unpacking.product == ElementType::u64) return static_cast<Value>(product);
+  }
+  if constexpr (std::is_same_v<Value, double>) {
+    if (unpacking.product == ElementType::f32)
+      return converted<float>(stored) * static_cast<float>(unpacking.scale);
+  }
+  return converted<Value>(stored) * static_cast<Value>(unpacking.scale);
+}
+
 /// Returns a stored element's value, of the type (`Value`) that the unpacking has. The product is
 /// rounded before the sum, on either backend (neither is compiled with fused operations), and NaN
 /// is canonical, so that values are the same bits everywhere.
 template <class Value, class Stored>
 WARPFOLD_HD Value unpacked(Stored stored, const Unpacking& unpacking) {
-  static_assert(std::is_same_v<Value, float> || std::is_same_v<Value, double>);
-  Value wide;
-  if constexpr (std::is_arithmetic_v<Stored>)
-    wide = static_cast<Value>(stored);
-  else
-    wide = static_cast<Value>(stored.to_float());
-  const Value product = wide * static_cast<Value>(unpacking.scale);
-  const Value value = product + static_cast<Value>(unpacking.offset);
-  return value == value ? value : std::numeric_limits<Value>::quiet_NaN();
+  const Value product = unpacked_product<Value>(stored, unpacking);
+  if constexpr (std::is_integral_v<Value>) {
+    return static_cast<Value>(static_cast<std::uint64_t>(product) + unpacking.integer_offset);
+  } else {
+    const Value value = product + static_cast<Value>(unpacking.offset);
+    return value == value ? value : std::numeric_limits<Value>::quiet_NaN();
+  }
+}
+
+/// Calls visitor(Value{}) with the C++ type of the values of elements of type Stored.
+template <class Stored, class Visitor>
+auto visit_value_of(const Unpacking& unpacking, Visitor&& visitor) {
+  if (!unpacking.active) return visitor(Stored{});
+  if (unpacking.type == ElementType::f32) return visitor(float{});
+  if constexpr (std::is_integral_v<Stored>) {
+    if (unpacking.type == ElementType::i64) return visitor(std::int64_t{});
+    if (unpacking.type == ElementType::u64) return visitor(std::uint64_t{});
+  }
+  return visitor(double{});
 }
 
 /// Decodes a stored element: gives it its value, whether it counts or not, and tells whether it
@@ -89,7 +127,7 @@ WARPFOLD_HD bool decode(const Decoding& decoding, Stored stored, Value& value) {
     value = unpacked<Value>(stored, decoding.unpacking);
   } else {
     value = stored;
-    if constexpr (std::is_floating_point_v<Value>) {
+    if constexpr (std::is_floating_point_v<Value> || sizeof(Value) == sizeof(std::uint64_t)) {
       if (decoding.unpacking.active) value = unpacked<Value>(stored, decoding.unpacking);
     }
   }

@@ -75,9 +75,8 @@ class ChunkValues {
 template <class Visitor>
 auto visit_value_type(ElementType stored, const Decoding& decoding, Visitor&& visitor) {
   return visit_element_type(stored, [&](auto element) {
-    if (!decoding.unpacking.active) return visitor(element, Decoded<decltype(element)>{});
-    if (decoding.unpacking.type == ElementType::f32) return visitor(element, float{});
-    return visitor(element, double{});
+    return visit_value_of<Decoded<decltype(element)>>(
+        decoding.unpacking, [&](auto value) { return visitor(element, value); });
   });
 }
 

@@ -63,8 +63,7 @@ std::unique_ptr<ElementDecoder> make_element_decoder(const Kernels& kernels, Ele
       return std::make_unique<TypedElementDecoder<Stored, decltype(value)>>(kernels, stored.order,
                                                                             decoding, left_out);
     };
-    if (!decoding.unpacking.active) return make(element);
-    return decoding.unpacking.type == ElementType::f32 ? make(float{}) : make(double{});
+    return visit_value_of<Stored>(decoding.unpacking, make);
   });
 }
 

@@ -34,6 +34,12 @@ template <class Stored>
 __device__ bool decode_wide(const Decoding& decoding, Stored stored, std::uint64_t& bits) {
   if (!decoding.unpacking.active) return decode_as<Stored>(decoding, stored, bits);
   if (decoding.unpacking.type == ElementType::f32) return decode_as<float>(decoding, stored, bits);
+  if constexpr (std::is_integral_v<Stored>) {
+    if (decoding.unpacking.type == ElementType::i64)
+      return decode_as<std::int64_t>(decoding, stored, bits);
+    if (decoding.unpacking.type == ElementType::u64)
+      return decode_as<std::uint64_t>(decoding, stored, bits);
+  }
   return decode_as<double>(decoding, stored, bits);
 }
 

@@ -191,12 +191,8 @@ __global__ void __launch_bounds__(select_threads)
 template <class Visitor>
 void visit_decoding(const StoredElements& stored, Visitor&& visitor) {
   visit_element_type(stored.format.type, [&](auto element) {
-    if (!stored.decoding.unpacking.active)
-      visitor(element, element);
-    else if (stored.decoding.unpacking.type == ElementType::f32)
-      visitor(element, float{});
-    else
-      visitor(element, double{});
+    visit_value_of<decltype(element)>(stored.decoding.unpacking,
+                                      [&](auto value) { visitor(element, value); });
   });
 }
 

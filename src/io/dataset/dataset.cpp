@@ -38,6 +38,12 @@ class Dataset::Implementation {
 
   const DatasetInfo& info() const { return info_; }
 
+  void take_as_unsigned() {
+    if (!info_.marked_unsigned || info_.taken_as_unsigned) return;
+    info_.taken_as_unsigned = true;
+    info_.format.type = unsigned_type(info_.format.type);
+  }
+
   void select(const Selection& selection) { take_selection(info_, selection); }
 
   void read(ElementRange range, std::span<std::byte> out) {
@@ -244,6 +250,8 @@ void Dataset::read(ElementRange range, std::span<std::byte> out) {
 void Dataset::read(const Hyperslab& box, std::span<std::byte> out) {
   implementation_->read(box, out);
 }
+
+void Dataset::take_as_unsigned() { implementation_->take_as_unsigned(); }
 
 void Dataset::select(const Selection& selection) { implementation_->select(selection); }
 

@@ -33,6 +33,9 @@ struct DatasetInfo {
   std::set<std::string> source_files;
   ElementFormat format;
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
+  /// Whether the attribute `_Unsigned` says that these signed integers have no sign.
+  bool marked_unsigned = false;
+  bool taken_as_unsigned = false;           ///< `format` is of integers without a sign for that
   std::vector<std::uint64_t> stored_shape;  ///< empty for a scalar
   Selection selection;               ///< of the stored elements; empty where all are selected
   std::vector<std::uint64_t> shape;  ///< as selected
@@ -98,6 +101,9 @@ class Dataset {
   Dataset& operator=(Dataset&& other) noexcept;
 
   const DatasetInfo& info() const;
+
+  /// Makes integers that are marked as unsigned such: `format` is of unsigned ones from now on.
+  void take_as_unsigned();
 
   /// Makes a part of the stored elements all there are from now on: a slice for each dimension of
   /// info().stored_shape. Before any thread reads.

@@ -6,6 +6,7 @@
 #include "io/files/byte_runs.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/filters/filter_step.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
@@ -127,6 +128,13 @@ std::string reason_against_bytes(const DatasetInfo& info) {
                                 : "its stored size is not that of its elements";
 }
 
+/// As netCDF programs mark integers for formats that have none without a sign.
+bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& problem) {
+  if (!is_signed_integer(type)) return false;
+  const auto mark = read_text_attribute(dataset, "_Unsigned", problem);
+  return mark == "true" || mark == "True";
+}
+
 /// Says why neither byte ranges nor chunks of the file are its elements, or empty.
 std::string reason_for_library(const DatasetInfo& info, bool exact) {
   if (info.elements == 0) return "it has no elements";
@@ -193,6 +201,7 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   info.stored_file = stored_file_of(dataset, problem);
   info.format = type.format.value();
   info.stored_type = type.name;
+  info.marked_unsigned = is_marked_unsigned(dataset, info.format.type, problem);
   info.shape = shape_of(dataset, problem);
   info.stored_shape = info.shape;
   info.elements = count_elements(dataset, info.shape, size_of(info.format.type), problem);

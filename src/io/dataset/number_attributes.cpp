@@ -85,9 +85,4 @@ std::vector<std::optional<NumberAttribute>> read_number_attributes(
   return attributes;
 }
 
-bool has_attribute(const std::string& file, const std::string& dataset, const std::string& name) {
-  const LibraryScope scope;
-  return OpenDataset(file, dataset).has(name);
-}
-
 }  // namespace warpfold::io

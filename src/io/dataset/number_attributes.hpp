@@ -21,7 +21,4 @@ struct NumberAttribute {
 std::vector<std::optional<NumberAttribute>> read_number_attributes(
     const std::string& file, const std::string& dataset, std::span<const std::string> names);
 
-/// Tells whether a dataset has an attribute of this name, of whatever type. Throws Error.
-bool has_attribute(const std::string& file, const std::string& dataset, const std::string& name);
-
 }  // namespace warpfold::io

@@ -14,9 +14,9 @@ namespace io {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Filter, id, name, available, parameters)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, file, name, stored_file, format, stored_type,
-                                   stored_shape, selection, shape, elements, layout, chunk_shape,
-                                   filters, stored_bytes, fill, partial_edge_chunks_filtered, path,
-                                   path_reason)
+                                   marked_unsigned, taken_as_unsigned, stored_shape, selection,
+                                   shape, elements, layout, chunk_shape, filters, stored_bytes,
+                                   fill, partial_edge_chunks_filtered, path, path_reason)
 
 }  // namespace io
 

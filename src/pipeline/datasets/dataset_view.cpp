@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
+#include "core/values/unpacking.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/number_attributes.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
@@ -17,13 +19,22 @@ const std::string scale_name = "scale_factor";
 const std::string offset_name = "add_offset";
 const std::string unsigned_name = "_Unsigned";
 
+/// Returns a negative integer as what its bits are without a sign.
+Value without_sign(const Value& value, ElementType type) {
+  const auto* integer = std::get_if<int128>(&value);
+  if (integer == nullptr || *integer >= 0) return value;
+  return *integer + (int128{1} << 8 * size_of(type));
+}
+
 ValueFilter fill_filter(const io::DatasetInfo& info, const std::string& fill_value) {
   if (fill_value == "none") return {};
   if (fill_value != "auto") return filter_without_fill_value(fill_value, info.format.type);
   const std::vector<std::string> names{"_FillValue", "missing_value"};
   std::vector<Value> fills;
   for (const auto& attribute : io::read_number_attributes(info.file, info.name, names))
-    if (attribute) fills.insert(fills.end(), attribute->values.begin(), attribute->values.end());
+    if (attribute)
+      for (const Value& fill : attribute->values)
+        fills.push_back(info.taken_as_unsigned ? without_sign(fill, info.format.type) : fill);
   return filter_without_fill_values(fills, info.format.type);
 }
 
@@ -32,37 +43,27 @@ ValueFilter fill_filter(const io::DatasetInfo& info, const std::string& fill_val
               "Correct its attributes, or leave out `cf`.");
 }
 
-/// Returns the one finite f32 or f64 that the attribute holds.
-double packing_number(const io::DatasetInfo& info, const std::string& name,
-                      const io::NumberAttribute& attribute) {
-  if (attribute.type != ElementType::f32 && attribute.type != ElementType::f64)
-    throw_bad_packing(info, "its " + name + " is of type " + std::string(name_of(attribute.type)) +
-                                ", neither f32 nor f64");
-  if (attribute.values.size() != 1)
+/// Returns the one finite number that the attribute holds, if there is one.
+std::optional<TypedNumber> packing_number(const io::DatasetInfo& info, const std::string& name,
+                                          const std::optional<io::NumberAttribute>& attribute) {
+  if (!attribute) return std::nullopt;
+  if (attribute->values.size() != 1)
     throw_bad_packing(
-        info, "its " + name + " has " + std::to_string(attribute.values.size()) + " values");
-  const double number = std::get<double>(attribute.values.front());
-  if (!std::isfinite(number)) throw_bad_packing(info, "its " + name + " is not finite");
-  return number;
+        info, "its " + name + " has " + std::to_string(attribute->values.size()) + " values");
+  const Value& number = attribute->values.front();
+  const auto* real = std::get_if<double>(&number);
+  if (real != nullptr && !std::isfinite(*real))
+    throw_bad_packing(info, "its " + name + " is not finite");
+  return TypedNumber{attribute->type, number};
 }
 
 Unpacking unpacking_of(const io::DatasetInfo& info) {
   const std::vector<std::string> names{scale_name, offset_name};
   const auto attributes = io::read_number_attributes(info.file, info.name, names);
-  const auto& scale = attributes[0];
-  const auto& offset = attributes[1];
-  if (is_signed_integer(info.format.type) && io::has_attribute(info.file, info.name, unsigned_name))
-    throw_bad_packing(info, "its attribute " + unsigned_name +
-                                " makes signed integers unsigned, which is not supported");
-  Unpacking unpacking;
-  if (!scale && !offset) return unpacking;
-  if (scale) unpacking.scale = packing_number(info, scale_name, *scale);
-  if (offset) unpacking.offset = packing_number(info, offset_name, *offset);
-  if (scale && offset && scale->type != offset->type)
-    throw_bad_packing(info, "its " + scale_name + " and " + offset_name + " differ in type");
-  unpacking.active = true;
-  unpacking.type = scale ? scale->type : offset->type;
-  return unpacking;
+  const auto scale = packing_number(info, scale_name, attributes[0]);
+  const auto offset = packing_number(info, offset_name, attributes[1]);
+  if (!scale && !offset) return {};
+  return make_unpacking(info.format.type, scale, offset);
 }
 
 static_assert(std::is_trivially_copyable_v<Decoding>);
@@ -93,8 +94,10 @@ const std::vector<std::string>& element_attributes() {
   return names;
 }
 
-std::vector<std::string> packing_attributes(const Decoding& decoding) {
-  return decoding.unpacking.active ? element_attributes() : std::vector<std::string>{};
+std::vector<std::string> packing_attributes(const DatasetView& view) {
+  return view.decoding.unpacking.active || view.info().taken_as_unsigned
+             ? element_attributes()
+             : std::vector<std::string>{};
 }
 
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,
@@ -103,6 +106,7 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     const mpi::Communicator& communicator = run.communicator;
     DatasetView view{open_everywhere(file, name, communicator, run.options.read_path), {}};
     run_on_all(communicator, [&] {
+      if (options.cf) view.dataset.take_as_unsigned();
       view.dataset.select(parse_selection(options.select, view.info().stored_shape));
       view.dataset.choose_cache(run.options.file_cache);
     });

@@ -56,6 +56,6 @@ Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options);
 const std::vector<std::string>& element_attributes();
 
 /// Names those of them that are false of single elements as they are decoded: none unless unpacked.
-std::vector<std::string> packing_attributes(const Decoding& decoding);
+std::vector<std::string> packing_attributes(const DatasetView& view);
 
 }  // namespace warpfold::pipeline

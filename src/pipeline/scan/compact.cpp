@@ -32,8 +32,8 @@ constexpr ElementType index_type = ElementType::u64;
 
 /// The datasets of the output, still without elements.
 io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options) {
-  io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
-                                                    pipeline::packing_attributes(view.decoding));
+  io::OutputSpec output =
+      pipeline::describe_output(options.output, view.info(), pipeline::packing_attributes(view));
   output.shape = {0};
   output.format = {view.value_type(), native_byte_order};
   if (options.indices)

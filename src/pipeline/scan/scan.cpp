@@ -48,10 +48,10 @@ ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) 
 
 io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec,
                          const ScanOptions& options) {
-  io::OutputSpec output = pipeline::describe_output(
-      options.output, view.info(),
-      spec.operation == ScanOperation::sum ? pipeline::element_attributes()
-                                           : pipeline::packing_attributes(view.decoding));
+  io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
+                                                    spec.operation == ScanOperation::sum
+                                                        ? pipeline::element_attributes()
+                                                        : pipeline::packing_attributes(view));
   output.shape = view.info().shape;
   if (options.offsets) output.shape = {view.info().elements + 1};
   output.format = {spec.output, native_byte_order};

@@ -51,6 +51,11 @@ Decoding any_decoding(const std::vector<Stored>& elements, bool unpacks,
     decoding.stored.excluded_count = 1;
   }
   if (unpacks) decoding.unpacking = {true, unpacked_type, 0.5, -2.25};
+  if (unpacks && is_integer(unpacked_type)) {
+    decoding.unpacking.product = unpacked_type;
+    decoding.unpacking.integer_scale = 3;
+    decoding.unpacking.integer_offset = ~std::uint64_t{0};
+  }
   const std::vector<std::string> conditions{"finite", ">=-10", "!=3"};
   decoding.values =
       filter_of_conditions(conditions, decoding.value_type(element_type_of<Stored>()));
@@ -120,6 +125,12 @@ void for_all_decodings(Check&& check) {
             check(elements, order, any_decoding(elements, false, type), Stored{});
             check(elements, order, any_decoding(elements, true, ElementType::f32), float{});
             check(elements, order, any_decoding(elements, true, ElementType::f64), double{});
+            if constexpr (std::is_integral_v<Stored>) {
+              check(elements, order, any_decoding(elements, true, ElementType::i64),
+                    std::int64_t{});
+              check(elements, order, any_decoding(elements, true, ElementType::u64),
+                    std::uint64_t{});
+            }
           }
     });
 }
