@@ -18,6 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 5> file_bound_names{
     "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"};
 
+constexpr const char* labels_name = "DIMENSION_LABELS";
+
 constexpr std::uint64_t max_string_bytes = std::uint64_t{1} << 28;
 
 constexpr const char* odd_attribute_advice = "Copy the input again, or delete the attribute.";
@@ -204,6 +206,28 @@ void copy_attribute(hid_t source, hid_t target, const std::string& name,
   require(H5Awrite(copy.get(), type.get(), values.data()), problem);
 }
 
+/// Copies the labels of some dimensions, if each has one.
+void copy_labels(hid_t source, hid_t target, std::span<const std::size_t> dimensions,
+                 const std::string& problem) {
+  const AttributeHandle original(require(H5Aopen(source, labels_name, H5P_DEFAULT), problem));
+  const TypeHandle own_type(require(H5Aget_type(original.get()), problem));
+  if (H5Tget_class(own_type.get()) != H5T_STRING || dimensions.empty()) return;
+  const TypeHandle type(require(H5Tcopy(own_type.get()), problem));
+  const SpaceHandle space(require(H5Aget_space(original.get()), problem));
+  const AttributeValues values(original.get(), labels_name, type.get(), space.get(), problem);
+  const std::size_t bytes = H5Tget_size(type.get());
+  std::string labels;
+  for (const std::size_t dimension : dimensions) {
+    if (values.text().size() < (dimension + 1) * bytes) return;
+    labels += values.text().substr(dimension * bytes, bytes);
+  }
+  const hsize_t count = dimensions.size();
+  const SpaceHandle kept(require(H5Screate_simple(1, &count, nullptr), problem));
+  const AttributeHandle copy(require(
+      H5Acreate2(target, labels_name, type.get(), kept.get(), H5P_DEFAULT, H5P_DEFAULT), problem));
+  require(H5Awrite(copy.get(), type.get(), labels.data()), problem);
+}
+
 /// Cuts what fills up a string of fixed length.
 std::string_view without_padding(std::string_view text, hid_t type) {
   text = text.substr(0, text.find('\0'));
@@ -223,11 +247,14 @@ TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
 }  // namespace
 
 void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
-                     const std::string& problem) {
+                     std::span<const std::size_t> dimensions, const std::string& problem) {
   const bool scale = is_dimension_scale(source, problem);
   for (const std::string& name : attribute_names(source, problem)) {
     if (scale && (name == "CLASS" || name == "NAME")) continue;
-    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end())
+    if (std::find(left_out.begin(), left_out.end(), name) != left_out.end()) continue;
+    if (name == labels_name)
+      copy_labels(source, target, dimensions, problem);
+    else
       copy_attribute(source, target, name, problem);
   }
 }

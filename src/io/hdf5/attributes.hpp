@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,13 +12,14 @@ namespace warpfold::io {
 
 using TextAttribute = std::pair<std::string, std::string>;
 
-/// Copies the attributes of dataset `source` to dataset `target`, but for those that `left_out`
-/// names, those that refer to other objects of the source's file (references, variable-length
+/// Copies the attributes of dataset `source` to dataset `target`, whose dimensions are `dimensions`
+/// of the source's: `DIMENSION_LABELS` has theirs alone. Leaves out those that `left_out` names,
+/// those that refer to other objects of the source's file (references, variable-length
 /// sequences, what makes a netCDF dimension scale), and a `_FillValue` of another type than the
 /// target's, which netCDF does not allow. Throws an Error beginning with `problem`. Call within a
 /// LibraryScope.
 void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
-                     const std::string& problem);
+                     std::span<const std::size_t> dimensions, const std::string& problem);
 
 /// Reads an attribute of a dataset, or of a file's root group, that holds text: several strings are
 /// lines of it. None where there is no such attribute or it holds something else. Throws an Error

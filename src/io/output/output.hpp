@@ -34,6 +34,8 @@ struct OutputSpec : OutputDataset {
   std::set<std::string> inputs;       ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
+  /// Which of that dataset's dimensions these datasets have.
+  std::vector<std::size_t> kept_dimensions;
   std::vector<std::string> dropped_attributes;  ///< of those: names that are not carried over
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`

@@ -104,7 +104,7 @@ void write_attributes(const OutputSpec& spec, bool carried_over, hid_t input, hi
     const DatasetHandle source = open_dataset(input, path, name, cannot_read(path, name));
     std::vector<std::string> left_out = spec.dropped_attributes;
     for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
-    copy_attributes(source.get(), dataset, left_out, problem);
+    copy_attributes(source.get(), dataset, left_out, spec.kept_dimensions, problem);
   }
   add_text_attributes(dataset, spec.text_attributes, problem);
 }

@@ -21,7 +21,8 @@ namespace warpfold::pipeline {
 io::OutputSpec describe_output(const OutputOptions& options);
 
 /// Describes a file of what is computed from a dataset: it carries the input's attributes over, but
-/// for the `dropped` ones, and its first dataset has the input's name where the options have none.
+/// for the `dropped` ones, keeps the dimensions that are selected, and its first dataset has the
+/// input's name where the options have none.
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
                                std::vector<std::string> dropped);
 

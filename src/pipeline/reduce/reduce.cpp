@@ -98,6 +98,11 @@ void add_outputs(io::OutputSpec& file, const AxisShape& array,
     dataset.format = {outputs[i].type, native_byte_order};
     dataset.carries_attributes = has_unit_of_elements(outputs[i].statistic);
   }
+  if (shape.size() < array.shape.size()) {
+    const std::vector<std::size_t> all = std::exchange(file.kept_dimensions, {});
+    for (const int d : array.across)
+      file.kept_dimensions.push_back(all[static_cast<std::size_t>(d)]);
+  }
   file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
 }
 

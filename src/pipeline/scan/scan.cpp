@@ -53,7 +53,10 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
                                                         ? pipeline::element_attributes()
                                                         : pipeline::packing_attributes(view));
   output.shape = view.info().shape;
-  if (options.offsets) output.shape = {view.info().elements + 1};
+  if (options.offsets) {
+    output.shape = {view.info().elements + 1};
+    if (output.kept_dimensions.size() != 1) output.kept_dimensions.clear();
+  }
   output.format = {spec.output, native_byte_order};
   output.storage = pipeline::with_chunk_shape(options.storage, output.shape, size_of(spec.output));
   return output;

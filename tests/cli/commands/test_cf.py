@@ -157,6 +157,7 @@ def test_unsigned_integers(folder, stored_type, mark):
 
 def test_values_are_netcdf4_pythons(folder):
     netcdf4 = pytest.importorskip("netCDF4")
+    pytest.importorskip("numpy", minversion="2", reason="older ones look at values of scalars")
     path = folder / "in.nc"
     cases = {}
     for stored_type, scale_type, offset_type in itertools.product(

@@ -96,3 +96,55 @@ def test_netcdf_reads_it(folder, command):
     shown = subprocess.run(["ncdump", "-h", "out.h5"], cwd=folder, capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr
     assert f':history = "{line}\\nncks a b" ;' in shown.stdout.replace("\\'", "'")
+
+
+LABELS = ["time", "level", "lat", "lon"]
+
+
+@pytest.mark.parametrize("words, kept", [
+    (["scan"], [0, 1, 2, 3]),
+    (["scan", "--select", "1, :, ::2, -1"], [1, 2]),
+    (["scan", "--axis", "1", "--select", "..., 0"], [0, 1, 2]),
+    (["scan", "--offsets"], None),
+    (["scan", "--offsets", "--select", "0, 0, :, 0"], [2]),
+    (["reduce", "--axis", "1"], [0, 2, 3]),
+    (["reduce", "--axis", "0,-1", "--ops", "max"], [1, 2]),
+    (["reduce", "--axis", "0", "--select", ":, 0"], [2, 3]),
+    (["reduce", "--axis", "0,2", "--keepdims"], [0, 1, 2, 3]),
+    (["reduce", "--axis", "0,1,2,3"], None),
+    (["compact", "--where", ">3"], None),
+    (["compact", "--where", ">3", "--select", "0, 0, :, 0"], [2]),
+])  # fmt: skip
+@pytest.mark.parametrize("fixed", [False, True])
+def test_labels_are_of_the_dimensions_that_are_left(folder, words, kept, fixed):
+    with h5py.File(folder / "in.h5", "w") as file:
+        made = file.create_dataset("values", data=np.arange(120.0).reshape(2, 3, 4, 5))
+        for dimension, label in zip(made.dims, LABELS):
+            dimension.label = label
+        if fixed:
+            made.attrs["DIMENSION_LABELS"] = np.array(LABELS, "S9")
+        for number, label in enumerate(LABELS):
+            file[label] = np.arange(float(made.shape[number]))
+            file[label].make_scale(label)
+            made.dims[number].attach_scale(file[label])
+    command, *options = words
+    support.run(command, folder / "in.h5", "values", "-o", folder / "out.h5", *options)
+    with h5py.File(folder / "out.h5") as file:
+        made = file["values"]
+        if kept is None:
+            assert "DIMENSION_LABELS" not in made.attrs
+        else:
+            labels = made.attrs["DIMENSION_LABELS"]
+            assert labels.astype(str).tolist() == [LABELS[each] for each in kept]
+        assert "DIMENSION_LIST" not in made.attrs
+        assert all(len(each) == 0 for each in made.dims)
+
+
+def test_labels_for_fewer_dimensions_are_left_out(folder):
+    path = support.write(folder / "in.h5", np.zeros((2, 3)), "f64")
+    for labels in (np.array([b"x"]), "x, y", h5py.Empty("S1"), np.arange(2)):
+        with h5py.File(path, "a") as file:
+            file["values"].attrs["DIMENSION_LABELS"] = labels
+        support.scan(path, folder / "out.h5")
+        with h5py.File(folder / "out.h5") as file:
+            assert "DIMENSION_LABELS" not in file["values"].attrs
