@@ -33,6 +33,13 @@ void check_offsets(const ScanOptions& options) {
                       "Leave out `offsets` or `axis`.");
 }
 
+/// HDF5's null dataspace has neither elements nor a shape that an output could have.
+void require_shape(const io::DatasetInfo& info) {
+  if (info.elements > 0 || !info.shape.empty()) return;
+  throw Error("cannot scan '" + info.name + "' of '" + info.file + "'",
+              "it has a null dataspace: no elements, and no shape", "There is nothing to scan.");
+}
+
 ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) {
   ScanSpec spec;
   spec.input = {view.value_type(), native_byte_order};
@@ -116,6 +123,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   std::optional<pipeline::AxisShape> lines;
   pipeline::run_on_all(run.communicator, [&] {
     check_offsets(options);
+    require_shape(info);
     spec = spec_of(view, options);
     lines = pipeline::lines_of(info.shape, options.axis);
   });

@@ -330,6 +330,15 @@ def test_sums_are_no_packed_elements(folder, operation):
     assert kept == {"units"} | (elements if operation == "max" else set())
 
 
+def test_a_null_dataspace_has_nothing_to_scan(folder):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["values"] = h5py.Empty("f8")
+    for words in ([], ["--chunks", "auto"], ["--offsets"]):
+        support.fail("scan", folder / "in.h5", "values", "-o", folder / "out.h5", *words, code=1,
+                     mentions=["null dataspace"], ranks=2)  # fmt: skip
+    assert not (folder / "out.h5").exists()
+
+
 def test_output_dataset_of_another_name_in_groups(folder):
     path = support.write(folder / "in.h5", [1, 2], "i32", dataset="deep/er")
     support.scan(path, f"{folder}/out.h5:/sums/running", "deep/er")
