@@ -157,9 +157,13 @@ struct DatasetListing {
   std::string stored_type;
   std::vector<std::uint64_t> shape;
   std::string unsupported;  ///< why its elements cannot be read; empty if they can
+  bool damaged = false;     ///< as it can't be opened, a link leads nowhere, say
 };
 
-/// Every dataset of a file in the order of its path, also those that cannot be read.
-std::vector<DatasetListing> list_datasets(const std::string& file);
+/// Lists a file's datasets in the order of their paths, all or those that match a pattern (`*`, `?`
+/// and `[...]` stand for what they do in a shell, and for no slash), also those that cannot be
+/// read, and behind links of all kinds. A dataset with several names is listed by one of them: a
+/// hard link's where all are wanted.
+std::vector<DatasetListing> list_datasets(const std::string& file, const std::string& pattern = "");
 
 }  // namespace warpfold::io

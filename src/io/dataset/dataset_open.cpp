@@ -2,31 +2,12 @@
 
 #include <algorithm>
 
+#include "io/dataset/dataset_names.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
 namespace {
-
-#if H5_VERSION_GE(1, 12, 0)
-using ObjectInfo = H5O_info2_t;
-#else
-using ObjectInfo = H5O_info_t;
-#endif
-
-herr_t collect_dataset(hid_t, const char* name, const ObjectInfo* object, void* names) {
-  return object->type == H5O_TYPE_DATASET ? append_name(name, names) : 0;
-}
-
-herr_t visit_objects(hid_t location, std::vector<std::string>& names) {
-#if H5_VERSION_GE(1, 12, 0)
-  return H5Ovisit3(location, H5_INDEX_NAME, H5_ITER_NATIVE, collect_dataset, &names,
-                   H5O_INFO_BASIC);
-#else
-  return H5Ovisit2(location, H5_INDEX_NAME, H5_ITER_NATIVE, collect_dataset, &names,
-                   H5O_INFO_BASIC);
-#endif
-}
 
 constexpr std::size_t max_names = 10;
 
@@ -36,45 +17,55 @@ std::string choices(hid_t location, const std::string& of_what) {
   return of_what + " has " + enumerate(names, max_names);
 }
 
+#if H5_VERSION_GE(1, 12, 0)
+using LinkInfo = H5L_info2_t;
+constexpr auto get_link_info = H5Lget_info2;
+#else
+using LinkInfo = H5L_info_t;
+constexpr auto get_link_info = H5Lget_info;
+#endif
+
 /// Says what a soft or external link leads to; nothing of others.
-std::string link_text(hid_t file, const std::string& name) {
-  H5L_info_t link;
-  if (H5Lget_info(file, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type == H5L_TYPE_HARD)
-    return "";
+std::string link_text(hid_t file, const std::string& path) {
+  LinkInfo link;
+  if (get_link_info(file, path.c_str(), &link, H5P_DEFAULT) < 0) return "";
+  if (link.type != H5L_TYPE_SOFT && link.type != H5L_TYPE_EXTERNAL) return "";
   std::string value(link.u.val_size + 1, '\0');
-  if (H5Lget_val(file, name.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0) return "";
-  if (link.type == H5L_TYPE_SOFT)
-    return "it is a soft link to '" + std::string(value.c_str()) + "'";
-  const char* target_file = nullptr;
-  const char* target = nullptr;
-  if (link.type != H5L_TYPE_EXTERNAL ||
-      H5Lunpack_elink_val(value.data(), link.u.val_size, nullptr, &target_file, &target) < 0)
-    return "";
-  return "it is an external link to '" + std::string(target) + "' in '" + target_file + "'";
+  if (H5Lget_val(file, path.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0) return "";
+  if (link.type == H5L_TYPE_SOFT) return "a soft link to '" + std::string(value.c_str()) + "'";
+  const char* other = nullptr;
+  const char* object = nullptr;
+  if (H5Lunpack_elink_val(value.data(), link.u.val_size, nullptr, &other, &object) < 0) return "";
+  return "an external link to '" + std::string(object) + "' in '" + other + "'";
+}
+
+/// Says what the first link on the way to `name` is that leads to no object, if there is one.
+std::string broken_link_text(hid_t file, const std::string& name) {
+  for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
+    const std::string path = name.substr(0, end);
+    if (H5Oexists_by_name(file, path.c_str(), H5P_DEFAULT) <= 0) {
+      const std::string text = link_text(file, path);
+      return text.empty() ? "" : (path == name ? "it" : "'" + path + "'") + " is " + text;
+    }
+    if (end == std::string::npos) return "";
+  }
 }
 
 [[noreturn]] void throw_unopened(hid_t file, const std::string& name, const std::string& problem) {
   const std::string causes = take_library_causes();
+  const std::string link = name.empty() ? "" : broken_link_text(file, name);
   const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0;
-  const std::string link = has_link ? link_text(file, name) : "";
   H5Eclear2(H5E_DEFAULT);
   const Error failure = library_error(problem, causes, "Check the file with h5ls or h5dump.");
   if (!link.empty() && failure.why() == causes)
     throw Error(problem, link + ", which can't be opened",
                 "Restore what it points to, or name another dataset.");
-  if (has_link) throw failure;
+  if (has_link || !link.empty()) throw failure;
   throw Error(problem, "no such dataset; " + choices(file, "the file"),
               "Give the path of a dataset.");
 }
 
 }  // namespace
-
-std::vector<std::string> dataset_names(hid_t location) {
-  std::vector<std::string> names;
-  require(visit_objects(location, names), "cannot list the datasets");
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 std::string cannot_read(const std::string& file, const std::string& name) {
   return "cannot read '" + name + "' in '" + file + "'";
@@ -106,9 +97,9 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
   return DatasetHandle(require(H5Dopen2(file, name.c_str(), H5P_DEFAULT), problem));
 }
 
-std::string stored_file_of(hid_t dataset, const std::string& problem) {
-  return queried_name(
-      [&](char* text, std::size_t size) { return H5Fget_name(dataset, text, size); }, problem);
+std::string stored_file_of(hid_t object, const std::string& problem) {
+  return queried_name([&](char* text, std::size_t size) { return H5Fget_name(object, text, size); },
+                      problem);
 }
 
 }  // namespace warpfold::io

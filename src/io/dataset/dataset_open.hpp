@@ -19,15 +19,11 @@ std::string cannot_read(const std::string& file, const std::string& name);
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem);
 
-/// Returns the file that an open dataset lies in: another than was opened behind an external link.
+/// Returns the file that an open object lies in: another than was opened behind an external link.
 /// Throws an Error beginning with `problem`. Call within a LibraryScope.
-std::string stored_file_of(hid_t dataset, const std::string& problem);
+std::string stored_file_of(hid_t object, const std::string& problem);
 
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.
 std::string enumerate(const std::vector<std::string>& names, std::size_t maximum);
-
-/// Returns the paths of all datasets below an open file or group, sorted, without a leading slash;
-/// a dataset with several hard links once. Throws Error. Call within a LibraryScope.
-std::vector<std::string> dataset_names(hid_t location);
 
 }  // namespace warpfold::io

@@ -1,5 +1,6 @@
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_names.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/dataset/source_files.hpp"
@@ -11,8 +12,9 @@
 namespace warpfold::io {
 namespace {
 
-void describe_into(hid_t file, const std::string& problem, DatasetListing& listing) {
-  const DatasetHandle dataset(require(H5Dopen2(file, listing.name.c_str(), H5P_DEFAULT), problem));
+void describe_into(hid_t file, const std::string& path, DatasetListing& listing) {
+  const std::string problem = cannot_read(path, listing.name);
+  const DatasetHandle dataset = open_dataset(file, path, listing.name, problem);
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
   const StoredType stored = describe_type(type.get());
   listing.stored_type = stored.name;
@@ -68,17 +70,19 @@ std::set<std::string> files_beneath(const std::string& file,
   return files;
 }
 
-std::vector<DatasetListing> list_datasets(const std::string& file) {
+std::vector<DatasetListing> list_datasets(const std::string& file, const std::string& pattern) {
   const LibraryScope scope;
   const FileHandle handle = open_for_reading(file);
   std::vector<DatasetListing> listings;
-  for (const std::string& name : dataset_names(handle.get())) {
+  for (const std::string& name :
+       pattern.empty() ? dataset_names(handle.get()) : dataset_names(handle.get(), pattern)) {
     DatasetListing listing;
     listing.name = name;
     try {
-      describe_into(handle.get(), cannot_read(file, name), listing);
+      describe_into(handle.get(), file, listing);
     } catch (const Error& error) {
       listing.unsupported = error.why();
+      listing.damaged = true;
     }
     listings.push_back(std::move(listing));
   }

@@ -1,10 +1,10 @@
 #include "pipeline/datasets/chosen_datasets.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_open.hpp"
@@ -34,12 +34,12 @@ class Chooser {
   void add_all() {
     if (there().empty())
       throw Error("nothing to read in '" + file_ + "'", "it has no datasets", "");
-    for (const std::string& name : there()) add(name, false);
+    for (const io::DatasetListing& listing : there()) add(listing);
   }
 
   void add(const std::string& name) {
     if (!may_be_pattern(name) || is_there(without_leading_slashes(name)))
-      add(name, true);
+      add(ChosenDataset{name, true, ""});
     else
       add_matches(name);
   }
@@ -47,42 +47,44 @@ class Chooser {
   const std::vector<ChosenDataset>& chosen() const { return chosen_; }
 
  private:
-  void add(const std::string& name, bool by_name) {
-    if (taken_.insert(without_leading_slashes(name)).second) chosen_.push_back({name, by_name});
+  void add(ChosenDataset dataset) {
+    if (taken_.insert(without_leading_slashes(dataset.name)).second)
+      chosen_.push_back(std::move(dataset));
+  }
+
+  void add(const io::DatasetListing& listing) {
+    add(ChosenDataset{listing.name, false, listing.damaged ? "" : listing.unsupported});
   }
 
   void add_matches(const std::string& pattern) {
-    bool any = false;
-    for (const std::string& name : there()) {
-      const std::string wanted = without_leading_slashes(pattern);
-      if (::fnmatch(wanted.c_str(), name.c_str(), FNM_PATHNAME) != 0) continue;
-      any = true;
-      add(name, false);
-    }
-    if (any) return;
-    throw Error(
-        "no dataset of '" + file_ + "' matches '" + pattern + "'",
-        there().empty() ? "it has no datasets" : "it has " + io::enumerate(there(), max_listed),
-        "'warpfold info " + file_ + "' lists all; '*' stands for no slash.");
+    const auto matches = io::list_datasets(file_, without_leading_slashes(pattern));
+    for (const io::DatasetListing& listing : matches) add(listing);
+    if (!matches.empty()) return;
+    throw Error("no dataset of '" + file_ + "' matches '" + pattern + "'",
+                there().empty() ? "it has no datasets"
+                                : "it has " + io::enumerate(names_there(), max_listed),
+                "'warpfold info " + file_ + "' lists all; '*' stands for no slash.");
   }
 
   bool is_there(const std::string& name) {
-    return std::binary_search(there().begin(), there().end(), name);
+    return std::ranges::find(there(), name, &io::DatasetListing::name) != there().end();
   }
 
-  const std::vector<std::string>& there() {
-    if (!listed_)
-      for (const io::DatasetListing& listing : io::list_datasets(file_))
-        there_.push_back(listing.name);
-    listed_ = true;
-    return there_;
+  std::vector<std::string> names_there() {
+    std::vector<std::string> names;
+    for (const io::DatasetListing& listing : there()) names.push_back(listing.name);
+    return names;
+  }
+
+  const std::vector<io::DatasetListing>& there() {
+    if (!there_) there_ = io::list_datasets(file_);
+    return *there_;
   }
 
   const std::string& file_;
   std::vector<ChosenDataset> chosen_;
   std::set<std::string> taken_;
-  bool listed_ = false;
-  std::vector<std::string> there_;
+  std::optional<std::vector<io::DatasetListing>> there_;
 };
 
 }  // namespace
@@ -96,14 +98,14 @@ std::vector<ChosenDataset> chosen_datasets(const std::string& file, const Datase
     for (const std::string& name : choice.names) chooser.add(name);
     json document = json::array();
     for (const ChosenDataset& each : chooser.chosen())
-      document.push_back({each.name, each.by_name});
+      document.push_back({each.name, each.by_name, each.unsuitable});
     const std::vector<std::uint8_t> bytes = json::to_msgpack(document);
     packed.assign(bytes.begin(), bytes.end());
   });
   packed = mpi::broadcast(packed, communicator);
   std::vector<ChosenDataset> chosen;
   for (const json& each : json::from_msgpack(packed.begin(), packed.end()))
-    chosen.push_back({each[0].get<std::string>(), each[1].get<bool>()});
+    chosen.push_back({each[0].get<std::string>(), each[1].get<bool>(), each[2].get<std::string>()});
   return chosen;
 }
 

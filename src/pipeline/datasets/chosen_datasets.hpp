@@ -21,7 +21,8 @@ namespace warpfold::pipeline {
 
 struct ChosenDataset {
   std::string name;
-  bool by_name = true;  ///< by a path of its own: one that can't be read is an error
+  bool by_name = true;     ///< by a path of its own: one that can't be read is an error
+  std::string unsuitable;  ///< why its elements are no numbers, or empty; not told where by name
 };
 
 /// Lists the datasets that a choice takes, each once, in the order of its names, those of a pattern
