@@ -19,6 +19,7 @@ struct DatasetOutcome {
   std::string dataset;
   std::string skipped;  ///< why it can't be read, or empty
   Result result;        ///< where it was not skipped
+  bool failed = false;  ///< skipped as reading it failed: a file is damaged or missing, say
 };
 
 }  // namespace warpfold

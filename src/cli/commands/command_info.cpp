@@ -236,10 +236,11 @@ class InfoCommand : public Command {
   Report report_on(const Descriptions& descriptions) const {
     Report report;
     report.note = run_note(run_of(descriptions));
+    report.failure = failure_of(arguments_.file, descriptions);
     report.csv = csv_header();
     report.json = json_head("info", run_of(descriptions), arguments_.file);
     Json& datasets = report.json["datasets"] = Json::array();
-    for (const auto& [dataset, skipped, description] : descriptions) {
+    for (const auto& [dataset, skipped, description, failed] : descriptions) {
       Json member;
       member["dataset"] = dataset;
       if (skipped.empty()) {

@@ -161,7 +161,7 @@ class ReduceCommand : public Command {
   Report make_report(const Outcomes& outcomes) const {
     Report report = several_report("reduce", arguments_.file, outcomes, options_.view, members_of);
     report.csv = {csv_columns()};
-    for (const auto& [dataset, skipped, result] : outcomes)
+    for (const auto& [dataset, skipped, result, failed] : outcomes)
       if (skipped.empty())
         add_rows(report.csv, run_on(dataset, result), rows(result));
       else
@@ -205,7 +205,7 @@ class ReduceCommand : public Command {
     for (const Statistic statistic : options_.statistics)
       table.front().emplace_back(name_of(statistic));
     std::string timings;
-    for (const auto& [dataset, skipped, result] : outcomes) {
+    for (const auto& [dataset, skipped, result, failed] : outcomes) {
       if (!skipped.empty()) continue;
       auto& row = table.emplace_back(
           std::vector<std::string>{dataset, format_text(result.format), shape_text(result.shape)});

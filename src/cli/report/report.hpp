@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,8 @@ struct Report {
   std::string text;  ///< for a reader; lines
   Json json;
   Table csv;
-  std::string note;  ///< one line for standard error, or empty
+  std::string note;              ///< one line for standard error, or empty
+  std::optional<Error> failure;  ///< what the command ends with once it has told the rest
 };
 
 /// Makes the first members of every report's JSON, up to the build.
@@ -101,6 +103,18 @@ std::string skipped_text(const std::vector<DatasetOutcome<Result>>& outcomes) {
   return text;
 }
 
+/// Makes the Error of datasets that were skipped as reading them failed, if any.
+template <class Result>
+std::optional<Error> failure_of(const std::string& file,
+                                const std::vector<DatasetOutcome<Result>>& outcomes) {
+  const auto failed = [](const auto& outcome) { return outcome.failed; };
+  const auto first = std::ranges::find_if(outcomes, failed);
+  if (first == outcomes.end()) return std::nullopt;
+  return Error(fmt::format("cannot read {} of {} datasets in '{}'",
+                           std::ranges::count_if(outcomes, failed), outcomes.size(), file),
+               first->dataset + ": " + first->skipped, "The report names all that were skipped.");
+}
+
 /// Makes the first line of several datasets: "FILE: 3 of 4 datasets, 1 rank on 1 host, cpu: 2
 /// threads".
 template <class Result>
@@ -127,6 +141,7 @@ Report several_report(const std::string& command, const std::string& file,
   Report report;
   const RunReport& run = run_of(outcomes);
   report.note = run_note(run);
+  report.failure = failure_of(file, outcomes);
   report.json = json_head(command, run, file);
   Json& datasets = report.json["datasets"] = Json::array();
   for (const auto& outcome : outcomes) {

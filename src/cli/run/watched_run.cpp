@@ -119,6 +119,7 @@ void ReportOutputs::write(const Report& report) {
   if (json_) json_->write(json_text(report.json));
   if (csv_) csv_->write(csv_text(report.csv));
   if (!options_.quiet && !report_on_output) print(report.text);
+  if (report.failure) throw *report.failure;
 }
 
 WatchedRun::WatchedRun(const RunSubject& subject, const Session& session,

@@ -45,7 +45,8 @@ class ReportOutputs {
   /// that collide, an Error for one that can't be written.
   ReportOutputs(const Session& session, const CommonOptions& options, UsedFiles used);
 
-  /// Writes the report that `make` gives; it is called on rank 0 alone. Collective. Throws Error.
+  /// Writes the report that `make` gives; it is called on rank 0 alone. Collective. Throws Error,
+  /// also the report's own.
   void publish(const std::function<Report()>& make);
 
   /// Returns where the run's metrics go; null where none are asked for, and on other ranks than 0.

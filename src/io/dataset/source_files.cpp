@@ -1,5 +1,8 @@
 #include "io/dataset/source_files.hpp"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "io/dataset/dataset_info.hpp"
+#include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
@@ -227,7 +231,12 @@ std::set<std::string> external_files(hid_t dataset, const std::string& problem) 
   for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
     char name[PATH_MAX + 1] = {};
     require(H5Pget_external(creation.get(), i, PATH_MAX, name, nullptr, nullptr), problem);
-    files.insert((folder / name).string());
+    const std::string file = (folder / name).string();
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0)
+      throw Error(problem, "its raw file '" + file + "': " + describe_errno(errno),
+                  "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
+    files.insert(file);
   }
   return files;
 }

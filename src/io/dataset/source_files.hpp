@@ -8,7 +8,8 @@
 namespace warpfold::io {
 
 /// Returns the raw files of an open dataset with external storage, where HDF5 looks for them; empty
-/// for any other. Throws an Error beginning with `problem`. Call within a LibraryScope.
+/// for any other. Throws an Error beginning with `problem`, also where one is missing. Call within
+/// a LibraryScope.
 std::set<std::string> external_files(hid_t dataset, const std::string& problem);
 
 /// Returns the files of all sources of a virtual dataset, and of theirs, but `file_path`, which

@@ -89,6 +89,10 @@ class Chooser {
 
 }  // namespace
 
+bool concerns_dataset(const Error& error, const std::string& file, const std::string& name) {
+  return error.problem().starts_with(io::cannot_read(file, name));
+}
+
 std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
                                            const mpi::Communicator& communicator) {
   std::string packed;

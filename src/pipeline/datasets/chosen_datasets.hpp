@@ -35,10 +35,13 @@ std::vector<ChosenDataset> chosen_datasets(const std::string& file, const Datase
 /// where that can't be opened. For one rank.
 std::set<std::string> files_read(const std::string& file, const DatasetChoice& choice);
 
-/// Returns what use(open(name)) makes of each of a file's chosen datasets. Those that were not
-/// chosen by their own name and can't be opened, or not as the options want it, are skipped.
-/// Collective; throws the same Error on every rank, also where all are skipped: the first usage
-/// Error, if any.
+/// Tells whether an Error, of whichever rank, says that a dataset cannot be read.
+bool concerns_dataset(const Error& error, const std::string& file, const std::string& name);
+
+/// Returns what use(open(name)) makes of each of a file's chosen datasets. Of those that were not
+/// chosen by their own name the ones that have no numbers, or that the options don't fit, are
+/// skipped, and those that can't be read are skipped as failed. Collective; throws the same Error
+/// on every rank, also where all are skipped: the first usage Error, if any.
 template <class Result, class Open, class Use>
 std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
                                                     const std::vector<ChosenDataset>& chosen,
@@ -47,18 +50,21 @@ std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
   bool any = false;
   std::exception_ptr misuse;
   for (const ChosenDataset& each : chosen) {
+    DatasetOutcome<Result>& outcome = outcomes.emplace_back();
+    outcome.dataset = each.name;
+    outcome.skipped = each.unsuitable;
+    if (!outcome.skipped.empty()) continue;
     std::optional<std::invoke_result_t<Open, const std::string&>> opened;
-    outcomes.push_back({each.name, "", {}});
     try {
       opened.emplace(open(each.name));
+      outcome.result = use(*opened);
+      any = true;
     } catch (const Error& error) {
-      if (each.by_name) throw;
-      if (!misuse && error.exit_code() == ExitCode::usage) misuse = std::current_exception();
-      outcomes.back().skipped = error.why().empty() ? error.problem() : error.why();
-      continue;
+      if (each.by_name || (opened && !concerns_dataset(error, file, each.name))) throw;
+      outcome.failed = error.exit_code() != ExitCode::usage;
+      if (!misuse && !outcome.failed) misuse = std::current_exception();
+      outcome.skipped = error.why().empty() ? error.problem() : error.why();
     }
-    outcomes.back().result = use(*opened);
-    any = true;
   }
   if (!any && misuse) std::rethrow_exception(misuse);
   if (!any)
