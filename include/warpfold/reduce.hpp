@@ -23,9 +23,13 @@ struct ReduceOptions {
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
   /// The dimensions to reduce along, as NumPy's `axis` argument; negative ones count from the last.
-  /// Where empty, over all elements, and the three members that follow have no use.
+  /// Where empty, over all elements, and the four members that follow have no use.
   std::vector<std::int64_t> axes;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
+  /// What extrema along axes are of no elements, where some may be left out: a number, also the
+  /// `_FillValue` of these outputs. "auto": the input's `_FillValue`, or NaN, or netCDF's default
+  /// fill value of integers.
+  std::string empty = "auto";
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
   OutputOptions output;  ///< of several statistics, its dataset is a group of one for each

@@ -29,6 +29,7 @@ class AxisReduction:
         self.along = int(np.prod([shape[axis] for axis in self.axes], dtype="i8"))
         self.options = {"nan": str(random.choice(["propagate", "skip"])),
                         "ddof": int(random.choice([0, 1, 5]))}  # fmt: skip
+        self.empty = int(random.integers(100))
         self.wraps = random.random() < 0.4
         self.keeps_dimensions = random.random() < 0.2
         self.asked = self._type_to_ask_for()
@@ -92,6 +93,7 @@ class AxisReduction:
             result = truth.statistics(values, places, **self.options, out=out)[statistic]
             if result is None:
                 result = -1 if statistic in INDICES else truth.NAN
+                result = self.empty if statistic in EXTREMA else result
             element = self._element(statistic, out, result)
             if element is None:
                 return f"output {number}"
@@ -133,6 +135,8 @@ class AxisReduction:
         words += ["--overflow", "wrap"] * self.wraps + ["--keepdims"] * self.keeps_dimensions
         for option, value in self.options.items():
             words += [f"--{option}", value]
+        if set(EXTREMA) & set(statistics):
+            words += ["--empty", self.empty]
         return words + (["--output-type", self.asked] if self.asked else [])
 
     def command(self, dataset):

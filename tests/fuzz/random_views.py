@@ -143,14 +143,14 @@ def fill_attributes(dataset, random):
 
 
 def packing_attributes(dataset, random):
-    """scale_factor and add_offset, or one of them, in one type; a number or an array of one."""
+    """scale_factor and add_offset, or one of them; a number or an array of one."""
     if chance(random, 0.6):
         return {}
-    dtype = np.dtype(str(random.choice(["f4", "f8"])))
-    limits = np.finfo(dtype)
+    scale_type, offset_type = (np.dtype(str(each)) for each in random.choice(["f4", "f8"], 2))
+    limits = np.finfo(scale_type)
     scale = random.choice([0.1, 2.0, -0.25, 1e-3, 0.0, limits.tiny, limits.max])
-    offset = random.choice([random.normal() * 10, 273.15, -0.0, limits.max])
-    numbers = {"scale_factor": dtype.type(scale), "add_offset": dtype.type(offset)}
+    offset = random.choice([random.normal() * 10, 273.15, -0.0, np.finfo(offset_type).max])
+    numbers = {"scale_factor": scale_type.type(scale), "add_offset": offset_type.type(offset)}
     if chance(random, 0.3):
         del numbers[str(random.choice(list(numbers)))]
     if chance(random, 0.5):

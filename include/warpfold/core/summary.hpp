@@ -30,6 +30,7 @@ struct SummaryOptions {
   NanPolicy nan = NanPolicy::propagate;
   OverflowPolicy overflow = OverflowPolicy::error;
   std::uint64_t ddof = 0;  ///< var and std divide by count - ddof
+  Value empty = {};        ///< an extremum of no elements, along axes; NaN where nothing
 };
 
 }  // namespace warpfold

@@ -87,8 +87,8 @@ class ReduceCommand : public Command {
       return require_output(options_.output, "--axis makes datasets");
     }
     if (!options_.output.path.empty() || options_.output_type || options_.output.force ||
-        options_.keep_dimensions)
-      throw usage_error("-o, --output-type, --keepdims and --force need --axis",
+        options_.keep_dimensions || options_.empty != "auto")
+      throw usage_error("-o, --output-type, --empty, --keepdims and --force need --axis",
                         "without it the results are numbers, not datasets",
                         "Name the axes with --axis, or write a report with --json or --csv.");
   }
@@ -137,6 +137,11 @@ class ReduceCommand : public Command {
         ->group(axes_group);
     add_output_options(application(), options_.output,
                        ", or for several --ops the group of a dataset for each", axes_group);
+    add("--empty", "auto|VALUE",
+        "What extrema are where all elements are left out; the dataset's _FillValue if not given, "
+        "or NaN, or netCDF's default of integers",
+        [this](const std::string& text) { options_.empty = text; })
+        ->group(axes_group);
     add("--output-type", "TYPE",
         "Of sums, means and the like; if not given, floats keep their type, sums of integers get "
         "64 bits and everything else of them f64",

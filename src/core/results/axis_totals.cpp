@@ -179,7 +179,8 @@ class Results {
   }
 
   std::optional<Out> extremum(const AxisCounts& counts, const Extremum& extremum) const {
-    if (poisoned(counts) || !extremum.seen()) return element<Out>(nan);
+    if (poisoned(counts)) return element<Out>(nan);
+    if (!extremum.seen()) return element_of(options_.empty);
     return element_of(value_of_bits(extremum.bits, values_));
   }
 
@@ -209,14 +210,10 @@ class Results {
   bool wraps_;
 };
 
-Error no_result(Statistic statistic, ElementType values, ElementType to, std::uint64_t output) {
-  const std::string what = std::string(name_of(statistic)) + " of output " + std::to_string(output);
-  if (statistic == Statistic::min || statistic == Statistic::max)
-    return Error("there is no " + what,
-                 "no element takes part in it, and " + std::string(name_of(values)) +
-                     " has no NaN to say so",
-                 "Keep at least one element for each output.");
-  return Error("the " + what + " doesn't fit " + std::string(name_of(to)), "",
+Error no_result(Statistic statistic, ElementType to, std::uint64_t output) {
+  return Error("the " + std::string(name_of(statistic)) + " of output " + std::to_string(output) +
+                   " doesn't fit " + std::string(name_of(to)),
+               "",
                statistic == Statistic::sum ? "Choose `output_type` f64, or `overflow` wrap."
                                            : "Choose `output_type` f64.");
 }
@@ -323,7 +320,7 @@ void AxisTotals::store(Statistic statistic, const SummaryOptions& options, Eleme
     for (std::uint64_t i = 0; i < outputs.count; ++i) {
       const std::uint64_t output = outputs.first + i;
       const std::optional<Out> result = results.of(output);
-      if (!result) throw no_result(statistic, values_, to, first_output + output);
+      if (!result) throw no_result(statistic, to, first_output + output);
       elements[i] = *result;
     }
   });

@@ -42,10 +42,10 @@ class AxisTotals {
   Accumulator accumulator(std::uint64_t output) const;
 
   /// Writes a statistic of some outputs as elements of type `to` (axis_output_type()) in native
-  /// byte order, rounded once, as summarize() defines it. Where no element takes part, a float's
-  /// extremum is NaN, and an index -1. Output 0 is called `first_output` in errors.
+  /// byte order, rounded once, as summarize() defines it. Where no element takes part, an extremum
+  /// is options.empty, and an index -1. Output 0 is called `first_output` in errors.
   ///
-  /// Throws Error where an integer type can't hold a result, and for an extremum of no integers.
+  /// Throws Error where an integer type can't hold a result, or options.empty.
   /// Threads may call it at once.
   void store(Statistic statistic, const SummaryOptions& options, ElementRange outputs,
              std::uint64_t first_output, ElementType to, std::byte* out) const;

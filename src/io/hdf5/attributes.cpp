@@ -18,6 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 5> file_bound_names{
     "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"};
 
+constexpr const char* fill_value_name = "_FillValue";
 constexpr const char* labels_name = "DIMENSION_LABELS";
 
 constexpr std::uint64_t max_string_bytes = std::uint64_t{1} << 28;
@@ -184,7 +185,7 @@ bool is_wanted(const std::string& name, hid_t type, hid_t target, const std::str
     return false;
   }
   if (refers_to_other_objects(type, problem)) return false;
-  if (name != "_FillValue") return true;
+  if (name != fill_value_name) return true;
   const TypeHandle target_type(require(H5Dget_type(target), problem));
   return require(H5Tequal(type, target_type.get()), problem) > 0;
 }
@@ -279,6 +280,16 @@ std::optional<std::string> read_text_attribute(hid_t object, const std::string& 
     lines += variable ? std::string_view(string) : without_padding({string, bytes}, type.get());
   }
   return lines;
+}
+
+void add_fill_value(hid_t target, const std::byte* element, const std::string& problem) {
+  constexpr hsize_t count = 1;
+  const SpaceHandle space(require(H5Screate_simple(1, &count, nullptr), problem));
+  const TypeHandle type(require(H5Dget_type(target), problem));
+  const AttributeHandle attribute(require(
+      H5Acreate2(target, fill_value_name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+      problem));
+  require(H5Awrite(attribute.get(), type.get(), element), problem);
 }
 
 void add_text_attributes(hid_t target, std::span<const TextAttribute> attributes,

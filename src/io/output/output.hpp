@@ -14,6 +14,7 @@
 #include "io/files/posix_file.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/storage_options.hpp"
+#include "warpfold/core/summary.hpp"
 
 namespace warpfold::io {
 
@@ -23,6 +24,7 @@ struct OutputDataset {
   ElementFormat format;
   StorageOptions storage;          ///< with a chunk_shape, or contiguous
   bool carries_attributes = true;  ///< of OutputSpec::attributes_from
+  Value fill_value = {};           ///< for an attribute `_FillValue`, if any
 };
 
 /// A file of one dataset, or more.

@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <limits>
 #include <utility>
+#include <variant>
 
+#include "core/numeric/rounding.hpp"
+#include "core/values/byte_order.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/files/posix_file.hpp"
@@ -97,15 +100,29 @@ void write_history(const OutputSpec& spec, hid_t input, hid_t file, const std::s
   add_text_attributes(file, {&attribute, 1}, problem);
 }
 
-void write_attributes(const OutputSpec& spec, bool carried_over, hid_t input, hid_t dataset,
-                      const std::string& problem) {
-  if (spec.attributes_from && carried_over) {
+void write_fill_value(const OutputDataset& wanted, hid_t dataset, const std::string& problem) {
+  if (std::holds_alternative<std::monostate>(wanted.fill_value)) return;
+  visit_element_type(wanted.format.type, [&](auto element) {
+    using Element = decltype(element);
+    if constexpr (is_floating_element<Element>)
+      element = output_element<Element>(std::get<double>(wanted.fill_value));
+    else
+      element = static_cast<Element>(std::get<int128>(wanted.fill_value));
+    if (wanted.format.order != native_byte_order) element = byte_swapped(element);
+    add_fill_value(dataset, reinterpret_cast<const std::byte*>(&element), problem);
+  });
+}
+
+void write_attributes(const OutputSpec& spec, const OutputDataset& wanted, hid_t input,
+                      hid_t dataset, const std::string& problem) {
+  if (spec.attributes_from && wanted.carries_attributes) {
     const auto& [path, name] = *spec.attributes_from;
     const DatasetHandle source = open_dataset(input, path, name, cannot_read(path, name));
     std::vector<std::string> left_out = spec.dropped_attributes;
     for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
     copy_attributes(source.get(), dataset, left_out, spec.kept_dimensions, problem);
   }
+  write_fill_value(wanted, dataset, problem);
   add_text_attributes(dataset, spec.text_attributes, problem);
 }
 
@@ -118,7 +135,7 @@ std::vector<std::optional<std::uint64_t>> write_file(const OutputSpec& spec, Fil
   std::vector<std::optional<std::uint64_t>> offsets;
   for (const OutputDataset& wanted : datasets_of(spec)) {
     DatasetHandle dataset = create_dataset(file.get(), wanted, problem);
-    write_attributes(spec, wanted.carries_attributes, input.get(), dataset.get(), problem);
+    write_attributes(spec, wanted, input.get(), dataset.get(), problem);
     offsets.emplace_back();
     if (is_contiguous(wanted) && bytes_of(wanted, problem) > 0) {
       const haddr_t address = H5Dget_offset(dataset.get());

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
+#include "core/values/ordered_key.hpp"
 #include "core/values/unpacking.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/number_attributes.hpp"
@@ -26,16 +28,19 @@ Value without_sign(const Value& value, ElementType type) {
   return *integer + (int128{1} << 8 * size_of(type));
 }
 
-ValueFilter fill_filter(const io::DatasetInfo& info, const std::string& fill_value) {
-  if (fill_value == "none") return {};
-  if (fill_value != "auto") return filter_without_fill_value(fill_value, info.format.type);
-  const std::vector<std::string> names{"_FillValue", "missing_value"};
+ValueFilter filter_without(const io::DatasetInfo& info, const std::vector<std::string>& names) {
   std::vector<Value> fills;
   for (const auto& attribute : io::read_number_attributes(info.file, info.name, names))
     if (attribute)
       for (const Value& fill : attribute->values)
         fills.push_back(info.taken_as_unsigned ? without_sign(fill, info.format.type) : fill);
   return filter_without_fill_values(fills, info.format.type);
+}
+
+ValueFilter fill_filter(const io::DatasetInfo& info, const std::string& fill_value) {
+  if (fill_value == "none") return {};
+  if (fill_value != "auto") return filter_without_fill_value(fill_value, info.format.type);
+  return filter_without(info, {"_FillValue", "missing_value"});
 }
 
 [[noreturn]] void throw_bad_packing(const io::DatasetInfo& info, const std::string& why) {
@@ -66,6 +71,31 @@ Unpacking unpacking_of(const io::DatasetInfo& info) {
   return make_unpacking(info.format.type, scale, offset);
 }
 
+/// netCDF's NC_FILL_*: next to the end of a type's range, but for types of 8 and 16 bits.
+Value netcdf_fill_value(ElementType type) {
+  return visit_element_type(type, [](auto element) -> Value {
+    using Element = decltype(element);
+    if constexpr (is_floating_element<Element>) {
+      return std::numeric_limits<double>::quiet_NaN();
+    } else {
+      using Limits = std::numeric_limits<Element>;
+      if constexpr (std::is_signed_v<Element>)
+        return int128{Limits::min()} + (sizeof(Element) == 8 ? 2 : 1);
+      return int128{Limits::max()} - (sizeof(Element) == 8 ? 1 : 0);
+    }
+  });
+}
+
+Value default_empty_value(const DatasetView& view) {
+  const io::DatasetInfo& info = view.info();
+  if (!view.decoding.unpacking.active) {
+    const std::vector<Value> fills =
+        values_left_out(filter_without(info, {"_FillValue"}), info.format.type);
+    if (!fills.empty()) return fills.front();
+  }
+  return netcdf_fill_value(view.value_type());
+}
+
 static_assert(std::is_trivially_copyable_v<Decoding>);
 
 /// Returns the root's decoding on every rank.
@@ -85,6 +115,21 @@ Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options) 
   if (options.cf) decoding.unpacking = unpacking_of(info);
   decoding.values = filter_of_conditions(options.where, decoding.value_type(info.format.type));
   return decoding;
+}
+
+Value empty_value(const DatasetView& view, const std::string& asked,
+                  const mpi::Communicator& communicator) {
+  const ElementType type = view.value_type();
+  std::uint64_t bits = 0;
+  run_on_root(communicator, [&] {
+    const Value value = asked == "auto"
+                            ? default_empty_value(view)
+                            : values_left_out(filter_without_fill_value(asked, type), type).front();
+    const auto* real = std::get_if<double>(&value);
+    bits =
+        real != nullptr ? value_bits(*real) : static_cast<std::uint64_t>(std::get<int128>(value));
+  });
+  return value_of_bits(mpi::broadcast(bits, communicator), type);
 }
 
 const std::vector<std::string>& element_attributes() {

@@ -51,6 +51,13 @@ void while_unchanged(const DatasetView& view, const mpi::Communicator& communica
 /// don't hold what the CF conventions say.
 Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options);
 
+/// Returns the value that stands for no elements of a view: the one that `asked` names, or for
+/// "auto" the dataset's `_FillValue` if values are as stored, NaN for floats, netCDF's default fill
+/// value for integers. Collective; throws the same Error on every rank, a usage Error for what the
+/// view's type can't hold.
+Value empty_value(const DatasetView& view, const std::string& asked,
+                  const mpi::Communicator& communicator);
+
 /// Names the attributes that describe a dataset's single elements, or how they are packed: false of
 /// what is computed from several.
 const std::vector<std::string>& element_attributes();

@@ -43,9 +43,12 @@ bool has_unit_of_elements(Statistic statistic) {
   return false;
 }
 
+bool is_extremum(Statistic statistic) {
+  return statistic == Statistic::min || statistic == Statistic::max;
+}
+
 bool needs_elements(Statistic statistic) {
-  return statistic == Statistic::min || statistic == Statistic::max ||
-         statistic == Statistic::argmin || statistic == Statistic::argmax;
+  return is_extremum(statistic) || statistic == Statistic::argmin || statistic == Statistic::argmax;
 }
 
 /// Throws where an extremum of nothing is asked for, as NumPy does.
@@ -88,15 +91,17 @@ std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOpti
   return shape;
 }
 
-/// Adds the outputs to a file that describe_output() made.
+/// Adds the outputs to a file that describe_output() made; `empty` is the fill value of extrema.
 void add_outputs(io::OutputSpec& file, const AxisShape& array,
-                 const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape) {
+                 const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape,
+                 const Value& empty) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
     dataset.dataset = outputs[i].dataset;
     dataset.shape = shape;
     dataset.format = {outputs[i].type, native_byte_order};
     dataset.carries_attributes = has_unit_of_elements(outputs[i].statistic);
+    if (is_extremum(outputs[i].statistic)) dataset.fill_value = empty;
   }
   if (shape.size() < array.shape.size()) {
     const std::vector<std::size_t> all = std::exchange(file.kept_dimensions, {});
@@ -124,10 +129,17 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
   return {};
 }
 
+bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
+  return !view.decoding.selects_all() ||
+         (options.summary.nan == NanPolicy::skip && is_floating(view.value_type()));
+}
+
 /// Reduces a dataset along the options' axes into a new file. Collective; the result counts on the
 /// root alone.
-ReduceResult reduce_along_axes(DatasetView& view, const ReduceOptions& options, Run& run,
+ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& run,
                                std::chrono::steady_clock::time_point start) {
+  if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
+    options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), element_attributes());
   std::optional<AxisShape> array;
   ReduceResult result;
@@ -137,7 +149,7 @@ ReduceResult reduce_along_axes(DatasetView& view, const ReduceOptions& options, 
     require_rows(*array, options);
   });
   result.output_shape = stored_shape(*array, options);
-  add_outputs(file, *array, result.outputs, result.output_shape);
+  add_outputs(file, *array, result.outputs, result.output_shape, options.summary.empty);
   StagedDataset staged =
       run.reserving.time(0, [&] { return StagedDataset(file, run.communicator); });
   std::vector<StageTiming> stages;

@@ -242,13 +242,6 @@ def test_elements_that_are_left_out_do_not_count(folder):
             assert same(scanned, np.cumsum(np.where(values > 0, values, 0), axis, dtype="i8"))
 
 
-def test_an_output_of_integers_that_nothing_counts_for_has_no_extremum(folder):
-    values = np.arange(12, dtype="i4").reshape(3, 4)
-    path = support.write(folder / "in.h5", values, "i32")
-    arguments = ["reduce", path, "values", "--axis", 1, "-o", folder / "out.h5"]
-    support.fail(*arguments, "--ops", "max", "--where", ">3", code=1, mentions=["output 0"])
-
-
 def test_output_names_and_attributes(folder):
     path = folder / "in.h5"
     with h5py.File(path, "w") as file:
