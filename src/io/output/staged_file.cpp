@@ -25,8 +25,15 @@
 namespace warpfold::io {
 namespace {
 
-/// A common stripe of parallel file systems, so that ranks do not share one.
-constexpr Alignment stripe_alignment{hsize_t{1} << 20, hsize_t{4} << 20};
+/// Places datasets at multiples of a common stripe of parallel file systems, so that ranks do not
+/// share one, but of a smaller power of two where the gaps would be more than 1/64 of all bytes.
+Alignment alignment_for(std::uint64_t bytes, std::size_t datasets) {
+  constexpr hsize_t page = 4096;
+  Alignment alignment{hsize_t{1} << 20, hsize_t{4} << 20};
+  while (alignment.boundary > page && alignment.boundary > bytes / (64 * datasets))
+    alignment.boundary /= 2;
+  return alignment;
+}
 
 std::string cannot_write(const OutputSpec& spec) { return "cannot write '" + spec.path + "'"; }
 
@@ -69,13 +76,13 @@ std::uint64_t contiguous_bytes(const OutputSpec& spec) {
 }
 
 /// Copies the file under the final name, and opens the copy. Nobody writes to it meanwhile.
-FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary) {
+FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary, Alignment alignment) {
   constexpr const char* advice = "Name the file alone to replace all of it.";
   try {
     const FileHandle kept = open_for_reading(spec.path);
     std::filesystem::copy_file(spec.path, temporary,
                                std::filesystem::copy_options::overwrite_existing);
-    return open_own(temporary, stripe_alignment);
+    return open_own(temporary, alignment);
   } catch (const Error& failure) {
     throw Error(cannot_write(spec), "its datasets can't be kept: " + failure.why(), advice);
   } catch (const std::filesystem::filesystem_error& failure) {
@@ -171,8 +178,9 @@ StagedFile::StagedFile(OutputSpec spec) : spec_(std::move(spec)) {
   TemporaryFile temporary = create_temporary_beside(spec_.path, problem);
   const LibraryScope scope;
   try {
-    data_offsets_ = write_file(spec_, kept_ ? copy_of_kept(spec_, temporary.path)
-                                            : create_own(temporary.path, stripe_alignment));
+    const Alignment alignment = alignment_for(bytes, 1 + spec_.others.size());
+    data_offsets_ = write_file(spec_, kept_ ? copy_of_kept(spec_, temporary.path, alignment)
+                                            : create_own(temporary.path, alignment));
     if (bytes > 0) reserve_storage(temporary.path, problem);
   } catch (...) {
     ::unlink(temporary.path.c_str());

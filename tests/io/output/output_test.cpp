@@ -79,10 +79,21 @@ TEST_F(OutputTest, NothingIsLeftWithoutCommit) {
 }
 
 TEST_F(OutputTest, LargeDatasetsAreAlignedAndAllocated) {
-  const StagedFile staged(spec({3, 1 << 20}));
+  const StagedFile staged(spec({64, 1 << 20}));
   EXPECT_EQ(staged.data_offset().value() % (std::uint64_t{4} << 20), 0U);
   EXPECT_GE(std::filesystem::file_size(staged.temporary_path()),
-            staged.data_offset().value() + 3 * (std::uint64_t{4} << 20));
+            staged.data_offset().value() + (std::uint64_t{256} << 20));
+}
+
+TEST_F(OutputTest, GapsAreLittleBesideTheDatasets) {
+  for (const std::uint64_t rows : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{20}}) {
+    OutputSpec wanted = spec({rows, 1 << 18});
+    wanted.others = {{"y", {rows, 1 << 18}, i32, {}}, {"z", {3}, i32, {}}};
+    const StagedFile staged(wanted);
+    const std::uint64_t bytes = 2 * rows << 20;
+    EXPECT_EQ(staged.data_offset().value() % 4096, 0U);
+    EXPECT_LE(std::filesystem::file_size(staged.temporary_path()), bytes + bytes / 64 + 8192);
+  }
 }
 
 TEST_F(OutputTest, PiecesMayBeWrittenInAnyOrder) {
