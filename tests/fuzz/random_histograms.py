@@ -4,6 +4,7 @@ import bisect
 
 import numpy as np
 
+import reference
 import support
 from expected import Command
 
@@ -38,6 +39,14 @@ def _equal_edges(least, greatest, bins):
         return edges if edges == sorted(edges) else None
 
 
+def _rounded(edge, name):
+    """In the values' type, unless it is infinite there."""
+    if not np.isfinite(edge):
+        return edge
+    rounded = reference.rounded_units(name, reference.in_units([edge])[0])
+    return rounded if np.isfinite(rounded) else edge
+
+
 def _range_of(values):
     """The extrema as doubles: the next ones outside where an integer has none."""
     finite = _finite(values).tolist()
@@ -66,8 +75,11 @@ def random_bins(values, random, kinds=("edges", "range", "number")):
     return words, lambda values: _equal_edges(least, greatest, bins)
 
 
-def counted(values, edges):
-    """The `results` of a histogram, by comparisons of Python's numbers, which are exact."""
+def counted(values, edges, name):
+    """The `results` of a histogram of values of type `name`, by comparisons of Python's numbers,
+    which are exact."""
+    if name in ("f16", "bf16", "f32"):
+        edges = [_rounded(each, name) for each in edges]
     counts = [0] * (len(edges) - 1)
     below = above = nan = 0
     for value in values.tolist():
@@ -105,5 +117,5 @@ def histogram_command(dataset, view, random):
     edges = edges_of(values)
     if edges is None:
         return Command(words, lambda outcome: None, code=2)
-    expected = counted(values, edges)
+    expected = counted(values, edges, view.type)
     return Command(words, lambda outcome: compare_counts(outcome.report["results"], expected))

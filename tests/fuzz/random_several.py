@@ -43,7 +43,7 @@ def _matches(name, pattern):
 def _summaries(random):
     chosen = random.choice(STATISTICS, 4, replace=False).tolist()
 
-    def compare(results, values, indices):
+    def compare(results, values, indices, _):
         found = {key: support.number(value) for key, value in results.items()}
         true = truth.statistics(values, indices)
         return differences(found, {each: true[each] for each in chosen})
@@ -56,8 +56,8 @@ def _histograms(values, random):
     while edges is None:
         words, edges_of = random_bins(values, random, kinds=("edges", "range"))
         edges = edges_of(values)
-    return ["histogram", *words], lambda results, values, indices: compare_counts(
-        results, counted(values, edges)
+    return ["histogram", *words], lambda results, values, indices, name: compare_counts(
+        results, counted(values, edges, name)
     )
 
 
@@ -81,7 +81,7 @@ def several_command(dataset, view, random):
         for each in read:
             values = truth.numbers(each.type, each.values)
             indices = np.flatnonzero(CONDITIONS[conditions](values))
-            problem = compare(reports[each.name]["results"], values[indices], indices)
+            problem = compare(reports[each.name]["results"], values[indices], indices, each.type)
             if problem:
                 return f"{each.name}: {problem}"
         return None

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/numeric/rounding.hpp"
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/int128.hpp"
@@ -84,6 +85,18 @@ void check_edges(std::span<const double> edges) {
       throw usage_error("the edges of the bins do not rise",
                         "edge " + std::to_string(i) + " is not greater than the one before it",
                         "Order them, each once, and leave out NaN.");
+}
+
+void round_edges(std::span<double> edges, ElementType type) {
+  visit_element_type(type, [&](auto element) {
+    using Element = decltype(element);
+    if constexpr (is_floating_element<Element>) {
+      for (double& edge : edges) {
+        const double rounded = widened(output_element<Element>(edge));
+        if (std::isfinite(rounded)) edge = rounded;
+      }
+    }
+  });
 }
 
 void HistogramCounts::merge(const HistogramCounts& other) {

@@ -22,6 +22,10 @@ std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bi
 /// each is greater than the one before.
 void check_edges(std::span<const double> edges);
 
+/// Rounds rising edges to values of `type` if that is a floating-point one, but for those beyond
+/// its finite ones: an edge is the number that it is in a condition.
+void round_edges(std::span<double> edges, ElementType type);
+
 /// What was counted by bins, and of what lies in none.
 struct HistogramCounts {
   std::vector<std::uint64_t> bins;

@@ -25,9 +25,13 @@ void check(const HistogramOptions& options) {
 
 std::vector<double> edges_of(pipeline::DatasetView& view, const HistogramOptions& options,
                              pipeline::Run& run) {
-  if (!options.edges.empty()) return options.edges;
-  const auto [minimum, maximum] = options.range ? *options.range : finite_range(view, run);
-  return equal_edges(minimum, maximum, options.bins);
+  std::vector<double> edges = options.edges;
+  if (edges.empty()) {
+    const auto [minimum, maximum] = options.range ? *options.range : finite_range(view, run);
+    edges = equal_edges(minimum, maximum, options.bins);
+  }
+  round_edges(edges, view.value_type());
+  return edges;
 }
 
 /// The counts of all ranks, on the root.
