@@ -18,7 +18,7 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
   libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
   libzstd-dev)
 test_needs=(libgtest-dev libboost-context-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy
-  python3-h5py python3-matplotlib python3-pytest python3-lz4 python3-zstandard liblzf-dev hdf5-tools
+  python3-h5py python3-matplotlib python3-pytest python3-lz4 python3-zstandard hdf5-tools
   gmt-gshhg-low netcdf-bin nco cdo clang libclang-rt-dev)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
@@ -39,7 +39,6 @@ libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
 libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
-liblzf-dev          | liblzf             | liblzf        | has_header liblzf/lzf.h
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
 libboost-context-dev | boost +context    | boost         | has_header boost/context/fiber.hpp
 zlib1g-dev          | zlib               | zlib          | has_header zlib.h

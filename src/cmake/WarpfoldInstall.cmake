@@ -13,4 +13,4 @@ configure_package_config_file(src/cmake/warpfold-config.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/warpfold-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/warpfold-config.cmake
-  ${PROJECT_BINARY_DIR}/warpfold-config-version.cmake src/cmake/Findlzf.cmake DESTINATION ${package_folder})
+  ${PROJECT_BINARY_DIR}/warpfold-config-version.cmake DESTINATION ${package_folder})

@@ -14,6 +14,7 @@
 
 #include "io/dataset/dataset_info.hpp"
 #include "io/files/posix_file.hpp"
+#include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
@@ -149,6 +150,7 @@ class SourceCheck {
   void check(hid_t file, const std::string& file_path, hid_t dataset, int depth) {
     const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem_));
     if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
+      if (H5Dget_storage_size(dataset) > 0) require_available(filters_of(creation.get()), problem_);
       files_.merge(external_files(dataset, problem_));
       return;
     }

@@ -3,9 +3,6 @@
 #ifdef WARPFOLD_LZ4
 #include <lz4.h>
 #endif
-#ifdef WARPFOLD_LZF
-#include <lzf.h>
-#endif
 #ifdef WARPFOLD_ZSTD
 #include <zstd.h>
 #endif
@@ -104,22 +101,54 @@ class ZstdDecoder : public BlockDecoder {
 };
 #endif
 
-#ifdef WARPFOLD_LZF
-unsigned as_unsigned(std::size_t bytes) {
-  if (bytes > std::numeric_limits<unsigned>::max()) throw DamagedBytes{"it has 4 GiB or more"};
-  return static_cast<unsigned>(bytes);
-}
-
 class LzfDecoder : public BlockDecoder {
  public:
   std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) override {
-    const unsigned made = lzf_decompress(stored.data(), as_unsigned(stored.size()), out.data(),
-                                         as_unsigned(out.size()));
-    if (made == 0) throw DamagedBytes{"its LZF stream is damaged"};
+    std::size_t made = 0;
+    while (!stored.empty()) {
+      const auto control = std::to_integer<unsigned>(take(stored, 1)[0]);
+      made += control < first_reference ? literals(take(stored, control + 1), out.subspan(made))
+                                        : reference(control, stored, out, made);
+    }
     return made;
   }
+
+ private:
+  static constexpr unsigned first_reference = 32;
+  static constexpr unsigned longest_in_control = 7;
+
+  static std::span<const std::byte> take(std::span<const std::byte>& stored, std::size_t count) {
+    if (count > stored.size()) throw DamagedBytes{"its LZF stream is damaged"};
+    const auto taken = stored.first(count);
+    stored = stored.subspan(count);
+    return taken;
+  }
+
+  static std::size_t literals(std::span<const std::byte> bytes, std::span<std::byte> out) {
+    if (bytes.size() > out.size()) throw DamagedBytes{"its LZF stream is damaged"};
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return bytes.size();
+  }
+
+  /// The bytes may be among those that it makes.
+  static std::size_t reference(unsigned control, std::span<const std::byte>& stored,
+                               std::span<std::byte> out, std::size_t made) {
+    std::size_t count = control >> 5;
+    if (count == longest_in_control) count += std::to_integer<std::size_t>(take(stored, 1)[0]);
+    count += 2;
+    const std::size_t distance =
+        ((control & 31U) << 8 | std::to_integer<unsigned>(take(stored, 1)[0])) + 1;
+    if (distance > made || count > out.size() - made)
+      throw DamagedBytes{"its LZF stream is damaged"};
+    std::byte* const target = out.data() + made;
+    const std::byte* const source = target - distance;
+    if (distance >= count)
+      std::memcpy(target, source, count);
+    else
+      for (std::size_t i = 0; i < count; ++i) target[i] = source[i];
+    return count;
+  }
 };
-#endif
 
 }  // namespace
 
@@ -131,16 +160,14 @@ std::unique_ptr<FilterStep> make_lz4_step(std::unique_ptr<BlockDecoder> lz4) {
   return lz4 ? std::make_unique<Lz4Step>(std::move(lz4)) : nullptr;
 }
 
-std::unique_ptr<BlockDecoder> make_block_decoder([[maybe_unused]] int filter) {
+std::unique_ptr<BlockDecoder> make_block_decoder(int filter) {
 #ifdef WARPFOLD_LZ4
   if (filter == filter_id::lz4) return std::make_unique<Lz4Decoder>();
 #endif
 #ifdef WARPFOLD_ZSTD
   if (filter == filter_id::zstd) return std::make_unique<ZstdDecoder>();
 #endif
-#ifdef WARPFOLD_LZF
   if (filter == filter_id::lzf) return std::make_unique<LzfDecoder>();
-#endif
   return nullptr;
 }
 

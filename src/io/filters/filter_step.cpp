@@ -59,10 +59,9 @@ std::string undecodable_filters(const std::vector<Filter>& filters) {
 }
 
 std::string decodable_filters() {
-  std::string names = "deflate, shuffle, fletcher32, bitshuffle";
+  std::string names = "deflate, shuffle, fletcher32, bitshuffle, lzf";
   if (make_block_decoder(filter_id::lz4)) names += ", lz4";
   if (make_block_decoder(filter_id::zstd)) names += ", zstd";
-  if (make_block_decoder(filter_id::lzf)) names += ", lzf";
   return names;
 }
 

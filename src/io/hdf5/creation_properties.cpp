@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/registered_filters.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -65,7 +66,9 @@ Filter filter_at(hid_t creation, unsigned index) {
   };
   parameters.resize(std::min(query(), max_parameters));
   query();
-  return {id, name_of_filter(id, name.data()), can_decode(id), std::move(parameters)};
+  Filter filter{id, name_of_filter(id, name.data()), can_decode(id), std::move(parameters)};
+  if (!filter.available) filter.available = register_decoder(filter);
+  return filter;
 }
 
 }  // namespace

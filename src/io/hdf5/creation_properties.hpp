@@ -12,6 +12,7 @@
 namespace warpfold::io {
 
 /// Returns the filters of a dataset creation property list, in the order they were applied.
+/// Those that warpfold can undo are available to the library from then on.
 std::vector<Filter> filters_of(hid_t creation);
 
 /// Throws an Error beginning with `problem` that names the filters this HDF5 cannot undo, if any.

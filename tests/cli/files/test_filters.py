@@ -50,6 +50,21 @@ def some_values(dtype):
                     ).astype(dtype)  # fmt: skip
 
 
+def expect_same_by_library(path, values, folder):
+    """Read by HDF5, which has warpfold's decoders, directly and through a virtual dataset."""
+    layout = h5py.VirtualLayout(values.shape, values.dtype)
+    layout[...] = h5py.VirtualSource(path.name, "values", values.shape)
+    with h5py.File(folder / "virtual.h5", "w") as file:
+        file.create_virtual_dataset("values", layout)
+    for words in ((path, "values", "--read-path", "library"), (folder / "virtual.h5", "values")):
+        results = support.reduce(*words, ranks=2).results
+        assert results["sum"] == int(values.astype("i8").sum())
+        assert (results["argmin"], results["argmax"]) == (values.argmin(), values.argmax())
+    support.scan(folder / "virtual.h5", folder / "out.h5", "values", "--op", "max")
+    with h5py.File(folder / "out.h5") as file:
+        assert np.array_equal(file["values"][...], np.maximum.accumulate(values))
+
+
 def expect_sums(path, values):
     for ranks in (None, 3):
         found = support.reduce(path, "values", "--read-path", "chunk", ranks=ranks).results
@@ -77,13 +92,36 @@ def test_scan(folder, name):
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_lzf_of_h5py(folder, shuffle):
-    require_decoder("lzf")
     values = some_values("<i4")
     with h5py.File(folder / "in.h5", "w") as file:
         file.create_dataset(
             "values", data=values, chunks=(CHUNK,), compression="lzf", shuffle=shuffle
         )
     expect_sums(folder / "in.h5", values)
+    expect_same_by_library(folder / "in.h5", values, folder)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_the_library_undoes_them_too(folder, name):
+    require_decoder(name)
+    values = some_values("<i4")
+    expect_same_by_library(write_chunks(folder / "in.h5", values, name), values, folder)
+
+
+def test_a_virtual_dataset_over_an_unknown_filter(folder):
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_chunk((10,))
+    properties.set_filter(32013, OPTIONAL, (1, 2))
+    with h5py.File(folder / "in.h5", "w") as file:
+        made = h5py.h5d.create(
+            file.id, b"values", h5py.h5t.STD_I32LE, h5py.h5s.create_simple((10,)), properties
+        )
+        made.write_direct_chunk((0,), b"not zfp", 0)
+        layout = h5py.VirtualLayout((10,), "<i4")
+        layout[...] = h5py.VirtualSource(".", "values", (10,))
+        file.create_virtual_dataset("virtual", layout)
+    support.fail("reduce", folder / "in.h5", "virtual", code=1, mentions=["zfp (id 32013)"],
+                 ranks=2)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -92,6 +130,7 @@ def test_damage_is_told_with_its_place(folder, name):
     path = write_chunks(folder / "in.h5", some_values("<i4"), name)
     with h5py.File(path, "r+") as file:
         file["values"].id.write_direct_chunk((CHUNK,), b"\x07" * 9, 0)
+    support.fail("reduce", path, "values", "--read-path", "library", code=1, mentions=["HDF5"])
     words = ("reduce", path, "values", "--read-path", "chunk")
     for ranks in (None, 2):
         support.fail(*words, code=1, mentions=[path, "values", "chunk [1]"], ranks=ranks)
