@@ -171,11 +171,7 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
 }
 
 std::set<std::string> LibraryDataset::readable_sources() const {
-  if (info_.stored_bytes > 0) require_available(info_.filters, problem_);
-  if (info_.layout == Layout::virtual_)
-    return virtual_sources(dataset_.get(), info_.stored_file, problem_);
-  if (info_.layout == Layout::external) return external_files(dataset_.get(), problem_);
-  return {};
+  return source_files(dataset_.get(), info_.stored_file, problem_);
 }
 
 void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {

@@ -143,6 +143,32 @@ void require_enumerable(const Mapping& mapping, const std::string& problem) {
               "Make a virtual dataset that names each source.");
 }
 
+/// Returns the raw files of a dataset with external storage, where HDF5 looks for them.
+std::set<std::string> external_files(hid_t dataset, const std::string& problem) {
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  const PropertiesHandle access(require(H5Dget_access_plist(dataset), problem));
+  const std::filesystem::path folder = queried_name(
+      [&](char* text, std::size_t size) { return H5Pget_efile_prefix(access.get(), text, size); },
+      problem);
+  std::set<std::string> files;
+  const int count = require(H5Pget_external_count(creation.get()), problem);
+  for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
+    char name[PATH_MAX + 1] = {};
+    require(H5Pget_external(creation.get(), i, PATH_MAX, name, nullptr, nullptr), problem);
+    files.insert((folder / name).string());
+  }
+  return files;
+}
+
+void require_external_files(const std::set<std::string>& files, const std::string& problem) {
+  for (const std::string& file : files) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0)
+      throw Error(problem, "its raw file '" + file + "': " + describe_errno(errno),
+                  "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
+  }
+}
+
 class SourceCheck {
  public:
   explicit SourceCheck(const std::string& problem) : problem_(problem) {}
@@ -151,7 +177,9 @@ class SourceCheck {
     const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem_));
     if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
       if (H5Dget_storage_size(dataset) > 0) require_available(filters_of(creation.get()), problem_);
-      files_.merge(external_files(dataset, problem_));
+      const std::set<std::string> raw_files = external_files(dataset, problem_);
+      files_.insert(raw_files.begin(), raw_files.end());
+      require_external_files(raw_files, problem_);
       return;
     }
     if (depth == deepest_nesting) {
@@ -161,13 +189,21 @@ class SourceCheck {
     std::size_t count = 0;
     require(H5Pget_virtual_count(creation.get(), &count), problem_);
     for (std::size_t i = 0; i < count; ++i) {
-      try {
+      note_failure([&] {
         const Mapping mapping = mapping_at(creation.get(), i, problem_);
         require_enumerable(mapping, problem_);
         check_mapping(file, file_path, mapping, depth);
-      } catch (const Error& failure) {
-        if (!failure_) failure_ = failure;
-      }
+      });
+    }
+  }
+
+  /// Does what may find that a source is missing, and goes on.
+  template <class Body>
+  void note_failure(Body&& body) {
+    try {
+      body();
+    } catch (const Error& failure) {
+      if (!failure_) failure_ = failure;
     }
   }
 
@@ -216,35 +252,14 @@ SourceCheck checked_sources(hid_t dataset, const std::string& file_path,
                             const std::string& problem) {
   const FileHandle file(require(H5Iget_file_id(dataset), problem));
   SourceCheck sources(problem);
-  sources.check(file.get(), file_path, dataset, 0);
+  sources.note_failure([&] { sources.check(file.get(), file_path, dataset, 0); });
   return sources;
 }
 
 }  // namespace
 
-std::set<std::string> external_files(hid_t dataset, const std::string& problem) {
-  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
-  const PropertiesHandle access(require(H5Dget_access_plist(dataset), problem));
-  const std::filesystem::path folder = queried_name(
-      [&](char* text, std::size_t size) { return H5Pget_efile_prefix(access.get(), text, size); },
-      problem);
-  std::set<std::string> files;
-  const int count = require(H5Pget_external_count(creation.get()), problem);
-  for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
-    char name[PATH_MAX + 1] = {};
-    require(H5Pget_external(creation.get(), i, PATH_MAX, name, nullptr, nullptr), problem);
-    const std::string file = (folder / name).string();
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0)
-      throw Error(problem, "its raw file '" + file + "': " + describe_errno(errno),
-                  "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
-    files.insert(file);
-  }
-  return files;
-}
-
-std::set<std::string> virtual_sources(hid_t dataset, const std::string& file_path,
-                                      const std::string& problem) {
+std::set<std::string> source_files(hid_t dataset, const std::string& file_path,
+                                   const std::string& problem) {
   SourceCheck sources = checked_sources(dataset, file_path, problem);
   sources.require_whole();
   return sources.files();

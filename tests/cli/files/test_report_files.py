@@ -70,6 +70,20 @@ def test_a_report_replaces_no_source_beside_a_missing_one(folder):
     support.fail("reduce", folder / "in.h5", "values", code=1, mentions=["gone.h5"])
 
 
+def test_a_report_replaces_no_raw_file_beside_a_missing_one(folder):
+    raw_files = ["a.raw", "gone.raw", "z.raw"]
+    with h5py.File(folder / "in.h5", "w") as file:
+        places = [(str(folder / name), 0, 12) for name in raw_files]
+        file.create_dataset("values", (9,), "i4", external=places)[...] = range(9)
+    (folder / "gone.raw").unlink()
+    for source in ("a.raw", "z.raw"):
+        before = (folder / source).read_bytes()
+        words = ("reduce", "in.h5", "values", "--metrics", source)
+        support.fail(*words, code=2, mentions=[source], cwd=folder)
+        assert (folder / source).read_bytes() == before
+    support.fail("reduce", folder / "in.h5", "values", code=1, mentions=["gone.raw"])
+
+
 def test_a_report_replaces_no_file_behind_an_external_link(folder):
     support.write(folder / "there.h5", [1, 2, 3], "i32")
     with h5py.File(folder / "in.h5", "w") as file:
