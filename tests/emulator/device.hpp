@@ -124,6 +124,9 @@ unsigned __match_all_sync(unsigned mask, T value, int* same) {
 inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
   return warpfold::emulator::combined(mask, value, [](unsigned a, unsigned b) { return a + b; });
 }
+inline unsigned __reduce_or_sync(unsigned mask, unsigned value) {
+  return warpfold::emulator::combined(mask, value, [](unsigned a, unsigned b) { return a | b; });
+}
 inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
   return warpfold::emulator::combined(mask, value,
                                       [](unsigned a, unsigned b) { return std::max(a, b); });

@@ -121,7 +121,7 @@ class Block {
         unsigned turn, boost::context::pooled_fixedsize_stack& stacks)
       : turns_(turns), turn_(turn), lanes_(grid.threads), warps_((grid.threads + 31) / warp_lanes) {
     shared_ = static_cast<std::byte*>(
-        std::aligned_alloc(128, (grid.dynamic_shared_bytes + 127) / 128 * 128 + 128));
+        std::aligned_alloc(1024, grid.dynamic_shared_bytes / 1024 * 1024 + 2048));
     std::generate_n(shared_, grid.dynamic_shared_bytes,
                     [] { return static_cast<std::byte>(generator()()); });
     for (unsigned i = 0; i < grid.threads; ++i) {

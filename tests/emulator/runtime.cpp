@@ -27,6 +27,12 @@ cudaError_t allocate(void** memory, std::size_t bytes) {
   return cudaSuccess;
 }
 
+/// The major number: that of GPUs with bulk copies, unless the environment says otherwise.
+int compute_capability() {
+  const char* const major = std::getenv("WARPFOLD_EMULATED_COMPUTE_CAPABILITY");
+  return major == nullptr ? 9 : std::atoi(major);
+}
+
 struct EmulatedEvent {
   timespec when;
 };
@@ -49,7 +55,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     case cudaDevAttrMultiProcessorCount:
       return *value = static_cast<int>(multiprocessors), cudaSuccess;
     case cudaDevAttrComputeCapabilityMajor:
-      return *value = 8, cudaSuccess;
+      return *value = compute_capability(), cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       return *value = 163 * 1024, cudaSuccess;
     default:
@@ -61,7 +67,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
   std::strcpy(properties->name, "emulated GPU");
   properties->totalGlobalMem = memory_bytes;
-  properties->major = 8;
+  properties->major = compute_capability();
   properties->multiProcessorCount = static_cast<int>(multiprocessors);
   properties->sharedMemPerBlockOptin = 163 * 1024;
   return cudaSuccess;
@@ -139,6 +145,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEve
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   *attributes = {};
   attributes->maxThreadsPerBlock = 1024;
+  attributes->ptxVersion = 90;
   return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
