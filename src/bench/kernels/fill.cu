@@ -98,6 +98,8 @@ __device__ T signed_element(Pattern pattern, std::uint64_t index, std::uint64_t 
       return converted<T>(index % 3 == 0 ? 1e20 : index % 3 == 1 ? -1e20 : 1e-3 * unit);
     case Pattern::subnormal:
       return converted<T>(least_normal<T>() / 16.0 * unit);
+    case Pattern::tails:
+      return converted<T>(exp2(log2(least_normal<T>()) * fabs(unit)));
     case Pattern::largest:
       return converted<T>(index % 2 == 0 ? largest<T>() : -largest<T>());
     default:

@@ -12,7 +12,7 @@
 /// Kernels that fill arrays in device memory, probe the memory and check what scans made of it.
 namespace warpfold::bench::kernels {
 
-/// Those from `walk` up to `largest` are of floats alone.
+/// Those from `walk` up to `tails` are of floats alone.
 enum class Pattern : std::uint8_t {
   uniform,    ///< floats in [0, 1); integers of full range
   walk,       ///< in (-1, 1)
@@ -22,14 +22,15 @@ enum class Pattern : std::uint8_t {
   cancel,     ///< 1e20, -1e20 and a thousandth of (-1, 1) in turns
   subnormal,  ///< in (-1, 1) times a sixteenth of the type's least normal value
   largest,    ///< the type's largest value and its negative in turns
+  tails,      ///< exp(-x) of evenly distributed x, down to the type's least normal value
   steps       ///< -1, 0 or 1 (unsigned: 0 or 1): floats whose partial sums are exact
 };
 
 /// Those that are called by name.
 inline constexpr std::pair<std::string_view, Pattern> named_patterns[] = {
-    {"uniform", Pattern::uniform},     {"walk", Pattern::walk},      {"wide", Pattern::wide},
-    {"drift", Pattern::drift},         {"fill", Pattern::fill},      {"cancel", Pattern::cancel},
-    {"subnormal", Pattern::subnormal}, {"largest", Pattern::largest}};
+    {"uniform", Pattern::uniform},     {"walk", Pattern::walk},       {"wide", Pattern::wide},
+    {"drift", Pattern::drift},         {"fill", Pattern::fill},       {"cancel", Pattern::cancel},
+    {"subnormal", Pattern::subnormal}, {"largest", Pattern::largest}, {"tails", Pattern::tails}};
 
 /// Fills an array with random elements, each a function of its index and `seed`.
 void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count,
