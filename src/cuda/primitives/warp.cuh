@@ -182,6 +182,15 @@ __device__ inline std::uint64_t sum(std::uint64_t value) {
 #endif
 }
 
+/// Returns the bits that any lane's value has.
+__device__ inline std::uint32_t combined_bits(std::uint32_t value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(all_lanes, value);
+#else
+  return reduce_xor(value, [](std::uint32_t a, std::uint32_t b) { return a | b; });
+#endif
+}
+
 /// In lane i: a part of the sum of all lanes' value[i % Size], where Size is the least power of two
 /// of Count or more, and value[i] is 0 from Count on. Each lane leaves half of the values to the
 /// lane whose number differs in a bit, and so on.

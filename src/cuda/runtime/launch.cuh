@@ -38,10 +38,10 @@ void launch_resident(const char* action, void (*kernel)(Parameter), const Launch
         action);
 }
 
-/// Returns the shared memory of the block that its launch asked for, aligned to 128 bytes.
+/// Returns the shared memory of the block that its launch asked for, aligned to 1024 bytes.
 template <class T>
 __device__ T* dynamic_shared() {
-  extern __shared__ __align__(128) std::byte warpfold_dynamic_shared[];
+  extern __shared__ __align__(1024) std::byte warpfold_dynamic_shared[];
   return reinterpret_cast<T*>(warpfold_dynamic_shared);
 }
 

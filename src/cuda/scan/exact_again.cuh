@@ -84,7 +84,7 @@ __device__ __noinline__ void sum_otherwise(std::uint32_t round, bool finite) {
     for_each_in_slot<Shape>(
         memory.slot[round % exact_slots],
         [&](typename Shape::InBits bits, int) { flags |= flag_of<In>(Shape::Placed::of(bits)); });
-    flags = flags_of_all(flags);
+    flags = warp::combined_bits(flags);
   }
   if (warp::lane() != 0) return;
   total.units = WindowUnits{};
@@ -127,7 +127,7 @@ __device__ LaneDigits before_segment(TileMemory<Shape>& tile, std::uint32_t roun
   LaneDigits before{};
   if (start.again) before = sum_of_segments(tile, round, warp::index());
   before.add(start.segment[warp::index()].units, start.top);
-  before.add(start.rest);
+  if (start.any_rest) before.add(start.rest);
   before.normalize();
   return before;
 }
@@ -213,42 +213,69 @@ class LaneSlices {
   int top_;
 };
 
+/// Adds units of slice i of the lanes below.
+__device__ inline void add_units_below(WindowUnits& units, int i, std::int64_t own) {
+  units.slice[i] += warp::inclusive_scan(own, warp::Plus{}) - own;
+}
+
+/// Adds the sums of the lanes below in three slices, as the segment's sum left them; its elements
+/// take `slices`.
+template <class Shape>
+__device__ void add_lanes_of_sum(WindowUnits& units, const SegmentMemory<Shape>& memory,
+                                 std::uint32_t slot, int top, int slices) {
+  const double2 below = memory.lanes_below[slot][warp::lane()];
+  const double upper_bias = bias_of_unit(slice_unit(top, 0));
+  const double lower_bias = bias_of_unit(slice_unit(top, 1));
+  const double carry = (below.y + upper_bias) - upper_bias;
+  units.slice[0] += units_of(upper_bias, upper_bias + (below.x + carry));
+  units.slice[1] += units_of(lower_bias, lower_bias + (below.y - carry));
+  if (slices > 2) add_units_below(units, 2, memory.lane_third[slot][warp::lane()]);
+}
+
 /// Replaces the slot's elements by their prefixes, where so many slices below `top` hold them and
 /// what is before them; tells whether these are certain. Where there is `more` before, less than a
 /// unit of the last of three slices, it counts as half of one: any part of one rounds alike, unless
-/// prefixes are small.
-template <class In, class Out, int Count>
+/// prefixes are small. Where elements are `cut`, what three slices do not hold of them is left out:
+/// prefixes are rounded with all that may be missing added, and subtracted. `slices` is what the
+/// segment's sum took in the window of `top`, 0 if in another.
+template <class In, class Out, int Count, bool cut = false>
 __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const WindowUnits& before,
-                                             bool more, bool exclusive) {
+                                             int slices, bool more, bool exclusive) {
   using Shape = ExactShape<In, Out>;
   auto& memory = TileMemory<Shape>::own().segment[warp::index()];
   LaneSlices<In, Count> sum(top);
-  std::uint64_t left = 0;
+  WindowUnits units = before;
+  if (Count == 3 && slices != 0) {
+    add_lanes_of_sum(units, memory, slot, top, slices);
+  } else {
+    std::uint64_t left = 0;
 #pragma unroll
-  for (int j = 0; j < Shape::in_vectors; ++j) {
-    const auto elements = std::bit_cast<LaneElements<typename Shape::InBits, Shape::in_count>>(
-        memory.slot[slot].template of_lane<Shape::in_vectors>(j));
+    for (int j = 0; j < Shape::in_vectors; ++j) {
+      const auto elements = std::bit_cast<LaneElements<typename Shape::InBits, Shape::in_count>>(
+          memory.slot[slot].template of_lane<Shape::in_vectors>(j));
 #pragma unroll
-    for (const auto element : elements.element)
-      left |= std::bit_cast<std::uint64_t>(sum.add(Shape::Placed::of(element)));
-  }
-  if (warp::any(left << 1 != 0)) return false;
-  WindowUnits units{};
+      for (const auto element : elements.element)
+        left |= std::bit_cast<std::uint64_t>(sum.add(Shape::Placed::of(element)));
+    }
+    if (!cut && warp::any(left << 1 != 0)) return false;
 #pragma unroll
-  for (int i = 0; i < Count; ++i) {
-    const std::int64_t own = units_of(sum.bias(i), sum.biased[i]);
-    const std::int64_t through = warp::inclusive_scan(own, warp::Plus{});
-    units.slice[i] = before.slice[i] + (through - own);
+    for (int i = 0; i < Count; ++i) add_units_below(units, i, units_of(sum.bias(i), sum.biased[i]));
   }
   units.normalize();
   sum.set(units);
   const double last_bias = sum.bias(Count - 1);
   const double half = more ? (biased(last_bias, 1) - last_bias) / 2 : 0.0;
+  // Half a unit of each element, and one of what is before them.
+  const double most = biased(last_bias, Shape::segment_elements / 2 + 1) - last_bias;
   std::uint32_t lowest = ~0u;
+  std::uint64_t differing = 0;
   const auto rounded = [&] {
-    const double prefix = sum.template sum_for<Out>(half);
+    const double prefix = sum.template sum_for<Out>(cut ? most : half);
+    const typename Shape::OutBits bits = OutputRounding<Out>::bits_of(prefix);
     if constexpr (Count == 3) lowest = min(lowest, magnitude_word(prefix));
-    return OutputRounding<Out>::bits_of(prefix);
+    if constexpr (cut)
+      differing |= bits ^ OutputRounding<Out>::bits_of(sum.template sum_for<Out>(-most));
+    return bits;
   };
   const auto prefix_before = [&](typename Shape::InBits bits) {
     const typename Shape::OutBits prefix = rounded();
@@ -264,7 +291,7 @@ __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const 
   else
     replace_elements<In, Out>(memory.slot[slot], prefix_after);
   const int least = slice_unit(top, Count - 1) + significand_bits<Out>;
-  return !more || warp::all(lowest >= power_word(max(least, -1022)));
+  return !more || warp::all(differing == 0 && lowest >= power_word(max(least, -1022)));
 }
 
 /// Replaces the numbers of the lanes by the sum of `base` and those of the lanes below.
@@ -334,9 +361,7 @@ template <class In, class Out>
 __device__ __noinline__ void read_again(const ScannedArray& array, std::uint32_t round,
                                         std::uint32_t tile) {
   SegmentPort<In, Out> port(array);
-  __syncwarp();
-  port.fetch(round, tile);
-  port.template arrive<0>(round);
+  port.read_again(round, tile);
   auto& memory = TileMemory<ExactShape<In, Out>>::own().segment[warp::index()];
   if (memory.total_of(round).scaled_by != 0) port.scale(round % exact_slots);
 }
@@ -367,19 +392,35 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
     const bool any_rest = start.any_rest || rest.any();
     bool written = false;
     if (total.slices <= 3) {
-      written = write_in_slices<In, Out, 3>(slot, top, before, any_rest || before.any_below(2),
-                                            array.exclusive);
+      written = write_in_slices<In, Out, 3>(slot, top, before, start.again ? 0 : total.slices,
+                                            any_rest || before.any_below(2), array.exclusive);
       if (!written) read_again<In, Out>(array, round, tile_number);
     }
     if (!written && !any_rest)
-      written = write_in_slices<In, Out, 5>(slot, top, before, false, array.exclusive);
+      written = write_in_slices<In, Out, 5>(slot, top, before, 0, false, array.exclusive);
     if (written) {
       __syncwarp();
       if (std::is_same_v<Out, double> && scaled != 0) unscale<Shape>(memory.slot[slot]);
       return;
     }
   }
-  before_segment(tile, round).store(memory.digit);
+  LaneDigits before = before_segment(tile, round);
+  if constexpr (std::is_same_v<In, double>) {
+    const int top = top_of_at_least(max(before.exponent() + 3, total.top + Shape::room));
+    // Scaled prefixes are right in doubles alone, where they do not round.
+    const bool as_scaled = std::is_same_v<Out, double> || scaled == 0;
+    if (flags == 0 && total.flags == in_digits_flag && top - scaled <= largest_top && as_scaled) {
+      LaneDigits rest = before;
+      const WindowUnits units = rest.take(top, memory.digit);
+      if (write_in_slices<In, Out, 3, true>(slot, top - scaled, units, 0, true, array.exclusive)) {
+        __syncwarp();
+        if (std::is_same_v<Out, double> && scaled != 0) unscale<Shape>(memory.slot[slot]);
+        return;
+      }
+      read_again<In, Out>(array, round, tile_number);
+    }
+  }
+  before.store(memory.digit);
   __syncwarp();
   write_in_full<In, Out>(slot, flags, scaled, array.exclusive);
 }

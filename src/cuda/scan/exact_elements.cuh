@@ -127,14 +127,6 @@ __device__ void replace_elements(WarpVectors<ExactShape<In, Out>::vectors>& slot
   }
 }
 
-/// Combines the flags of all lanes.
-__device__ inline std::uint32_t flags_of_all(std::uint32_t flags) {
-  std::uint32_t all = 0;
-  for (const std::uint32_t flag : {nan_flag, positive_infinity_flag, negative_infinity_flag})
-    if (warp::any((flags & flag) != 0)) all |= flag;
-  return all;
-}
-
 /// Combines the flags of the lanes below.
 __device__ inline std::uint32_t flags_below(std::uint32_t flags) {
   std::uint32_t below = 0;

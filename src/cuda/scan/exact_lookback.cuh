@@ -63,10 +63,16 @@ __device__ __noinline__ inline WordSums sum_of_lower_words(const ExactRecords& r
   return sums;
 }
 
+/// Returns the sum of all lanes' values, whose magnitude is 2^52 or less. By a whole warp.
+__device__ inline std::int64_t sum_of_signed(std::int64_t value) {
+  constexpr std::int64_t offset = std::int64_t{1} << 52;
+  return static_cast<std::int64_t>(warp::sum(static_cast<std::uint64_t>(value + offset))) -
+         warp::lanes * offset;
+}
+
 /// Returns the sums of all lanes' words of one window, of slices 3 and 4 by lanes of blocks. By a
 /// whole warp.
 __device__ inline WindowUnits sum_of_words(const WordSums& own, const WordSums& lower, bool more) {
-  constexpr std::int64_t offset = std::int64_t{1} << 52;
   WindowUnits sum{};
   if (TilePlace::is_lead()) {
     sum.slice[0] = own.lead();
@@ -74,14 +80,13 @@ __device__ inline WindowUnits sum_of_words(const WordSums& own, const WordSums& 
     sum.slice[1] = own.high();
     sum.slice[2] = own.low();
   }
-  sum.slice[0] += offset;
   sum.slice[3] = lower.high();
   sum.slice[4] = lower.low();
+  sum.slice[0] = sum_of_signed(sum.slice[0]);
 #pragma unroll
-  for (int i = 0; i < window_slices; ++i)
+  for (int i = 1; i < window_slices; ++i)
     if (i < 3 || more)
       sum.slice[i] = static_cast<std::int64_t>(warp::sum(static_cast<std::uint64_t>(sum.slice[i])));
-  sum.slice[0] -= warp::lanes * offset;
   return sum;
 }
 
@@ -105,6 +110,15 @@ __device__ inline LaneRecords lower_words_of(const ExactRecords& records, std::u
   return lower;
 }
 
+/// Returns bits 0, 2, 4, ... of a word side by side.
+__device__ inline std::uint32_t every_other_bit(std::uint32_t word) {
+  word &= 0x55555555u;
+  word = (word | word >> 1) & 0x33333333u;
+  word = (word | word >> 2) & 0x0f0f0f0fu;
+  word = (word | word >> 4) & 0x00ff00ffu;
+  return (word | word >> 8) & 0x0000ffffu;
+}
+
 /// Adds records of whatever windows: those of each together. By a whole warp.
 __device__ inline void add_of_any_window(LaneDigits& sum, const ExactRecords& records,
                                          const LaneRecords& read, const TilePlace& place) {
@@ -121,12 +135,11 @@ __device__ inline void add_of_any_window(LaneDigits& sum, const ExactRecords& re
   const LaneRecords lower = lower_words_of(records, more, place);
 #pragma unroll 1
   for (int i = 0; i < LaneRecords::count; ++i) {
-    std::uint32_t having = warp::ballot((in_digits >> i & 1) != 0);
-    while (having != 0) {
-      const std::uint32_t from = warp::shuffle(place.block_of(i), trailing_zeros(having));
-      having &= having - 1;
-      records.add_digits(place.round_of(from), from, sum);
-    }
+    const std::uint32_t having = warp::ballot((in_digits >> i & 1) != 0);
+    const auto round_of = [&place](std::uint32_t block) { return place.round_of(block); };
+    if (having != 0)
+      records.add_digits(warp::shuffle(place.block_of(i), 0), every_other_bit(having), round_of,
+                         sum);
   }
   while (warp::any(left != 0)) {
     std::uint32_t some = 0;
@@ -189,51 +202,62 @@ class TilePublisher {
 
   /// Publishes the sum of the round's tile, and leaves the sums below its segments in its start.
   __device__ void publish(std::uint32_t round) {
-    const int warps = segment_warps();
-    TileStart& start = tile_.start[round % exact_slots];
     SegmentTotal own{};
     own.top = no_exponent;
-    if (warp::lane() < warps) own = tile_.segment[warp::lane()].total_of(round);
+    if (warp::lane() < segment_warps()) own = tile_.segment[warp::lane()].total_of(round);
+    std::uint32_t flags = own.flags;
+    if (own.units.any_below(1)) flags |= third_slice_flag;
+    if (own.units.any_below(2)) flags |= more_slices_flag;
+    flags = warp::combined_bits(flags);
     WindowUnits through = own.units;
-    const bool more_slices = warp::any(own.units.any_below(2));
+    if ((flags & third_slice_flag) != 0) add_lanes_below(through, 2, window_slices);
+    const int reach = publish_sum(round, through, flags);
     add_lanes_below(through, 0, 2);
-    if (warp::any(own.units.any_below(1))) add_lanes_below(through, 2, window_slices);
-    std::uint32_t flags = 0;
-    std::uint32_t below_flags = 0;
-    if (warp::any(own.flags != 0)) {
-      flags = flags_of_all(own.flags);
-      below_flags = flags_below(own.flags);
-    }
-    const bool in_digits = warp::any((own.flags & in_digits_flag) != 0);
+    const std::uint32_t below_flags =
+        (flags & special_flags) != 0 ? flags_below(own.flags) : std::uint32_t{0};
     const int exponent = warp::reduce_xor(own.top, warp::Maximum{});
-    if (warp::lane() < warps) {
+    TileStart& start = tile_.start[round % exact_slots];
+    if (warp::lane() < segment_warps()) {
       SegmentStart& segment = start.segment[warp::lane()];
 #pragma unroll
       for (int i = 0; i < window_slices; ++i)
         segment.units.slice[i] = through.slice[i] - own.units.slice[i];
       segment.flags = below_flags;
+      segment.otherwise = (below_flags | own.flags) != 0;
     }
     if (warp::lane() == 0) {
       start.exponent = exponent;
-      start.in_digits = in_digits;
+      start.reach = reach;
+      start.in_digits = (flags & in_digits_flag) != 0;
     }
-    if (in_digits) {
-      LaneDigits sum = sum_of_segments(tile_, round, warps);
-      sum.normalize();
-      records_.publish(round, blockIdx.x, sum);
-      flags |= in_digits_flag;
-    } else if (more_slices) {
-      flags |= more_slices_flag;
-    }
-    if (warp::lane() == warps - 1) {
-      through.normalize();
-      records_.publish(round, blockIdx.x,
-                       TileRecord(through, head_of(tile_.top[round % window_rounds]) | flags));
-    }
-    __syncwarp();
   }
 
  private:
+  /// Beside the flags of a record: whether a segment has more than two slices.
+  static constexpr std::uint32_t third_slice_flag = 64;
+
+  /// Of each lane's first two slices, and of those below them with the lanes below added. Returns
+  /// the exponent of a power of two that as many such sums, as there are blocks, do not exceed.
+  __device__ int publish_sum(std::uint32_t round, const WindowUnits& units, std::uint32_t flags) {
+    WindowUnits sum;
+#pragma unroll
+    for (int i = 0; i < window_slices; ++i)
+      sum.slice[i] =
+          i < 2 ? sum_of_signed(units.slice[i]) : warp::shuffle(units.slice[i], warp::lanes - 1);
+    sum.normalize();
+    std::uint32_t kept = special_flags | more_slices_flag;
+    if ((flags & in_digits_flag) != 0) {
+      LaneDigits digits = sum_of_segments(tile_, round, segment_warps());
+      digits.normalize();
+      records_.publish(round, blockIdx.x, digits);
+      kept = special_flags | in_digits_flag;
+    }
+    if (warp::lane() == 0)
+      records_.publish(round, blockIdx.x,
+                       TileRecord(sum, head_of(tile_.top[round % window_rounds]) | (flags & kept)));
+    return sum.exponent(tile_.top[round % window_rounds]) + 64 - leading_zeros(gridDim.x);
+  }
+
   __device__ static void add_lanes_below(WindowUnits& units, int begin, int end) {
 #pragma unroll
     for (int i = 0; i < window_slices; ++i)
@@ -258,10 +282,13 @@ class TileResolver {
     int exponent =
         warp::lane() < segment_warps() ? tile_.first_exponent[warp::lane()] : no_exponent;
     exponent = warp::reduce_xor(exponent, warp::Maximum{});
-    top_ = top_of_at_least(max(prefix_.rest.exponent() + 3, exponent + Shape::room + 4));
-    open_window<Shape>(prefix_, top_, exponent, false, tile_.digit);
+    // Prefixes grow for some rounds before windows are chosen by them.
+    constexpr int growth = 7;
+    const int top =
+        top_of_at_least(max(prefix_.rest.exponent() + 3, exponent + Shape::room + growth));
+    open_window<Shape>(prefix_, top, exponent, false, tile_.digit);
     prefix_.any_rest = prefix_.rest.any();
-    for (std::uint32_t round = 0; round < window_lead; ++round) tile_.top[round] = top_;
+    for (std::uint32_t round = 0; round < window_lead; ++round) tile_.top[round] = top;
   }
 
   /// Reads what blocks have published of the tiles before the round's, as far as that is missing;
@@ -292,21 +319,22 @@ class TileResolver {
     }
     TileStart& start = tile_.start[round % exact_slots];
     const TilePlace place{round, records_.blocks};
-    std::uint32_t flags = 0;
-    bool usual = tile_.top[round % window_rounds] == prefix_.top && !start.in_digits;
+    // Those of records, and whether the usual way does not do.
+    std::uint32_t flags =
+        tile_.top[round % window_rounds] == prefix_.top && !start.in_digits ? 0 : in_digits_flag;
     if (place.is_lead()) {
 #pragma unroll
       for (int i = 0; i < LaneRecords::count; ++i) {
         const std::uint32_t head = records.word[i].part[2];
         flags |= head & ~head_mask;
-        usual = usual &&
-                (!place.is_before(place.block_of(i)) || (head & head_mask) == head_of(prefix_.top));
+        const bool other_window = (head & head_mask) != head_of(prefix_.top);
+        if (place.is_before(place.block_of(i)) && other_window) flags |= in_digits_flag;
       }
     }
-    if (warp::any((flags & special_flags) != 0)) prefix_.flags |= flags_of_all(flags);
-    const bool more_slices = warp::any((flags & more_slices_flag) != 0);
+    flags = warp::combined_bits(flags);
+    prefix_.flags |= flags & special_flags;
     bool again = false;
-    if (!warp::all(usual && (flags & in_digits_flag) == 0) || !add(place, records, more_slices)) {
+    if ((flags & in_digits_flag) != 0 || !add(place, records, (flags & more_slices_flag) != 0)) {
       // Copies, as what a call gets by reference is not in registers anywhere.
       TilePrefix prefix = prefix_;
       const ExactRecords where = records_;
@@ -314,7 +342,8 @@ class TileResolver {
       std::uint32_t highest = 0;
       if (place.is_lead())
         for (const RecordWord& word : records.word) highest = max(highest, word.part[2]);
-      others_top_ = max(others_top_, top_of(warp::maximum(highest)));
+      // The first tiles' windows are higher than is needed later.
+      if (round > 2 * window_lead) others_top_ = max(others_top_, top_of(warp::maximum(highest)));
       again = resolve_anew<Shape>(prefix, where, read, place);
       prefix_ = prefix;
       prefix_.any_rest = prefix.rest.any();
@@ -327,8 +356,9 @@ class TileResolver {
   __device__ void choose_window(std::uint32_t round, std::uint32_t known) {
     constexpr int too_high = 24;
     const TileStart& start = tile_.start[known % exact_slots];
-    const int needed = top_of_at_least(
-        max(prefix_.units.exponent(prefix_.top) + 3, start.exponent + Shape::room + 2));
+    const int needed =
+        top_of_at_least(max(max(prefix_.units.exponent(prefix_.top), start.reach) + 3,
+                            start.exponent + Shape::room + 2));
     const auto unless_too_high = [&](int top) { return top > needed + too_high ? needed : top; };
     const int own = start.in_digits ? needed : unless_too_high(top_);
     top_ = max(needed, max(own, unless_too_high(others_top_)));
@@ -366,11 +396,9 @@ class TileResolver {
       }
       segment.units = units;
       segment.flags |= prefix_.flags;
+      segment.otherwise = segment.otherwise || again || prefix_.flags != 0;
     }
-    if (prefix_.any_rest)
-      prefix_.rest.store(start.rest);
-    else
-      LaneDigits{}.store(start.rest);
+    if (prefix_.any_rest) prefix_.rest.store(start.rest);
     if (warp::lane() == 0) {
       start.top = prefix_.top;
       start.again = again;
@@ -382,7 +410,7 @@ class TileResolver {
   const ExactRecords records_;
   TileMemory<Shape>& tile_;
   TilePrefix prefix_;
-  int top_;                     ///< of the window chosen last
+  int top_ = least_top;         ///< of the window chosen last
   int others_top_ = least_top;  ///< the highest of other blocks
 };
 

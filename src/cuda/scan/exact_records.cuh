@@ -96,6 +96,9 @@ static_assert(LaneRecords::count << (slice_bits - 32) <= 1 << 16);
 
 inline constexpr std::uint32_t max_blocks = LaneRecords::count * warp::lanes / 2;
 
+/// Records whose digits are read at the same time: more take registers that are not there.
+inline constexpr int digits_at_once = 6;
+
 /// The records of the last rounds, in device memory that was zero before the first epoch, 1.
 struct ExactRecords {
   RecordWord* words;        ///< record_rounds * blocks * 2: lead and upper
@@ -139,26 +142,36 @@ struct ExactRecords {
     store_whole(digits_of(round, block), word);
   }
 
-  /// Waits for a record's digits and adds them. By a whole warp.
-  __device__ void add_digits(std::uint32_t round, std::uint32_t block, LaneDigits& to) const {
-    if (warp::lane() < LaneDigits::lanes) {
-      const RecordWord word = published(round, digits_of(round, block));
+  /// Waits for the digits of as many records as `blocks` has bits, of blocks from `first` on, and
+  /// adds them; `round_of` says which round's a block's is. By a whole warp.
+  template <class RoundOf>
+  __device__ void add_digits(std::uint32_t first, std::uint32_t blocks, RoundOf round_of,
+                             LaneDigits& to) const {
+    if (warp::lane() >= LaneDigits::lanes) blocks = 0;
+#pragma unroll 1
+    for (; blocks != 0; first += digits_at_once, blocks >>= digits_at_once) {
+      RecordWord word[digits_at_once] = {};
+      std::uint32_t missing = blocks & ((1u << digits_at_once) - 1);
+      while (missing != 0) {
 #pragma unroll
-      for (int k = 0; k < LaneDigits::per_lane; ++k) to.digit[k] += word.part[k];
+        for (int i = 0; i < digits_at_once; ++i) {
+          const std::uint32_t block = first + static_cast<std::uint32_t>(i);
+          if ((missing >> i & 1) != 0) word[i] = load_whole(digits_of(round_of(block), block));
+        }
+#pragma unroll
+        for (int i = 0; i < digits_at_once; ++i)
+          if (word[i].epoch == epoch(round_of(first + static_cast<std::uint32_t>(i))))
+            missing &= ~(1u << i);
+      }
+#pragma unroll
+      for (const RecordWord& each : word)
+#pragma unroll
+        for (int k = 0; k < LaneDigits::per_lane; ++k) to.digit[k] += each.part[k];
     }
     __syncwarp();
   }
 
  private:
-  /// Waits for a word of the round's.
-  __device__ RecordWord published(std::uint32_t round, const RecordWord* from) const {
-    RecordWord word;
-    do {
-      word = load_whole(from);
-    } while (word.epoch != epoch(round));
-    return word;
-  }
-
   __device__ RecordWord* digits_of(std::uint32_t round, std::uint32_t block) const {
     return digit_words + place(round, block) * LaneDigits::lanes + warp::lane();
   }

@@ -60,7 +60,14 @@ struct ExactLaunch {
           "preparing the scan on the GPU");
     return {
         std::min(static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), max_blocks),
-        warps};
+        warps, has_row_copies()};
+  }
+
+  /// Whether the device can copy rows, and the kernel was compiled for such.
+  static bool has_row_copies() {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "preparing the scan on the GPU");
+    return attributes.ptxVersion >= 90 && device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
   }
 
   const ResidentScan& resident;
@@ -87,16 +94,31 @@ struct ExactLaunch {
         reinterpret_cast<std::uintptr_t>(block.output) % sizeof(uint4) / sizeof(Out);
     const std::uint64_t end = missing + block.elements;
     const std::byte* const input = block.input - missing * sizeof(In);
-    return {input,
-            block.output - missing * sizeof(Out),
-            missing,
-            end,
-            static_cast<std::uint32_t>(ceil_div(end, tile_elements())),
-            missing > 0 ? 1u : 0u,
-            static_cast<std::uint32_t>(end / tile_elements()),
-            reinterpret_cast<std::uintptr_t>(input) % sizeof(uint4) == 0,
-            block.format.order != native_byte_order,
-            exclusive};
+    ScannedArray array{};
+    array.input = input;
+    array.output = block.output - missing * sizeof(Out);
+    array.first = missing;
+    array.end = end;
+    array.tiles = static_cast<std::uint32_t>(ceil_div(end, tile_elements()));
+    array.whole_begin = missing > 0 ? 1u : 0u;
+    array.whole_end = static_cast<std::uint32_t>(end / tile_elements());
+    array.input_aligned = reinterpret_cast<std::uintptr_t>(input) % sizeof(uint4) == 0;
+    array.swapped = block.format.order != native_byte_order;
+    array.exclusive = exclusive;
+    describe_rows(array);
+    return array;
+  }
+
+  void describe_rows(ScannedArray& array) const {
+    const std::uint64_t input_rows = array.end * sizeof(In) / row_bytes;
+    const std::uint64_t output_rows = array.end * sizeof(Out) / row_bytes;
+    if (!resident.row_copies || array.whole_begin >= array.whole_end ||
+        std::max(input_rows, output_rows) > max_rows)
+      return;
+    array.output_in_rows = true;
+    array.output_rows = row_array(array.output, output_rows, Shape::out_rows);
+    array.input_in_rows = array.input_aligned;
+    if (array.input_in_rows) array.input_rows = row_array(array.input, input_rows, Shape::in_rows);
   }
 
   void start(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,

@@ -29,7 +29,7 @@ __device__ inline std::uint32_t rounds_of(std::uint32_t tiles) {
 
 /// Waits until `counter` is above `round`. By a whole warp.
 __device__ inline void wait_for(const std::uint32_t* counter, std::uint32_t round) {
-  while (!warp::all(load_acquire(counter) > round)) __nanosleep(60);
+  while (!warp::all(load_acquire(counter) > round)) __nanosleep(20);
 }
 
 /// Counts a round, when all lanes are done with it.
@@ -49,15 +49,18 @@ __device__ __forceinline__ void scan_segments(const ScannedArray& array) {
   TileMemory<ExactShape<In, Out>>& tile = TileMemory<ExactShape<In, Out>>::own();
   SegmentPort<In, Out> port(array);
   SegmentScanner<In, Out> segment(array);
+  port.begin();
   port.fetch(0, tile_of(0));
   port.fetch(1, tile_of(1));
-  port.template arrive<1>(0);
+  port.arrive(0);
   segment.begin();
   meet_block();
   meet_block();
+  const std::uint32_t rounds = tile.rounds;
 #pragma unroll 1
-  for (std::uint32_t step = 0; step < tile.rounds + exact_lag; ++step) {
-    if (step < tile.rounds) {
+  for (std::uint32_t step = 0; step < rounds + exact_lag; ++step) {
+    if (step < rounds) {
+      if (step > 0) port.arrive(step);
       segment.sum(step);
       count_round(&tile.summed[warp::index()], step);
     }
@@ -65,9 +68,10 @@ __device__ __forceinline__ void scan_segments(const ScannedArray& array) {
       wait_for(&tile.resolved, step - exact_lag);
       segment.write(step - exact_lag, tile_of(step - exact_lag));
     }
+    if (step + 1 < rounds) wait_for(&tile.windows, step + 1);
     port.fetch(step + 2, tile_of(step + 2));
-    if (step + 1 < tile.rounds) port.template arrive<1>(step + 1);
   }
+  port.finish();
 }
 
 template <class Shape>
@@ -97,8 +101,9 @@ __device__ __noinline__ void resolve_tiles(const ExactRecords& records, const Ex
     resolver.load(round, read);
     wait_for(&tile.published, round);
     resolver.resolve(round, read);
-    resolver.choose_window(round + window_lead, round);
     count_round(&tile.resolved, round);
+    resolver.choose_window(round + window_lead, round);
+    count_round(&tile.windows, round + window_lead);
   }
 }
 
@@ -111,6 +116,7 @@ __global__ void __launch_bounds__(max_block_threads, 1)
     tile.rounds = rounds_of(scan.array.tiles);
     tile.published = 0;
     tile.resolved = 0;
+    tile.windows = window_lead;
     tile.digits = scan.digits + blockIdx.x * block_segment_digits;
   }
   if (threadIdx.x < max_segment_warps) tile.summed[threadIdx.x] = 0;

@@ -21,10 +21,7 @@ class SegmentScanner {
 
   /// `array` is a parameter of the kernel: there it takes no registers.
   __device__ explicit SegmentScanner(const ScannedArray& array)
-      : array_(array), tile_(TileMemory<Shape>::own()), memory_(tile_.segment[warp::index()]) {
-    memory_.slices = 2;
-    memory_.uncertain = 0;
-  }
+      : array_(array), tile_(TileMemory<Shape>::own()), memory_(tile_.segment[warp::index()]) {}
 
   /// Tells the resolver what the first segment's finite elements are below, which arrived.
   __device__ void begin() {
@@ -47,7 +44,7 @@ class SegmentScanner {
     const std::uint32_t slot = round % exact_slots;
     const int top = tile_.top[round % window_rounds];
     const int scaled = top > largest_top ? SegmentPort<In, Out>(array_).scale(slot) : 0;
-    int slices = tries_one_slice(round) ? 1 : memory_.slices;
+    int slices = tries_one_slice(round) ? 1 : slices_;
     int summed_in = 0;
     std::uint32_t highest = 0;
     do {
@@ -62,8 +59,8 @@ class SegmentScanner {
     const bool summed = finite && slices <= window_slices &&
                         exponent <= top - scaled - Shape::room &&
                         (top <= largest_top || scaled != 0);
+    slices_ = summed ? max(slices, 2) : 2;
     if (warp::lane() == warp::lanes - 1) {
-      memory_.slices = summed ? max(slices, 2) : 2;
       SegmentTotal& total = memory_.total_of(round);
       total.slices = slices;
       total.top = exponent + scaled;
@@ -77,23 +74,19 @@ class SegmentScanner {
   __device__ void write(std::uint32_t round, std::uint32_t tile) {
     const std::uint32_t slot = round % exact_slots;
     const TileStart& start = tile_.start[slot];
-    const std::uint32_t flags = start.segment[warp::index()].flags | memory_.total_of(round).flags;
     bool written = false;
     bool tried = false;
-    if (flags == 0 && !start.again) {
+    if (!start.segment[warp::index()].otherwise) {
       // Where prefixes were uncertain, the next ones are as a rule.
-      const unsigned uncertain = memory_.uncertain;
-      tried = uncertain < 4 || uncertain % 32 == 0;
+      tried = uncertain_ < 4 || uncertain_ % 32 == 0;
       if (tried)
         written = array_.exclusive ? write_in_upper<true>(round, start)
                                    : write_in_upper<false>(round, start);
-      __syncwarp();
-      if (warp::lane() == 0) memory_.uncertain = written ? 0 : uncertain + 1;
+      uncertain_ = written ? 0 : uncertain_ + 1;
     }
     if (!written) write_otherwise<In, Out>(array_, round, tile, tried);
     __syncwarp();
     SegmentPort<In, Out>(array_).store(round, tile);
-    __syncwarp();
   }
 
  private:
@@ -165,8 +158,11 @@ class SegmentScanner {
     memory_.lanes_below[slot][warp::lane()] = {upper_through - upper, lower_through - lower};
     std::int64_t units[window_slices] = {};
 #pragma unroll
-    for (int i = 2; i < Count; ++i)
-      units[i] = warp::reduce_xor(units_of(sum.bias(i), sum.biased[i]), warp::Plus{});
+    for (int i = 2; i < Count; ++i) {
+      const std::int64_t own = units_of(sum.bias(i), sum.biased[i]);
+      if (i == 2) memory_.lane_third[slot][warp::lane()] = own;
+      units[i] = warp::reduce_xor(own, warp::Plus{});
+    }
     if (warp::lane() == warp::lanes - 1) {
       const double carry = (lower_through + upper_bias) - upper_bias;
       units[0] = units_of(upper_bias, upper_bias + (upper_through + carry));
@@ -288,6 +284,8 @@ class SegmentScanner {
   const ScannedArray& array_;
   TileMemory<Shape>& tile_;
   SegmentMemory<Shape>& memory_;
+  int slices_ = 2;          ///< that the last segment took
+  unsigned uncertain_ = 0;  ///< how many segments in a row were
 };
 
 }  // namespace warpfold::cuda::kernels

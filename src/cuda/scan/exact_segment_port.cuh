@@ -6,7 +6,9 @@
 
 #include "core/values/byte_order.hpp"
 #include "cuda/primitives/async_copy.cuh"
+#include "cuda/primitives/bulk_copy.cuh"
 #include "cuda/primitives/lane_elements.cuh"
+#include "cuda/primitives/row_copy.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/scan/exact_shape.cuh"
 
@@ -34,24 +36,45 @@ class SegmentPort {
   __device__ explicit SegmentPort(const ScannedArray& array)
       : array_(array), memory_(TileMemory<Shape>::own().segment[warp::index()]) {}
 
-  /// Begins to read the segment of a round's tile, if there is one.
+  /// Before the first call of fetch().
+  __device__ void begin() {
+    if (warp::lane() == 0 && array_.input_in_rows) {
+      for (Mbarrier& each : memory_.arrived) each.initialize(1);
+      fence_mbarrier_initialization();
+    }
+    __syncwarp();
+  }
+
+  /// Begins to read the segment of a round's tile, if there is one, when its slot has been written.
   __device__ void fetch(std::uint32_t round, std::uint32_t tile) {
-    if (tile < array_.tiles) load(round, tile);
+    if (tile < array_.tiles) {
+      if (array_.input_in_rows && is_whole(tile)) {
+        if (warp::lane() == 0) copy_rows(round, tile);
+      } else {
+        finish();
+        load(round, tile);
+        if (array_.input_in_rows && warp::lane() == 0) arrived(round).arrive();
+      }
+    }
     commit_copies();
   }
 
-  /// Waits for what all calls of fetch() but the last `later` read.
-  template <int later>
+  /// Waits for what the last call of fetch() but one reads.
   __device__ void arrive(std::uint32_t round) {
-    wait_for_copies<later>();
-    if (array_.swapped) {
-#pragma unroll 1
-      for (int i = 0; i < Shape::in_vectors; ++i) {
-        uint4& vector = memory_.slot[round % exact_slots].of_warp(i);
-        vector = with_bytes_swapped<InBits>(vector);
-      }
-    }
+    if (array_.input_in_rows)
+      arrived(round).wait(round / exact_slots % 2);
+    else
+      wait_for_copies<1>();
+    swap_bytes(round);
+  }
+
+  /// Replaces what is in the slot by what was read there.
+  __device__ void read_again(std::uint32_t round, std::uint32_t tile) {
     __syncwarp();
+    load(round, tile);
+    commit_copies();
+    wait_for_copies<0>();
+    swap_bytes(round);
   }
 
   /// Multiplies the slot's elements by 2^-scaled_by, unless that would round some; returns by which
@@ -78,13 +101,22 @@ class SegmentPort {
     return 0;
   }
 
-  /// Writes what is in the slot to the segment of the round's tile.
+  /// Begins to write what is in the slot to the segment of the round's tile.
   __device__ void store(std::uint32_t round, std::uint32_t tile) const {
     WarpVectors<Shape::vectors>& slot = memory_.slot[round % exact_slots];
     const std::uint64_t place = segment_place(tile);
     OutBits* const own =
         static_cast<OutBits*>(array_.output) + place + vector_place<Shape::out_count>(0);
-    if (is_whole(tile)) {
+    if (array_.output_in_rows) {
+      fence_shared_writes();
+      __syncwarp();
+    }
+    if (array_.output_in_rows && is_whole(tile)) {
+      if (warp::lane() == 0) {
+        copy_rows_to_global(array_.output_rows, place * sizeof(Out) / row_bytes, &slot);
+        commit_bulk_copies();
+      }
+    } else if (is_whole(tile)) {
 #pragma unroll
       for (int i = 0; i < Shape::out_vectors; ++i)
         store_vector(own + i * warp::lanes * Shape::out_count, prefixes_of(slot, i));
@@ -94,6 +126,13 @@ class SegmentPort {
         store_lane(own + i * warp::lanes * Shape::out_count,
                    place + vector_place<Shape::out_count>(i), prefixes_of(slot, i));
     }
+    __syncwarp();
+  }
+
+  /// Waits until all slots have been written to the array, as far as they have to be kept.
+  __device__ void finish() const {
+    if (array_.output_in_rows && warp::lane() == 0) wait_for_bulk_reads<0>();
+    __syncwarp();
   }
 
  private:
@@ -103,6 +142,30 @@ class SegmentPort {
   template <int Count>
   __device__ static std::uint32_t vector_place(int i) {
     return static_cast<std::uint32_t>((i * warp::lanes + warp::lane()) * Count);
+  }
+
+  __device__ Mbarrier& arrived(std::uint32_t round) const {
+    return memory_.arrived[round % exact_slots];
+  }
+
+  /// By one lane.
+  __device__ void copy_rows(std::uint32_t round, std::uint32_t tile) const {
+    constexpr std::uint32_t bytes = Shape::in_vectors * warp::lanes * sizeof(uint4);
+    if (array_.output_in_rows) wait_for_bulk_reads<0>();
+    arrived(round).arrive_and_expect(bytes);
+    copy_rows_to_shared(&memory_.slot[round % exact_slots], array_.input_rows,
+                        segment_place(tile) * sizeof(In) / row_bytes, arrived(round));
+  }
+
+  __device__ void swap_bytes(std::uint32_t round) const {
+    if (array_.swapped) {
+#pragma unroll 1
+      for (int i = 0; i < Shape::in_vectors; ++i) {
+        uint4& vector = memory_.slot[round % exact_slots].of_warp(i);
+        vector = with_bytes_swapped<InBits>(vector);
+      }
+    }
+    __syncwarp();
   }
 
   __device__ const InBits* input() const { return static_cast<const InBits*>(array_.input); }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "cuda/primitives/placed_float.hpp"
+#include "cuda/primitives/row_copy.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/scan/exact_digits.cuh"
@@ -81,6 +82,8 @@ struct ExactShape {
   static constexpr int in_count = static_cast<int>(sizeof(uint4) / sizeof(In));
   static constexpr int out_count = static_cast<int>(sizeof(uint4) / sizeof(Out));
   static constexpr int segment_elements = warp::lanes * lane_elements;
+  static constexpr int in_rows = static_cast<int>(segment_elements * sizeof(In) / row_bytes);
+  static constexpr int out_rows = static_cast<int>(segment_elements * sizeof(Out) / row_bytes);
 
   /// A window's elements are below 2^(top - room): any tile's sum is below 2^(top - 3).
   static constexpr int room = std::bit_width(static_cast<unsigned>(segment_elements)) + 6;
@@ -133,6 +136,8 @@ __device__ void store_prefixes(WarpVectors<Shape::vectors>& slot,
 /// An array that begins at a tile boundary; its elements before `first` and from `end` on don't
 /// exist.
 struct ScannedArray {
+  RowArray input_rows;   ///< if input_in_rows
+  RowArray output_rows;  ///< if output_in_rows
   const void* input;
   void* output;  ///< aligned to 16 bytes
   std::uint64_t first;
@@ -141,7 +146,9 @@ struct ScannedArray {
   std::uint32_t whole_begin;  ///< of the tiles all of whose elements exist
   std::uint32_t whole_end;
   bool input_aligned;  ///< to 16 bytes
-  bool swapped;        ///< whether the input is in the other byte order
+  bool input_in_rows;
+  bool output_in_rows;
+  bool swapped;  ///< whether the input is in the other byte order
   bool exclusive;
 };
 
@@ -156,12 +163,12 @@ struct SegmentTotal {
 
 /// A warp's shared memory.
 template <class Shape>
-struct SegmentMemory {
-  WarpVectors<Shape::vectors> slot[exact_slots];
-  double2 lanes_below[exact_slots][warp::lanes];  ///< sums of the upper two slices
+struct alignas(1024) SegmentMemory {
+  WarpVectors<Shape::vectors> slot[exact_slots];      ///< each aligned to 1024 bytes
+  Mbarrier arrived[exact_slots];                      ///< what is copied to the slot in rows
+  double2 lanes_below[exact_slots][warp::lanes];      ///< sums of the upper two slices
+  std::int64_t lane_third[exact_slots][warp::lanes];  ///< units of slice 2, if that was summed
   SegmentTotal total[total_rounds];
-  int slices;                       ///< that the last segment took
-  unsigned uncertain;               ///< how many segments in a row were
   std::uint32_t digit[all_digits];  ///< of what is before the segment
 
   __device__ SegmentTotal& total_of(std::uint32_t round) { return total[round % total_rounds]; }
@@ -171,23 +178,25 @@ struct SegmentMemory {
 struct SegmentStart {
   WindowUnits units;
   std::uint32_t flags;
+  bool otherwise;  ///< whether the window's upper slices can't do
 };
 
 /// What is before a tile's segments; until that is known, the tile's sums below them.
 struct TileStart {
   std::int32_t top;       ///< of the window that this is in
   std::int32_t exponent;  ///< the tile's elements are below 2^exponent
+  std::int32_t reach;     ///< as many sums as the tile's, as there are blocks, are below 2^reach
   bool in_digits;         ///< whether some segments of the tile are
   /// Whether the window chosen does not do for the tile: all segments start where it does.
   bool again;
   bool any_rest;
-  std::uint32_t rest[all_digits];  ///< what the slices do not hold of what is before
+  std::uint32_t rest[all_digits];  ///< if any: what the slices do not hold of what is before
   SegmentStart segment[max_segment_warps];
 };
 
 /// A block's shared memory.
 template <class Shape>
-struct alignas(16) TileMemory {
+struct alignas(1024) TileMemory {
   std::uint32_t rounds;   ///< as many tiles are the block's
   std::uint32_t* digits;  ///< in device memory: of the block's segments that are in digits
   std::int32_t top[window_rounds];
@@ -197,6 +206,7 @@ struct alignas(16) TileMemory {
   std::uint32_t summed[max_segment_warps];         ///< a warp's segments, of so many rounds
   std::uint32_t published;                         ///< tiles of so many rounds
   std::uint32_t resolved;                          ///< likewise
+  std::uint32_t windows;                           ///< chosen for so many rounds
   SegmentMemory<Shape> segment[1];                 ///< as many as it has warps that sum segments
 
   static constexpr std::size_t bytes(int segments) {

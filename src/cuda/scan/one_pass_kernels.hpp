@@ -31,7 +31,8 @@ std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks);
 /// What a device holds of the scan at once.
 struct ResidentScan {
   std::uint32_t blocks = 0;
-  int block_warps = 0;  ///< that scan, of a block of many elements
+  int block_warps = 0;      ///< that scan, of a block of many elements
+  bool row_copies = false;  ///< whether it copies rows in bulk
 };
 
 /// Says what the current device holds of the scan, and prepares the kernel for it. To be called
