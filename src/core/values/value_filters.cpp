@@ -247,7 +247,9 @@ bool means_nan(std::string_view text) {
 /// Quotes what the user wrote, of longer texts the beginning.
 std::string quoted(std::string_view text) {
   constexpr std::size_t most = 60;
-  return "'" + std::string(text.substr(0, most)) + (text.size() > most ? "...'" : "'");
+  std::string quoted(1, '\'');
+  quoted += text.substr(0, most);
+  return quoted += text.size() > most ? "...'" : "'";
 }
 
 /// Says why a text is no number.
