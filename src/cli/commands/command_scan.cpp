@@ -79,9 +79,9 @@ class ScanCommand : public Command {
     Json members;
     if (options_.axis) members["axis"] = *options_.axis;
     members["output_dtype"] = name_of(result.output_type);
+    members["output_shape"] = result.output_shape;
     members["results"] = {{"output", options_.output.path},
                           {"output_dataset", result.output_dataset},
-                          {"output_shape", result.output_shape},
                           {"count", json_integer(result.count)},
                           {"last", json_value(result.last)}};
     Report report =

@@ -369,7 +369,7 @@ def test_offsets_are_all_exclusive_prefixes_and_the_total(folder, shape, storage
     assert found.dtype == "i8" and (chunks is not None) == bool(storage)
     assert np.array_equal(found, [0, *np.cumsum(values.astype("i8"))])
     assert report["shape"] == list(shape)
-    assert report["results"]["output_shape"] == [values.size + 1]
+    assert report["output_shape"] == [values.size + 1]
     assert report["results"]["last"] == (int(values.sum()) if values.size else None)
 
 

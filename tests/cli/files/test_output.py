@@ -39,7 +39,7 @@ def test_reduce_report(small):
 def test_scan_report(small, folder):
     report = support.scan(small, folder / "out.h5").report
     assert REPORT_KEYS <= set(report)
-    assert set(report["results"]) == {"output", "output_dataset", "output_shape", "count", "last"}
+    assert set(report["results"]) == {"output", "output_dataset", "count", "last"}
 
 
 def test_timings_name_stages_with_seconds_and_bytes(small):
