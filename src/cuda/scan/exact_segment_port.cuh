@@ -8,9 +8,9 @@
 #include "cuda/primitives/async_copy.cuh"
 #include "cuda/primitives/bulk_copy.cuh"
 #include "cuda/primitives/lane_elements.cuh"
-#include "cuda/primitives/row_copy.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/scan/exact_shape.cuh"
+#include "cuda/scan/row_copy.cuh"
 
 namespace warpfold::cuda::kernels {
 

@@ -7,12 +7,12 @@
 #include <type_traits>
 
 #include "cuda/primitives/placed_float.hpp"
-#include "cuda/primitives/row_copy.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/scan/exact_digits.cuh"
 #include "cuda/scan/exact_scan.hpp"
 #include "cuda/scan/exact_window.cuh"
+#include "cuda/scan/row_copy.cuh"
 
 /// A scan whose every prefix is the exact sum, rounded once, in one pass over the array.
 ///
