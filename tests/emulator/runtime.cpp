@@ -27,10 +27,10 @@ cudaError_t allocate(void** memory, std::size_t bytes) {
   return cudaSuccess;
 }
 
-/// The major number: that of GPUs with bulk copies, unless the environment says otherwise.
+/// The major number: that of GPUs without bulk copies, unless the environment says otherwise.
 int compute_capability() {
   const char* const major = std::getenv("WARPFOLD_EMULATED_COMPUTE_CAPABILITY");
-  return major == nullptr ? 9 : std::atoi(major);
+  return major == nullptr ? 8 : std::atoi(major);
 }
 
 struct EmulatedEvent {
