@@ -2,7 +2,8 @@
 """Compiles every kernel to machine code for the GPUs that warpfold is written for, V100 first.
 
 Prints registers, static shared memory, stack and spills by file, and writes them by kernel into
-FOLDER/kernels.csv. Each architecture is compiled for by the newest of the compilers that knows it.
+FOLDER/kernels.csv. Each architecture is compiled for by the newest of the compilers that knows it,
+unless a build did so already (--built).
 Exits with 1 if a file does not compile or a production kernel (src/cuda) spills; with 77,
 or in CI (CI=true) with 1, if for some architecture no compiler is there. With --markdown nothing is
 compiled: the production kernels of the last run are printed as a table for a document.
@@ -33,12 +34,26 @@ def kernel_sources(root):
     return [path.relative_to(root) for path in found if not CUB.search(path.read_text())]
 
 
-def compile_all(root, compilers, options, jobs):
+def log_of_build(built, root, source):
+    """What keep_ptxas_log.sh kept when `source` was last compiled in the folder `built`; nothing if
+    that was before the source changed."""
+    below = pathlib.PurePath(*source.parts[1:])
+    for log in built.glob(f"src/CMakeFiles/*.dir/{below}.o.ptxas") if built else ():
+        if log.stat().st_mtime > (root / source).stat().st_mtime:
+            return log.read_text()
+    return ""
+
+
+def compile_all(root, compilers, options, jobs, built=None):
     """The usage of all kernels, and a message for each file that does not compile."""
     options = ["-std=c++20", "-O3", f"-I{root}/src", f"-I{root}/include", *options]
 
     def compile_one(job):
         source, architecture, compiler = job
+        usages = kernel_usage.parse(log_of_build(built, root, source), str(source), architecture,
+                                    compiler.release)
+        if usages:
+            return usages, None
         done, log = compiler.compile(root / source, architecture, options)
         if done:
             return kernel_usage.parse(log, str(source), architecture, compiler.release), None
@@ -70,6 +85,8 @@ def parse_arguments():
     parser.add_argument("--nvcc", action="append", metavar="PATH",
                         help="a compiler, may be repeated; default: nvcc")
     parser.add_argument("--architectures", nargs="+", type=int, default=[70, 80, 90])
+    parser.add_argument("--built", type=pathlib.Path, metavar="FOLDER",
+                        help="a build with these options: what it compiled is not compiled again")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilations at a time")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the project's folder")
     parser.add_argument("--markdown", action="store_true",
@@ -89,7 +106,8 @@ def check(arguments):
               "name one with --nvcc, or let tests/run.sh fetch it")
         return 1 if os.environ.get("CI") == "true" else SKIPPED
 
-    usages, complaints = compile_all(arguments.root, compilers, arguments.option, arguments.jobs)
+    usages, complaints = compile_all(arguments.root, compilers, arguments.option, arguments.jobs,
+                                     arguments.built)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     report.write_csv(arguments.folder / "kernels.csv", usages)
     print(report.file_table(usages))

@@ -69,6 +69,11 @@ class KernelUsage(unittest.TestCase):
         self.assertTrue(kernel.spills)
         self.assertFalse(plain.spills)
 
+    def test_log_of_several_architectures(self):
+        both = LOG + LOG.replace("sm_70", "sm_90").replace("Used 8", "Used 10")
+        self.assertEqual([usage.registers for usage in kernel_usage.parse(both, "a.cu", 90, "13.0")],
+                         [98, 10])
+
 
 class Report(unittest.TestCase):
     USAGES = [
@@ -120,16 +125,18 @@ class Check(unittest.TestCase):
             raise unittest.SkipTest("no nvcc here")
 
     def check(self, files, *options, environment=None):
-        """The exit status, what was said, and the kernels written, for a tree of these files."""
+        """The exit status, what was said, and the kernels written, for a tree of these files, made
+        in this order."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            for name, text in files.items():
+            for second, (name, text) in enumerate(files.items()):
                 path = root / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
+                os.utime(path, (second, second))
             written = root / "report" / "kernels.csv"
             words = ["check", str(written.parent), "--root", folder, "--nvcc", self.nvcc,
-                     "--architectures", "80", *options]
+                     "--architectures", "80", "--built", str(root / "build"), *options]
             said = io.StringIO()
             with mock.patch.object(sys, "argv", words), \
                  mock.patch.dict(os.environ, environment or {}), \
@@ -171,6 +178,16 @@ class Check(unittest.TestCase):
         })
         self.assertEqual(status, 1)
         self.assertIn("src/bench/ladder/b.cu does not compile for sm_80", said)
+
+    def test_what_a_build_compiled_is_not_compiled_again(self):
+        source = {"src/cuda/kernels/a.cu": "not C++"}
+        log = {"build/src/CMakeFiles/b.dir/cuda/kernels/a.cu.o.ptxas": LOG.replace("70", "80")}
+        status, said, rows = self.check(source | log)
+        self.assertEqual((status, len(rows)), (1, 2), said)
+        self.assertIn("kernel<u32, true> spills on sm_80", said)
+        status, said, rows = self.check(log | source)
+        self.assertEqual((status, len(rows)), (1, 0))
+        self.assertIn("src/cuda/kernels/a.cu does not compile for sm_80", said)
 
     def test_no_kernels(self):
         self.assertEqual(self.check({"src/bench/ladder/b.cu": TIDY})[0], 1)

@@ -24,7 +24,7 @@ class KernelUsage:
         return self.spill_store_bytes + self.spill_load_bytes > 0
 
 
-ENTRY = re.compile(r"Compiling entry function '(\S+)'")
+ENTRY = re.compile(r"Compiling entry function '(\S+)' for 'sm_(\d+)")
 FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 REGISTERS = re.compile(r"Used (\d+) registers")
 STACK = re.compile(r"(\d+) bytes cumulative stack size")
@@ -76,13 +76,13 @@ def first_number(pattern, line):
 
 
 def parse(log, file, architecture, compiler):
-    """The usage of each kernel in what `ptxas --verbose` printed. The functions that a kernel calls
-    follow it there."""
+    """The usage of each kernel for an architecture in what `ptxas --verbose` printed. The functions
+    that a kernel calls follow it there."""
     usages = []
     for line in log.splitlines():
         entry = ENTRY.search(line)
         if entry:
-            usages.append(KernelUsage(file, entry.group(1), architecture, compiler))
+            usages.append(KernelUsage(file, entry.group(1), int(entry.group(2)), compiler))
         if not usages:
             continue
         usage = usages[-1]
@@ -98,4 +98,4 @@ def parse(log, file, architecture, compiler):
             usage.stack_bytes = max(usage.stack_bytes, first_number(STACK, line))
     for usage, name in zip(usages, demangled([usage.kernel for usage in usages])):
         usage.kernel = short_name(name)
-    return usages
+    return [usage for usage in usages if usage.architecture == architecture]
