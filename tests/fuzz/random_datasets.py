@@ -12,11 +12,11 @@ import samples
 import support
 from random_values import chance, values_of
 
-MOST_ELEMENTS = 20_000
+MOST_ELEMENTS = 300_000
 MOST_CHUNKS = 1500
 MOST_DIMENSIONS = 32  # of HDF5
 MOST_COMPACT_BYTES = 60_000
-NAMES = ("values", "group/deep er/values", "Größe", "a:b")
+NAMES = ("values", "group/deep er/values", "Größe", "a:b", "a.b")
 LIBRARY_VERSIONS = ("earliest", ("earliest", "v110"), ("v108", "v110"), ("v110", "v110"))
 CPU_FILTERS = ("lz4", "zstd", "bitshuffle", "bitshuffle lz4", "bitshuffle zstd")
 
@@ -50,7 +50,8 @@ def random_shape(random):
     if chance(random, 0.04):
         return ()
     rank = random_rank(random)
-    most = int(random.choice([100, 1500, 6000, MOST_ELEMENTS], p=[0.2, 0.5, 0.2, 0.1]))
+    sizes = [100, 1500, 6000, 20_000, MOST_ELEMENTS]
+    most = int(random.choice(sizes, p=[0.2, 0.5, 0.2, 0.09, 0.01]))
     along = max(2, int(most ** (1 / rank)))
     shape = [int(random.integers(1, 2 * along)) for _ in range(rank)]
     for place in range(rank):

@@ -40,11 +40,11 @@ def _extreme_floats(name, count, random):
 
 
 def _nans(name, count, random):
-    """Quiet ones, of any sign and payload."""
+    """Quiet and signalling ones, of any sign and payload."""
     bits = np.dtype(BITS[name])
-    quiet = (1 << (8 * bits.itemsize - 1)) - (1 << (MANTISSA_BITS[name] - 1))
+    infinity = (1 << (8 * bits.itemsize - 1)) - (1 << MANTISSA_BITS[name])
     values = random.integers(0, np.iinfo(bits).max, count, endpoint=True, dtype=bits)
-    values |= bits.type(quiet)
+    values |= bits.type(infinity | 1)
     return values if name == "bf16" else values.view(support.NUMPY_TYPES[name])
 
 
