@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
@@ -24,6 +25,7 @@ struct CompactOptions {
 struct CompactResult {
   ElementFormat input;                         ///< as stored
   ElementType output_type = ElementType::f64;  ///< of the values
+  AppliedAttributes applied;                   ///< what made values of stored numbers
   std::string output_dataset;
   std::string indices_dataset;       ///< empty unless asked for
   std::vector<std::uint64_t> shape;  ///< of the input, as selected

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/dataset_choice.hpp"
 #include "warpfold/run_options.hpp"
@@ -33,6 +34,7 @@ struct HistogramResult {
   std::uint64_t nan = 0;
   ElementFormat format;
   ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
+  AppliedAttributes applied;                  ///< what made values of stored numbers
   std::vector<std::uint64_t> shape;
   RunReport report;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
@@ -48,6 +49,7 @@ struct ReduceResult {
   Summary summary;                            ///< of all elements in view; none along axes
   ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
+  AppliedAttributes applied;                  ///< what made values of stored numbers
   std::vector<std::uint64_t> shape;           ///< as selected
   std::vector<int> axes;                      ///< of the shape, rising; none over all elements
   std::vector<std::uint64_t> output_shape;    ///< along axes

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
 #include "warpfold/core/storage_options.hpp"
@@ -37,6 +38,7 @@ struct ScanOptions {
 struct ScanResult {
   ElementFormat input;                        ///< as stored
   ElementType value_type = ElementType::f64;  ///< as ReduceResult's
+  AppliedAttributes applied;                  ///< likewise
   ElementType output_type = ElementType::f64;
   std::string output_dataset;
   std::vector<std::uint64_t> shape;         ///< of the input, as selected

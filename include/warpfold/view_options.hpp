@@ -16,14 +16,15 @@ struct ViewOptions {
   /// "finite", ... Others are left out.
   std::vector<std::string> where;
 
-  /// Elements equal to this are left out, before unpacking: "none"; "auto": the dataset's
-  /// `_FillValue` and `missing_value` attributes; or a number.
-  std::string fill_value = "none";
+  /// Takes stored numbers as they are. Otherwise a dataset's attributes are applied: elements
+  /// stored as `_FillValue` or `missing_value`, or outside `valid_range` or `valid_min` and
+  /// `valid_max`, are left out, integers whose `_Unsigned` is "true" have no sign, and values are
+  /// stored * scale_factor + add_offset in the types that NumPy computes in.
+  bool raw = false;
 
-  /// Values are stored * scale_factor + add_offset, as the CF conventions' attributes of these
-  /// names say, in the types that NumPy computes in, and integers whose attribute `_Unsigned` is
-  /// "true" have no sign.
-  bool cf = false;
+  /// Which stored numbers are left out, in place of those that attributes tell: a number, or
+  /// "none"; "auto", or empty: what attributes tell, unless `raw`.
+  std::string fill_value;
 };
 
 }  // namespace warpfold

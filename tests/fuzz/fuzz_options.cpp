@@ -87,7 +87,7 @@ void try_conditions(std::string_view text) {
 
 void try_fill_value(std::string_view text) {
   for (const ElementType type : {ElementType::i64, ElementType::bf16, ElementType::f64})
-    static_cast<void>(filter_without_fill_value(text, type));
+    static_cast<void>(parse_fill_value(text, type));
 }
 
 void try_words(std::string_view text) {

@@ -58,16 +58,16 @@ def compact_command(dataset, view, random):
     indices = random.random() < 0.5
     words = ["compact", dataset.path, dataset.name, "-o", f"{output}:kept", "--json", "-",
              *view.words]  # fmt: skip
-    if not any(word.startswith(("--where", "--fill-value")) for word in view.words):
+    if not any(word.startswith(("--where", "--fill-value")) for word in view.words
+               if word != "--fill-value=none"):  # fmt: skip
         words += ["--where", "finite"]
-        view.kept = np.isfinite(view.values)
+        view.kept = view.kept & np.isfinite(view.values)
     kept, places = view.flat()
     out = integer_type(view.type)
-    packed = "--cf" not in view.words
 
     def check(outcome):
         problem = compare_arrays(stored_numbers(output, "kept", out), kept)
-        if not problem and packed:
+        if not problem and not view.unpacked:
             problem = compare_bits(support.read(output, out, "kept"), view.raw.ravel()[places])
         if problem or not indices:
             return problem

@@ -8,6 +8,7 @@ import support
 import truth
 from expected import Command, differences, mentions
 from random_histograms import compare_counts, counted, random_bins
+from random_views import default_view
 from reference import STATISTICS
 
 # Conditions that mean the same for every type.
@@ -63,7 +64,7 @@ def _histograms(values, random):
 
 def several_command(dataset, view, random):
     """Of whole datasets: a selection seldom suits several."""
-    own = truth.numbers(dataset.type, dataset.values)
+    own = default_view(dataset).values.ravel()
     (name, *words), compare = (
         _summaries(random) if random.random() < 0.6 else _histograms(own, random)
     )
@@ -79,9 +80,9 @@ def several_command(dataset, view, random):
             if "skipped" not in reports[each]:
                 return f"{each} is not skipped"
         for each in read:
-            values = truth.numbers(each.type, each.values)
-            indices = np.flatnonzero(CONDITIONS[conditions](values))
-            problem = compare(reports[each.name]["results"], values[indices], indices, each.type)
+            view = default_view(each)
+            view.kept = view.kept & CONDITIONS[conditions](view.values)
+            problem = compare(reports[each.name]["results"], *view.flat(), view.type)
             if problem:
                 return f"{each.name}: {problem}"
         return None

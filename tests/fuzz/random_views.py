@@ -1,12 +1,15 @@
 """Random choices of what a command sees of a dataset: options beside the values they leave."""
 
 import dataclasses
+import fractions
+import math
 import operator
 
 import numpy as np
 
 import support
 import truth
+from expected import integer_type
 from random_values import chance
 
 
@@ -20,6 +23,7 @@ class View:
     values: np.ndarray  # unpacked
     kept: np.ndarray  # whether an element counts
     words: list
+    unpacked: bool = False
 
     def flat(self):
         """Values that count, and their flat indices."""
@@ -73,37 +77,118 @@ def _some_value(values, random):
     return flat[random.integers(len(flat))].item() if len(flat) else flat.dtype.type(1).item()
 
 
-def fill_value(view, dataset, random):
-    """--fill-value: of stored values, by attributes or as given."""
-    attributes = [dataset.attributes[name] for name in ("_FillValue", "missing_value")
-                  if name in dataset.attributes]  # fmt: skip
-    if attributes and chance(random, 0.7):
-        fills = [truth.numbers(dataset.type, each)[0] for each in attributes]
-        view.words.append("--fill-value=auto")
-    else:
-        fills = [view.stored.dtype.type(_some_value(view.stored, random))]
-        view.words.append("--fill-value=" + _number_text(fills[0].item()))
+def _held(name, number):
+    """The value of a type that a number stands for, or None."""
+    if name in truth.FORMATS:
+        if not math.isfinite(number):
+            return float(number)
+        nearest = truth.rounded(name, fractions.Fraction(number))
+        return nearest if math.isfinite(nearest) else None
+    if not math.isfinite(number) or number != int(number):
+        return None
+    return None if truth.first_outside([int(number)], integer_type(name)) is not None else int(number)
+
+
+def _stored_as(view, dataset, number):
+    """The value of an element that is stored as a number; of integers taken as unsigned either one
+    of its bits."""
+    value = _held(view.type, number)
+    if value is None and view.type != dataset.type:
+        value = _held(dataset.type, number)
+        value = None if value is None else value + (1 << 8 * view.stored.itemsize)
+    return value
+
+
+def _numbers_of(dataset, name):
+    attribute = np.atleast_1d(dataset.attributes.get(name, []))
+    return attribute.tolist() if attribute.dtype.kind in "iuf" else []
+
+
+def _bounds(view, dataset):
+    """What valid_* say: attributes that the type can't hold, or have too many values, say nothing."""
+
+    def held(name, count):
+        values = [_stored_as(view, dataset, number) for number in _numbers_of(dataset, name)]
+        return values if len(values) == count and None not in values else None
+
+    both = held("valid_range", 2)
+    if both:
+        return both
+    return (held("valid_min", 1) or [None])[0], (held("valid_max", 1) or [None])[0]
+
+
+def _leave_out(view, fills):
     for fill in fills:
+        if fill is None:
+            continue
         is_fill = np.isnan(view.stored) if fill != fill else view.stored == fill
         view.kept = view.kept & ~is_fill
 
 
-def cf(view, dataset, random):
-    """--cf: unpacks by the attributes, in NumPy's types, rounding at each step."""
+def _leave_out_by_attributes(view, dataset):
+    for name in ("_FillValue", "missing_value"):
+        fills = [_stored_as(view, dataset, number) for number in _numbers_of(dataset, name)]
+        _leave_out(view, fills)
+    least, most = _bounds(view, dataset)
+    if least is not None:
+        view.kept = view.kept & ~(view.stored < view.stored.dtype.type(least))
+    if most is not None:
+        view.kept = view.kept & ~(view.stored > view.stored.dtype.type(most))
+
+
+def _take_as_unsigned(view, dataset):
+    if dataset.attributes.get("_Unsigned") == "true":
+        view.type = view.type.replace("i", "u")
+        shape = view.stored.shape
+        unsigned = np.ascontiguousarray(view.stored).view(f"u{view.stored.itemsize}").reshape(shape)
+        view.stored = view.values = unsigned
+
+
+def _packing(dataset):
+    """scale_factor and add_offset, but for those that change nothing."""
     scale = dataset.attributes.get("scale_factor")
     offset = dataset.attributes.get("add_offset")
+    both = scale is not None and offset is not None
+    if offset is not None and offset == 0 and (scale is None or scale == 1):
+        offset = None
+    return None if not both and scale is not None and scale == 1 else scale, offset
+
+
+def _unpack(view, dataset):
+    """In NumPy's types, rounding at each step."""
+    scale, offset = _packing(dataset)
     if scale is None and offset is None:
         return
-    dtype = np.dtype(support.NUMPY_TYPES.get(dataset.type, "f4"))
+    dtype = np.dtype(support.NUMPY_TYPES.get(view.type, "f4"))
+    dtype = {"bool": np.dtype("i1"), "enum": np.dtype("i2")}.get(view.type, dtype)
     unpacked = view.values
     with np.errstate(all="ignore"):
         for operate, operand in ((np.multiply, scale), (np.add, offset)):
             if operand is not None:
                 dtype = np.result_type(dtype, operand.dtype)
-                unpacked = operate(unpacked.astype(dtype), operand)
+                unpacked = operate(unpacked.astype(dtype), operand.astype(dtype))
     view.type = {4: "f32", 8: "f64"}[dtype.itemsize]
     view.values = np.asarray(unpacked, "f8").reshape(view.values.shape)
-    view.words.append("--cf")
+    view.unpacked = True
+
+
+def raw(view, dataset, random):
+    """--raw: no attribute is applied."""
+    view.words.append("--raw")
+
+
+def fill_value(view, dataset, random):
+    """--fill-value: of stored values, as given or by attributes."""
+    kind = random.choice(["value", "none", "auto"])
+    if kind == "auto" and "--raw" not in view.words:
+        _leave_out_by_attributes(view, dataset)
+        view.words.append("--fill-value=auto")
+    elif kind == "value":
+        fill = view.stored.dtype.type(_some_value(view.stored, random))
+        _leave_out(view, [fill])
+        view.words.append("--fill-value=" + _number_text(fill.item()))
+    else:
+        view.words.append("--fill-value=none")
 
 
 RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -111,7 +196,7 @@ RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operat
 
 
 def where(view, dataset, random):
-    """--where: of values as they are after --cf."""
+    """--where: of values as they are unpacked."""
     for _ in range(random.integers(1, 3)):
         word = random.choice(["finite", "!=nan", "relation"], p=[0.1, 0.1, 0.8])
         if word == "finite":
@@ -129,44 +214,105 @@ def where(view, dataset, random):
         view.words.append(f"--where={word}")
 
 
-# In the order in which they take effect, and how often each is there.
-OPTIONS = {select: 0.35, fill_value: 0.2, cf: 0.15, where: 0.3}
+# How often each is there.
+OPTIONS = {select: 0.35, raw: 0.25, fill_value: 0.2, where: 0.3}
+
+
+def _some_numbers(dataset, random, most):
+    """Numbers that elements have, or that are next to them in other types."""
+    stored = truth.numbers(dataset.type, dataset.values)
+    numbers = [_some_value(stored, random) for _ in range(random.integers(1, most + 1))]
+    if chance(random, 0.3):
+        numbers.append(random.choice([0.1, 1e20, -1.5, 1e300, math.inf, math.nan]))
+    return numbers
+
+
+def _as_attribute(dataset, numbers, random):
+    """Of the dataset's type or another; one number as such or as an array."""
+    own = support.NUMPY_TYPES.get(dataset.type, "f8")
+    dtype = np.dtype(str(random.choice([own, own, "i2", "i4", "i8", "f4", "f8"])))
+    with np.errstate(all="ignore"):
+        numbers = np.array(numbers, "f8" if dtype.kind == "f" else None)
+        if dtype.kind != "f":
+            limits = np.iinfo(dtype)
+            inside = [int(each) for each in numbers.tolist()
+                      if math.isfinite(each) and limits.min <= each <= limits.max]  # fmt: skip
+            numbers = np.array(inside or [1], dtype)
+        numbers = numbers.astype(dtype)
+    return numbers[0] if numbers.size == 1 and chance(random, 0.5) else numbers
 
 
 def fill_attributes(dataset, random):
     """_FillValue and missing_value, as other programs leave them."""
-    if dataset.type not in support.NUMPY_TYPES or dataset.values.size == 0:
-        return {}
-    names = [name for name in ("_FillValue", "missing_value") if chance(random, 0.3)]
-    flat = dataset.values.ravel()
-    return {name: flat[random.integers(len(flat))].reshape(1) for name in names}
+    attributes = {}
+    if chance(random, 0.3):
+        attributes["_FillValue"] = _as_attribute(dataset, _some_numbers(dataset, random, 1), random)
+    if chance(random, 0.3):
+        attributes["missing_value"] = _as_attribute(
+            dataset, _some_numbers(dataset, random, 4), random
+        )
+    if chance(random, 0.03):
+        attributes["missing_value"] = "none"
+    return attributes
+
+
+def valid_attributes(dataset, random):
+    """valid_range, valid_min and valid_max; seldom with more values than they should have."""
+    attributes = {}
+    for name, count in (("valid_range", 2), ("valid_min", 1), ("valid_max", 1)):
+        if chance(random, 0.12):
+            numbers = [_some_numbers(dataset, random, 1)[-1] for _ in range(count)]
+            numbers = sorted(numbers) if chance(random, 0.8) else numbers
+            numbers += numbers[:1] * chance(random, 0.1)
+            attributes[name] = _as_attribute(dataset, numbers, random)
+    return attributes
 
 
 def packing_attributes(dataset, random):
     """scale_factor and add_offset, or one of them; a number or an array of one."""
+    attributes = {}
+    if dataset.type in ("i8", "i16", "i32", "i64") and chance(random, 0.15):
+        attributes["_Unsigned"] = str(random.choice(["true", "false"]))
     if chance(random, 0.6):
-        return {}
+        return attributes
     scale_type, offset_type = (np.dtype(str(each)) for each in random.choice(["f4", "f8"], 2))
     limits = np.finfo(scale_type)
-    scale = random.choice([0.1, 2.0, -0.25, 1e-3, 0.0, limits.tiny, limits.max])
-    offset = random.choice([random.normal() * 10, 273.15, -0.0, np.finfo(offset_type).max])
+    scale = random.choice([0.1, 2.0, -0.25, 1e-3, 0.0, 1.0, 1.0, limits.tiny, limits.max])
+    offset = random.choice([random.normal() * 10, 273.15, 0.0, -0.0, np.finfo(offset_type).max])
     numbers = {"scale_factor": scale_type.type(scale), "add_offset": offset_type.type(offset)}
     if chance(random, 0.3):
         del numbers[str(random.choice(list(numbers)))]
     if chance(random, 0.5):
-        return numbers
-    return {name: number.reshape(1) for name, number in numbers.items()}
+        numbers = {name: number.reshape(1) for name, number in numbers.items()}
+    return attributes | numbers
 
 
 # Each takes a Dataset and a random generator, and gives attributes for the dataset.
-ATTRIBUTES = [fill_attributes, packing_attributes]
+ATTRIBUTES = [fill_attributes, valid_attributes, packing_attributes]
 
 
 def random_view(dataset, random, options):
     """`options` are names among OPTIONS."""
     stored = truth.numbers(dataset.type, dataset.values).reshape(dataset.values.shape)
     view = View(dataset.type, dataset.values, stored, stored, np.ones(stored.shape, bool), [])
-    for option, probability in OPTIONS.items():
-        if chance(random, probability) and option.__name__ in options:
+    chosen = [option for option, probability in OPTIONS.items()
+              if chance(random, probability) and option.__name__ in options]  # fmt: skip
+    for option in (select, raw):
+        if option in chosen:
             option(view, dataset, random)
+    if raw not in chosen:
+        _take_as_unsigned(view, dataset)
+    if fill_value in chosen:
+        fill_value(view, dataset, random)
+    elif raw not in chosen:
+        _leave_out_by_attributes(view, dataset)
+    if raw not in chosen:
+        _unpack(view, dataset)
+    if where in chosen:
+        where(view, dataset, random)
     return view
+
+
+def default_view(dataset):
+    """What a command without options sees."""
+    return random_view(dataset, np.random.default_rng(0), ())

@@ -28,7 +28,8 @@ class CompactCommand : public Command {
 
   void run(const Session& session) override {
     require_output(options_.output);
-    if (options_.view.where.empty() && options_.view.fill_value == "none")
+    if (options_.view.where.empty() &&
+        (options_.view.fill_value.empty() || options_.view.fill_value == "none"))
       throw usage_error("the condition is missing", "every element would be kept",
                         "Give --where CONDITION, such as --where '>0', or --fill-value.");
     options_.output.command = shell_quoted(session.words);
@@ -43,8 +44,9 @@ class CompactCommand : public Command {
 
  private:
   Report make_report(const CompactResult& result) const {
-    const DatasetRun run{"compact",          file_,        dataset_, result.shape, result.input,
-                         result.output_type, result.report};
+    const DatasetRun run{"compact",     file_,         dataset_,
+                         result.shape,  result.input,  result.output_type,
+                         result.report, result.applied};
     const std::string count = fmt::format("{}", result.count);
     const std::string kept = fmt::format("{}", result.kept);
     Table lines{{"output", fmt::format("{} {}: {}", options_.output.path, result.output_dataset,

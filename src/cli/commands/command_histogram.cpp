@@ -125,7 +125,7 @@ class HistogramCommand : public Command {
 
   Report make_report(const HistogramResult& result) const {
     const DatasetRun run{"histogram",   arguments_.file,   arguments_.dataset(), result.shape,
-                         result.format, result.value_type, result.report};
+                         result.format, result.value_type, result.report,        result.applied};
     Report report = dataset_report(run, options_.view, bins_text(result),
                                    {{"results", results_json(result)}}, common_.timings);
     report.csv = {csv_header()};
@@ -146,7 +146,8 @@ class HistogramCommand : public Command {
       report.text +=
           fmt::format("\n{}: {}, {}\n", outcome.dataset, format_text(outcome.result.format),
                       extent_text(outcome.result.shape)) +
-          bins_text(outcome.result) + timings_text(outcome.result.report, common_.timings);
+          applied_line(outcome.result.applied) + bins_text(outcome.result) +
+          timings_text(outcome.result.report, common_.timings);
     }
     report.text += skipped_text(outcomes);
     return report;

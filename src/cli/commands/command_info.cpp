@@ -16,11 +16,10 @@
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
-#include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
-#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/datasets/plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -79,7 +78,7 @@ std::string range_text(const std::vector<pipeline::PlanShare>& shares,
 /// What is known of a dataset before it is read.
 struct Description {
   io::DatasetInfo info;
-  Decoding decoding;
+  pipeline::Interpretation seen;
   pipeline::Plan plan;
   RunReport report;  ///< the plan's
 };
@@ -143,7 +142,7 @@ class InfoCommand : public Command {
 
   void require_no_view_options() {
     for (const std::string option :
-         {"--select", "--where", "--fill-value", "--cf", "--plan", "--axis"})
+         {"--select", "--where", "--fill-value", "--raw", "--plan", "--axis"})
       if (application().count(option) > 0)
         throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
   }
@@ -180,10 +179,10 @@ class InfoCommand : public Command {
     Description description;
     pipeline::run_on_root(communicator, [&] {
       io::Dataset dataset(arguments_.file, name, common_.run.read_path);
-      if (view_.cf) dataset.take_as_unsigned();
+      if (!view_.raw) dataset.take_as_unsigned();
       dataset.select(parse_selection(view_.select, dataset.info().stored_shape));
       description.info = dataset.info();
-      description.decoding = pipeline::view_decoding(description.info, view_);
+      description.seen = pipeline::interpret(description.info, view_);
     });
     return description;
   }
@@ -192,7 +191,7 @@ class InfoCommand : public Command {
     const ElementType stored = description.info.format.type;
     description.plan =
         pipeline::plan_command(session.communicator, description.info,
-                               description.decoding.value_type(stored), request_, common_.run);
+                               description.seen.decoding.value_type(stored), request_, common_.run);
     description.report = description.plan.run;
     return description;
   }
@@ -228,7 +227,7 @@ class InfoCommand : public Command {
     add_rows(report.csv, arguments_.dataset(), description);
     const ElementFormat format = description.info.format;
     report.json = json_head({"info", arguments_.file, arguments_.dataset(), description.info.shape,
-                             format, format.type, description.report});
+                             format, format.type, description.report, description.seen.applied});
     add_results(report.json, description);
     return report;
   }
@@ -270,19 +269,19 @@ class InfoCommand : public Command {
   }
 
   Table rows_of(const Description& description) const {
-    const auto& [info, decoding, plan, report] = description;
+    const auto& [info, seen, plan, report] = description;
     Table rows = properties_table(info);
-    for (auto& row : view_table(view_, decoding, info.format.type)) rows.push_back(std::move(row));
+    for (auto& row : view_table(view_, seen.applied, seen.decoding.value_type(info.format.type)))
+      rows.push_back(std::move(row));
     append_plan(rows, plan, size_of(info.format.type));
     return rows;
   }
 
   void add_results(Json& document, const Description& description) const {
-    const auto& [info, decoding, plan, report] = description;
+    const auto& [info, seen, plan, report] = description;
     const ElementType stored = info.format.type;
-    describe_view(document, view_, stored, decoding.value_type(stored));
+    describe_view(document, view_, seen.applied, stored, seen.decoding.value_type(stored));
     document["results"] = properties_json(info);
-    add_view(document["results"], view_, decoding, stored);
     document["results"]["plan"] = planned_.empty()
                                       ? plan_json(plan, size_of(stored))
                                       : plan_json(planned_, request_.axes, plan, size_of(stored));

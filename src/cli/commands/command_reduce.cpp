@@ -177,8 +177,8 @@ class ReduceCommand : public Command {
   }
 
   DatasetRun run_on(const std::string& dataset, const ReduceResult& result) const {
-    return {"reduce",      arguments_.file,   dataset,      result.shape,
-            result.format, result.value_type, result.report};
+    return {"reduce",      arguments_.file,   dataset,       result.shape,
+            result.format, result.value_type, result.report, result.applied};
   }
 
   /// Tells each statistic's value, or the dataset that holds it.
@@ -209,6 +209,7 @@ class ReduceCommand : public Command {
     Table table{{"dataset", "type", "shape"}};
     for (const Statistic statistic : options_.statistics)
       table.front().emplace_back(name_of(statistic));
+    std::string applied;
     std::string timings;
     for (const auto& [dataset, skipped, result, failed] : outcomes) {
       if (!skipped.empty()) continue;
@@ -216,10 +217,12 @@ class ReduceCommand : public Command {
           std::vector<std::string>{dataset, format_text(result.format), shape_text(result.shape)});
       for (const auto& [statistic, value] : result.summary)
         row.push_back(result_text(statistic, value, result.shape));
+      if (const std::string line = applied_line(result.applied); !line.empty())
+        applied += dataset + ": " + line;
       timings += named_timings_text(dataset, result.report, common_.timings);
     }
-    return several_head(arguments_.file, outcomes) + aligned_text(table) + skipped_text(outcomes) +
-           timings;
+    return several_head(arguments_.file, outcomes) + aligned_text(table) + applied +
+           skipped_text(outcomes) + timings;
   }
 
   Json outputs_json(const ReduceResult& result) const {

@@ -69,8 +69,9 @@ class ScanCommand : public Command {
   }
 
   Report make_report(const ScanResult& result) const {
-    const DatasetRun run{
-        "scan", file_, dataset_, result.shape, result.input, result.value_type, result.report};
+    const DatasetRun run{"scan",        file_,         dataset_,
+                         result.shape,  result.input,  result.value_type,
+                         result.report, result.applied};
     const Table lines{
         {"output", fmt::format("{} {}: {}, {}", options_.output.path, result.output_dataset,
                                name_of(result.output_type), extent_text(result.output_shape))},

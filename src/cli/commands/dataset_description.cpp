@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "core/values/value_filters.hpp"
-#include "warpfold/core/summary.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -47,24 +45,6 @@ std::string stored_text(const io::DatasetInfo& info) {
   for (const std::uint64_t extent : info.stored_shape) bytes *= static_cast<double>(extent);
   return fmt::format("{}, ratio {:.2f}", bytes_text(info.stored_bytes),
                      bytes / static_cast<double>(info.stored_bytes));
-}
-
-std::string values_text(const Decoding& decoding, ElementType stored) {
-  const Unpacking& unpacking = decoding.unpacking;
-  const std::string_view type = name_of(decoding.value_type(stored));
-  if (!unpacking.active)
-    return fmt::format("{}, as stored: there is no scale_factor and no add_offset", type);
-  std::string text = fmt::format("{}, stored * {}", type, to_text(unpacking.scale));
-  if (unpacking.offset != 0)
-    text += fmt::format(" {} {}", unpacking.offset < 0 ? '-' : '+',
-                        to_text(std::abs(unpacking.offset)));
-  return text;
-}
-
-std::string fill_values_text(const std::vector<Value>& fills) {
-  std::vector<std::string> texts;
-  for (const Value& fill : fills) texts.push_back(to_text(fill));
-  return fills.empty() ? "none that an element can have" : joined(texts, ", ");
 }
 
 }  // namespace
@@ -119,27 +99,13 @@ Json properties_json(const io::DatasetInfo& info) {
   return properties;
 }
 
-Table view_table(const ViewOptions& options, const Decoding& decoding, ElementType stored) {
+Table view_table(const ViewOptions& options, const AppliedAttributes& applied, ElementType values) {
   Table table;
-  if (options.cf) table.push_back({"values", values_text(decoding, stored)});
-  if (options.fill_value != "none")
-    table.push_back({"fill values", fill_values_text(values_left_out(decoding.stored, stored))});
+  const std::string text = applied_text(applied);
+  if (!text.empty()) table.push_back({"values", fmt::format("{} = {}", name_of(values), text)});
   if (!options.where.empty())
     table.push_back({"counted", "values " + joined(options.where, " and ")});
   return table;
-}
-
-void add_view(Json& properties, const ViewOptions& options, const Decoding& decoding,
-              ElementType stored) {
-  if (options.fill_value != "none") {
-    Json& fills = properties["fill_values"] = Json::array();
-    for (const Value& fill : values_left_out(decoding.stored, stored))
-      fills.push_back(json_value(fill));
-  }
-  if (decoding.unpacking.active) {
-    properties["scale_factor"] = decoding.unpacking.scale;
-    properties["add_offset"] = decoding.unpacking.offset;
-  }
 }
 
 }  // namespace warpfold::cli

@@ -4,8 +4,8 @@
 
 #include "cli/report/json_writer.hpp"
 #include "cli/report/text.hpp"
-#include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
+#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/view_options.hpp"
 
@@ -20,12 +20,8 @@ Table properties_table(const io::DatasetInfo& info);
 /// Tells programs a dataset's properties.
 Json properties_json(const io::DatasetInfo& info);
 
-/// Makes rows of what --cf, --fill-value and --where make of elements; none for options not given.
-Table view_table(const ViewOptions& options, const Decoding& decoding, ElementType stored);
-
-/// Adds the numbers behind them to a dataset's properties: the values that are left out, the factor
-/// and the offset.
-void add_view(Json& properties, const ViewOptions& options, const Decoding& decoding,
-              ElementType stored);
+/// Makes rows of what makes values, which are of type `values`, of stored numbers, and of which
+/// values count; none where it is all of them as they are.
+Table view_table(const ViewOptions& options, const AppliedAttributes& applied, ElementType values);
 
 }  // namespace warpfold::cli

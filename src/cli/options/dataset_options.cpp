@@ -67,12 +67,14 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Elements");
   add_text("--fill-value", "auto|VALUE|none",
-           "Leave out elements equal to VALUE, or to the dataset's _FillValue and missing_value; "
-           "none if not given",
+           "Leave out elements stored as VALUE, or none, in place of those that the dataset's "
+           "_FillValue, missing_value and valid_* tell (auto)",
            options.fill_value);
   command
-      .add_flag("--cf", options.cf,
-                "Unpack values by the dataset's scale_factor and add_offset (CF conventions)")
+      .add_flag(
+          "--raw", options.raw,
+          "Take stored numbers as they are: apply none of these attributes, nor scale_factor, "
+          "add_offset and _Unsigned")
       ->group("Elements");
 }
 

@@ -17,7 +17,59 @@ std::optional<double> rate_of(const StageTiming& timing) {
   return static_cast<double>(timing.bytes) / timing.seconds / 1e9;
 }
 
+bool is_there(const Value& value) { return !std::holds_alternative<std::monostate>(value); }
+
+Json applied_json(const AppliedAttributes& applied) {
+  Json json;
+  const auto add = [&](const char* key, const Value& value) {
+    if (is_there(value)) json[key] = json_value(value);
+  };
+  if (applied.is_unsigned) json["unsigned"] = true;
+  add("scale_factor", applied.scale_factor);
+  add("add_offset", applied.add_offset);
+  for (const Value& fill : applied.fill_values) json["fill_values"].push_back(json_value(fill));
+  add("valid_min", applied.valid_min);
+  add("valid_max", applied.valid_max);
+  for (const auto& [attribute, why] : applied.ignored) json["ignored"][attribute] = why;
+  return json;
+}
+
+std::string valid_text(const AppliedAttributes& applied) {
+  const bool minimum = is_there(applied.valid_min), maximum = is_there(applied.valid_max);
+  if (!minimum && !maximum) return "";
+  if (!minimum) return ", valid up to " + to_text(applied.valid_max);
+  return ", valid from " + to_text(applied.valid_min) +
+         (maximum ? " to " + to_text(applied.valid_max) : " on");
+}
+
+/// Says what is added: " + 273.15", " - 20".
+std::string offset_text(const Value& offset) {
+  if (!is_there(offset)) return "";
+  const std::string text = to_text(offset);
+  return text.front() == '-' ? " - " + text.substr(1) : " + " + text;
+}
+
 }  // namespace
+
+std::string applied_text(const AppliedAttributes& applied) {
+  if (applied == AppliedAttributes{}) return "";
+  std::string text = applied.is_unsigned ? "unsigned(stored)" : "stored";
+  if (is_there(applied.scale_factor)) text += " * " + to_text(applied.scale_factor);
+  text += offset_text(applied.add_offset);
+  std::vector<std::string> fills;
+  for (const Value& fill : applied.fill_values) fills.push_back(to_text(fill));
+  if (!fills.empty()) text += ", without " + joined(fills, ", ");
+  text += valid_text(applied);
+  std::vector<std::string> ignored;
+  for (const auto& [attribute, why] : applied.ignored)
+    ignored.push_back(attribute + " is ignored (" + why + ")");
+  return text + (ignored.empty() ? "" : "; " + joined(ignored, ", "));
+}
+
+std::string applied_line(const AppliedAttributes& applied) {
+  const std::string text = applied_text(applied);
+  return text.empty() ? "" : "values = " + text + "\n";
+}
 
 Json json_head(const std::string& command) {
   const BuildReport build = build_report();
@@ -54,12 +106,13 @@ Json json_head(const DatasetRun& run) {
   return document;
 }
 
-void describe_view(Json& document, const ViewOptions& options, ElementType stored,
-                   ElementType values) {
+void describe_view(Json& document, const ViewOptions& options, const AppliedAttributes& applied,
+                   ElementType stored, ElementType values) {
   if (!options.select.empty()) document["select"] = options.select;
   if (!options.where.empty()) document["where"] = options.where;
-  if (options.fill_value != "none") document["fill_value"] = options.fill_value;
-  if (options.cf) document["cf"] = true;
+  if (options.raw) document["raw"] = true;
+  if (!options.fill_value.empty()) document["fill_value"] = options.fill_value;
+  if (applied != AppliedAttributes{}) document["applied"] = applied_json(applied);
   if (values != stored) document["value_type"] = name_of(values);
 }
 
@@ -111,9 +164,9 @@ Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std:
   report.note = run_note(run.run);
   report.text = fmt::format("{} {}: {}, {}, {}\n", run.file, run.dataset, format_text(run.format),
                             extent_text(run.shape), run_text(run.run)) +
-                lines + timings_text(run.run, timings);
+                applied_line(run.applied) + lines + timings_text(run.run, timings);
   report.json = json_head(run);
-  describe_view(report.json, view, run.format.type, run.value_type);
+  describe_view(report.json, view, run.applied, run.format.type, run.value_type);
   report.json.update(members);
   report.json["timings"] = timings_json(run.run);
   return report;

@@ -12,6 +12,7 @@
 
 #include "cli/report/json_writer.hpp"
 #include "cli/report/text.hpp"
+#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/dataset_choice.hpp"
@@ -47,14 +48,21 @@ struct DatasetRun {
   ElementFormat format;                     ///< as stored
   ElementType value_type;                   ///< once unpacked
   const RunReport& run;
+  AppliedAttributes applied = {};  ///< to the stored numbers that were read
 };
 
 /// Makes json_head() of a run on one dataset.
 Json json_head(const DatasetRun& run);
 
-/// Adds what a view asks for, and the type of its unpacked values.
-void describe_view(Json& document, const ViewOptions& options, ElementType stored,
-                   ElementType values);
+/// Adds what a view asks for, what was applied, and the type of unpacked values.
+void describe_view(Json& document, const ViewOptions& options, const AppliedAttributes& applied,
+                   ElementType stored, ElementType values);
+
+/// Tells what was applied: "stored * 0.5 - 20, without -999"; empty for nothing.
+std::string applied_text(const AppliedAttributes& applied);
+
+/// Makes a line of applied_text(); none for nothing.
+std::string applied_line(const AppliedAttributes& applied);
 
 /// Tells each stage's threads, seconds, bytes and GB/s, and the bottleneck.
 Json timings_json(const RunReport& run);
@@ -149,7 +157,8 @@ Report several_report(const std::string& command, const std::string& file,
     member["dataset"] = outcome.dataset;
     if (outcome.skipped.empty()) {
       add_shape(member, outcome.result.shape, outcome.result.format);
-      describe_view(member, view, outcome.result.format.type, outcome.result.value_type);
+      describe_view(member, view, outcome.result.applied, outcome.result.format.type,
+                    outcome.result.value_type);
       member.update(members_of(outcome.result));
       member["timings"] = timings_json(outcome.result.report);
     } else {

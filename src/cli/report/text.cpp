@@ -16,19 +16,20 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> flags_of_members{{
     {"axis", "--axis"},
     {"backend", "--backend"},
-    {"cf", "--cf"},
     {"deflate_level", "--deflate level"},
     {"device_memory_bytes", "--device-memory"},
     {"edges", "--bins edges"},
+    {"fill_value", "--fill-value"},
     {"force", "--force"},
     {"offsets", "--offsets"},
     {"operation", "--op"},
     {"output_type", "--output-type"},
     {"overflow", "--overflow"},
     {"range", "--range"},
+    {"raw", "--raw"},
     {"read_path", "--read-path"},
     {"shape", "--shape"},
     {"share_gpu", "--share-gpu"},

@@ -126,6 +126,8 @@ class RemainingValues {
 
   void leave_out_nan() { nan_ = false; }
 
+  void select_nan() { nan_ = true; }
+
   void select_nan_alone() { empty_ = true; }
 
   void select_finite() {
@@ -354,43 +356,44 @@ ValueFilter filter_of_conditions(std::span<const std::string> conditions, Elemen
   return values.filter();
 }
 
-ValueFilter filter_without_fill_value(std::string_view text, ElementType type) {
-  RemainingValues values(type);
+std::optional<Value> held_value(const Value& number, ElementType type) {
+  if (is_nan(number)) return is_floating(type) ? std::optional(number) : std::nullopt;
+  const auto key = key_of_fill(exact(number), type);
+  return key ? std::optional(value_of_key(*key, type)) : std::nullopt;
+}
+
+bool is_number(std::string_view text) { return means_nan(text) || ExactNumber::parse(text); }
+
+Value parse_fill_value(std::string_view text, ElementType type) {
   const std::string problem = "bad fill value " + quoted(text);
-  if (means_nan(text)) {
-    values.leave_out_nan();
-    return values.filter();
-  }
-  const auto number = ExactNumber::parse(text);
-  if (!number)
+  if (!is_number(text))
     throw usage_error(problem, no_number(text, "it is no number"),
                       "Give a number or nan, auto for the dataset's attributes, or none.");
-  const auto key = key_of_fill(*number, type);
+  if (means_nan(text) && is_floating(type)) return std::numeric_limits<double>::quiet_NaN();
+  const auto key = means_nan(text) ? std::nullopt : key_of_fill(*ExactNumber::parse(text), type);
   if (!key)
     throw usage_error(problem,
                       "the dataset's type " + std::string(name_of(type)) + " can't hold it",
                       "Give a value that the dataset's elements can have.");
-  values.leave_out(key);
-  return values.filter();
+  return value_of_key(*key, type);
 }
 
-ValueFilter filter_without_fill_values(std::span<const Value> fills, ElementType type) {
+ValueFilter filter_of_stored(std::span<const Value> left_out, const Value& minimum,
+                             const Value& maximum, ElementType type) {
+  const auto is_bound = [](const Value& value) {
+    return !std::holds_alternative<std::monostate>(value);
+  };
   RemainingValues values(type);
-  for (const Value& fill : fills) {
-    if (is_nan(fill))
+  if (is_bound(minimum)) values.select_from(place_of(exact(minimum), type).at_least);
+  if (is_bound(maximum)) values.select_before(place_of(exact(maximum), type).above);
+  values.select_nan();
+  for (const Value& value : left_out) {
+    if (is_nan(value))
       values.leave_out_nan();
     else
-      values.leave_out(key_of_fill(exact(fill), type));
+      values.leave_out(key_of_fill(exact(value), type));
   }
   return values.filter();
-}
-
-std::vector<Value> values_left_out(const ValueFilter& filter, ElementType type) {
-  std::vector<Value> values;
-  for (int i = 0; i < filter.excluded_count; ++i)
-    values.push_back(value_of_key(filter.excluded[i], type));
-  if (!filter.nan) values.emplace_back(std::numeric_limits<double>::quiet_NaN());
-  return values;
 }
 
 }  // namespace warpfold

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,18 +19,22 @@ namespace warpfold {
 /// any number selects it. Throws a usage Error that names the condition which is none.
 ValueFilter filter_of_conditions(std::span<const std::string> conditions, ElementType type);
 
-/// Selects all values of `type` but the fill value written as `text`, a number or "nan": in a
-/// floating-point type the value nearest to it, as a compiler's constant. Throws a usage Error for
-/// a text that is no number, or one that no value of the type equals.
-ValueFilter filter_without_fill_value(std::string_view text, ElementType type);
+/// Returns the value of `type` that a number stands for: an equal integer, or the nearest
+/// floating-point value, as a compiler's constant; none where that is infinite and the number is
+/// not.
+std::optional<Value> held_value(const Value& number, ElementType type);
 
-/// Selects all values of `type` but `fills`, numbers as attributes hold them: in a floating-point
-/// type the values nearest to them; those that no value of the type equals are none. Throws an
-/// Error for more different ones than a filter can leave out.
-ValueFilter filter_without_fill_values(std::span<const Value> fills, ElementType type);
+/// Returns the value of `type` that `text` stands for, a number or "nan". Throws a usage Error for
+/// a text that is no number, or one that no value of the type is held_value() of.
+Value parse_fill_value(std::string_view text, ElementType type);
 
-/// Lists the values that a filter without ranges leaves out: those of filter_without_fill_value()
-/// and filter_without_fill_values(), NaN the last.
-std::vector<Value> values_left_out(const ValueFilter& filter, ElementType type);
+/// Tells whether parse_fill_value() takes a text, whichever the type.
+bool is_number(std::string_view text);
+
+/// Selects NaN and the values of `type` from `minimum` to `maximum` (std::monostate: unbounded),
+/// without `left_out`: all are values of the type. Throws a usage Error for more different ones
+/// than a filter can leave out.
+ValueFilter filter_of_stored(std::span<const Value> left_out, const Value& minimum,
+                             const Value& maximum, ElementType type);
 
 }  // namespace warpfold

@@ -5,6 +5,7 @@
 
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -31,26 +32,33 @@ class OpenDataset {
     const AttributeHandle attribute(
         require(H5Aopen(dataset_.get(), name.c_str(), H5P_DEFAULT), problem_));
     const TypeHandle stored_type(require(H5Aget_type(attribute.get()), problem_));
+    const SpaceHandle space(require(H5Aget_space(attribute.get()), problem_));
     const StoredType stored = describe_type(stored_type.get());
-    if (!stored.format) throw_no_numbers(name, stored.name);
-    const ElementType type = stored.format->type;
-    const std::size_t count = count_of(attribute.get(), name);
-    std::vector<std::byte> bytes(count * size_of(type));
-    const TypeHandle native = make_type({type, native_byte_order});
-    require(H5Aread(attribute.get(), native.get(), bytes.data()), problem_);
-    NumberAttribute numbers{type, {}};
-    for (std::size_t i = 0; i < count; ++i)
-      numbers.values.push_back(value_of(bytes.data() + i * size_of(type), type));
+    const hssize_t count = require(H5Sget_simple_extent_npoints(space.get()), problem_);
+    NumberAttribute numbers;
+    if (!stored.format) {
+      numbers.instead = "its type is " + stored.name;
+      numbers.text = read_text_attribute(dataset_.get(), name, problem_).value_or("");
+    } else if (count < 1) {
+      numbers.instead = "it has no values";
+    } else if (count > max_numbers) {
+      numbers.instead = "it has " + std::to_string(count) + " values";
+    } else {
+      numbers.type = stored.format->type;
+      numbers.values = values(attribute.get(), static_cast<std::size_t>(count), numbers.type);
+    }
     return numbers;
   }
 
  private:
-  std::size_t count_of(hid_t attribute, const std::string& name) const {
-    const SpaceHandle space(require(H5Aget_space(attribute), problem_));
-    const hssize_t count = require(H5Sget_simple_extent_npoints(space.get()), problem_);
-    if (count < 1) throw_no_numbers(name, "nothing");
-    if (count > max_numbers) throw_no_numbers(name, std::to_string(count) + " values");
-    return static_cast<std::size_t>(count);
+  std::vector<Value> values(hid_t attribute, std::size_t count, ElementType type) const {
+    std::vector<std::byte> bytes(count * size_of(type));
+    const TypeHandle native = make_type({type, native_byte_order});
+    require(H5Aread(attribute, native.get(), bytes.data()), problem_);
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < count; ++i)
+      values.push_back(value_of(bytes.data() + i * size_of(type), type));
+    return values;
   }
 
   static Value value_of(const std::byte* bytes, ElementType type) {
@@ -61,11 +69,6 @@ class OpenDataset {
       else
         return static_cast<int128>(element);
     });
-  }
-
-  [[noreturn]] void throw_no_numbers(const std::string& name, const std::string& what) const {
-    throw Error(problem_, "its attribute " + name + " holds " + what + " in place of a number",
-                "Correct the attribute, or leave out the option that asks for it.");
   }
 
   std::string problem_;

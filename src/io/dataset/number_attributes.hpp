@@ -13,11 +13,13 @@ namespace warpfold::io {
 /// What an attribute of one or several numbers holds, exactly.
 struct NumberAttribute {
   ElementType type = ElementType::f64;
-  std::vector<Value> values;  ///< at least one
+  std::vector<Value> values;  ///< none where it holds no numbers, or more than any use needs
+  std::string instead;        ///< what is so then: "it has no values", "its type is string"
+  std::string text;           ///< of a string
 };
 
 /// A dataset's attributes of these names; none where it has no such attribute. Throws an Error for
-/// one that holds no numbers, or more of them than any use for them needs.
+/// a file that can't be read.
 std::vector<std::optional<NumberAttribute>> read_number_attributes(
     const std::string& file, const std::string& dataset, std::span<const std::string> names);
 

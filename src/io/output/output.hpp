@@ -22,9 +22,10 @@ struct OutputDataset {
   std::string dataset;  ///< path inside the file; groups in between are made
   std::vector<std::uint64_t> shape;
   ElementFormat format;
-  StorageOptions storage;          ///< with a chunk_shape, or contiguous
-  bool carries_attributes = true;  ///< of OutputSpec::attributes_from
-  Value fill_value = {};           ///< for an attribute `_FillValue`, if any
+  StorageOptions storage;                            ///< with a chunk_shape, or contiguous
+  bool carries_attributes = true;                    ///< of OutputSpec::attributes_from
+  std::vector<std::string> dropped_attributes = {};  ///< of those: names that are not carried over
+  Value fill_value = {};                             ///< for an attribute `_FillValue`, if any
 };
 
 /// A file of one dataset, or more.
@@ -38,7 +39,6 @@ struct OutputSpec : OutputDataset {
   std::optional<std::pair<std::string, std::string>> attributes_from;
   /// Which of that dataset's dimensions these datasets have.
   std::vector<std::size_t> kept_dimensions;
-  std::vector<std::string> dropped_attributes;  ///< of those: names that are not carried over
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.

@@ -125,7 +125,7 @@ void write_attributes(const OutputSpec& spec, const OutputDataset& wanted, hid_t
   if (spec.attributes_from && wanted.carries_attributes) {
     const auto& [path, name] = *spec.attributes_from;
     const DatasetHandle source = open_dataset(input, path, name, cannot_read(path, name));
-    std::vector<std::string> left_out = spec.dropped_attributes;
+    std::vector<std::string> left_out = wanted.dropped_attributes;
     for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
     copy_attributes(source.get(), dataset, left_out, spec.kept_dimensions, problem);
   }

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -15,10 +15,9 @@
 namespace warpfold::pipeline {
 
 /// A view is a dataset as ViewOptions want it: its shape is the selected one, its elements are
-/// still to be decoded.
-struct DatasetView {
+/// still to be decoded. What is more than the decoding counts on the root alone.
+struct DatasetView : Interpretation {
   io::Dataset dataset;
-  Decoding decoding;
 
   const io::DatasetInfo& info() const { return dataset.info(); }
   ElementType value_type() const { return decoding.value_type(info().format.type); }
@@ -45,12 +44,6 @@ void while_unchanged(const DatasetView& view, const mpi::Communicator& communica
   require_unchanged();
 }
 
-/// Tells how the options want a dataset's elements decoded; reads its attributes where they ask for
-/// them.
-/// Throws a usage Error for conditions and fill values that can't be, an Error for attributes that
-/// don't hold what the CF conventions say.
-Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options);
-
 /// Returns the value that stands for no elements of a view: the one that `asked` names, or for
 /// "auto" the dataset's `_FillValue` if values are as stored, NaN for floats, netCDF's default fill
 /// value for integers. Collective; throws the same Error on every rank, a usage Error for what the
@@ -58,9 +51,9 @@ Decoding view_decoding(const io::DatasetInfo& info, const ViewOptions& options);
 Value empty_value(const DatasetView& view, const std::string& asked,
                   const mpi::Communicator& communicator);
 
-/// Names the attributes that describe a dataset's single elements, or how they are packed: false of
-/// what is computed from several.
-const std::vector<std::string>& element_attributes();
+/// Names the attributes that describe a view's single elements, or how they are packed: false of
+/// what is computed from several. The unit of packed values is one.
+std::vector<std::string> element_attributes(const DatasetView& view);
 
 /// Names those of them that are false of single elements as they are decoded: none unless unpacked.
 std::vector<std::string> packing_attributes(const DatasetView& view);

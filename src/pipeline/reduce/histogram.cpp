@@ -72,6 +72,7 @@ HistogramResult histogram_of_view(pipeline::DatasetView& view, const HistogramOp
   result.nan = whole.nan;
   result.format = view.info().format;
   result.value_type = view.value_type();
+  result.applied = view.applied;
   result.shape = view.info().shape;
   result.report = pipeline::report_of(run, stages, start);
   return result;

@@ -91,17 +91,28 @@ std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOpti
   return shape;
 }
 
-/// Adds the outputs to a file that describe_output() made; `empty` is the fill value of extrema.
-void add_outputs(io::OutputSpec& file, const AxisShape& array,
-                 const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape,
-                 const Value& empty) {
+/// Names the attributes that extrema, which are single elements, don't have of their input.
+std::vector<std::string> dropped_of_extrema(const DatasetView& view, const ReduceOptions& options) {
+  std::vector<std::string> names = packing_attributes(view);
+  names.emplace_back("actual_range");
+  if (!options.view.raw || options.summary.empty != Value{}) names.emplace_back("_FillValue");
+  return names;
+}
+
+/// Adds the outputs to a file that describe_output() made.
+void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
+                 const AxisShape& array, const std::vector<AxisOutput>& outputs,
+                 const std::vector<std::uint64_t>& shape) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
     dataset.dataset = outputs[i].dataset;
     dataset.shape = shape;
     dataset.format = {outputs[i].type, native_byte_order};
     dataset.carries_attributes = has_unit_of_elements(outputs[i].statistic);
-    if (is_extremum(outputs[i].statistic)) dataset.fill_value = empty;
+    const bool extremum = is_extremum(outputs[i].statistic);
+    dataset.dropped_attributes =
+        extremum ? dropped_of_extrema(view, options) : element_attributes(view);
+    if (extremum) dataset.fill_value = options.summary.empty;
   }
   if (shape.size() < array.shape.size()) {
     const std::vector<std::size_t> all = std::exchange(file.kept_dimensions, {});
@@ -140,7 +151,7 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
                                std::chrono::steady_clock::time_point start) {
   if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
     options.summary.empty = empty_value(view, options.empty, run.communicator);
-  io::OutputSpec file = describe_output(options.output, view.info(), element_attributes());
+  io::OutputSpec file = describe_output(options.output, view.info(), {});
   std::optional<AxisShape> array;
   ReduceResult result;
   run_on_all(run.communicator, [&] {
@@ -149,7 +160,7 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
     require_rows(*array, options);
   });
   result.output_shape = stored_shape(*array, options);
-  add_outputs(file, *array, result.outputs, result.output_shape, options.summary.empty);
+  add_outputs(file, view, options, *array, result.outputs, result.output_shape);
   StagedDataset staged =
       run.reserving.time(0, [&] { return StagedDataset(file, run.communicator); });
   std::vector<StageTiming> stages;
@@ -161,6 +172,7 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
 
   result.format = view.info().format;
   result.value_type = view.value_type();
+  result.applied = view.applied;
   result.shape = view.info().shape;
   result.axes = array->along;
   result.report = report_of(run, stages, start);
@@ -181,6 +193,7 @@ ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& optio
   ReduceResult result;
   result.format = view.info().format;
   result.value_type = view.value_type();
+  result.applied = view.applied;
   result.shape = view.info().shape;
   if (run.communicator.is_root())
     result.summary =

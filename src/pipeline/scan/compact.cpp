@@ -261,6 +261,7 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
 
   result.input = view.info().format;
   result.output_type = view.value_type();
+  result.applied = view.applied;
   result.output_dataset = output.dataset;
   if (options.indices) result.indices_dataset = output.others.front().dataset;
   result.shape = view.info().shape;

@@ -57,7 +57,7 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
                          const ScanOptions& options) {
   io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
                                                     spec.operation == ScanOperation::sum
-                                                        ? pipeline::element_attributes()
+                                                        ? pipeline::element_attributes(view)
                                                         : pipeline::packing_attributes(view));
   output.shape = view.info().shape;
   if (options.offsets) {
@@ -134,6 +134,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   ScanResult result;
   result.input = info.format;
   result.value_type = view.value_type();
+  result.applied = view.applied;
   result.output_type = spec.output;
   result.output_dataset = output.dataset;
   result.shape = info.shape;

@@ -57,7 +57,7 @@ def write(path, stored, attributes, name="x", mode="w", **storage):
 def decoded(path, *words, name="x", **options):
     """Every value that isn't left out, and the report."""
     out = path.with_name("decoded.h5")
-    report = support.run("compact", path, name, "-o", f"{out}:x", "--cf", "--where", "!=nan",
+    report = support.run("compact", path, name, "-o", f"{out}:x", "--where", "!=nan",
                          "--force", "--json", "-", *words, **options).report  # fmt: skip
     with h5py.File(out) as file:
         return file["x"][...], report
@@ -93,7 +93,7 @@ def test_wide_elements_keep_their_digits(folder):
         (np.uint64(2**64 - 1), np.uint8(1), 2**64 - 1),
     ]:
         path = write(folder / "in.h5", stored, {"scale_factor": scale})
-        assert support.reduce(path, "x", "--cf", ops="max").results["max"] == expected
+        assert support.reduce(path, "x", ops="max").results["max"] == expected
 
 
 @pytest.mark.parametrize("stored_type", ["<i2", ">u4", "<i8"])
@@ -104,7 +104,7 @@ def test_integers_by_integers_stay_exact(folder, stored_type):
     path = write(folder / "in.h5", stored.reshape(30, 10), attributes(scale, offset))
     threshold = int(values[7])
     kept = values[values > threshold]
-    results = support.reduce(path, "x", "--cf", "--where", f">{threshold}", ranks=2).results
+    results = support.reduce(path, "x", "--where", f">{threshold}", ranks=2).results
     true = reference.statistics(kept)
     assert {each: results[each] for each in ("count", "sum", "mean", "std", "min", "max")} == {
         each: true[each] for each in ("count", "sum", "mean", "std", "min", "max")
@@ -115,14 +115,14 @@ def test_integers_by_integers_stay_exact(folder, stored_type):
         (["--axis", "0"], np.cumsum(values.reshape(30, 10), axis=0)),
         (["--op", "min", "--axis", "1"], np.minimum.accumulate(values.reshape(30, 10), axis=1)),
     ]:
-        support.scan(path, out, "x", "--cf", *words)
+        support.scan(path, out, "x", *words)
         with h5py.File(out) as file:
             assert np.array_equal(file["x"][...], expected)
-    support.run("reduce", path, "x", "--cf", "--axis", "1", "--ops", "max", "-o", out, "--force")
+    support.run("reduce", path, "x", "--axis", "1", "--ops", "max", "-o", out, "--force")
     with h5py.File(out) as file:
         assert file["x"].dtype == "i8"
         assert np.array_equal(file["x"][...], values.reshape(30, 10).max(axis=1))
-    counts = support.run("histogram", path, "x", "--cf", "--bins", "6", "--json", "-").report
+    counts = support.run("histogram", path, "x", "--bins", "6", "--json", "-").report
     assert counts["results"]["counts"] == np.histogram(values, 6)[0].tolist()
 
 
@@ -143,13 +143,13 @@ def test_unsigned_integers(folder, stored_type, mark):
             assert support.NUMPY_TYPES[report["dtype"]] == values.dtype.str[1:]
     fill = stored.min()
     write(path, stored, {"_Unsigned": mark, "_FillValue": fill})
-    found, _ = decoded(path, "--fill-value", "auto")
+    found, _ = decoded(path)
     assert np.array_equal(found, values[stored != fill])
-    assert support.reduce(path, "x", ops="min").results["min"] == stored.min()
-    info = support.run("info", path, "x", "--cf", "--fill-value", "auto", "--json", "-").report
-    fills = [support.number(each) for each in info["results"]["fill_values"]]
+    assert support.reduce(path, "x", "--raw", ops="min").results["min"] == stored.min()
+    info = support.run("info", path, "x", "--json", "-").report
+    fills = [support.number(each) for each in info["applied"]["fill_values"]]
     assert fills == [int(values[stored == fill][0])]
-    support.scan(path, folder / "out.h5", "x", "--cf", "--op", "max")
+    support.scan(path, folder / "out.h5", "x", "--fill-value", "none", "--op", "max")
     with h5py.File(folder / "out.h5") as file:
         assert np.array_equal(file["x"][...].ravel(), np.maximum.accumulate(values.ravel()))
         assert ("_Unsigned" in file["x"].attrs) == (not is_unsigned)

@@ -102,7 +102,7 @@ def test_an_edge_is_the_number_of_a_condition(folder, name):
     packed = support.write(folder / "packed.h5", np.arange(10), "i16")
     with h5py.File(packed, "a") as file:
         file["values"].attrs["scale_factor"] = np.float32(0.1)
-    found = histogram(packed, "--cf", "--bins", "0.1,0.3,0.7")
+    found = histogram(packed, "--bins", "0.1,0.3,0.7")
     edges = np.array([0.1, 0.3, 0.7], "f4")
     values = np.arange(10, dtype="f4") * np.float32(0.1)
     assert found["counts"].tolist() == np.histogram(values, edges)[0].tolist()

@@ -323,11 +323,12 @@ def test_sums_are_no_packed_elements(folder, operation):
             "scale_factor": 0.5, "add_offset": 3.0, "_FillValue": np.int16(-1),
             "valid_range": np.int16([0, 9]), "units": "m",
         })  # fmt: skip
-    support.scan(path, folder / "out.h5", "values", "--op", operation)
-    with h5py.File(folder / "out.h5") as file:
-        kept = {each for each in file["values"].attrs if not each.startswith("warpfold_")}
-    elements = {"scale_factor", "add_offset", "_FillValue", "valid_range"}
-    assert kept == {"units"} | (elements if operation == "max" else set())
+    packed = {"scale_factor", "add_offset", "_FillValue", "valid_range", "units"}
+    for words, kept in (([], {"units"}), (["--raw"], packed if operation == "max" else set())):
+        support.scan(path, folder / "out.h5", "values", "--op", operation, *words)
+        with h5py.File(folder / "out.h5") as file:
+            names = {each for each in file["values"].attrs if not each.startswith("warpfold_")}
+        assert names == kept
 
 
 def test_a_null_dataspace_has_nothing_to_scan(folder):

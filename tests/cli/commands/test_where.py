@@ -162,15 +162,15 @@ def test_cf_values_are_numpys(folder, stored_type, scale_type):
     values_type = np.result_type(stored.dtype, scale_type)
     values = stored.astype(values_type) * scale.astype(values_type) + offset.astype(values_type)
     name = "f32" if values_type == "f4" else "f64"
-    outcome = support.reduce(path, "values", "--cf", "--slab", "4K", ranks=2)
+    outcome = support.reduce(path, "values", "--slab", "4K", ranks=2)
     expect_kept(outcome, name, values.ravel(), np.ones(values.size, bool))
     threshold = values.ravel()[11].item()
     kept = (values >= threshold).ravel()
-    outcome = support.reduce(path, "values", "--cf", "--where", f">={float(threshold).hex()}")
+    outcome = support.reduce(path, "values", "--where", f">={float(threshold).hex()}")
     expect_kept(outcome, name, values.ravel(), kept)
     if outcome.report["dtype"] != name:
         assert outcome.report["value_type"] == name
-    support.scan(path, folder / "out.h5", "values", "--cf", "--slab", "4K", ranks=2)
+    support.scan(path, folder / "out.h5", "values", "--slab", "4K", ranks=2)
     with h5py.File(folder / "out.h5") as file:
         assert file["values"].dtype == values_type
         assert "scale_factor" not in file["values"].attrs
@@ -179,7 +179,7 @@ def test_cf_values_are_numpys(folder, stored_type, scale_type):
 
 
 @pytest.mark.parametrize("attributes", [
-    {"scale_factor": -0.25}, {"add_offset": 0.0}, {"scale_factor": 2.0, "add_offset": -0.0},
+    {"scale_factor": -0.25}, {"add_offset": -1e-300}, {"scale_factor": 2.0, "add_offset": -0.0},
 ])  # fmt: skip
 def test_cf_zeros_have_numpys_sign(folder, attributes):
     stored = np.array([-0.0, 0.0])
@@ -190,7 +190,7 @@ def test_cf_zeros_have_numpys_sign(folder, attributes):
     if "add_offset" in attributes:
         values = values + attributes["add_offset"]
     for place, value in enumerate(values):
-        outcome = support.reduce(path, "values", "--cf", "--select", place, ops="max")
+        outcome = support.reduce(path, "values", "--select", place, ops="max")
         assert math.copysign(1, outcome.results["max"]) == math.copysign(1, value)
 
 
@@ -208,18 +208,21 @@ def test_fill_values_are_of_stored_elements(folder):
     sums = lambda *words: [
         support.reduce(path, "values", *words).results[each] for each in ("count", "sum", "argmax")
     ]
-    assert sums("--fill-value", "auto") == [3, 12, 3]
-    assert sums("--fill-value", "auto", "--cf") == [3, 6.0, 3]
-    assert sums("--fill-value", "-999") == [4, 32779, 2]
-    assert sums("--fill-value", "none") == [6, 30781, 2]
-    assert sums("--fill-value", "auto", "--cf", "--where", ">2") == [1, 3.5, 3]
+    assert sums() == sums("--fill-value", "auto") == [3, 6.0, 3]
+    assert sums("--fill-value", "-999") == [4, 16389.5, 2]
+    assert sums("--raw", "--fill-value", "-999") == [4, 32779, 2]
+    assert sums("--fill-value", "none") == [6, 15390.5, 2]
+    assert sums("--raw") == [6, 30781, 2]
+    assert sums("--where", ">2") == [1, 3.5, 3]
     floats = cf_dataset(folder / "floats.h5", np.float32([1e20, 2.0, NAN]),
                         {"missing_value": np.float64([1e20, NAN])})  # fmt: skip
     for words in (["--fill-value", "auto"], ["--fill-value", "1e20", "--where", "!=nan"]):
         results = support.reduce(floats, "values", *words).results
         assert (results["count"], results["sum"]) == (1, 2.0)
     plain = support.write(folder / "plain.h5", np.arange(5.0), "f64")
-    assert support.reduce(plain, "values", "--fill-value", "auto", "--cf").results["count"] == 5
+    assert support.reduce(plain, "values", "--fill-value", "auto").results["count"] == 5
+    integers = support.write(folder / "integers.h5", np.arange(5), "i32")
+    support.fail("reduce", integers, "values", "--fill-value", "nan", code=2, mentions=["i32"])
 
 
 def test_info_tells_what_values_count(folder):
@@ -227,28 +230,29 @@ def test_info_tells_what_values_count(folder):
         "_FillValue": np.int16([-999]), "missing_value": np.float64([32767, 1e9]),
         "scale_factor": np.float32(0.5), "add_offset": np.float32(-20),
     })  # fmt: skip
-    words = ["--cf", "--fill-value", "auto", "--where", ">-18", "--where", "finite"]
+    words = ["--where", ">-18", "--where", "finite"]
     report = support.run("info", path, "values", *words, "--json", "-", ranks=2).report
     assert (report["dtype"], report["value_type"]) == ("i16", "f32")
     assert report["where"] == [">-18", "finite"]
-    results = report["results"]
-    assert results["fill_values"] == [-999, 32767]
-    assert (results["scale_factor"], results["add_offset"]) == (0.5, -20)
+    assert report["applied"] == {
+        "fill_values": [-999, 32767], "scale_factor": 0.5, "add_offset": -20
+    }  # fmt: skip
     text = " ".join(support.run("info", path, "values", *words).stdout.split())
-    for row in ("values f32, stored * 0.5 - 20", "counted values >-18 and finite",
-                "fill values -999, 32767"):  # fmt: skip
+    for row in ("values f32 = stored * 0.5 - 20, without -999, 32767 counted",
+                "counted values >-18 and finite"):  # fmt: skip
         assert row in text
     plain = support.write(folder / "plain.h5", np.arange(5.0), "f64")
-    text = support.run("info", plain, "values", "--cf", "--fill-value", "nan").stdout
-    assert "f64, as stored" in text and re.search("fill values +nan\n", text)
+    text = support.run("info", plain, "values", "--fill-value", "nan").stdout
+    assert re.search("values +f64 = stored, without nan\n", text)
+    assert not re.search("^values", support.run("info", plain, "values").stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     "words, code, mentions",
     [
-        (["--where", ">x"], 2, [">x"]),
-        (["--fill-value", "0.5"], 2, ["0.5", "i16"]),
-        (["--cf"], 1, ["add_offset"]),
+        (["--where", ">x", "--raw"], 2, [">x"]),
+        (["--fill-value", "0.5", "--raw"], 2, ["0.5", "i16"]),
+        (["--fill-value", "none"], 1, ["add_offset"]),
     ],
 )
 def test_info_refuses_what_reduce_does(folder, words, code, mentions):
@@ -267,10 +271,6 @@ def test_what_is_no_condition_is_refused(folder, text):
 @pytest.mark.parametrize(
     "attributes, words, code, mentions",
     [
-        ({"scale_factor": "two"}, ["--cf"], 1, ["scale_factor", "string"]),
-        ({"add_offset": [1.0, 2.0]}, ["--cf"], 1, ["add_offset", "2 values"]),
-        ({"scale_factor": NAN}, ["--cf"], 1, ["scale_factor", "finite"]),
-        ({"_FillValue": "none"}, ["--fill-value", "auto"], 1, ["_FillValue"]),
         ({}, ["--fill-value", "0.5"], 2, ["0.5", "i16"]),
         ({}, ["--fill-value", "some"], 2, ["some", "auto", "none"]),
     ],

@@ -304,7 +304,7 @@ def require_command(name):
 def expect_as_h5py(path, *skipped):
     """Sums and extrema of every dataset but the skipped ones, which are named with a reason."""
     report = support.run(
-        "reduce", path, "--all", "--ops", "count,sum,min,max", "--json", "-", ranks=2
+        "reduce", path, "--all", "--raw", "--ops", "count,sum,min,max", "--json", "-", ranks=2
     ).report
     reasons = {each["dataset"]: each["skipped"] for each in report["datasets"] if "skipped" in each}
     assert set(reasons) == set(skipped)
@@ -434,9 +434,7 @@ def test_cdo(folder, kind):
     with h5py.File(folder / "out.nc") as file:
         values = unpacked(file["topo"])
         assert values.size < file["topo"].size
-    found = support.reduce(
-        folder / "out.nc", "topo", "--cf", "--fill-value", "auto", ops="count,sum,min,max", ranks=2
-    ).results
+    found = support.reduce(folder / "out.nc", "topo", ops="count,sum,min,max", ranks=2).results
     assert found == {
         "count": values.size, "sum": math.fsum(values), "min": values.min(), "max": values.max()
     }  # fmt: skip

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/results/usage.hpp"
@@ -30,6 +32,11 @@ struct ListCase {
   std::vector<std::string> conditions;
   std::string kept;
 };
+
+ValueFilter filter_without_fill_value(std::string_view text, ElementType type) {
+  const std::vector<Value> left_out{parse_fill_value(text, type)};
+  return filter_of_stored(left_out, {}, {}, type);
+}
 
 struct TypeCases {
   ElementType type;
@@ -167,6 +174,7 @@ TEST(ValueFilters, FillValuesOfIntegersAreExact) {
                                                         {"0.5", ElementType::i32},
                                                         {"128", ElementType::i8},
                                                         {"inf", ElementType::i8},
+                                                        {"nan", ElementType::i8},
                                                         {"1e39", ElementType::f32},
                                                         {"65520", ElementType::f16}}) {
     const Error error =
@@ -178,36 +186,50 @@ TEST(ValueFilters, FillValuesOfIntegersAreExact) {
     usage_error_of([&] { filter_without_fill_value(text, ElementType::f64); });
 }
 
-TEST(ValueFilters, AttributesFillValuesAreConverted) {
-  const std::vector<Value> fills{1e20, nan, int128{-5}, 0.5};
-  const ValueFilter f32 = filter_without_fill_values(fills, ElementType::f32);
-  for (const float left_out : {1e20f, std::numeric_limits<float>::quiet_NaN(), -5.0f, 0.5f})
-    EXPECT_FALSE(selects(f32, left_out));
-  EXPECT_TRUE(selects(f32, 1.0f));
-  const ValueFilter i16 = filter_without_fill_values(fills, ElementType::i16);
-  EXPECT_FALSE(selects(i16, std::int16_t{-5}));
-  EXPECT_EQ(i16.excluded_count, 1);
-  EXPECT_TRUE(filter_without_fill_values({}, ElementType::f64).selects_all());
-  EXPECT_TRUE(selects(filter_without_fill_values(std::vector<Value>{1e300}, ElementType::f32),
-                      std::numeric_limits<float>::infinity()));
-  EXPECT_FALSE(selects(filter_without_fill_values(std::vector<Value>{-infinity}, ElementType::f32),
-                       -std::numeric_limits<float>::infinity()));
+TEST(ValueFilters, NumbersAreHeldAsTheNearestOfAFloatingPointType) {
+  EXPECT_EQ(held_value(1e20, ElementType::f32), Value{double{1e20f}});
+  EXPECT_EQ(held_value(int128{16777217}, ElementType::f32), Value{16777216.0});
+  EXPECT_EQ(held_value(-infinity, ElementType::f32), Value{-infinity});
+  EXPECT_EQ(held_value(1e300, ElementType::f32), std::nullopt);
+  EXPECT_TRUE(std::isnan(std::get<double>(held_value(nan, ElementType::f16).value())));
 }
 
-TEST(ValueFilters, TellWhichFillValuesTheyLeaveOut) {
-  const std::vector<Value> fills{int128{-5}, 1e20, 0.5, int128{200}, -0.0};
-  const auto left_out = [&](ElementType type) {
-    return values_left_out(filter_without_fill_values(fills, type), type);
+TEST(ValueFilters, NumbersAreHeldByIntegersThatEqualThem) {
+  EXPECT_EQ(held_value(-5.0, ElementType::i8), Value{int128{-5}});
+  EXPECT_EQ(held_value(-0.0, ElementType::u64), Value{int128{0}});
+  EXPECT_EQ(held_value(int128{200}, ElementType::u8), Value{int128{200}});
+  for (const Value& number : {Value{int128{200}}, Value{0.5}, Value{nan}, Value{infinity}})
+    EXPECT_EQ(held_value(number, ElementType::i8), std::nullopt);
+}
+
+TEST(ValueFilters, StoredValuesMayHaveBounds) {
+  const auto filter = [](const Value& minimum, const Value& maximum) {
+    const std::vector<Value> left_out{2.0, 50.0};
+    return filter_of_stored(left_out, minimum, maximum, ElementType::f64);
   };
-  EXPECT_EQ(left_out(ElementType::i8), (std::vector<Value>{int128{-5}, int128{0}}));
-  EXPECT_EQ(left_out(ElementType::u8), (std::vector<Value>{int128{200}, int128{0}}));
-  EXPECT_EQ(left_out(ElementType::f32), (std::vector<Value>{-5.0, double{1e20f}, 0.5, 200.0, 0.0}));
-  const std::vector<Value> with_nan = values_left_out(
-      filter_without_fill_values(std::vector<Value>{nan, 7.0}, ElementType::f64), ElementType::f64);
-  ASSERT_EQ(with_nan.size(), 2U);
-  EXPECT_EQ(with_nan[0], Value{7.0});
-  EXPECT_TRUE(std::isnan(std::get<double>(with_nan[1])));
-  EXPECT_TRUE(values_left_out({}, ElementType::u64).empty());
+  for (const auto& [minimum, maximum, kept] :
+       std::vector<std::tuple<Value, Value, std::vector<bool>>>{
+           {{}, {}, {true, true, false, true, true}},
+           {1.0, {}, {false, true, false, true, true}},
+           {{}, 1.0, {true, true, false, false, true}},
+           {1.0, 50.0, {false, true, false, false, true}},
+           {infinity, {}, {false, false, false, true, true}},
+           {3.0, 1.0, {false, false, false, false, true}}}) {
+    const double elements[] = {-0.5, 1, 2, infinity, nan};
+    for (std::size_t i = 0; i < std::size(elements); ++i)
+      EXPECT_EQ(selects(filter(minimum, maximum), elements[i]), kept[i]) << elements[i];
+  }
+  const std::vector<Value> not_a_number{nan};
+  EXPECT_FALSE(selects(filter_of_stored(not_a_number, {}, {}, ElementType::f64), nan));
+  EXPECT_TRUE(filter_of_stored({}, {}, {}, ElementType::f64).selects_all());
+  EXPECT_FALSE(selects(filter_of_stored({}, int128{0}, {}, ElementType::i8), std::int8_t{-1}));
+  EXPECT_TRUE(selects(filter_of_stored({}, int128{0}, {}, ElementType::i8), std::int8_t{0}));
+}
+
+TEST(ValueFilters, TextsAreNumbersOrNot) {
+  for (const char* text : {"1", "-999", "1e20", "0x1p3", "nan", "-inf"})
+    EXPECT_TRUE(is_number(text));
+  for (const char* text : {"", "none", "1 2", "N/A"}) EXPECT_FALSE(is_number(text));
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold {
+
+/// What a dataset's attributes, and ViewOptions::fill_value in their place, make of its stored
+/// numbers: value = stored * scale_factor + add_offset, of the stored numbers that count.
+struct AppliedAttributes {
+  bool is_unsigned = false;        ///< stored integers are taken as having no sign
+  Value scale_factor;              ///< none: std::monostate, here and below
+  Value add_offset;                ///< none where it changes nothing
+  std::vector<Value> fill_values;  ///< stored numbers that are left out, each an element's
+  Value valid_min;                 ///< lesser stored numbers are left out
+  Value valid_max;                 ///< greater stored numbers are left out
+  /// Attributes that have no meaning for the stored type, and why.
+  std::vector<std::pair<std::string, std::string>> ignored;
+
+  friend bool operator==(const AppliedAttributes&, const AppliedAttributes&) = default;
+};
+
+}  // namespace warpfold
