@@ -106,7 +106,8 @@ inline constexpr bool is_floating_element =
 /// Names a type: "i8" to "f64".
 std::string_view name_of(ElementType type);
 
-/// Returns the type called `name`; throws a usage Error that lists the names for an unknown one.
+/// Returns the type called `name`, or in NumPy's words: "int8" to "float64", "bfloat16" among them.
+/// Throws a usage Error that lists the names for an unknown one.
 ElementType parse_element_type(std::string_view name);
 
 }  // namespace warpfold

@@ -47,6 +47,20 @@ TEST(ElementType, NamesSizesAndKinds) {
   }
 }
 
+TEST(ElementType, AreKnownByNumPysNames) {
+  for (const ElementType type : all_element_types) {
+    std::string name(name_of(type));
+    name.replace(0, name.find_first_of("123456789"),
+                 type == ElementType::bf16 ? "bfloat"
+                 : is_floating(type)       ? "float"
+                 : is_signed_integer(type) ? "int"
+                                           : "uint");
+    EXPECT_EQ(parse_element_type(name), type) << name;
+  }
+  for (const std::string_view other : {"<f4", "int", "float8", "loat32", "bint16", "float"})
+    EXPECT_THROW((void)parse_element_type(other), Error) << other;
+}
+
 TEST(ElementType, AllTypesAreListedOnce) {
   EXPECT_EQ(std::set(std::begin(all_element_types), std::end(all_element_types)).size(), 12u);
 }
@@ -73,8 +87,10 @@ TEST(ElementType, VisitsTheStoringType) {
 TEST(ElementType, UnknownNamesListTheKnownOnes) {
   const Error error = usage_error_of([] { parse_element_type("F64"); });
   EXPECT_EQ(error.problem(), "unknown element type 'F64'");
-  EXPECT_EQ(error.suggestion(),
-            "Choose from i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64.");
+  EXPECT_EQ(
+      error.suggestion(),
+      "Choose from i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, or write float32 "
+      "for f32.");
   EXPECT_EQ(usage_error_of([] { parse_element_type(""); }).problem(), "unknown element type ''");
 }
 
