@@ -23,6 +23,8 @@ constexpr const char* labels_name = "DIMENSION_LABELS";
 
 constexpr std::uint64_t max_string_bytes = std::uint64_t{1} << 28;
 
+constexpr std::size_t max_path_bytes = 4096;
+
 constexpr const char* odd_attribute_advice = "Copy the input again, or delete the attribute.";
 
 /// Bytes in memory of an attribute's values, strings of variable length aside. HDF5 multiplies the
@@ -41,13 +43,15 @@ std::size_t bytes_of_values(hid_t attribute, const std::string& name, hid_t type
   return elements * element_bytes;
 }
 
-/// Sums the lengths of the variable-length strings of one element as it is stored, of file type
-/// `type`: a string is its length in four bytes, lowest first, and where in the file its bytes lie.
+/// Sums the lengths of the variable-length strings and sequences of one element as it is stored, of
+/// file type `type`: it has a length in four bytes, lowest first, and where in the file its bytes
+/// lie.
 std::uint64_t string_bytes_of(hid_t type, const unsigned char* element) {
   const H5T_class_t type_class = H5Tget_class(type);
   std::uint64_t bytes = 0;
-  if (type_class == H5T_STRING && H5Tis_variable_str(type) > 0) {
+  if (type_class == H5T_VLEN || (type_class == H5T_STRING && H5Tis_variable_str(type) > 0)) {
     for (unsigned i = 0; i < 4; ++i) bytes |= std::uint64_t{element[i]} << 8 * i;
+    if (type_class == H5T_VLEN) bytes *= H5Tget_size(TypeHandle(H5Tget_super(type)).get());
   } else if (type_class == H5T_COMPOUND) {
     for (int i = 0; i < H5Tget_nmembers(type); ++i) {
       const auto member = static_cast<unsigned>(i);
@@ -120,7 +124,8 @@ class AttributeValues {
                   const std::string& problem)
       : type_(type), space_(space), bytes_(bytes_of_values(attribute, name, type, space, problem)) {
     if (bytes_.empty()) return;
-    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0)
+    if (require(H5Tdetect_class(type, H5T_STRING), problem) > 0 ||
+        require(H5Tdetect_class(type, H5T_VLEN), problem) > 0)
       require_short_strings(attribute, name, type, bytes_.size() / H5Tget_size(type), problem);
     require(H5Aread(attribute, type, bytes_.data()), problem);
   }
@@ -237,6 +242,15 @@ std::string_view without_padding(std::string_view text, hid_t type) {
   return text;
 }
 
+/// Returns the path of the object that a reference leads to; empty where there is none.
+std::string name_of_referenced(hid_t location, const hobj_ref_t& reference) {
+  std::string name(max_path_bytes, '\0');
+  const ssize_t length = H5Rget_name(location, H5R_OBJECT, &reference, name.data(), name.size());
+  H5Eclear2(H5E_DEFAULT);
+  const bool known = length > 0 && static_cast<std::size_t>(length) < name.size();
+  return known ? name.substr(0, static_cast<std::size_t>(length)) : "";
+}
+
 TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
   TypeHandle type(require(H5Tcopy(H5T_C_S1), problem));
   require(H5Tset_size(type.get(), bytes), problem);
@@ -280,6 +294,26 @@ std::optional<std::string> read_text_attribute(hid_t object, const std::string& 
     lines += variable ? std::string_view(string) : without_padding({string, bytes}, type.get());
   }
   return lines;
+}
+
+std::vector<std::vector<std::string>> read_referenced_names(hid_t dataset, const std::string& name,
+                                                            const std::string& problem) {
+  if (require(H5Aexists(dataset, name.c_str()), problem) == 0) return {};
+  const AttributeHandle attribute(require(H5Aopen(dataset, name.c_str(), H5P_DEFAULT), problem));
+  const TypeHandle type(require(H5Aget_type(attribute.get()), problem));
+  if (H5Tget_class(type.get()) != H5T_VLEN) return {};
+  const TypeHandle item(require(H5Tget_super(type.get()), problem));
+  if (require(H5Tequal(item.get(), H5T_STD_REF_OBJ), problem) == 0) return {};
+  const SpaceHandle space(require(H5Aget_space(attribute.get()), problem));
+  const AttributeValues values(attribute.get(), name, type.get(), space.get(), problem);
+  std::vector<std::vector<std::string>> lists(values.text().size() / sizeof(hvl_t));
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    hvl_t list;
+    std::memcpy(&list, values.data() + i * sizeof(list), sizeof(list));
+    for (std::size_t j = 0; j < list.len; ++j)
+      lists[i].push_back(name_of_referenced(dataset, static_cast<const hobj_ref_t*>(list.p)[j]));
+  }
+  return lists;
 }
 
 void add_fill_value(hid_t target, const std::byte* element, const std::string& problem) {
