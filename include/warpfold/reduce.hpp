@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "warpfold/applied_attributes.hpp"
+#include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
@@ -23,9 +24,9 @@ struct ReduceOptions {
                                        Statistic::max,   Statistic::mean, Statistic::std};
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
-  /// The dimensions to reduce along, as NumPy's `axis` argument; negative ones count from the last.
+  /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
   /// Where empty, over all elements, and the four members that follow have no use.
-  std::vector<std::int64_t> axes;
+  std::vector<Axis> axes;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
   /// What extrema along axes are of no elements, where some may be left out: a number, also the
   /// `_FillValue` of these outputs. "auto": the input's `_FillValue`, or NaN, or netCDF's default
@@ -52,6 +53,7 @@ struct ReduceResult {
   AppliedAttributes applied;                  ///< what made values of stored numbers
   std::vector<std::uint64_t> shape;           ///< as selected
   std::vector<int> axes;                      ///< of the shape, rising; none over all elements
+  std::vector<std::string> axis_names;        ///< of these, where each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes
   std::vector<AxisOutput> outputs;            ///< along axes, one for each statistic
   RunReport report;

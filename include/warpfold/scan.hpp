@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "warpfold/applied_attributes.hpp"
+#include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
 #include "warpfold/core/storage_options.hpp"
@@ -27,8 +28,8 @@ struct ScanOptions {
   std::optional<ElementType> output_type;  ///< default_scan_output() where not given
   OverflowPolicy overflow = OverflowPolicy::error;
   ViewOptions view;  ///< what it leaves out counts as the operation's identity
-  /// The dimension to scan along, in place of the flat order; a negative one counts from the last.
-  std::optional<std::int64_t> axis;
+  /// The dimension to scan along, in place of the flat order.
+  std::optional<Axis> axis;
   OutputOptions output;
   StorageOptions storage;  ///< of the output
   RunOptions run;
@@ -41,6 +42,8 @@ struct ScanResult {
   AppliedAttributes applied;                  ///< likewise
   ElementType output_type = ElementType::f64;
   std::string output_dataset;
+  std::optional<int> axis;                  ///< of the shape
+  std::string axis_name;                    ///< empty where it has none
   std::vector<std::uint64_t> shape;         ///< of the input, as selected
   std::vector<std::uint64_t> output_shape;  ///< the same but for offsets
   std::uint64_t count = 0;                  ///< of elements

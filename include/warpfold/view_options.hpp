@@ -9,7 +9,8 @@ namespace warpfold {
 /// a dataset of the selected shape whose elements are those values.
 struct ViewOptions {
   /// A hyperslab in NumPy's notation: "10:20, ::2, -1", "..., 0", as basic indexing with positive
-  /// steps understands it; empty: everything.
+  /// steps understands it, or by names of dimensions: "time=10:20, lat=-30.0:30.0", whole numbers
+  /// as indices, others as coordinates with both bounds included; empty: everything.
   std::string select;
 
   /// Conditions on the value, all of which an element must meet: ">0", "<=1e3", "==3", "!=nan",

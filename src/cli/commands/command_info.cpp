@@ -46,8 +46,7 @@ Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
 }
 
 /// Tells the plan of the command that is asked for.
-Json plan_json(const std::string& command, const std::vector<std::int64_t>& axes,
-               const pipeline::Plan& plan, std::size_t element_bytes) {
+Json plan_json(const std::string& command, const pipeline::Plan& plan, std::size_t element_bytes) {
   Json document = {{"command", command},
                    {"threads", plan.threads},
                    {"unit", plan.unit},
@@ -55,7 +54,7 @@ Json plan_json(const std::string& command, const std::vector<std::int64_t>& axes
                    {"unit_bytes", json_integer(int128{plan.unit_elements} * element_bytes)},
                    {"items", json_integer(plan.items)},
                    {"shares", Json::array()}};
-  if (!axes.empty()) document["axis"] = axes;
+  if (!plan.axes.empty()) document["axis"] = plan.axes;
   for (const auto& [items, elements] : plan.shares)
     document["shares"].push_back(
         {{"items", json_integer(items)}, {"elements", json_integer(elements)}});
@@ -79,6 +78,7 @@ std::string range_text(const std::vector<pipeline::PlanShare>& shares,
 struct Description {
   io::DatasetInfo info;
   pipeline::Interpretation seen;
+  std::vector<pipeline::DimensionDescription> dimensions;
   pipeline::Plan plan;
   RunReport report;  ///< the plan's
 };
@@ -127,7 +127,7 @@ class InfoCommand : public Command {
             "--axis",
             [this](const std::string& text) { request_.axes = parse_axes("--axis", text); },
             "With --plan reduce or scan: as theirs")
-        ->type_name("K,...");
+        ->type_name("K|NAME,...");
   }
 
   void check_axes() const {
@@ -178,10 +178,9 @@ class InfoCommand : public Command {
   Description look_at(const std::string& name, const mpi::Communicator& communicator) const {
     Description description;
     pipeline::run_on_root(communicator, [&] {
-      io::Dataset dataset(arguments_.file, name, common_.run.read_path);
-      if (!view_.raw) dataset.take_as_unsigned();
-      dataset.select(parse_selection(view_.select, dataset.info().stored_shape));
-      description.info = dataset.info();
+      description.info =
+          pipeline::open_selected(arguments_.file, name, view_, common_.run.read_path).info();
+      description.dimensions = pipeline::describe_dimensions(description.info);
       description.seen = pipeline::interpret(description.info, view_);
     });
     return description;
@@ -269,8 +268,8 @@ class InfoCommand : public Command {
   }
 
   Table rows_of(const Description& description) const {
-    const auto& [info, seen, plan, report] = description;
-    Table rows = properties_table(info);
+    const auto& [info, seen, dimensions, plan, report] = description;
+    Table rows = properties_table(info, dimensions);
     for (auto& row : view_table(view_, seen.applied, seen.decoding.value_type(info.format.type)))
       rows.push_back(std::move(row));
     append_plan(rows, plan, size_of(info.format.type));
@@ -278,13 +277,12 @@ class InfoCommand : public Command {
   }
 
   void add_results(Json& document, const Description& description) const {
-    const auto& [info, seen, plan, report] = description;
+    const auto& [info, seen, dimensions, plan, report] = description;
     const ElementType stored = info.format.type;
     describe_view(document, view_, seen.applied, stored, seen.decoding.value_type(stored));
-    document["results"] = properties_json(info);
-    document["results"]["plan"] = planned_.empty()
-                                      ? plan_json(plan, size_of(stored))
-                                      : plan_json(planned_, request_.axes, plan, size_of(stored));
+    document["results"] = properties_json(info, dimensions);
+    document["results"]["plan"] = planned_.empty() ? plan_json(plan, size_of(stored))
+                                                   : plan_json(planned_, plan, size_of(stored));
   }
 
   void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {

@@ -126,7 +126,7 @@ class ReduceCommand : public Command {
   }
 
   void add_axes_options() {
-    add("--axis", "K,...",
+    add("--axis", "K|NAME,...",
         "Reduce along these dimensions alone, as NumPy's axis, into a dataset of OUT; negative "
         "ones count from the last; --ops is sum if not given",
         [this](const std::string& text) { options_.axes = parse_axes("--axis", text); })
@@ -155,6 +155,7 @@ class ReduceCommand : public Command {
     if (along_axes()) {
       members["schema"] = axes_schema;
       members["axis"] = result.axes;
+      if (!result.axis_names.empty()) members["axis_names"] = result.axis_names;
     }
     members.update(along_axes() ? Json{{"results", outputs_json(result)}} : members_of(result));
     Report report = dataset_report(run, options_.view, lines(result), members, common_.timings);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,8 +16,8 @@
 namespace warpfold::cli {
 namespace {
 
-std::int64_t parse_axis(const std::string& text) {
-  const std::vector<std::int64_t> axes = parse_axes("--axis", text);
+Axis parse_axis(const std::string& text) {
+  const std::vector<Axis> axes = parse_axes("--axis", text);
   if (axes.size() == 1) return axes.front();
   throw usage_error("bad --axis '" + text + "'", "a scan goes along one axis", "Try --axis 0.");
 }
@@ -50,7 +49,7 @@ class ScanCommand : public Command {
     add_output_options(application(), options_.output);
     add("--op", "sum|min|max", "What to scan with; sum if not given",
         [this](const std::string& text) { options_.operation = parse_scan_operation(text); });
-    add("--axis", "K",
+    add("--axis", "K|NAME",
         "Scan along this dimension alone, as NumPy's cumsum; a negative one counts from the last",
         [this](const std::string& text) { options_.axis = parse_axis(text); });
     add("--output-type", "TYPE",
@@ -78,7 +77,8 @@ class ScanCommand : public Command {
         {"count", fmt::format("{}", result.count)},
         {"last", to_text(result.last)}};
     Json members;
-    if (options_.axis) members["axis"] = *options_.axis;
+    if (result.axis) members["axis"] = *result.axis;
+    if (!result.axis_name.empty()) members["axis_name"] = result.axis_name;
     members["output_dtype"] = name_of(result.output_type);
     members["output_shape"] = result.output_shape;
     members["results"] = {{"output", options_.output.path},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -47,6 +48,20 @@ std::string stored_text(const io::DatasetInfo& info) {
                      bytes / static_cast<double>(info.stored_bytes));
 }
 
+bool are_named(const std::vector<pipeline::DimensionDescription>& dimensions) {
+  return std::ranges::any_of(dimensions, [](const auto& each) { return !each.name.empty(); });
+}
+
+/// Names dimensions, with their first and last coordinates: "time, lat 90 to -90".
+std::string dimensions_text(const std::vector<pipeline::DimensionDescription>& dimensions) {
+  std::vector<std::string> texts;
+  for (const auto& [name, first, last] : dimensions) {
+    texts.push_back(name.empty() ? "(no name)" : name);
+    if (first.index() != 0) texts.back() += " " + to_text(first) + " to " + to_text(last);
+  }
+  return joined(texts, ", ");
+}
+
 }  // namespace
 
 std::string read_path_text(const io::DatasetInfo& info) {
@@ -63,10 +78,12 @@ std::string read_path_text(const io::DatasetInfo& info) {
   }
 }
 
-Table properties_table(const io::DatasetInfo& info) {
+Table properties_table(const io::DatasetInfo& info,
+                       const std::vector<pipeline::DimensionDescription>& dimensions) {
   Table table{
       {"type", fmt::format("{} (computed as {})", info.stored_type, name_of(info.format.type))},
       {"shape", shape_text(info.stored_shape)}};
+  if (are_named(dimensions)) table.push_back({"dimensions", dimensions_text(dimensions)});
   if (!info.selection.empty()) table.push_back({"selected", shape_text(info.shape)});
   table.push_back({"elements", fmt::format("{}", info.elements)});
   table.push_back({"bytes", bytes_text(element_bytes(info))});
@@ -82,10 +99,16 @@ Table properties_table(const io::DatasetInfo& info) {
   return table;
 }
 
-Json properties_json(const io::DatasetInfo& info) {
+Json properties_json(const io::DatasetInfo& info,
+                     const std::vector<pipeline::DimensionDescription>& dimensions) {
   Json properties;
   properties["stored_type"] = info.stored_type;
   properties["stored_shape"] = info.stored_shape;
+  if (are_named(dimensions)) {
+    for (const auto& [name, first, last] : dimensions)
+      properties["dimensions"].push_back(
+          {{"name", name}, {"first", json_value(first)}, {"last", json_value(last)}});
+  }
   properties["elements"] = json_integer(info.elements);
   properties["bytes"] = json_integer(element_bytes(info));
   properties["layout"] = layout_name(info.layout);

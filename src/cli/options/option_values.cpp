@@ -145,15 +145,13 @@ std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view
   }
 }
 
-std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view text) {
-  std::vector<std::int64_t> axes;
-  for (const std::string& name : parse_names(option, text)) {
-    const auto axis = whole_number<std::int64_t>(name);
-    if (!axis)
-      throw bad_value(option, text, "axes are whole numbers, commas between them",
-                      fmt::format("Try {} 0, {} -1 or {} 0,2.", option, option, option));
-    axes.push_back(*axis);
-  }
+std::vector<Axis> parse_axes(std::string_view option, std::string_view text) {
+  std::vector<Axis> axes;
+  for (const std::string& name : parse_names(option, text))
+    if (const auto number = whole_number<std::int64_t>(name))
+      axes.emplace_back(*number);
+    else
+      axes.emplace_back(name);
   return axes;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "warpfold/axis.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/summary.hpp"
 
@@ -27,9 +28,9 @@ std::vector<std::string> parse_names(std::string_view option, std::string_view t
 /// 2^60 elements.
 std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view text);
 
-/// Parses "0", "-1" or "0,2": numbers of dimensions, negative ones from the last. Throws a usage
-/// Error.
-std::vector<std::int64_t> parse_axes(std::string_view option, std::string_view text);
+/// Parses "0", "-1" or "time,lat": numbers of dimensions, negative ones from the last, and names,
+/// which whole numbers are not. Throws a usage Error.
+std::vector<Axis> parse_axes(std::string_view option, std::string_view text);
 
 /// Parses an integer. Throws a usage Error for text that is none in [minimum, maximum].
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,

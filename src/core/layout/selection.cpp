@@ -51,8 +51,9 @@ class SelectionParser {
  public:
   SelectionParser(std::string_view text, Shape shape) : text_(trimmed(text)), shape_(shape) {}
 
-  Selection parse() const {
-    const std::vector<std::string_view> parts = listed();
+  Selection parse() const { return parse(listed()); }
+
+  Selection parse(const std::vector<std::string_view>& parts) const {
     const auto dots = std::ranges::find(parts, "...");
     const auto before = static_cast<std::size_t>(dots - parts.begin());
     const std::size_t given = parts.size() - (dots == parts.end() ? 0 : 1);
@@ -70,6 +71,24 @@ class SelectionParser {
         selection.push_back({0, shape_[d], 1, false});
     }
     return selection;
+  }
+
+  /// Its parts' names and slices; nothing where none has a name.
+  std::vector<NamedSlice> named() const {
+    if (text_.find('=') == std::string_view::npos) return {};
+    std::vector<NamedSlice> slices;
+    for (const std::string_view part : listed()) {
+      const std::size_t sign = part.rfind('=');
+      if (sign == std::string_view::npos)
+        refuse(part, "has no name, and others have one: either all or none");
+      const std::string name(trimmed(part.substr(0, sign)));
+      if (std::ranges::find(slices, name, &NamedSlice::name) != slices.end())
+        refuse("'" + name + "' is named twice");
+      const std::string_view slice = trimmed(part.substr(sign + 1));
+      if (slice.empty() || slice == "...") refuse(part, "has no slice or index behind its name");
+      slices.push_back({name, std::string(slice)});
+    }
+    return slices;
   }
 
  private:
@@ -148,6 +167,14 @@ class SelectionParser {
 
 Selection parse_selection(std::string_view text, Shape shape) {
   return SelectionParser(text, shape).parse();
+}
+
+Selection parse_selection(std::string_view text, std::span<const std::string> slices, Shape shape) {
+  return SelectionParser(text, shape).parse({slices.begin(), slices.end()});
+}
+
+std::vector<NamedSlice> named_slices(std::string_view text) {
+  return SelectionParser(text, {}).named();
 }
 
 std::vector<std::uint64_t> selected_shape(const Selection& selection) {

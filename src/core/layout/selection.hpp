@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,23 @@ using Selection = std::vector<Slice>;
 /// positive steps understands it; an empty text takes everything. Throws a usage Error that says
 /// what is wrong where: an index out of bounds, a step of 0 or less, too many dimensions.
 Selection parse_selection(std::string_view text, std::span<const std::uint64_t> shape);
+
+/// Makes a selection of `slices`, one for each dimension, in the notation of the parts of a text;
+/// throws as if they were parts of `text`.
+Selection parse_selection(std::string_view text, std::span<const std::string> slices,
+                          std::span<const std::uint64_t> shape);
+
+/// A part of a selection by names of dimensions.
+struct NamedSlice {
+  std::string name;
+  std::string slice;  ///< as other selections' parts, or with bounds that are coordinates
+
+  bool operator==(const NamedSlice&) const = default;
+};
+
+/// Takes "time=10:20, lat=-30.0:30.0" apart; nothing for a text that names no dimension. Throws a
+/// usage Error where some parts have names and others have none, or two the same.
+std::vector<NamedSlice> named_slices(std::string_view text);
 
 /// Returns the shape of the selected array.
 std::vector<std::uint64_t> selected_shape(const Selection& selection);

@@ -49,8 +49,13 @@ io::DatasetInfo share_from_root(const io::DatasetInfo& info,
 
 io::Dataset open_everywhere(const std::string& file, const std::string& name,
                             const mpi::Communicator& communicator, ReadPath path) {
+  return open_everywhere([&] { return io::Dataset(file, name, path); }, communicator);
+}
+
+io::Dataset open_everywhere(const std::function<io::Dataset()>& open,
+                            const mpi::Communicator& communicator) {
   std::optional<io::Dataset> dataset;
-  run_on_root(communicator, [&] { dataset.emplace(file, name, path); });
+  run_on_root(communicator, [&] { dataset.emplace(open()); });
   const io::DatasetInfo info =
       share_from_root(dataset ? dataset->info() : io::DatasetInfo{}, communicator);
   run_on_all(communicator, [&] {

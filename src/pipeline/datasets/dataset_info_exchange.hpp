@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "io/dataset/dataset.hpp"
@@ -10,8 +11,12 @@ namespace warpfold::pipeline {
 /// Returns the root's description on every rank; collective.
 io::DatasetInfo share_from_root(const io::DatasetInfo& info, const mpi::Communicator& communicator);
 
-/// Opens a dataset on every rank to be read by `path`, the root first: an error in the file is met
-/// once. Collective; throws the same Error on every rank.
+/// Opens on every rank the dataset that open() gives the root, as it is described there: an error
+/// in the file is met once. Collective; throws the same Error on every rank.
+io::Dataset open_everywhere(const std::function<io::Dataset()>& open,
+                            const mpi::Communicator& communicator);
+
+/// Opens so a dataset to be read by `path`.
 io::Dataset open_everywhere(const std::string& file, const std::string& dataset,
                             const mpi::Communicator& communicator,
                             ReadPath path = ReadPath::automatic);

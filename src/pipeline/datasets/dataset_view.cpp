@@ -8,6 +8,7 @@
 #include "core/values/ordered_key.hpp"
 #include "core/values/value_filters.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -75,16 +76,21 @@ std::vector<std::string> packing_attributes(const DatasetView& view) {
              : std::vector<std::string>{};
 }
 
+io::Dataset open_selected(const std::string& file, const std::string& name,
+                          const ViewOptions& options, ReadPath path) {
+  io::Dataset dataset(file, name, path);
+  if (!options.raw) dataset.take_as_unsigned();
+  dataset.select(make_selection(options.select, dataset.info()));
+  return dataset;
+}
+
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,
                       Run& run) {
   DatasetView opened = run.opening.time(0, [&] {
     const mpi::Communicator& communicator = run.communicator;
-    DatasetView view{{}, open_everywhere(file, name, communicator, run.options.read_path)};
-    run_on_all(communicator, [&] {
-      if (!options.raw) view.dataset.take_as_unsigned();
-      view.dataset.select(parse_selection(options.select, view.info().stored_shape));
-      view.dataset.choose_cache(run.options.file_cache);
-    });
+    const auto open = [&] { return open_selected(file, name, options, run.options.read_path); };
+    DatasetView view{{}, open_everywhere(open, communicator)};
+    run_on_all(communicator, [&] { view.dataset.choose_cache(run.options.file_cache); });
     run_on_root(communicator,
                 [&] { static_cast<Interpretation&>(view) = interpret(view.info(), options); });
     view.decoding = share_from_root(view.decoding, communicator);

@@ -23,6 +23,10 @@ struct DatasetView : Interpretation {
   ElementType value_type() const { return decoding.value_type(info().format.type); }
 };
 
+/// Opens a dataset as the options select it, on one rank. Throws as open_view().
+io::Dataset open_selected(const std::string& file, const std::string& dataset,
+                          const ViewOptions& options, ReadPath path);
+
 /// Opens a dataset on every rank, the root first, to be read as the run's options say, and chooses
 /// the run's backend for it. Collective; throws the same Error on every rank.
 DatasetView open_view(const std::string& file, const std::string& dataset,

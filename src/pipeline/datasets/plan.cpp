@@ -6,6 +6,7 @@
 #include "core/scan/scan_spec.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/block_plan.hpp"
 #include "pipeline/regions/slab_plan.hpp"
@@ -78,29 +79,29 @@ class Planner {
     return of_all_ranks();
   }
 
-  Plan reduce(const std::vector<std::int64_t>& axes_asked) {
+  Plan reduce(const std::vector<Axis>& axes_asked) {
     if (axes_asked.empty()) return slabs();
-    const AxisShape array(info_.shape, resolve(axes_asked));
+    resolve(axes_asked);
+    const AxisShape array(info_.shape, plan_.axes);
     if (info_.elements == 0) return of_all_ranks();
     const ReduceNeeds needs = needs_of(ReduceOptions().statistics, value_type_);
     return axes(plan_axis_reduce(info_, array, needs, run_));
   }
 
-  Plan scan(const std::vector<std::int64_t>& axes_asked) {
+  Plan scan(const std::vector<Axis>& axes_asked) {
     const ElementType output = default_scan_output(value_type_, ScanOperation::sum);
-    std::optional<std::int64_t> axis;
-    if (!axes_asked.empty()) axis = axes_asked.front();
     resolve(axes_asked);
+    std::optional<std::int64_t> axis;
+    if (!plan_.axes.empty()) axis = plan_.axes.front();
     const std::optional<AxisShape> lines = lines_of(info_.shape, axis);
     if (!lines || info_.elements == 0) return blocks(output, BlockOrder::in_turns);
     return axes(plan_axis_scan(info_, *lines, output, run_));
   }
 
  private:
-  std::vector<int> resolve(const std::vector<std::int64_t>& axes_asked) const {
-    std::vector<int> resolved;
-    run_on_all(run_.communicator, [&] { resolved = resolve_axes(axes_asked, info_.shape); });
-    return resolved;
+  void resolve(const std::vector<Axis>& axes_asked) {
+    const std::vector<std::int64_t> axes = axis_numbers(axes_asked, info_, run_.communicator);
+    run_on_all(run_.communicator, [&] { plan_.axes = resolve_axes(axes, info_.shape); });
   }
 
   std::uint64_t elements_of(const SlabTiling& tiling, std::uint64_t slab) const {

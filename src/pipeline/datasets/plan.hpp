@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/dataset/dataset.hpp"
+#include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -18,7 +19,7 @@ enum class PlannedCommand { reduce, histogram, scan, compact };
 /// A command whose plan is asked for, with default options but for its axes.
 struct PlanRequest {
   PlannedCommand command = PlannedCommand::reduce;
-  std::vector<std::int64_t> axes;  ///< of a reduction any, of a scan one or none
+  std::vector<Axis> axes;  ///< of a reduction any, of a scan one or none
 };
 
 /// What a rank has of a plan's items.
@@ -31,6 +32,7 @@ struct PlanShare {
 /// reduce and histogram, blocks of scan and compact, and along axes groups of a tile's boxes.
 struct Plan {
   RunReport run;                    ///< without times
+  std::vector<int> axes;            ///< those asked for, rising
   int threads = 1;                  ///< of the rank with the most
   std::optional<int> slots;         ///< what it can have under way at once; not told of blocks
   std::string unit = "slab";        ///< that items are made of: slab, block, or box of a tile

@@ -8,6 +8,7 @@
 #include "core/results/summarize.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
@@ -83,6 +84,20 @@ std::string axes_text(const AxisShape& array) {
   return text;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+/// Returns the axes' names where each has one, otherwise none. For one rank.
+std::vector<std::string> axis_names(const AxisShape& array, const io::DatasetInfo& info) {
+  const std::vector<std::string> all = dimension_names(info);
+  std::vector<std::string> names;
+  for (const int axis : array.along) names.push_back(all[static_cast<std::size_t>(axis)]);
+  return std::ranges::count(names, "") == 0 ? names : std::vector<std::string>{};
+}
+
 /// Tells the shape of an output as it is stored.
 std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOptions& options) {
   if (!options.keep_dimensions) return array.output_shape();
@@ -152,15 +167,19 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
   if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
     options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), {});
+  const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
   std::optional<AxisShape> array;
   ReduceResult result;
   run_on_all(run.communicator, [&] {
-    array.emplace(view.info().shape, resolve_axes(options.axes, view.info().shape));
+    array.emplace(view.info().shape, resolve_axes(axes, view.info().shape));
     result.outputs = outputs_of(file.dataset, view.value_type(), options);
     require_rows(*array, options);
+    if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
   });
   result.output_shape = stored_shape(*array, options);
   add_outputs(file, view, options, *array, result.outputs, result.output_shape);
+  if (!result.axis_names.empty())
+    file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names));
   StagedDataset staged =
       run.reserving.time(0, [&] { return StagedDataset(file, run.communicator); });
   std::vector<StageTiming> stages;

@@ -9,6 +9,7 @@
 #include "core/values/ordered_key.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/regions/block_plan.hpp"
 #include "pipeline/regions/block_source.hpp"
@@ -120,18 +121,24 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
   const io::DatasetInfo& info = view.info();
   ScanSpec spec;
+  std::optional<std::int64_t> axis;
+  if (options.axis)
+    axis = pipeline::axis_numbers({&*options.axis, 1}, info, run.communicator).front();
+  ScanResult result;
   std::optional<pipeline::AxisShape> lines;
   pipeline::run_on_all(run.communicator, [&] {
     check_offsets(options);
     require_shape(info);
     spec = spec_of(view, options);
-    lines = pipeline::lines_of(info.shape, options.axis);
+    lines = pipeline::lines_of(info.shape, axis);
+    if (axis) result.axis = pipeline::resolve_axes({&*axis, 1}, info.shape).front();
+    if (axis && run.communicator.is_root())
+      result.axis_name = pipeline::dimension_names(info)[static_cast<std::size_t>(*result.axis)];
   });
   const io::OutputSpec output = output_of(view, spec, options);
   pipeline::ScanOutput staged =
       run.reserving.time(0, [&] { return pipeline::ScanOutput(output, run.communicator); });
 
-  ScanResult result;
   result.input = info.format;
   result.value_type = view.value_type();
   result.applied = view.applied;

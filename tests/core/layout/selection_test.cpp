@@ -98,5 +98,26 @@ TEST(Selection, SaysWhatIsWrong) {
   }
 }
 
+TEST(NamedSlices, AreTakenApart) {
+  using Slices = std::vector<NamedSlice>;
+  EXPECT_EQ(named_slices("1:2, ..., 3"), Slices{});
+  EXPECT_EQ(named_slices(""), Slices{});
+  EXPECT_EQ(named_slices("time=10:20"), (Slices{{"time", "10:20"}}));
+  EXPECT_EQ(named_slices(" lat = -30.0:30.0 , a=b=:: ,"),
+            (Slices{{"lat", "-30.0:30.0"}, {"a=b", "::"}}));
+  for (const char* text : {"x=1, 2", "x=1, ...", "x=", "x=...", "x=1, x=2", "x=1,, y=2", "x=[1]"})
+    EXPECT_THROW((void)named_slices(text), Error) << text;
+}
+
+TEST(NamedSlices, MakeASelection) {
+  const std::vector<std::string> slices{"1", ":", "::2"};
+  EXPECT_EQ(parse_selection("what the user wrote", slices, Shape{4, 5, 6}),
+            (Selection{index(1), all(5), {0, 3, 2, false}}));
+  const std::vector<std::string> beyond{":", "5", ":"};
+  const Error error = testing::usage_error_of(
+      [&] { (void)parse_selection("what the user wrote", beyond, Shape{4, 5, 6}); });
+  EXPECT_NE(std::string(error.what()).find("what the user wrote"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpfold

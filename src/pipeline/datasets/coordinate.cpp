@@ -1,0 +1,103 @@
+#include "pipeline/datasets/coordinate.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "core/base/text.hpp"
+#include "core/values/byte_order.hpp"
+#include "core/values/ordered_key.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr std::uint64_t elements_at_once = 1 << 16;
+
+ViewOptions unpacked() {
+  ViewOptions options;
+  options.cf = true;
+  return options;
+}
+
+}  // namespace
+
+Coordinate::Coordinate(const std::string& file, const std::string& dataset)
+    : dataset_(file, dataset) {
+  dataset_.take_as_unsigned();
+  decoding_ = view_decoding(dataset_.info(), unpacked());
+}
+
+std::uint64_t Coordinate::size() const {
+  const std::vector<std::uint64_t>& shape = dataset_.info().shape;
+  return shape.size() == 1 ? shape.front() : 0;
+}
+
+/// Calls use(index, value) for each of the indices.
+template <class Use>
+void Coordinate::for_each(ElementRange indices, const Use& use) {
+  const ElementFormat format = dataset_.info().format;
+  std::vector<std::byte> bytes;
+  for (std::uint64_t first = indices.first; first < indices.end(); first += elements_at_once) {
+    const std::uint64_t count = std::min(elements_at_once, indices.end() - first);
+    bytes.resize(count * size_of(format.type));
+    dataset_.read({first, count}, bytes);
+    visit_element_type(format.type, [&](auto element) {
+      visit_value_of<decltype(element)>(decoding_.unpacking, [&](auto value) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          std::memcpy(static_cast<void*>(&element), bytes.data() + i * sizeof(element),
+                      sizeof(element));
+          if (format.order != native_byte_order) element = byte_swapped(element);
+          decode(decoding_, element, value);
+          use(first + i, value);
+        }
+      });
+    });
+  }
+}
+
+Value Coordinate::at(std::uint64_t index) {
+  Value found;
+  for_each({index, 1}, [&](std::uint64_t, auto value) {
+    found = value_of_bits(value_bits(value), value_type());
+  });
+  return found;
+}
+
+bool Coordinate::rises() {
+  bool rises = true;
+  std::uint64_t previous = 0;
+  for_each({0, size()}, [&](std::uint64_t index, auto value) {
+    const std::uint64_t key = ordered_key(value);
+    if (index == 1) rises = key > previous;
+    const bool ordered = index == 0 || (rises ? key > previous : key < previous);
+    if (!ordered || widened(value) != widened(value))
+      throw usage_error("can't select by the coordinates '" + dataset_.info().name + "'",
+                        "they neither rise nor fall throughout: index " + std::to_string(index) +
+                            " has " + coordinate_text(at(index)),
+                        "Select indices, whole numbers without a point.");
+    previous = key;
+  });
+  return rises;
+}
+
+ElementRange Coordinate::selected(const ValueFilter& filter) {
+  ElementRange found{0, 0};
+  for_each({0, size()}, [&](std::uint64_t index, auto value) {
+    if (!filter.selects(value)) return;
+    if (found.count == 0) found.first = index;
+    found.count = index - found.first + 1;
+  });
+  return found;
+}
+
+std::string coordinate_text(const Value& value) {
+  if (const auto* real = std::get_if<double>(&value)) return shortest_decimal(*real);
+  const int128 integer = std::get<int128>(value);
+  return integer < 0 ? std::to_string(static_cast<std::int64_t>(integer))
+                     : std::to_string(static_cast<std::uint64_t>(integer));
+}
+
+}  // namespace warpfold::pipeline

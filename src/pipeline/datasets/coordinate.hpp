@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/layout/selection.hpp"
+#include "core/values/decoding.hpp"
+#include "io/dataset/dataset.hpp"
+#include "warpfold/core/element_range.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold::pipeline {
+
+/// The coordinate of a dimension: a number for each of its indices, unpacked. For one rank.
+class Coordinate {
+ public:
+  /// Opens the dataset of one dimension that holds it. Throws Error.
+  Coordinate(const std::string& file, const std::string& dataset);
+
+  /// Counts its values; 0 for a dataset that is none, as it has other than one dimension.
+  std::uint64_t size() const;
+
+  ElementType value_type() const { return decoding_.value_type(dataset_.info().format.type); }
+
+  /// Returns the value of an index.
+  Value at(std::uint64_t index);
+
+  /// Tells whether values rise, from one to the next, or fall. Throws a usage Error where they do
+  /// neither throughout.
+  bool rises();
+
+  /// Returns the indices of the values that a filter of value_type() selects, a range of them.
+  ElementRange selected(const ValueFilter& filter);
+
+ private:
+  template <class Use>
+  void for_each(ElementRange indices, const Use& use);
+
+  io::Dataset dataset_;
+  Decoding decoding_;
+};
+
+/// Writes a coordinate for a message: the shortest decimal that it is.
+std::string coordinate_text(const Value& value);
+
+}  // namespace warpfold::pipeline

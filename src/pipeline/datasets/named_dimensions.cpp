@@ -1,0 +1,240 @@
+#include "pipeline/datasets/named_dimensions.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "core/base/text.hpp"
+#include "core/values/value_filters.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/dataset/dimensions.hpp"
+#include "pipeline/datasets/coordinate.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr std::size_t max_listed = 32;
+
+using Names = std::vector<io::DimensionName>;
+
+std::string shown(const Names& names) { return names.empty() ? "" : names.front().name; }
+
+/// Returns the names of the dimensions that are left of a selection.
+std::vector<Names> names_of(const io::DatasetInfo& info) {
+  const std::vector<Names> stored = io::read_dimension_names(info.file, info.name);
+  const Selection selection = io::selection_of(info);
+  std::vector<Names> names;
+  for (std::size_t d = 0; d < selection.size(); ++d)
+    if (!selection[d].dropped) names.push_back(stored[d]);
+  return names;
+}
+
+/// Says which names there are.
+std::string there_are(const std::vector<Names>& dimensions) {
+  std::vector<std::string> names;
+  for (const Names& each : dimensions)
+    if (!each.empty()) names.push_back(shown(each));
+  return names.empty() ? "its dimensions have no names"
+                       : "it has " + io::enumerate(names, max_listed);
+}
+
+/// A dimension's number, and the name by which it was found.
+struct Found {
+  std::size_t dimension = 0;
+  io::DimensionName name;
+};
+
+Found find_dimension(const std::string& name, const std::vector<Names>& dimensions,
+                     const io::DatasetInfo& info) {
+  std::optional<Found> found;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    const auto named = std::ranges::find(dimensions[d], name, &io::DimensionName::name);
+    if (named == dimensions[d].end()) continue;
+    if (found)
+      throw usage_error(
+          "several dimensions of '" + info.name + "' are called '" + name + "'",
+          "dimensions " + std::to_string(found->dimension) + " and " + std::to_string(d),
+          "Give their numbers.");
+    found = {d, *named};
+  }
+  if (found) return *found;
+  throw usage_error("'" + info.name + "' has no dimension '" + name + "'", there_are(dimensions),
+                    "Give one of its names, or a number.");
+}
+
+/// Turns slices whose bounds are coordinates into slices of indices.
+class CoordinateSlice {
+ public:
+  CoordinateSlice(const std::string& selection, const NamedSlice& named)
+      : selection_(selection), named_(named) {
+    for (std::string_view rest = named.slice;;) {
+      const std::size_t colon = rest.find(':');
+      parts_.emplace_back(trimmed(rest.substr(0, colon)));
+      if (colon == std::string_view::npos) break;
+      rest.remove_prefix(colon + 1);
+    }
+  }
+
+  /// Tells whether a bound is a coordinate: a number that is not whole as it is written.
+  bool by_coordinate() const {
+    return parts_.size() <= 3 &&
+           (is_coordinate(parts_[0]) || (is_range() && is_coordinate(parts_[1])));
+  }
+
+  std::string of_indices(const std::string& file, const io::DimensionName& dimension,
+                         std::uint64_t extent) const {
+    if (dimension.coordinate.empty()) refuse("has a coordinate for a dimension that has none");
+    Coordinate coordinate(file, dimension.coordinate);
+    if (coordinate.size() != extent || extent == 0)
+      refuse("has a coordinate for a dimension that has no coordinate for each index");
+    return is_range() ? range_of(coordinate) : index_of(coordinate);
+  }
+
+ private:
+  static bool is_whole(std::string_view bound) {
+    const bool sign = bound.starts_with('-') || bound.starts_with('+');
+    return bound.find_first_not_of("0123456789", sign ? 1 : 0) == std::string_view::npos;
+  }
+  static bool is_coordinate(std::string_view bound) { return !bound.empty() && !is_whole(bound); }
+
+  bool is_range() const { return parts_.size() > 1; }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw usage_error("bad selection '" + selection_ + "'",
+                      "'" + named_.name + "=" + named_.slice + "' " + why,
+                      "Whole numbers are indices; coordinates are written with a point or an "
+                      "exponent, '30.' or '-2.5:1e3', bounds included.");
+  }
+
+  static std::string condition(std::string_view relation, const std::string& bound) {
+    return std::string(relation).append(bound);
+  }
+
+  ValueFilter filter(const std::vector<std::string>& conditions, ElementType type) const {
+    try {
+      return filter_of_conditions(conditions, type);
+    } catch (const Error&) {
+      refuse("is neither made of indices nor of coordinates");
+    }
+  }
+
+  std::string index_of(Coordinate& coordinate) const {
+    const ValueFilter equal = filter({condition("==", parts_[0])}, coordinate.value_type());
+    const bool rises = coordinate.rises();
+    const ElementRange found = coordinate.selected(equal);
+    if (found.count > 0) return std::to_string(found.first);
+    const std::uint64_t less =
+        coordinate.selected(filter({condition("<", parts_[0])}, coordinate.value_type())).count;
+    const std::uint64_t behind = rises ? less : coordinate.size() - less;
+    std::string neighbours;
+    if (behind > 0) neighbours = coordinate_text(coordinate.at(behind - 1));
+    if (behind > 0 && behind < coordinate.size()) neighbours += " and ";
+    if (behind < coordinate.size()) neighbours += coordinate_text(coordinate.at(behind));
+    refuse("is the coordinate of no index, its neighbours have " + neighbours);
+  }
+
+  std::string range_of(Coordinate& coordinate) const {
+    std::string lower = parts_[0];
+    std::string upper = parts_[1];
+    for (const std::string& bound : {lower, upper})
+      if (!bound.empty() && is_whole(bound)) refuse("has an index beside a coordinate");
+    const bool reversed = !lower.empty() && !upper.empty() &&
+                          std::strtod(lower.c_str(), nullptr) > std::strtod(upper.c_str(), nullptr);
+    if (reversed) std::swap(lower, upper);
+    std::vector<std::string> conditions;
+    if (!lower.empty()) conditions.push_back(condition(">=", lower));
+    if (!upper.empty()) conditions.push_back(condition("<=", upper));
+    const ValueFilter between = filter(conditions, coordinate.value_type());
+    if (coordinate.rises() && reversed)
+      refuse("begins with the greater bound, and coordinates rise");
+    const ElementRange found = coordinate.selected(between);
+    if (found.count == 0)
+      refuse("holds no coordinate, they go from " + coordinate_text(coordinate.at(0)) + " to " +
+             coordinate_text(coordinate.at(coordinate.size() - 1)));
+    std::string slice = std::to_string(found.first) + ":" + std::to_string(found.end());
+    if (parts_.size() > 2) slice.append(":").append(parts_[2]);
+    return slice;
+  }
+
+  const std::string& selection_;
+  const NamedSlice& named_;
+  std::vector<std::string> parts_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::DatasetInfo& info,
+                                       const mpi::Communicator& communicator) {
+  const auto is_name = [](const Axis& axis) { return std::holds_alternative<std::string>(axis); };
+  const bool any_name = std::ranges::any_of(axes, is_name);
+  std::vector<std::int64_t> numbers(axes.size());
+  run_on_root(communicator, [&] {
+    const std::vector<Names> names = any_name ? names_of(info) : std::vector<Names>{};
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      if (is_name(axes[i]))
+        numbers[i] = static_cast<std::int64_t>(
+            find_dimension(std::get<std::string>(axes[i]), names, info).dimension);
+  });
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (const auto* number = std::get_if<std::int64_t>(&axes[i]))
+      numbers[i] = *number;
+    else
+      numbers[i] = static_cast<std::int64_t>(
+          mpi::broadcast(static_cast<std::uint64_t>(numbers[i]), communicator));
+  return numbers;
+}
+
+std::vector<std::string> dimension_names(const io::DatasetInfo& info) {
+  std::vector<std::string> names;
+  for (const Names& each : names_of(info)) names.push_back(shown(each));
+  return names;
+}
+
+std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& info) {
+  std::vector<DimensionDescription> descriptions;
+  for (const Names& names : io::read_dimension_names(info.file, info.name)) {
+    DimensionDescription& description = descriptions.emplace_back();
+    if (names.empty()) continue;
+    description.name = shown(names);
+    const std::uint64_t extent = info.stored_shape[descriptions.size() - 1];
+    if (names.front().coordinate.empty() || extent == 0) continue;
+    try {
+      Coordinate coordinate(info.stored_file, names.front().coordinate);
+      if (coordinate.size() != extent) continue;
+      description.first = coordinate.at(0);
+      description.last = coordinate.at(extent - 1);
+    } catch (const Error&) {
+      continue;  // texts are no numbers, and what is damaged is not what was asked for
+    }
+  }
+  return descriptions;
+}
+
+Selection make_selection(const std::string& text, const io::DatasetInfo& info) {
+  const std::vector<NamedSlice> named = named_slices(text);
+  if (named.empty()) return parse_selection(text, info.stored_shape);
+  const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
+  std::vector<std::string> slices(info.stored_shape.size());
+  for (const NamedSlice& each : named) {
+    const auto [d, dimension] = find_dimension(each.name, names, info);
+    if (!slices[d].empty())
+      throw usage_error("bad selection '" + text + "'",
+                        "'" + each.name + "' is a dimension that has another part, too",
+                        "Name each dimension once.");
+    const CoordinateSlice slice(text, each);
+    slices[d] = slice.by_coordinate()
+                    ? slice.of_indices(info.stored_file, dimension, info.stored_shape[d])
+                    : each.slice;
+  }
+  for (std::string& slice : slices)
+    if (slice.empty()) slice.push_back(':');
+  return parse_selection(text, slices, info.stored_shape);
+}
+
+}  // namespace warpfold::pipeline

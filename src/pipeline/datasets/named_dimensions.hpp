@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/layout/selection.hpp"
+#include "io/dataset/dataset.hpp"
+#include "mpi/communicator.hpp"
+#include "warpfold/axis.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold::pipeline {
+
+/// Returns the numbers of axes of info.shape, as they are given where they are numbers. Throws the
+/// same usage Error on every rank for a name that no dimension has, or several have. Collective.
+std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::DatasetInfo& info,
+                                       const mpi::Communicator& communicator);
+
+/// Returns the name of each dimension of info.shape, empty where it has none. For one rank; throws
+/// Error.
+std::vector<std::string> dimension_names(const io::DatasetInfo& info);
+
+/// What is known of a dimension.
+struct DimensionDescription {
+  std::string name;  ///< empty where it has none
+  Value first;       ///< coordinate of its first index; nothing where there is none
+  Value last;
+};
+
+/// Describes the dimensions of info.stored_shape. For one rank; throws Error.
+std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& info);
+
+/// Makes a selection of a dataset as `ViewOptions::select` has it, and looks up names and
+/// coordinates in its file. For one rank; throws a usage Error for one that can't be, or an Error.
+Selection make_selection(const std::string& text, const io::DatasetInfo& info);
+
+}  // namespace warpfold::pipeline
