@@ -92,10 +92,11 @@ std::uint64_t stored_bytes_of(hid_t dataset, const std::string& problem) {
 }
 
 /// HDF5 reads on behind elements that lie in the object's header.
-void require_stored_whole(const DatasetInfo& info, const std::string& problem) {
+void require_stored_whole(const DatasetInfo& info, std::size_t element_bytes,
+                          const std::string& problem) {
   if (info.layout != Layout::compact && (info.layout != Layout::contiguous || !info.stored_bytes))
     return;
-  const std::uint64_t bytes = info.elements * size_of(info.format.type);
+  const std::uint64_t bytes = info.elements * element_bytes;
   if (info.stored_bytes >= bytes) return;
   throw Error(problem,
               std::to_string(info.stored_bytes) + " bytes are stored, its elements have " +
@@ -135,10 +136,11 @@ bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& prob
   return mark == "true" || mark == "True";
 }
 
-/// Says why neither byte ranges nor chunks of the file are its elements, or empty.
-std::string reason_for_library(const DatasetInfo& info, bool exact) {
+/// Says why neither byte ranges nor chunks of the file are its elements, or empty. `inexact`: why
+/// the stored bits are not those of `info.format`, or empty.
+std::string reason_for_library(const DatasetInfo& info, const std::string& inexact) {
   if (info.elements == 0) return "it has no elements";
-  if (!exact) return "its integers are narrower than their bytes";
+  if (!inexact.empty()) return inexact;
   switch (info.layout) {
     case Layout::compact:
       return "its elements lie in the object's header";
@@ -166,9 +168,9 @@ std::string reason_against(const DatasetInfo& info) {
 }
 
 /// Sets the quickest path to a dataset that is described otherwise, and why there is none quicker.
-/// `exact`: the stored bits are those of `info.format`.
-void choose_path(DatasetInfo& info, bool exact) {
-  info.path_reason = reason_for_library(info, exact);
+/// `inexact` as reason_for_library()'s.
+void choose_path(DatasetInfo& info, const std::string& inexact) {
+  info.path_reason = reason_for_library(info, inexact);
   if (!info.path_reason.empty()) {
     info.path = ReadPath::library;
   } else {
@@ -201,25 +203,29 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   info.stored_file = stored_file_of(dataset, problem);
   info.format = type.format.value();
   info.stored_type = type.name;
-  info.marked_unsigned = is_marked_unsigned(dataset, info.format.type, problem);
+  const TypeHandle file_type(require(H5Dget_type(dataset), problem));
+  const std::size_t element_bytes = H5Tget_size(file_type.get());
+  const bool member = H5Tget_class(file_type.get()) == H5T_COMPOUND;
+  const bool exact = type.exact && !member;
+  info.marked_unsigned = !member && is_marked_unsigned(dataset, info.format.type, problem);
   info.shape = shape_of(dataset, problem);
   info.stored_shape = info.shape;
-  info.elements = count_elements(dataset, info.shape, size_of(info.format.type), problem);
+  info.elements = count_elements(dataset, info.shape, element_bytes, problem);
   info.layout = layout_of(creation.get(), problem);
   if (info.layout == Layout::chunked) {
-    info.chunk_shape =
-        chunk_shape_of(creation.get(), info.shape.size(), size_of(info.format.type), problem);
+    info.chunk_shape = chunk_shape_of(creation.get(), info.shape.size(), element_bytes, problem);
     info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation.get(), problem);
   }
   info.filters = filters_of(creation.get());
   info.stored_bytes = stored_bytes_of(dataset, problem);
-  require_stored_whole(info, problem);
-  if (type.exact) {
-    const TypeHandle file_type(require(H5Dget_type(dataset), problem));
+  require_stored_whole(info, element_bytes, problem);
+  if (exact) {
     info.fill = fill_value_of(creation.get(), file_type.get(), problem);
     info.file_offset = contiguous_offset(dataset, info);
   }
-  choose_path(info, type.exact);
+  choose_path(info, exact    ? ""
+                    : member ? "it is one member of compound elements"
+                             : "its integers are narrower than their bytes");
   return info;
 }
 

@@ -163,12 +163,14 @@ class MatchingDatasets {
  private:
   void match(hid_t group, const std::string& above, std::size_t level, const std::string& file) {
     for (const Link& link : links_of(group)) {
-      if (::fnmatch(parts_[level].c_str(), link.name.c_str(), FNM_PATHNAME) != 0) continue;
+      const bool last = level + 1 == parts_.size();
+      const bool whole = matches(link.name, parts_[level]);
+      if (!whole && !(last && matches_before_dot(link.name))) continue;
       const std::string path = above + link.name;
       const Object object =
           link.hard ? object_at(group, link.name, file) : followed(location_, path);
-      if (level + 1 == parts_.size()) {
-        add(object, path);
+      if (last) {
+        add(object, path, whole ? seen_ : seen_with_members_);
       } else if (object.type == H5O_TYPE_GROUP) {
         const GroupHandle below(
             require(H5Gopen2(location_, path.c_str(), H5P_DEFAULT), cannot_list));
@@ -177,14 +179,22 @@ class MatchingDatasets {
     }
   }
 
-  void add(const Object& object, const std::string& path) {
+  bool matches_before_dot(const std::string& name) const {
+    const std::string& part = parts_.back();
+    for (std::size_t dot = part.find('.'); dot != std::string::npos; dot = part.find('.', dot + 1))
+      if (matches(name, part.substr(0, dot))) return true;
+    return false;
+  }
+
+  void add(const Object& object, const std::string& path, std::set<std::string>& seen) {
     if (object.type != H5O_TYPE_DATASET && object.type != H5O_TYPE_UNKNOWN) return;
-    if (object.key.empty() || seen_.insert(object.key).second) names.push_back(path);
+    if (object.key.empty() || seen.insert(object.key).second) names.push_back(path);
   }
 
   hid_t location_;
   std::vector<std::string> parts_;
   std::set<std::string> seen_;
+  std::set<std::string> seen_with_members_;
 };
 
 std::vector<std::string> sorted(std::vector<std::string> names) {
@@ -193,6 +203,10 @@ std::vector<std::string> sorted(std::vector<std::string> names) {
 }
 
 }  // namespace
+
+bool matches(const std::string& path, const std::string& pattern) {
+  return ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0;
+}
 
 std::vector<std::string> dataset_names(hid_t location) {
   return sorted(AllDatasets(location).names);

@@ -16,7 +16,11 @@ namespace warpfold::io {
 std::vector<std::string> dataset_names(hid_t location);
 
 /// Returns those that match a pattern, `*`, `?` and `[...]` standing for what they do in a shell,
-/// and for no slash.
+/// and for no slash, and those that match what stands before a dot of it: DATASET of
+/// DATASET.MEMBER.
 std::vector<std::string> dataset_names(hid_t location, const std::string& pattern);
+
+/// Tells whether a path without a leading slash matches a pattern so.
+bool matches(const std::string& path, const std::string& pattern);
 
 }  // namespace warpfold::io

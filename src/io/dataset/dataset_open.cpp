@@ -65,7 +65,28 @@ std::string broken_link_text(hid_t file, const std::string& name) {
               "Give the path of a dataset.");
 }
 
+bool is_compound_dataset(hid_t file, const std::string& path) {
+  const DatasetHandle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT));
+  const TypeHandle type(dataset ? H5Dget_type(dataset.get()) : H5I_INVALID_HID);
+  return type && H5Tget_class(type.get()) == H5T_COMPOUND;
+}
+
 }  // namespace
+
+ElementsName split_name(hid_t file, const std::string& name) {
+  ElementsName whole{name, ""};
+  if (name.find('.') == std::string::npos || ObjectHandle(H5Oopen(file, name.c_str(), H5P_DEFAULT)))
+    return whole;
+  for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0;
+       dot = name.rfind('.', dot - 1)) {
+    if (is_compound_dataset(file, name.substr(0, dot))) {
+      whole = {name.substr(0, dot), name.substr(dot + 1)};
+      break;
+    }
+  }
+  H5Eclear2(H5E_DEFAULT);
+  return whole;
+}
 
 std::string cannot_read(const std::string& file, const std::string& name) {
   return "cannot read '" + name + "' in '" + file + "'";
@@ -83,7 +104,8 @@ std::string enumerate(const std::vector<std::string>& names, std::size_t maximum
 
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem) {
-  const ObjectHandle object(H5Oopen(file, name.c_str(), H5P_DEFAULT));
+  const std::string path = split_name(file, name).dataset;
+  const ObjectHandle object(H5Oopen(file, path.c_str(), H5P_DEFAULT));
   if (!object) throw_unopened(file, name, problem);
   switch (H5Iget_type(object.get())) {
     case H5I_DATASET:
@@ -94,7 +116,7 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
     default:
       throw Error(problem, "it is a datatype", "Give the path of a dataset.");
   }
-  return DatasetHandle(require(H5Dopen2(file, name.c_str(), H5P_DEFAULT), problem));
+  return DatasetHandle(require(H5Dopen2(file, path.c_str(), H5P_DEFAULT), problem));
 }
 
 std::string stored_file_of(hid_t object, const std::string& problem) {

@@ -13,9 +13,19 @@ namespace warpfold::io {
 /// "cannot read 'name' in 'file'".
 std::string cannot_read(const std::string& file, const std::string& name);
 
-/// Opens the dataset called `name`. Throws an Error beginning with `problem` that says which
-/// datasets there are instead, or that `name` is a group. `file_path` is for messages. Call within
-/// a LibraryScope.
+/// A name is that of a dataset, or DATASET.MEMBER: of a member of its compound elements.
+struct ElementsName {
+  std::string dataset;
+  std::string member;  ///< empty where whole elements are meant
+};
+
+/// Takes a name apart: a dataset that has it as a whole comes first, then those of compound
+/// elements that have most of it, up to a dot. Call within a LibraryScope.
+ElementsName split_name(hid_t file, const std::string& name);
+
+/// Opens the dataset called `name`, or that of a member. Throws an Error beginning with `problem`
+/// that says which datasets there are instead, or that `name` is a group. `file_path` is for
+/// messages. Call within a LibraryScope.
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem);
 

@@ -9,6 +9,7 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/dataset/source_files.hpp"
+#include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -116,6 +117,8 @@ PropertiesHandle access_with(ChunkCache cache) {
   return access;
 }
 
+constexpr std::size_t max_members_listed = 10;
+
 /// For each chunk that one call reads of, HDF5 keeps some 6 KiB until it is done.
 constexpr std::uint64_t max_chunks_at_once = 1 << 14;
 
@@ -123,6 +126,23 @@ constexpr std::uint64_t max_chunks_at_once = 1 << 14;
 /// narrower than their bytes.
 TypeHandle memory_type_for(TypeHandle file_type, const StoredType& type) {
   return type.exact ? std::move(file_type) : make_type(type.format.value());
+}
+
+/// Returns the type of what is to be read of stored elements, whole ones or a member of each.
+TypeHandle type_of_elements(hid_t stored, const std::string& member, const std::string& problem) {
+  if (member.empty()) return TypeHandle(require(H5Tcopy(stored), problem));
+  TypeHandle type = compound_member_type(stored, member);
+  if (type) return type;
+  throw Error(problem,
+              "its elements have no member '" + member + "'; they have " +
+                  enumerate(compound_members(stored), max_members_listed),
+              "Name a member as DATASET.MEMBER.");
+}
+
+/// Says what to do about elements of a type that is not supported.
+std::string advice_on(hid_t stored) {
+  if (H5Tget_class(stored) != H5T_COMPOUND) return supported_types_advice();
+  return "Name one of numbers among its members, as DATASET.MEMBER; 'warpfold info' lists them.";
 }
 
 /// HDF5 refuses to read such a dataset if its fill value is undefined.
@@ -158,14 +178,20 @@ std::vector<Selection> pieces_by_chunks(const Selection& part,
 
 LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
     : problem_(cannot_read(file, name)), file_(open_for_reading(file)) {
-  dataset_ = open_dataset(file_.get(), file, name, problem_);
-  TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
-  const StoredType type = describe_type(file_type.get());
-  if (!type.format) throw Error(problem_, unsupported_reason(type), supported_types_advice());
+  const auto [dataset_name, member] = split_name(file_.get(), name);
+  dataset_name_ = dataset_name;
+  dataset_ = open_dataset(file_.get(), file, dataset_name_, problem_);
+  const TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
+  stored_element_bytes_ = H5Tget_size(file_type.get());
+  TypeHandle element_type = type_of_elements(file_type.get(), member, problem_);
+  const StoredType type = describe_type(element_type.get());
+  if (!type.format) throw Error(problem_, unsupported_reason(type), advice_on(file_type.get()));
   const std::string odd = reason_against_placeholder(dataset_.get());
   if (!odd.empty()) throw Error(problem_, odd, "There is nothing to read.");
   info_ = describe_dataset(dataset_.get(), type, file, name);
-  memory_type_ = memory_type_for(std::move(file_type), type);
+  memory_type_ = memory_type_for(std::move(element_type), type);
+  if (!member.empty())
+    memory_type_ = make_compound_of_member(file_type.get(), member, std::move(memory_type_));
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset_.get()), problem_));
   zero_first_ = may_leave_elements_unset(creation.get(), problem_);
 }
@@ -195,11 +221,11 @@ void LibraryDataset::read_at_once(const Selection& part, std::span<std::byte> ou
 void LibraryDataset::enlarge_chunk_cache() {
   cache_enlarged_ = true;
   if (info_.layout != Layout::chunked) return;
-  const PropertiesHandle access = access_with(
-      chunk_cache_for(info_.stored_shape, info_.chunk_shape, size_of(info_.format.type)));
+  const PropertiesHandle access =
+      access_with(chunk_cache_for(info_.stored_shape, info_.chunk_shape, stored_element_bytes_));
   dataset_.close();
   dataset_ =
-      DatasetHandle(require(H5Dopen2(file_.get(), info_.name.c_str(), access.get()), problem_));
+      DatasetHandle(require(H5Dopen2(file_.get(), dataset_name_.c_str(), access.get()), problem_));
 }
 
 }  // namespace warpfold::io

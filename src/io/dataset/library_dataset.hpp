@@ -35,9 +35,11 @@ class LibraryDataset {
 
   std::string problem_;
   FileHandle file_;
+  std::string dataset_name_;  ///< without a member
   DatasetHandle dataset_;
   TypeHandle memory_type_;
   DatasetInfo info_;
+  std::size_t stored_element_bytes_ = 0;
   bool zero_first_ = false;
   bool cache_enlarged_ = false;
 };

@@ -22,10 +22,11 @@ class OpenDataset {
   OpenDataset(const std::string& file, const std::string& name)
       : problem_(cannot_read(file, name)),
         file_(open_for_reading(file)),
-        dataset_(open_dataset(file_.get(), file, name, problem_)) {}
+        dataset_(open_dataset(file_.get(), file, name, problem_)),
+        is_member_(!split_name(file_.get(), name).member.empty()) {}
 
   bool has(const std::string& name) const {
-    return require(H5Aexists(dataset_.get(), name.c_str()), problem_) > 0;
+    return !is_member_ && require(H5Aexists(dataset_.get(), name.c_str()), problem_) > 0;
   }
 
   NumberAttribute numbers(const std::string& name) const {
@@ -74,6 +75,7 @@ class OpenDataset {
   std::string problem_;
   FileHandle file_;
   DatasetHandle dataset_;
+  bool is_member_;  ///< of compound elements, which attributes are not about
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ struct NumberAttribute {
   std::string text;           ///< of a string
 };
 
-/// A dataset's attributes of these names; none where it has no such attribute. Throws an Error for
-/// a file that can't be read.
+/// A dataset's attributes of these names; none where it has no such attribute, or `dataset` names a
+/// member of its elements. Throws an Error for a file that can't be read.
 std::vector<std::optional<NumberAttribute>> read_number_attributes(
     const std::string& file, const std::string& dataset, std::span<const std::string> names);
 

@@ -4,6 +4,7 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/dataset/source_files.hpp"
+#include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -12,15 +13,38 @@
 namespace warpfold::io {
 namespace {
 
-void describe_into(hid_t file, const std::string& path, DatasetListing& listing) {
+void take_type(DatasetListing& listing, hid_t dataset, const StoredType& stored) {
+  listing.stored_type = stored.name;
+  listing.unsupported =
+      stored.format ? reason_against_placeholder(dataset) : unsupported_reason(stored);
+}
+
+/// Tells whether a type's members are listed in its place; complex numbers are taken as one.
+bool is_listed_by_members(hid_t type, const StoredType& stored) {
+  return H5Tget_class(type) == H5T_COMPOUND && !stored.name.starts_with("complex");
+}
+
+/// Lists a dataset, or the members of its elements; `listing` has its name, and of an Error what is
+/// known till then.
+std::vector<DatasetListing> described(hid_t file, const std::string& path,
+                                      DatasetListing& listing) {
   const std::string problem = cannot_read(path, listing.name);
   const DatasetHandle dataset = open_dataset(file, path, listing.name, problem);
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
   const StoredType stored = describe_type(type.get());
   listing.stored_type = stored.name;
   listing.shape = shape_of(dataset.get(), problem);
-  listing.unsupported =
-      stored.format ? reason_against_placeholder(dataset.get()) : unsupported_reason(stored);
+  if (!is_listed_by_members(type.get(), stored)) {
+    take_type(listing, dataset.get(), stored);
+    return {listing};
+  }
+  std::vector<DatasetListing> members;
+  for (const std::string& member : compound_members(type.get())) {
+    DatasetListing& each = members.emplace_back(listing);
+    each.name += '.' + member;
+    take_type(each, dataset.get(), describe_type(compound_member_type(type.get(), member).get()));
+  }
+  return members;
 }
 
 std::set<std::string> files_beneath(hid_t file, const std::string& path, const std::string& name) {
@@ -78,13 +102,15 @@ std::vector<DatasetListing> list_datasets(const std::string& file, const std::st
        pattern.empty() ? dataset_names(handle.get()) : dataset_names(handle.get(), pattern)) {
     DatasetListing listing;
     listing.name = name;
+    const bool whole = pattern.empty() || matches(name, pattern);
     try {
-      describe_into(handle.get(), file, listing);
+      for (DatasetListing& each : described(handle.get(), file, listing))
+        if (whole || matches(each.name, pattern)) listings.push_back(std::move(each));
     } catch (const Error& error) {
       listing.unsupported = error.why();
       listing.damaged = true;
+      if (whole) listings.push_back(std::move(listing));
     }
-    listings.push_back(std::move(listing));
   }
   return listings;
 }

@@ -92,6 +92,16 @@ StoredType describe_integer(hid_t type) {
   return stored;
 }
 
+/// Bits are read as an integer without a sign; PyTables keeps booleans so.
+StoredType describe_bitfield(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  StoredType stored;
+  stored.name = "bitfield of " + std::to_string(H5Tget_precision(type)) + " bits";
+  stored.exact = bytes == 1 && H5Tget_precision(type) == 8;
+  if (stored.exact) stored.format = ElementFormat{ElementType::u8, native_byte_order};
+  return stored;
+}
+
 /// IEEE 754's.
 std::size_t usual_bias(std::size_t exponent_bits) {
   return (std::size_t{1} << (exponent_bits - 1)) - 1;
@@ -212,8 +222,6 @@ std::string name_of_other(hid_t type, H5T_class_t type_class) {
       return name_of_reference(type);
     case H5T_OPAQUE:
       return "opaque of " + std::to_string(H5Tget_size(type)) + " bytes";
-    case H5T_BITFIELD:
-      return "bitfield of " + std::to_string(H5Tget_precision(type)) + " bits";
     case H5T_TIME:
       return "time";
     default:
@@ -280,6 +288,8 @@ StoredType describe_type(hid_t type) {
       return describe_float(type);
     case H5T_ENUM:
       return describe_enumeration(type);
+    case H5T_BITFIELD:
+      return describe_bitfield(type);
     default:
       break;
   }
@@ -301,7 +311,7 @@ std::string unsupported_reason(const StoredType& type) {
 
 std::string supported_types_advice() {
   return "Give a dataset of integers of 8, 16, 32 or 64 bits, of float16, bfloat16, float32 or "
-         "float64, of bool or of an enumeration.";
+         "float64, of bool (also in bits) or of an enumeration.";
 }
 
 }  // namespace warpfold::io

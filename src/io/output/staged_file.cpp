@@ -122,7 +122,9 @@ void write_fill_value(const OutputDataset& wanted, hid_t dataset, const std::str
 
 void write_attributes(const OutputSpec& spec, const OutputDataset& wanted, hid_t input,
                       hid_t dataset, const std::string& problem) {
-  if (spec.attributes_from && wanted.carries_attributes) {
+  const bool carries = spec.attributes_from && wanted.carries_attributes &&
+                       split_name(input, spec.attributes_from->second).member.empty();
+  if (carries) {
     const auto& [path, name] = *spec.attributes_from;
     const DatasetHandle source = open_dataset(input, path, name, cannot_read(path, name));
     std::vector<std::string> left_out = wanted.dropped_attributes;

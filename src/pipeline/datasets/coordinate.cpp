@@ -18,7 +18,7 @@ constexpr std::uint64_t elements_at_once = 1 << 16;
 
 ViewOptions unpacked() {
   ViewOptions options;
-  options.cf = true;
+  options.fill_value = "none";
   return options;
 }
 
@@ -27,7 +27,7 @@ ViewOptions unpacked() {
 Coordinate::Coordinate(const std::string& file, const std::string& dataset)
     : dataset_(file, dataset) {
   dataset_.take_as_unsigned();
-  decoding_ = view_decoding(dataset_.info(), unpacked());
+  decoding_ = interpret(dataset_.info(), unpacked()).decoding;
 }
 
 std::uint64_t Coordinate::size() const {

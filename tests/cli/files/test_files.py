@@ -168,7 +168,7 @@ REFUSED = [
     ("chunked", "any that neither warpfold nor HDF5 and its plugins know", "any",
      "this HDF5 has no filter zfp (id 32013)", with_unknown_filter),
     ("any", "any", "complex numbers", "its type is complex", odd("<c16")),
-    ("any", "any", "other compounds", "its type is compound", odd("<i4,<f8")),
+    ("any", "any", "other compounds as a whole", "its type is compound", odd("<i4,<f8")),
     ("any", "any", "strings of fixed length", "its type is string", odd("S5")),
     ("any", "any", "strings of any length", "its type is variable-length string",
      odd(h5py.string_dtype())),
@@ -176,7 +176,7 @@ REFUSED = [
     ("any", "any", "references", "reference", odd(h5py.ref_dtype)),
     ("any", "any", "opaque", "opaque", odd("V6")),
     ("any", "any", "arrays in elements", "array", odd("(2,)<i4")),
-    ("any", "any", "bit fields", "bit", low_level(h5py.h5t.STD_B8LE)),
+    ("any", "any", "bit fields of other than a byte", "bit", low_level(h5py.h5t.STD_B16LE)),
     ("any", "any", "long double", "long double", odd("<f16")),
 ]  # fmt: skip
 

@@ -177,6 +177,13 @@ TEST_F(TypeTest, TypesThatAreNoNumbersAreRefusedByName) {
   EXPECT_TRUE(contains(refusal(H5T_UNIX_D32LE), "time"));
 }
 
+TEST_F(TypeTest, ABitFieldOfAByteIsAnInteger) {
+  const StoredType stored = describe_type(H5T_STD_B8BE);
+  EXPECT_EQ(stored.name, "bitfield of 8 bits");
+  EXPECT_TRUE(stored.exact);
+  EXPECT_EQ(stored.format, (ElementFormat{ElementType::u8, native_byte_order}));
+}
+
 TEST_F(TypeTest, NarrowIntegersAreWidened) {
   TypeHandle narrow = copy_of(H5T_STD_I16BE);
   H5Tset_precision(narrow.get(), 12);
