@@ -115,7 +115,7 @@ def result_of(peer, task, target):
         target = target.with_suffix(".mean.nc")
     with h5py.File(target) as file:
         if peer in ("CDO", "warpfold"):
-            name = "temp/mean" if isinstance(file["temp"], h5py.Group) else "temp"
+            name = "temp" if "temp" in file else "temp_mean"
         return file[name][...].ravel()
 
 

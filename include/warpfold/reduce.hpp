@@ -34,7 +34,7 @@ struct ReduceOptions {
   std::string empty = "auto";
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
-  OutputOptions output;  ///< of several statistics, its dataset is a group of one for each
+  OutputOptions output;  ///< of several statistics, its dataset is what their names begin with
   RunOptions run;
 };
 

@@ -136,7 +136,7 @@ class ReduceCommand : public Command {
                   "Leave these dimensions in the output, with extent 1, as NumPy's keepdims")
         ->group(axes_group);
     add_output_options(application(), options_.output,
-                       ", or for several --ops the group of a dataset for each", axes_group);
+                       ", or for several --ops what their names begin with (DATASET_mean, ...)", axes_group);
     add("--empty", "auto|VALUE",
         "What extrema are where all elements are left out; the dataset's _FillValue if not given, "
         "or NaN, or netCDF's default of integers",

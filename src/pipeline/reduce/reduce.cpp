@@ -62,13 +62,13 @@ void require_rows(const AxisShape& array, const ReduceOptions& options) {
                 "they hold no elements", "Ask for others with `statistics`.");
 }
 
-/// Names one dataset `name`, or of several statistics one for each in a group of that name.
+/// Names one dataset `name`, or of several statistics one for each, after it.
 std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
                                    const ReduceOptions& options) {
   std::vector<AxisOutput> outputs;
   for (const Statistic statistic : options.statistics) {
     std::string dataset = name;
-    if (options.statistics.size() > 1) dataset.append("/").append(name_of(statistic));
+    if (options.statistics.size() > 1) dataset.append("_").append(name_of(statistic));
     outputs.push_back(
         {statistic, std::move(dataset), axis_output_type(statistic, values, options.output_type)});
   }
