@@ -18,7 +18,8 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
   libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
   libzstd-dev)
 test_needs=(libgtest-dev libboost-context-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy
-  python3-h5py python3-matplotlib python3-pytest python3-lz4 python3-zstandard hdf5-tools
+  python3-h5py python3-matplotlib python3-pytest python3-lz4 python3-zstandard python3-netcdf4
+  python3-xarray hdf5-tools
   gmt-gshhg-low netcdf-bin nco cdo clang libclang-rt-dev)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
@@ -31,7 +32,7 @@ ninja-build         | ninja              | ninja         | has_command ninja
 pkg-config          | pkgconf            | pkgconf       | has_command pkg-config
 libopenmpi-dev      | openmpi            | openmpi       | has_command mpicxx
 openmpi-bin         | openmpi            | openmpi       | has_command mpirun
-libhdf5-dev         | hdf5               | hdf5          | has_header hdf5.h
+libhdf5-dev         | hdf5 +hl           | hdf5          | has_header hdf5_hl.h
 libcli11-dev        | cli11              | cli11         | has_header CLI/CLI.hpp
 libfmt-dev          | fmt                | fmt           | has_header fmt/format.h
 nlohmann-json3-dev  | nlohmann-json      | nlohmann_json | has_header nlohmann/json.hpp
@@ -50,6 +51,8 @@ python3-matplotlib  | py-matplotlib      | py-matplotlib | has_python_module mat
 python3-pytest      | py-pytest          | py-pytest     | has_python_module pytest
 python3-lz4         | py-lz4             | py-lz4        | has_python_module lz4
 python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zstandard
+python3-netcdf4     | py-netcdf4         | netcdf4-python | has_python_module netCDF4
+python3-xarray      | py-xarray          | xarray        | has_python_module xarray
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
 netcdf-bin          | netcdf-c           | netcdf-c      | has_command ncgen
 nco                 | nco                | nco           | has_command ncks

@@ -8,24 +8,12 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
 namespace {
-
-/// Lists the dimension scales of each dimension, by their paths; of one that is a scale itself,
-/// itself.
-std::vector<std::vector<std::string>> scales_of(hid_t dataset, std::size_t dimensions,
-                                                const std::string& problem) {
-  std::vector<std::vector<std::string>> scales =
-      read_referenced_names(dataset, "DIMENSION_LIST", problem);
-  scales.resize(dimensions);
-  if (dimensions == 1 && read_text_attribute(dataset, "CLASS", problem) == "DIMENSION_SCALE")
-    scales[0] = {queried_name(
-        [&](char* text, std::size_t size) { return H5Iget_name(dataset, text, size); }, problem)};
-  return scales;
-}
 
 std::vector<std::string> labels_of(hid_t dataset, std::size_t dimensions,
                                    const std::string& problem) {
@@ -42,16 +30,14 @@ void add(std::vector<DimensionName>& names, const DimensionName& name) {
     names.push_back(name);
 }
 
-/// Adds the names of the scale that has a path in the dataset's file.
-void add_scale(std::vector<DimensionName>& names, hid_t dataset, const std::string& path,
-               const std::string& problem) {
-  const ObjectHandle scale(H5Oopen(dataset, path.c_str(), H5P_DEFAULT));
-  H5Eclear2(H5E_DEFAULT);
-  if (!scale || H5Iget_type(scale.get()) != H5I_DATASET) return;
-  const std::string own = path.substr(path.rfind('/') + 1);
-  if (!reason_against_placeholder(scale.get()).empty()) return add(names, {own, ""});
+/// Adds the names of a scale.
+void add_scale(std::vector<DimensionName>& names, hid_t scale, const std::string& problem) {
+  const std::string own = own_name_of(scale, problem);
+  if (!reason_against_placeholder(scale).empty()) return add(names, {own, ""});
+  const std::string path = queried_name(
+      [&](char* text, std::size_t size) { return H5Iget_name(scale, text, size); }, problem);
   add(names, {own, path});
-  add(names, {read_text_attribute(scale.get(), "NAME", problem).value_or(""), path});
+  add(names, {read_text_attribute(scale, "NAME", problem).value_or(""), path});
 }
 
 }  // namespace
@@ -63,12 +49,11 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   const FileHandle handle = open_for_reading(file);
   const DatasetHandle dataset = open_dataset(handle.get(), file, name, problem);
   const std::size_t dimensions = shape_of(dataset.get(), problem).size();
-  const auto scales = scales_of(dataset.get(), dimensions, problem);
+  const auto scales = scales_of(dataset.get(), problem);
   const auto labels = labels_of(dataset.get(), dimensions, problem);
   std::vector<std::vector<DimensionName>> all(dimensions);
   for (std::size_t d = 0; d < dimensions; ++d) {
-    for (const std::string& path : scales[d])
-      if (!path.empty()) add_scale(all[d], dataset.get(), path, problem);
+    for (const DatasetHandle& scale : scales[d]) add_scale(all[d], scale.get(), problem);
     add(all[d], {labels[d], all[d].empty() ? "" : all[d].front().coordinate});
   }
   return all;

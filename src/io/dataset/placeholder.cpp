@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <string_view>
 
+#include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
 namespace {
 
 constexpr const char* matlab_mark = "MATLAB_empty";
 constexpr const char* octave_mark = "OCTAVE_EMPTY_MATRIX";
-/// How netCDF-4 begins the NAME of a dimension scale that is no variable; the extent follows.
-constexpr std::string_view netcdf_mark = "This is a netCDF dimension but not a netCDF variable.";
 
 /// Tells whether an object has an attribute that is one integer, not 0; anything else is no mark.
 bool is_marked(hid_t object, const char* mark) {
@@ -42,17 +42,11 @@ bool is_empty_for_octave(hid_t dataset) {
 }
 
 bool is_dimension_alone(hid_t dataset) {
-  if (H5Aexists(dataset, "NAME") <= 0) return false;
-  const AttributeHandle attribute(H5Aopen(dataset, "NAME", H5P_DEFAULT));
-  if (!attribute) return false;
-  const SpaceHandle space(H5Aget_space(attribute.get()));
-  const TypeHandle type(H5Aget_type(attribute.get()));
-  std::array<char, 256> text{};
-  if (H5Sget_simple_extent_npoints(space.get()) != 1) return false;
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) return false;
-  if (H5Tget_size(type.get()) > text.size()) return false;
-  return H5Aread(attribute.get(), type.get(), text.data()) >= 0 &&
-         std::string_view(text.data(), text.size()).starts_with(netcdf_mark);
+  try {
+    return is_without_values(dataset, "");
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::string reason_against(hid_t dataset) {

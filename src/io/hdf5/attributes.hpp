@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace warpfold::io {
 
@@ -27,13 +26,6 @@ void copy_attributes(hid_t source, hid_t target, std::span<const std::string> le
 /// beginning with `problem`. Call within a LibraryScope.
 std::optional<std::string> read_text_attribute(hid_t object, const std::string& name,
                                                const std::string& problem);
-
-/// Reads an attribute that holds lists of references to objects, as a dataset's `DIMENSION_LIST`
-/// does: these objects' paths, empty for one that is not there. No lists where there is no such
-/// attribute or it holds something else. Throws an Error beginning with `problem`. Call within a
-/// LibraryScope.
-std::vector<std::vector<std::string>> read_referenced_names(hid_t dataset, const std::string& name,
-                                                            const std::string& problem);
 
 /// Adds an attribute `_FillValue` of one element to a dataset: of its type, in whose bytes it is
 /// given. Throws an Error beginning with `problem`. Call within a LibraryScope.

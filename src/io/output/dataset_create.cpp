@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -49,12 +50,17 @@ void require_valid_chunks(const OutputDataset& spec) {
   }
 }
 
-PropertiesHandle make_creation(const OutputDataset& spec, const std::string& problem) {
+PropertiesHandle make_creation(const std::string& problem) {
   PropertiesHandle creation(require(H5Pcreate(H5P_DATASET_CREATE), problem));
   require(H5Pset_obj_track_times(creation.get(), false), problem);
   // netCDF-4 wants to know the order in which attributes were made.
   require(H5Pset_attr_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
           problem);
+  return creation;
+}
+
+PropertiesHandle make_creation(const OutputDataset& spec, const std::string& problem) {
+  PropertiesHandle creation = make_creation(problem);
   const StorageOptions& storage = spec.storage;
   if (storage.chunk_shape.empty()) {
     require(H5Pset_layout(creation.get(), H5D_CONTIGUOUS), problem);
@@ -70,13 +76,6 @@ PropertiesHandle make_creation(const OutputDataset& spec, const std::string& pro
   }
   if (storage.fletcher32) require(H5Pset_fletcher32(creation.get()), problem);
   return creation;
-}
-
-SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem) {
-  if (shape.empty()) return SpaceHandle(require(H5Screate(H5S_SCALAR), problem));
-  const std::vector<hsize_t> extents(shape.begin(), shape.end());
-  return SpaceHandle(require(
-      H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), problem));
 }
 
 PropertiesHandle make_links(const std::string& problem) {
@@ -106,10 +105,23 @@ void remove_replaced(hid_t file, const std::string& dataset, const std::string& 
   const ObjectHandle object(H5Oopen(file, dataset.c_str(), H5P_DEFAULT));
   if (object && H5Iget_type(object.get()) == H5I_GROUP)
     throw Error(problem, "'" + dataset + "' is a group in it", "Give the dataset another name.");
+  if (object && H5Iget_type(object.get()) == H5I_DATASET) {
+    if (is_attached(object.get(), problem))
+      throw Error(problem, "'" + dataset + "' is a dimension of other datasets in it",
+                  "Give the dataset another name.");
+    detach_scales(object.get(), problem);
+  }
   require(H5Ldelete(file, dataset.c_str(), H5P_DEFAULT), problem);
 }
 
 }  // namespace
+
+SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem) {
+  if (shape.empty()) return SpaceHandle(require(H5Screate(H5S_SCALAR), problem));
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  return SpaceHandle(require(
+      H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), problem));
+}
 
 void require_valid_storage(const OutputDataset& spec) {
   const StorageOptions& storage = spec.storage;
@@ -145,6 +157,16 @@ DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::s
   return DatasetHandle(require(H5Dcreate2(file, spec.dataset.c_str(), type.get(), space.get(),
                                           links.get(), creation.get(), H5P_DEFAULT),
                                problem));
+}
+
+DatasetHandle create_small_dataset(hid_t file, const std::string& path, hid_t type, hid_t space,
+                                   const std::string& problem) {
+  const PropertiesHandle links = make_links(problem);
+  const PropertiesHandle creation = make_creation(problem);
+  make_groups(file, path, links.get(), problem);
+  return DatasetHandle(
+      require(H5Dcreate2(file, path.c_str(), type, space, links.get(), creation.get(), H5P_DEFAULT),
+              problem));
 }
 
 }  // namespace warpfold::io

@@ -12,6 +12,7 @@
 
 #include "io/chunks/chunk_encoder.hpp"
 #include "io/files/posix_file.hpp"
+#include "io/output/carried_dimension.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
@@ -37,8 +38,8 @@ struct OutputSpec : OutputDataset {
   std::set<std::string> inputs;       ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
-  /// Which of that dataset's dimensions these datasets have.
-  std::vector<std::size_t> kept_dimensions;
+  /// What becomes of each of that dataset's dimensions.
+  std::vector<CarriedDimension> dimensions;
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -16,6 +17,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
 #include "io/output/output.hpp"
 #include "io/output/output_target.hpp"
@@ -120,31 +122,69 @@ void write_fill_value(const OutputDataset& wanted, hid_t dataset, const std::str
   });
 }
 
-void write_attributes(const OutputSpec& spec, const OutputDataset& wanted, hid_t input,
+/// Returns the dimensions that outputs have; a single one that is merged is about the same.
+std::vector<std::size_t> dimensions_left(const OutputSpec& spec) {
+  using Fate = CarriedDimension::Fate;
+  std::vector<std::size_t> left, merged;
+  for (std::size_t d = 0; d < spec.dimensions.size(); ++d) {
+    if (spec.dimensions[d].is_left()) left.push_back(d);
+    if (spec.dimensions[d].fate == Fate::merged && !spec.dimensions[d].selected.dropped)
+      merged.push_back(d);
+  }
+  if (merged.size() == 1) return merged;
+  return left;
+}
+
+/// The dataset that outputs are computed from, and what of its file they carry over.
+struct Source {
+  FileHandle file;
+  DatasetHandle dataset;
+  Coordinates coordinates;
+};
+
+Source open_source(const OutputSpec& spec) {
+  Source source;
+  if (!spec.attributes_from) return source;
+  const auto& [path, name] = *spec.attributes_from;
+  source.file = open_for_reading(path);
+  if (!split_name(source.file.get(), name).member.empty()) return source;
+  source.dataset = open_dataset(source.file.get(), path, name, cannot_read(path, name));
+  source.coordinates = read_coordinates(source.dataset.get(), spec.dimensions);
+  return source;
+}
+
+void write_attributes(const OutputSpec& spec, const OutputDataset& wanted, const Source& source,
                       hid_t dataset, const std::string& problem) {
-  const bool carries = spec.attributes_from && wanted.carries_attributes &&
-                       split_name(input, spec.attributes_from->second).member.empty();
-  if (carries) {
-    const auto& [path, name] = *spec.attributes_from;
-    const DatasetHandle source = open_dataset(input, path, name, cannot_read(path, name));
+  if (source.dataset && wanted.carries_attributes) {
     std::vector<std::string> left_out = wanted.dropped_attributes;
     for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
-    copy_attributes(source.get(), dataset, left_out, spec.kept_dimensions, problem);
+    if (!source.coordinates.empty())
+      left_out.insert(left_out.end(), {coordinates_name, grid_mapping_name});
+    copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem);
   }
   write_fill_value(wanted, dataset, problem);
+  attach_coordinates(source.coordinates, dataset, problem);
   add_text_attributes(dataset, spec.text_attributes, problem);
+}
+
+void write_coordinates(const OutputSpec& spec, Source& source, hid_t file,
+                       const std::string& problem) {
+  std::set<std::string> outputs;
+  for (const OutputDataset& dataset : datasets_of(spec)) outputs.insert(dataset.dataset);
+  const std::string group = spec.dataset.substr(0, spec.dataset.rfind('/') + 1);
+  write_coordinates(source.coordinates, file, group, outputs, problem);
 }
 
 /// Makes the file with its datasets; returns where the bytes of contiguous ones begin.
 std::vector<std::optional<std::uint64_t>> write_file(const OutputSpec& spec, FileHandle file) {
   const std::string problem = cannot_write(spec);
-  FileHandle input;
-  if (spec.attributes_from) input = open_for_reading(spec.attributes_from->first);
-  write_history(spec, input.get(), file.get(), problem);
+  Source source = open_source(spec);
+  write_history(spec, source.file.get(), file.get(), problem);
+  write_coordinates(spec, source, file.get(), problem);
   std::vector<std::optional<std::uint64_t>> offsets;
   for (const OutputDataset& wanted : datasets_of(spec)) {
     DatasetHandle dataset = create_dataset(file.get(), wanted, problem);
-    write_attributes(spec, wanted, input.get(), dataset.get(), problem);
+    write_attributes(spec, wanted, source, dataset.get(), problem);
     offsets.emplace_back();
     if (is_contiguous(wanted) && bytes_of(wanted, problem) > 0) {
       const haddr_t address = H5Dget_offset(dataset.get());

@@ -57,12 +57,15 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
   if (output.dataset.empty()) output.dataset = input.name;
   output.inputs = io::input_files(input);
   output.attributes_from = {input.file, input.name};
-  const Selection selection = io::selection_of(input);
-  for (std::size_t d = 0; d < selection.size(); ++d)
-    if (!selection[d].dropped) output.kept_dimensions.push_back(d);
+  for (const Slice& selected : io::selection_of(input)) output.dimensions.push_back({selected});
   output.dropped_attributes = std::move(dropped);
   output.text_attributes.emplace_back("warpfold_input", input.file + ":" + input.name);
   return output;
+}
+
+void merge_dimensions(io::OutputSpec& output) {
+  for (io::CarriedDimension& dimension : output.dimensions)
+    if (!dimension.selected.dropped) dimension.fate = io::CarriedDimension::Fate::merged;
 }
 
 StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,

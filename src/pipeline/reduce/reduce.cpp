@@ -106,6 +106,17 @@ std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOpti
   return shape;
 }
 
+/// Says what becomes of the dimensions of the stored dataset, some of which the array may lack.
+void mark_reduced(io::OutputSpec& file, const AxisShape& array, bool keep) {
+  using Fate = io::CarriedDimension::Fate;
+  int axis = 0;
+  for (io::CarriedDimension& dimension : file.dimensions) {
+    if (dimension.selected.dropped) continue;
+    if (std::ranges::find(array.along, axis++) != array.along.end())
+      dimension.fate = keep ? Fate::reduced_to_one : Fate::reduced;
+  }
+}
+
 /// Names the attributes that extrema, which are single elements, don't have of their input.
 std::vector<std::string> dropped_of_extrema(const DatasetView& view, const ReduceOptions& options) {
   std::vector<std::string> names = packing_attributes(view);
@@ -129,11 +140,7 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
         extremum ? dropped_of_extrema(view, options) : element_attributes(view);
     if (extremum) dataset.fill_value = options.summary.empty;
   }
-  if (shape.size() < array.shape.size()) {
-    const std::vector<std::size_t> all = std::exchange(file.kept_dimensions, {});
-    for (const int d : array.across)
-      file.kept_dimensions.push_back(all[static_cast<std::size_t>(d)]);
-  }
+  mark_reduced(file, array, shape.size() == array.shape.size());
   file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
 }
 

@@ -35,7 +35,7 @@ io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options)
   io::OutputSpec output =
       pipeline::describe_output(options.output, view.info(), pipeline::packing_attributes(view));
   output.shape = {0};
-  if (output.kept_dimensions.size() != 1) output.kept_dimensions.clear();
+  pipeline::merge_dimensions(output);
   output.format = {view.value_type(), native_byte_order};
   if (options.indices)
     output.others.push_back(

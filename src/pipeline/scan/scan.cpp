@@ -63,7 +63,7 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
   output.shape = view.info().shape;
   if (options.offsets) {
     output.shape = {view.info().elements + 1};
-    if (output.kept_dimensions.size() != 1) output.kept_dimensions.clear();
+    pipeline::merge_dimensions(output);
   }
   output.format = {spec.output, native_byte_order};
   output.storage = pipeline::with_chunk_shape(options.storage, output.shape, size_of(spec.output));

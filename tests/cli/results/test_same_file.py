@@ -2,6 +2,7 @@
 
 import time
 
+import h5py
 import numpy as np
 import pytest
 
@@ -25,6 +26,23 @@ BACKEND = ("--backend", support.BACKEND, "--share-gpu")
 RANKS = (None, 1, 2, 5)
 
 
+def add_coordinates(path):
+    """Scales of all kinds, and a variable that the dataset's attributes name."""
+    with h5py.File(path, "r+") as file:
+        group = file["group"]
+        group["x"] = np.arange(37)
+        group["y"] = np.array([f"{number}" for number in range(41)], h5py.string_dtype())
+        group["z"] = np.zeros(19)
+        group["area"] = np.ones((37, 19))
+        for dimension, name in enumerate(("x", "y", "z")):
+            group[name].make_scale(
+                "This is a netCDF dimension but not a netCDF variable" if name == "z" else name
+            )
+            group["values"].dims[dimension].attach_scale(group[name])
+        group["area"].dims[0].attach_scale(group["x"])
+        group["values"].attrs["coordinates"] = "area"
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """The bytes that each command writes with each number of ranks, by name.
@@ -36,6 +54,7 @@ def files(tmp_path_factory):
     for ranks in RANKS:
         folder = tmp_path_factory.mktemp("ranks")
         path = support.write(folder / "in.h5", values, "f32", dataset="group/values")
+        add_coordinates(path)
         started = time.monotonic()
         for name, words in COMMANDS.items():
             support.run(*words, "--force", *BACKEND, cwd=folder, ranks=ranks, backend=None)

@@ -1,0 +1,117 @@
+#include "io/hdf5/dimension_scales.hpp"
+
+#include <hdf5_hl.h>
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/stored_values.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr const char* list_name = "DIMENSION_LIST";
+
+/// How the name of a scale without values begins; its extent follows, right-aligned.
+const std::string without_values = "This is a netCDF dimension but not a netCDF variable.";
+
+/// Tells whether the type is of lists of references to objects.
+bool is_list_of_objects(hid_t type, const std::string& problem) {
+  if (H5Tget_class(type) != H5T_VLEN) return false;
+  const TypeHandle item(require(H5Tget_super(type), problem));
+  return require(H5Tequal(item.get(), H5T_STD_REF_OBJ), problem) > 0;
+}
+
+DatasetHandle referenced(hid_t dataset, const hobj_ref_t& reference) {
+  ObjectHandle object(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &reference));
+  if (!object || H5Iget_type(object.get()) != H5I_DATASET) {
+    H5Eclear2(H5E_DEFAULT);
+    return {};
+  }
+  H5Iinc_ref(object.get());
+  return DatasetHandle(object.get());
+}
+
+std::vector<std::vector<DatasetHandle>> attached_scales(hid_t dataset, std::size_t dimensions,
+                                                        const std::string& problem) {
+  std::vector<std::vector<DatasetHandle>> scales(dimensions);
+  const AttributeHandle attribute(require(H5Aopen(dataset, list_name, H5P_DEFAULT), problem));
+  const TypeHandle type(require(H5Aget_type(attribute.get()), problem));
+  const SpaceHandle space(require(H5Aget_space(attribute.get()), problem));
+  const auto lists = require(H5Sget_simple_extent_npoints(space.get()), problem);
+  if (static_cast<std::size_t>(lists) != dimensions || !is_list_of_objects(type.get(), problem))
+    return scales;
+  const StoredValues values =
+      values_of_attribute(attribute.get(), list_name, type.get(), space.get(), problem);
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    hvl_t list;
+    std::memcpy(&list, values.data() + d * sizeof(list), sizeof(list));
+    for (std::size_t i = 0; i < list.len; ++i)
+      if (DatasetHandle scale = referenced(dataset, static_cast<const hobj_ref_t*>(list.p)[i]))
+        scales[d].push_back(std::move(scale));
+  }
+  return scales;
+}
+
+}  // namespace
+
+bool is_dimension_scale(hid_t dataset, const std::string& problem) {
+  const auto kind = read_text_attribute(dataset, "CLASS", problem);
+  return kind && kind->starts_with("DIMENSION_SCALE");
+}
+
+bool is_without_values(hid_t scale, const std::string& problem) {
+  const auto name = read_text_attribute(scale, "NAME", problem);
+  return name && name->starts_with(without_values);
+}
+
+std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::string& problem) {
+  const SpaceHandle space(require(H5Dget_space(dataset), problem));
+  const auto dimensions =
+      static_cast<std::size_t>(require(H5Sget_simple_extent_ndims(space.get()), problem));
+  if (require(H5Aexists(dataset, list_name), problem) > 0)
+    return attached_scales(dataset, dimensions, problem);
+  std::vector<std::vector<DatasetHandle>> scales(dimensions);
+  if (dimensions == 1 && is_dimension_scale(dataset, problem)) {
+    H5Iinc_ref(dataset);
+    scales.front().emplace_back(dataset);
+  }
+  return scales;
+}
+
+std::string own_name_of(hid_t object, const std::string& problem) {
+  const std::string path = queried_name(
+      [&](char* text, std::size_t size) { return H5Iget_name(object, text, size); }, problem);
+  return path.substr(path.rfind('/') + 1);
+}
+
+void make_scale(hid_t dataset, const std::string& name, const std::string& problem) {
+  require(H5DSset_scale(dataset, name.c_str()), problem);
+}
+
+void make_scale_without_values(hid_t dataset, std::uint64_t extent, const std::string& problem) {
+  std::string digits = std::to_string(extent);
+  constexpr std::size_t width = 10;
+  if (digits.size() < width) digits.insert(0, width - digits.size(), ' ');
+  make_scale(dataset, without_values + digits, problem);
+}
+
+void attach_scale(hid_t dataset, hid_t scale, std::size_t dimension, const std::string& problem) {
+  require(H5DSattach_scale(dataset, scale, static_cast<unsigned>(dimension)), problem);
+}
+
+void detach_scales(hid_t dataset, const std::string& problem) {
+  if (require(H5Aexists(dataset, list_name), problem) == 0) return;
+  const std::vector<std::vector<DatasetHandle>> scales = scales_of(dataset, problem);
+  for (std::size_t d = 0; d < scales.size(); ++d)
+    for (const DatasetHandle& scale : scales[d])
+      require(H5DSdetach_scale(dataset, scale.get(), static_cast<unsigned>(d)), problem);
+}
+
+bool is_attached(hid_t scale, const std::string& problem) {
+  return is_dimension_scale(scale, problem) && require(H5Aexists(scale, "REFERENCE_LIST"), problem);
+}
+
+}  // namespace warpfold::io

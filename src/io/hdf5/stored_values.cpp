@@ -1,0 +1,172 @@
+#include "io/hdf5/stored_values.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 28;
+
+constexpr const char* odd_attribute_advice = "Copy the input again, or delete the attribute.";
+
+/// Bytes in memory of an attribute's values, those of variable length aside. HDF5 multiplies the
+/// elements that a file claims without a check, but holds no more bytes than there are.
+std::size_t bytes_of_values(hid_t attribute, const std::string& name, hid_t type, hid_t space,
+                            const std::string& problem) {
+  const auto elements =
+      static_cast<std::uint64_t>(require(H5Sget_simple_extent_npoints(space), problem));
+  const std::uint64_t stored = H5Aget_storage_size(attribute);
+  const std::size_t element_bytes = H5Tget_size(type);
+  if (elements > stored / element_bytes)
+    throw Error(problem,
+                "the input's attribute " + name + " has " + std::to_string(elements) +
+                    " elements in " + std::to_string(stored) + " bytes",
+                odd_attribute_advice);
+  return elements * element_bytes;
+}
+
+/// Sums the bytes of what one element as it is stored, of file type `type`, has of variable length:
+/// that is a count in four bytes, lowest first, and where in the file the bytes lie.
+std::uint64_t variable_bytes_of(hid_t type, const unsigned char* element) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  std::uint64_t bytes = 0;
+  if (type_class == H5T_VLEN || (type_class == H5T_STRING && H5Tis_variable_str(type) > 0)) {
+    for (unsigned i = 0; i < 4; ++i) bytes |= std::uint64_t{element[i]} << 8 * i;
+    if (type_class == H5T_VLEN) bytes *= H5Tget_size(TypeHandle(H5Tget_super(type)).get());
+  } else if (type_class == H5T_COMPOUND) {
+    for (int i = 0; i < H5Tget_nmembers(type); ++i) {
+      const auto member = static_cast<unsigned>(i);
+      const TypeHandle member_type(H5Tget_member_type(type, member));
+      bytes += variable_bytes_of(member_type.get(), element + H5Tget_member_offset(type, member));
+    }
+  } else if (type_class == H5T_ARRAY) {
+    const TypeHandle item(H5Tget_super(type));
+    const std::size_t item_bytes = H5Tget_size(item.get());
+    const std::size_t items = item_bytes > 0 ? H5Tget_size(type) / item_bytes : 0;
+    for (std::size_t i = 0; i < items; ++i)
+      bytes += variable_bytes_of(item.get(), element + i * item_bytes);
+  }
+  return bytes;
+}
+
+/// Reads as elements of a type, into memory for them.
+using Read = std::function<herr_t(hid_t type, void* values)>;
+
+/// Reads values of a type of memory as the sum of their lengths, before HDF5 allocates memory for
+/// them: by a conversion to opaque bytes, which HDF5 knows while this lives.
+class VariableLengths {
+ public:
+  VariableLengths(hid_t type, const std::string& problem)
+      : problem_(problem), opaque_(require(H5Tcreate(H5T_OPAQUE, 1), problem)) {
+    require(H5Tregister(H5T_PERS_SOFT, name, type, opaque_.get(), add_up), problem);
+  }
+  ~VariableLengths() { H5Tunregister(H5T_PERS_SOFT, name, -1, -1, add_up); }
+  VariableLengths(const VariableLengths&) = delete;
+  VariableLengths& operator=(const VariableLengths&) = delete;
+
+  std::uint64_t sum(const Read& read, std::size_t elements) const {
+    sum_ = 0;
+    std::vector<std::byte> unused(elements);
+    require(read(opaque_.get(), unused.data()), problem_);
+    return sum_;
+  }
+
+ private:
+  static herr_t add_up(hid_t stored_type, hid_t, H5T_cdata_t* call, std::size_t count,
+                       std::size_t stride, std::size_t, void* elements, void*, hid_t) {
+    if (call->command == H5T_CONV_INIT) call->need_bkg = H5T_BKG_NO;
+    if (call->command != H5T_CONV_CONV) return 0;
+    const std::size_t step = stride != 0 ? stride : H5Tget_size(stored_type);
+    const auto* element = static_cast<const unsigned char*>(elements);
+    for (std::size_t i = 0; i < count; ++i)
+      sum_ += variable_bytes_of(stored_type, element + i * step);
+    return 0;
+  }
+
+  static constexpr const char* name = "warpfold variable lengths";
+  static inline std::uint64_t sum_ = 0;  ///< a conversion is handed nothing else to add to
+
+  const std::string& problem_;
+  TypeHandle opaque_;
+};
+
+bool has_variable_lengths(hid_t type, const std::string& problem) {
+  return require(H5Tdetect_class(type, H5T_STRING), problem) > 0 ||
+         require(H5Tdetect_class(type, H5T_VLEN), problem) > 0;
+}
+
+/// Refuses what HDF5 would allocate gigabytes for, as it takes lengths from the file.
+StoredValues read_values(const Read& read, const std::string& what, TypeHandle type,
+                         SpaceHandle space, std::size_t size, const std::string& problem) {
+  std::vector<std::byte> bytes(size);
+  if (size > 0 && has_variable_lengths(type.get(), problem)) {
+    const std::uint64_t more =
+        VariableLengths(type.get(), problem).sum(read, size / H5Tget_size(type.get()));
+    if (more > max_variable_bytes)
+      throw Error(problem,
+                  "the input's " + what + " has strings of " + std::to_string(more) +
+                      " bytes, more than " + std::to_string(max_variable_bytes),
+                  odd_attribute_advice);
+  }
+  if (size > 0) require(read(type.get(), bytes.data()), problem);
+  return {std::move(type), std::move(space), std::move(bytes)};
+}
+
+}  // namespace
+
+StoredValues::StoredValues(TypeHandle type, SpaceHandle space, std::vector<std::byte> bytes)
+    : type_(std::move(type)), space_(std::move(space)), bytes_(std::move(bytes)) {}
+
+StoredValues::~StoredValues() {
+  if (bytes_.empty()) return;
+#if H5_VERSION_GE(1, 12, 0)
+  H5Treclaim(type_.get(), space_.get(), H5P_DEFAULT, bytes_.data());
+#else
+  H5Dvlen_reclaim(type_.get(), space_.get(), H5P_DEFAULT, bytes_.data());
+#endif
+}
+
+bool StoredValues::operator==(const StoredValues& other) const {
+  if (H5Tequal(type(), other.type()) <= 0) return false;
+  if (H5Sextent_equal(space(), other.space()) <= 0) return false;
+  if (H5Tis_variable_str(type()) <= 0) return bytes_ == other.bytes_;
+  for (std::size_t at = 0; at < bytes_.size(); at += sizeof(char*)) {
+    const char* ours = nullptr;
+    const char* theirs = nullptr;
+    std::memcpy(&ours, data() + at, sizeof(ours));
+    std::memcpy(&theirs, other.data() + at, sizeof(theirs));
+    if (std::string_view(ours != nullptr ? ours : "") != (theirs != nullptr ? theirs : ""))
+      return false;
+  }
+  return true;
+}
+
+StoredValues values_of_attribute(hid_t attribute, const std::string& name, hid_t type, hid_t space,
+                                 const std::string& problem) {
+  const auto read = [&](hid_t memory_type, void* values) {
+    return H5Aread(attribute, memory_type, values);
+  };
+  return read_values(read, "attribute " + name, TypeHandle(require(H5Tcopy(type), problem)),
+                     SpaceHandle(require(H5Scopy(space), problem)),
+                     bytes_of_values(attribute, name, type, space, problem), problem);
+}
+
+StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHandle space,
+                               const std::string& problem) {
+  const auto elements =
+      static_cast<std::size_t>(require(H5Sget_simple_extent_npoints(space.get()), problem));
+  const hid_t memory = space.get();
+  const auto read = [&](hid_t memory_type, void* values) {
+    return H5Dread(dataset, memory_type, memory, stored, H5P_DEFAULT, values);
+  };
+  TypeHandle own(require(H5Tcopy(type), problem));
+  const std::size_t size = elements * H5Tget_size(own.get());
+  return read_values(read, "variable", std::move(own), std::move(space), size, problem);
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,359 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <utility>
+
+#include "io/dataset/dataset_info.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimension_scales.hpp"
+#include "io/output/coordinates.hpp"
+#include "io/output/dataset_create.hpp"
+#include "io/output/input_variable.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+using Fate = CarriedDimension::Fate;
+
+bool is_number(hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  return type_class == H5T_INTEGER || type_class == H5T_FLOAT;
+}
+
+bool is_number_or_text(hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  return is_number(type) || type_class == H5T_STRING || type_class == H5T_ENUM;
+}
+
+bool has_indices(const Slice& slice, std::uint64_t extent) {
+  return slice.count == 0 || slice.start + (slice.count - 1) * slice.step < extent;
+}
+
+Slice whole(std::uint64_t extent) { return {0, extent, 1, false}; }
+
+/// Of one sign, and not 0, are the differences of what rises or falls.
+bool is_monotonic(const std::vector<double>& values) {
+  const bool rises = values.front() < values.back();
+  for (std::size_t i = 1; i < values.size(); ++i)
+    if (!(rises ? values[i - 1] < values[i] : values[i - 1] > values[i])) return false;
+  return std::isfinite(values.front()) && std::isfinite(values.back());
+}
+
+/// Converts numbers to a floating-point type.
+StoredValues converted(std::span<const double> numbers, hid_t type,
+                       const std::vector<std::uint64_t>& shape) {
+  std::vector<std::byte> bytes(numbers.size() * std::max(sizeof(double), H5Tget_size(type)));
+  std::copy_n(reinterpret_cast<const std::byte*>(numbers.data()), numbers.size_bytes(),
+              bytes.begin());
+  require(H5Tconvert(H5T_NATIVE_DOUBLE, type, numbers.size(), bytes.data(), nullptr, H5P_DEFAULT),
+          cannot_read_variable);
+  bytes.resize(numbers.size() * H5Tget_size(type));
+  return {TypeHandle(require(H5Tcopy(type), cannot_read_variable)),
+          make_space(shape, cannot_read_variable), std::move(bytes)};
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+class CoordinateReader {
+ public:
+  CoordinateReader(hid_t dataset, std::span<const CarriedDimension> dimensions)
+      : dataset_(dataset), source_(dimensions.begin(), dimensions.end()) {
+    // One element is that element, and no cell.
+    for (CarriedDimension& dimension : source_) {
+      if (dimension.selected.count != 1) continue;
+      if (dimension.fate == Fate::reduced) dimension.selected.dropped = true;
+      if (dimension.fate == Fate::reduced || dimension.fate == Fate::reduced_to_one)
+        dimension.fate = Fate::kept;
+    }
+  }
+
+  Coordinates read() {
+    std::vector<std::vector<DatasetHandle>> scales = scales_of(dataset_, cannot_read_variable);
+    if (scales.size() != source_.size()) return {};
+    for (std::size_t d = 0; d < source_.size(); ++d)
+      for (const DatasetHandle& scale : scales[d]) known_.emplace(key_of(scale.get()), d);
+    if (known_.empty()) return {};
+    for (std::size_t d = 0; d < source_.size(); ++d) {
+      const bool is_left = source_[d].is_left();
+      if (is_left) result_.of_outputs.emplace_back();
+      for (DatasetHandle& scale : scales[d]) {
+        const auto dimension = carry_dimension(std::move(scale), source_[d]);
+        if (is_left && dimension) result_.of_outputs.back().push_back(*dimension);
+      }
+      // The netCDF library 4.9 can't open a file where dimensions without a name follow others.
+      if (is_left && result_.of_outputs.back().empty()) {
+        const std::uint64_t extent = source_[d].fate == Fate::kept ? source_[d].selected.count : 1;
+        result_.of_outputs.back().push_back(
+            add_dimension("phony_dim_" + std::to_string(d), extent));
+      }
+    }
+    carry_listed();
+    carry_grid_mapping();
+    for (const std::size_t scalar : scalars_) add_once(result_.listed, scalar);
+    return std::move(result_);
+  }
+
+ private:
+  static void add_once(std::vector<std::size_t>& numbers, std::size_t number) {
+    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end())
+      numbers.push_back(number);
+  }
+
+  /// Does what may fail, for the sake of a variable.
+  template <class Body>
+  static auto attempt(Body&& body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const Error&) {
+      H5Eclear2(H5E_DEFAULT);
+      return {};
+    }
+  }
+
+  std::optional<std::size_t> add(CarriedVariable variable) {
+    result_.variables.push_back(std::move(variable));
+    return result_.variables.size() - 1;
+  }
+
+  std::size_t add_dimension(std::string name, std::uint64_t extent) {
+    result_.dimensions.push_back({std::move(name), extent});
+    return result_.dimensions.size() - 1;
+  }
+
+  /// Carries over what a scale says of a dimension, and returns the dimension's number where it is
+  /// left and has a name.
+  std::optional<std::size_t> carry_dimension(DatasetHandle scale,
+                                             const CarriedDimension& dimension) {
+    const std::string name = own_name_of(scale.get(), cannot_read_variable);
+    if (name.empty() || dimension.fate == Fate::merged) return std::nullopt;
+    std::optional<std::size_t> number;
+    if (dimension.is_left()) {
+      const bool one = dimension.fate == Fate::reduced_to_one;
+      number = add_dimension(name, one ? 1 : dimension.selected.count);
+      carried_dimensions_.emplace(key_of(scale.get()), *number);
+    }
+    const auto variable = attempt([&] {
+      return dimension.fate == Fate::kept ? carry_values(scale, name, dimension.selected, number)
+                                          : carry_cell(scale, name, dimension.selected, number);
+    });
+    if (number)
+      result_.dimensions[*number].variable = variable;
+    else if (variable)
+      scalars_.push_back(*variable);
+    return number;
+  }
+
+  std::optional<std::size_t> carry_values(DatasetHandle& scale, const std::string& name,
+                                          const Slice& slice, std::optional<std::size_t> number) {
+    const auto shape = shape_of(scale.get(), cannot_read_variable);
+    const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
+    if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
+        !has_indices(slice, shape.front()) || !is_number_or_text(type.get()))
+      return std::nullopt;
+    CarriedVariable variable{name, {}, read_part(scale.get(), type.get(), {slice}), {}};
+    if (number) variable.dimensions.emplace_back(number);
+    variable.is_whole = slice == whole(shape.front());
+    variable.source = std::move(scale);
+    const auto added = add(std::move(variable));
+    carry_bounds(*added);
+    return added;
+  }
+
+  /// Carries over the bounds of a variable's cells, where all of their dimensions are.
+  void carry_bounds(std::size_t number) {
+    const hid_t source = result_.variables[number].source.get();
+    for (const std::string attribute : {"bounds", "climatology"}) {
+      const auto name =
+          attempt([&] { return read_text_attribute(source, attribute, cannot_read_variable); });
+      if (!name) continue;
+      const auto bounds = attempt([&] { return carry_named(source, *name, false); });
+      if (!bounds) continue;
+      result_.variables[number].bounds = bounds;
+      result_.variables[number].are_bounds_of_climatology = attribute == "climatology";
+      return;
+    }
+  }
+
+  /// Makes a coordinate of the cell that several elements make up.
+  std::optional<std::size_t> carry_cell(DatasetHandle& scale, const std::string& name,
+                                        const Slice& slice, std::optional<std::size_t> number) {
+    const auto shape = shape_of(scale.get(), cannot_read_variable);
+    const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
+    if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
+        slice.count == 0 || !has_indices(slice, shape.front()) || !is_number(type.get()))
+      return std::nullopt;
+    const std::vector<double> values = read_numbers(scale.get(), {slice});
+    if (!is_monotonic(values)) return std::nullopt;
+    std::vector<double> ends{values.front(), values.back()};
+    CarriedVariable bounds = attempt([&] {
+                               return outer_bounds(scale.get(), slice, ends);
+                             }).value_or(CarriedVariable{name + "_bnds", {}, no_values(), {}});
+    const bool is_float = H5Tget_class(type.get()) == H5T_FLOAT;
+    const hid_t written = is_float ? type.get() : H5T_NATIVE_DOUBLE;
+    const double middle = std::midpoint(ends[0], ends[1]);
+    std::vector<std::uint64_t> extents(number ? 1 : 0, 1);
+    CarriedVariable variable{name, {}, converted({&middle, 1}, written, extents), {}};
+    if (number) variable.dimensions.emplace_back(number);
+    variable.is_whole = false;
+    extents.push_back(2);
+    CarriedVariable made{bounds.name, std::move(bounds.source), converted(ends, written, extents),
+                         variable.dimensions};
+    made.is_whole = false;
+    made.dimensions.emplace_back(bounds.dimensions.empty() ? two_bounds() : bounds.dimensions[0]);
+    variable.source = std::move(scale);
+    variable.bounds = add(std::move(made));
+    return add(std::move(variable));
+  }
+
+  static StoredValues no_values() { return converted({}, H5T_NATIVE_DOUBLE, {0}); }
+
+  /// Puts the outer ones of a scale's bounds into `ends`, which are in the scale's order; returns
+  /// the variable without values, and with the dimension of the two bounds alone.
+  std::optional<CarriedVariable> outer_bounds(hid_t scale, const Slice& slice,
+                                              std::vector<double>& ends) {
+    const auto name = read_text_attribute(scale, "bounds", cannot_read_variable);
+    if (!name) return std::nullopt;
+    DatasetHandle bounds = open_named(scale, *name);
+    if (!bounds) return std::nullopt;
+    const auto shape = shape_of(bounds.get(), cannot_read_variable);
+    const TypeHandle type(require(H5Dget_type(bounds.get()), cannot_read_variable));
+    if (shape.size() != 2 || shape[1] != 2 || !has_indices(slice, shape[0]) ||
+        !is_number(type.get()))
+      return std::nullopt;
+    Slice last{slice.start + (slice.count - 1) * slice.step, 1};
+    std::vector<double> cells = read_numbers(bounds.get(), {{slice.start, 1}, whole(2)});
+    const std::vector<double> last_cell = read_numbers(bounds.get(), {last, whole(2)});
+    cells.insert(cells.end(), last_cell.begin(), last_cell.end());
+    if (!std::all_of(cells.begin(), cells.end(), [](double each) { return std::isfinite(each); }))
+      return std::nullopt;
+    const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
+    ends = ends[0] < ends[1] ? std::vector{*least, *most} : std::vector{*most, *least};
+    CarriedVariable variable{own_name_of(bounds.get(), cannot_read_variable), {}, no_values(), {}};
+    std::vector<std::vector<DatasetHandle>> scales = scales_of(bounds.get(), cannot_read_variable);
+    if (!scales[1].empty())
+      variable.dimensions.emplace_back(carry_other_dimension(std::move(scales[1].front()), 2));
+    variable.source = std::move(bounds);
+    return variable;
+  }
+
+  std::size_t two_bounds() {
+    if (!two_bounds_) two_bounds_ = add_dimension("bnds", 2);
+    return *two_bounds_;
+  }
+
+  /// Carries over a dimension that the dataset itself does not have.
+  std::optional<std::size_t> carry_other_dimension(DatasetHandle scale, std::uint64_t extent) {
+    const auto known = carried_dimensions_.find(key_of(scale.get()));
+    if (known != carried_dimensions_.end()) return known->second;
+    return carry_dimension(std::move(scale), {whole(extent), Fate::kept});
+  }
+
+  /// Carries over a variable that an attribute of `variable` names, if all of its dimensions are
+  /// left, and its bounds if they are wanted.
+  std::optional<std::size_t> carry_named(hid_t variable, const std::string& name,
+                                         bool with_bounds) {
+    DatasetHandle named = open_named(variable, name);
+    if (!named) named = open_named(variable, "_nc4_non_coord_" + name);
+    if (!named) return std::nullopt;
+    const ObjectKey key = key_of(named.get());
+    const auto known = carried_variables_.find(key);
+    if (known != carried_variables_.end()) return known->second;
+    if (known_.contains(key) || key == key_of(dataset_)) return std::nullopt;
+    const auto shape = shape_of(named.get(), cannot_read_variable);
+    const TypeHandle type(require(H5Dget_type(named.get()), cannot_read_variable));
+    const SpaceHandle space(require(H5Dget_space(named.get()), cannot_read_variable));
+    if (H5Sget_simple_extent_type(space.get()) == H5S_NULL || !is_number_or_text(type.get()))
+      return std::nullopt;
+    Selection part;
+    std::vector<std::vector<DatasetHandle>> scales = scales_of(named.get(), cannot_read_variable);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const auto* dimension = dimension_of(scales[d]);
+      if (dimension != nullptr && dimension->fate != Fate::kept) return std::nullopt;
+      part.push_back(dimension != nullptr ? dimension->selected : whole(shape[d]));
+      if (!has_indices(part.back(), shape[d])) return std::nullopt;
+    }
+    CarriedVariable carried{own_name_of(named.get(), cannot_read_variable),
+                            {},
+                            read_part(named.get(), type.get(), part),
+                            {}};
+    carried.is_whole = takes_everything(part, shape);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (part[d].dropped) continue;
+      carried.dimensions.emplace_back();
+      if (!scales[d].empty())
+        carried.dimensions.back() = carry_other_dimension(std::move(scales[d].front()), shape[d]);
+    }
+    carried.source = std::move(named);
+    const auto added = add(std::move(carried));
+    carried_variables_.emplace(key, *added);
+    if (with_bounds) carry_bounds(*added);
+    return added;
+  }
+
+  /// Returns which of the dataset's dimensions the scales are of, none for another.
+  const CarriedDimension* dimension_of(const std::vector<DatasetHandle>& scales) const {
+    for (const DatasetHandle& scale : scales)
+      if (const auto found = known_.find(key_of(scale.get())); found != known_.end())
+        return &source_[found->second];
+    return nullptr;
+  }
+
+  void carry_listed() {
+    const auto names = attempt(
+        [&] { return read_text_attribute(dataset_, coordinates_name, cannot_read_variable); });
+    for (const std::string& name : words_of(names.value_or("")))
+      if (const auto number = attempt([&] { return carry_named(dataset_, name, true); }))
+        add_once(result_.listed, *number);
+  }
+
+  /// Its text is a variable's name, or names with colons behind, before those of coordinates. It is
+  /// about maps, which are the last two dimensions.
+  void carry_grid_mapping() {
+    const std::size_t others = source_.size() - std::min<std::size_t>(source_.size(), 2);
+    if (!std::all_of(source_.begin() + static_cast<std::ptrdiff_t>(others), source_.end(),
+                     [](const CarriedDimension& each) { return each.is_left(); }))
+      return;
+    const auto text = attempt(
+        [&] { return read_text_attribute(dataset_, grid_mapping_name, cannot_read_variable); });
+    const std::vector<std::string> words = words_of(text.value_or(""));
+    for (std::string word : words) {
+      if (words.size() > 1 && word.back() != ':') continue;
+      if (word.back() == ':') word.pop_back();
+      const auto number = attempt([&] { return carry_named(dataset_, word, false); });
+      if (!number) return result_.mapped.clear();
+      add_once(result_.mapped, *number);
+    }
+    if (!result_.mapped.empty()) result_.grid_mapping = *text;
+  }
+
+  hid_t dataset_;
+  std::vector<CarriedDimension> source_;
+  std::map<ObjectKey, std::size_t> known_;  ///< scales of the dataset: of which dimension
+  std::map<ObjectKey, std::size_t> carried_dimensions_;
+  std::map<ObjectKey, std::size_t> carried_variables_;
+  std::vector<std::size_t> scalars_;
+  std::optional<std::size_t> two_bounds_;
+  Coordinates result_;
+};
+
+}  // namespace
+
+Coordinates read_coordinates(hid_t dataset, std::span<const CarriedDimension> dimensions) {
+  try {
+    return CoordinateReader(dataset, dimensions).read();
+  } catch (const Error&) {
+    H5Eclear2(H5E_DEFAULT);
+    return {};
+  }
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimension_scales.hpp"
+#include "io/output/coordinates.hpp"
+#include "io/output/dataset_create.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+class CoordinateWriter {
+ public:
+  CoordinateWriter(hid_t file, const std::string& group, const std::set<std::string>& outputs,
+                   const std::string& problem)
+      : file_(file), group_(group), taken_(outputs), problem_(problem) {}
+
+  void write(Coordinates& coordinates) {
+    for (NamedDimension& dimension : coordinates.dimensions)
+      if (!dimension.variable) make(dimension);
+    for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
+      made_here_.push_back(make(coordinates.variables[i], scale_of(coordinates, i)));
+    for (NamedDimension& dimension : coordinates.dimensions) {
+      if (!dimension.variable) continue;
+      CarriedVariable& variable = coordinates.variables[*dimension.variable];
+      dimension.name = variable.name;
+      H5Iinc_ref(variable.made.get());
+      dimension.made = DatasetHandle(variable.made.get());
+    }
+    for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
+      if (made_here_[i]) describe(coordinates, i);
+  }
+
+ private:
+  /// Tells whether a variable holds the values of a dimension of its own name.
+  static bool scale_of(const Coordinates& coordinates, std::size_t variable) {
+    return std::any_of(coordinates.dimensions.begin(), coordinates.dimensions.end(),
+                       [&](const NamedDimension& each) { return each.variable == variable; });
+  }
+
+  /// Finds a name that is free, or under which there is what is_same() of a dataset; returns that.
+  template <class IsSame>
+  DatasetHandle find_name(std::string& name, IsSame&& is_same) {
+    const std::string wanted = name;
+    for (unsigned number = 2;; ++number) {
+      const std::string path = group_ + name;
+      if (!taken_.contains(path)) {
+        if (!is_there(path)) return {};
+        const ObjectHandle object(H5Oopen(file_, path.c_str(), H5P_DEFAULT));
+        if (object && H5Iget_type(object.get()) == H5I_DATASET && is_same(object.get())) {
+          H5Iinc_ref(object.get());
+          return DatasetHandle(object.get());
+        }
+      }
+      name = wanted + '_' + std::to_string(number);
+    }
+  }
+
+  bool is_there(const std::string& path) const {
+    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+      if (require(H5Lexists(file_, path.substr(0, end).c_str(), H5P_DEFAULT), problem_) == 0)
+        return false;
+      if (end == std::string::npos) return true;
+    }
+  }
+
+  void make(NamedDimension& dimension) {
+    const std::vector<std::uint64_t> shape{dimension.extent};
+    const SpaceHandle space = make_space(shape, problem_);
+    dimension.made = find_name(dimension.name, [&](hid_t dataset) {
+      const SpaceHandle own(require(H5Dget_space(dataset), problem_));
+      return is_dimension_scale(dataset, problem_) && is_without_values(dataset, problem_) &&
+             H5Sextent_equal(own.get(), space.get()) > 0;
+    });
+    if (dimension.made) return;
+    // As netCDF makes it: nobody ever reads or writes its elements.
+    dimension.made =
+        create_small_dataset(file_, group_ + dimension.name, H5T_IEEE_F32BE, space.get(), problem_);
+    make_scale_without_values(dimension.made.get(), dimension.extent, problem_);
+  }
+
+  /// Tells whether it did not take a variable that is there.
+  bool make(CarriedVariable& variable, bool is_scale) {
+    const StoredValues& values = variable.values;
+    variable.made = find_name(variable.name, [&](hid_t dataset) {
+      return is_dimension_scale(dataset, problem_) == is_scale && holds(dataset, values);
+    });
+    if (variable.made) return false;
+    variable.made = create_small_dataset(file_, group_ + variable.name, values.type(),
+                                         values.space(), problem_);
+    if (is_scale) make_scale(variable.made.get(), variable.name, problem_);
+    if (!values.empty())
+      require(H5Dwrite(variable.made.get(), values.type(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                       values.data()),
+              problem_);
+    return true;
+  }
+
+  bool holds(hid_t dataset, const StoredValues& values) const {
+    const TypeHandle type(require(H5Dget_type(dataset), problem_));
+    SpaceHandle space(require(H5Dget_space(dataset), problem_));
+    if (H5Tequal(type.get(), values.type()) <= 0) return false;
+    if (H5Sextent_equal(space.get(), values.space()) <= 0) return false;
+    return values_of_dataset(dataset, type.get(), H5S_ALL, std::move(space), problem_) == values;
+  }
+
+  void describe(const Coordinates& coordinates, std::size_t number) const {
+    const CarriedVariable& variable = coordinates.variables[number];
+    const hid_t made = variable.made.get();
+    if (variable.source) carry_attributes(variable, made);
+    if (variable.bounds) {
+      const TextAttribute bounds{variable.are_bounds_of_climatology ? "climatology" : "bounds",
+                                 coordinates.variables[*variable.bounds].name};
+      add_text_attributes(made, {&bounds, 1}, problem_);
+    }
+    if (scale_of(coordinates, number)) return;
+    for (std::size_t d = 0; d < variable.dimensions.size(); ++d)
+      if (const auto dimension = variable.dimensions[d])
+        attach_scale(made, coordinates.dimensions[*dimension].made.get(), d, problem_);
+  }
+
+  /// A damaged attribute costs those behind it.
+  static void carry_attributes(const CarriedVariable& variable, hid_t made) {
+    std::vector<std::string> left_out{"bounds", "climatology", "DIMENSION_LABELS"};
+    if (!variable.is_whole) left_out.emplace_back("actual_range");
+    try {
+      copy_attributes(variable.source.get(), made, left_out, {}, "cannot copy attributes");
+    } catch (const Error&) {
+      H5Eclear2(H5E_DEFAULT);
+    }
+  }
+
+  hid_t file_;
+  std::string group_;  ///< with a slash behind, unless it is the root
+  std::set<std::string> taken_;
+  std::string problem_;
+  std::vector<bool> made_here_;  ///< of the variables
+};
+
+/// Puts the names that variables were written under in place of theirs in the input.
+std::string renamed(const std::string& text, const Coordinates& coordinates) {
+  std::istringstream words(text);
+  std::string result;
+  for (std::string word; words >> word;) {
+    const bool has_colon = word.back() == ':';
+    if (has_colon) word.pop_back();
+    for (const CarriedVariable& variable : coordinates.variables)
+      if (variable.source && own_name_of(variable.source.get(), text) == word) word = variable.name;
+    if (!result.empty()) result += ' ';
+    result += has_colon ? word + ':' : word;
+  }
+  return result;
+}
+
+std::string names_of(const Coordinates& coordinates, const std::vector<std::size_t>& variables) {
+  std::string names;
+  for (const std::size_t variable : variables) {
+    if (!names.empty()) names += ' ';
+    names += coordinates.variables[variable].name;
+  }
+  return names;
+}
+
+}  // namespace
+
+void write_coordinates(Coordinates& coordinates, hid_t file, const std::string& group,
+                       const std::set<std::string>& outputs, const std::string& problem) {
+  CoordinateWriter(file, group, outputs, problem).write(coordinates);
+}
+
+void attach_coordinates(const Coordinates& coordinates, hid_t output, const std::string& problem) {
+  if (coordinates.empty()) return;
+  for (std::size_t d = 0; d < coordinates.of_outputs.size(); ++d)
+    for (const std::size_t dimension : coordinates.of_outputs[d])
+      attach_scale(output, coordinates.dimensions[dimension].made.get(), d, problem);
+  std::vector<TextAttribute> attributes;
+  if (!coordinates.listed.empty())
+    attributes.emplace_back(coordinates_name, names_of(coordinates, coordinates.listed));
+  if (!coordinates.mapped.empty())
+    attributes.emplace_back(grid_mapping_name, renamed(coordinates.grid_mapping, coordinates));
+  add_text_attributes(output, attributes, problem);
+}
+
+}  // namespace warpfold::io

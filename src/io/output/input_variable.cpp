@@ -1,0 +1,84 @@
+#include "io/output/input_variable.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "io/dataset/dataset_open.hpp"
+#include "io/dataset/source_files.hpp"
+#include "io/hdf5/creation_properties.hpp"
+#include "io/output/dataset_create.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 28;
+
+}  // namespace
+
+ObjectKey key_of(hid_t object) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  require(H5Oget_info3(object, &info, H5O_INFO_BASIC), cannot_read_variable);
+  const auto& place = info.token;
+#else
+  H5O_info_t info;
+  require(H5Oget_info2(object, &info, H5O_INFO_BASIC), cannot_read_variable);
+  const auto& place = info.addr;
+#endif
+  return {info.fileno, std::string(reinterpret_cast<const char*>(&place), sizeof(place))};
+}
+
+DatasetHandle open_named(hid_t variable, const std::string& name) {
+  std::string group =
+      queried_name([&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
+                   cannot_read_variable);
+  const ObjectHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
+  while (!group.empty()) {
+    group.erase(group.rfind('/'));
+    std::string path = group;
+    path.append("/").append(name);
+    ObjectHandle object(H5Oopen(file.get(), path.c_str(), H5P_DEFAULT));
+    if (object && H5Iget_type(object.get()) == H5I_DATASET) {
+      H5Iinc_ref(object.get());
+      return DatasetHandle(object.get());
+    }
+  }
+  H5Eclear2(H5E_DEFAULT);
+  return {};
+}
+
+StoredValues read_part(hid_t variable, hid_t type, const Selection& part) {
+  const std::vector<std::uint64_t> shape = selected_shape(part);
+  std::uint64_t bytes = H5Tget_size(type);
+  for (const std::uint64_t extent : shape) {
+    if (extent > max_bytes / std::max<std::uint64_t>(bytes, 1))
+      throw Error(cannot_read_variable, "", "");
+    bytes *= extent;
+  }
+  const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
+  require_available(filters_of(creation.get()), cannot_read_variable);
+  // HDF5 itself would take elements of missing files for fill values.
+  source_files(variable, stored_file_of(variable, cannot_read_variable), cannot_read_variable);
+  const SpaceHandle stored(require(H5Dget_space(variable), cannot_read_variable));
+  std::vector<hsize_t> starts, strides, counts;
+  for (const Slice& slice : part) {
+    starts.push_back(slice.start);
+    strides.push_back(slice.step);
+    counts.push_back(slice.count);
+  }
+  if (!part.empty() && bytes > 0)
+    require(H5Sselect_hyperslab(stored.get(), H5S_SELECT_SET, starts.data(), strides.data(),
+                                counts.data(), nullptr),
+            cannot_read_variable);
+  return values_of_dataset(variable, type, stored.get(), make_space(shape, cannot_read_variable),
+                           cannot_read_variable);
+}
+
+std::vector<double> read_numbers(hid_t variable, const Selection& part) {
+  const StoredValues values = read_part(variable, H5T_NATIVE_DOUBLE, part);
+  const auto* first = reinterpret_cast<const double*>(values.data());
+  return {first, first + H5Sget_simple_extent_npoints(values.space())};
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/layout/selection.hpp"
+#include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/stored_values.hpp"
+
+namespace warpfold::io {
+
+/// The functions below look at variables beside the dataset that outputs are computed from. They
+/// throw Error, whose words nobody sees: it costs what can't be read. Call within a LibraryScope.
+
+inline const std::string cannot_read_variable = "cannot read a variable";
+
+/// Which file, and which object of it.
+using ObjectKey = std::pair<unsigned long, std::string>;
+
+ObjectKey key_of(hid_t object);
+
+/// Opens the dataset that an attribute of `variable` names: one of its group, or of one above.
+/// Returns none where there is no such dataset.
+DatasetHandle open_named(hid_t variable, const std::string& name);
+
+/// Returns what is selected of a variable, which has it, as elements of `type`; throws where that
+/// is more than 256 MiB.
+StoredValues read_part(hid_t variable, hid_t type, const Selection& part);
+
+std::vector<double> read_numbers(hid_t variable, const Selection& part);
+
+}  // namespace warpfold::io

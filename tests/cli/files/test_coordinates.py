@@ -1,0 +1,411 @@
+"""Names and coordinates of outputs' dimensions, as netCDF's tools see them."""
+
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+netCDF4 = pytest.importorskip("netCDF4")
+xarray = pytest.importorskip("xarray")
+
+HOURS = np.arange(6) * 24.0 + 12
+TEXTS = {"units", "calendar", "standard_name", "axis", "grid_mapping_name"}
+
+
+def write_input(path):
+    """A netCDF-4 file with each kind of coordinate that CF knows."""
+    with netCDF4.Dataset(path, "w") as file:
+        for name, extent in {"time": None, "lat": 4, "lon": 5, "bnds": 2, "band": 3}.items():
+            file.createDimension(name, extent)
+
+        def add(name, dtype, dimensions, values, **attributes):
+            made = file.createVariable(name, dtype, dimensions)
+            made.setncatts(attributes)
+            made[...] = values
+
+        add("time", "f8", ["time"], HOURS, units="hours since 2000-01-01", calendar="standard",
+            standard_name="time", axis="T", bounds="time_bnds")  # fmt: skip
+        add("time_bnds", "f8", ["time", "bnds"], np.stack([HOURS - 12, HOURS + 12], 1))
+        add("lat", ">f4", ["lat"], [60, 20, -20, -60], units="degrees_north")
+        add("lon", "i4", ["lon"], np.arange(5) * 72, units="degrees_east", actual_range=[0, 288])
+        add("area", "f8", ["lat", "lon"], np.arange(20.0).reshape(4, 5), units="m2")
+        add("height", "f8", [], 2.0, units="m", axis="Z")
+        add("month", str, ["time"], np.array([*"abcdef"], object), long_name="letter")
+        add("crs", "i4", [], 7, grid_mapping_name="latitude_longitude")
+        add("temp", "f4", ["time", "lat", "lon"], np.arange(120.0).reshape(6, 4, 5) % 31,
+            units="K", coordinates="area height month", grid_mapping="crs")  # fmt: skip
+        add("spectrum", "f4", ["band", "lat"], np.arange(12.0).reshape(3, 4))
+        file.createGroup("run").createVariable("wind", "f4", ["lat", "lon"])[...] = 3
+    return path
+
+
+@pytest.fixture
+def path(folder):
+    return write_input(folder / "in.nc")
+
+
+def opened(path, **options):
+    with xarray.open_dataset(path, decode_times=False, **options) as file:
+        return file.load()
+
+
+def only_coordinates(array):
+    return xarray.Dataset(coords=array.coords)
+
+
+def tool(*words):
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"{words[0]} is not here")
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+KEPT = {
+    "all": ("...", {}),
+    "parts": ("1:4, ::2, :", {"time": slice(1, 4), "lat": slice(None, None, 2)}),
+    "indices": ("2, :, -1", {"time": 2, "lon": -1}),
+    "single": ("1:2, :, 4:", {"time": slice(1, 2), "lon": slice(4, None)}),
+    "nothing": ("3:3", {"time": slice(3, 3)}),
+}
+
+
+@pytest.mark.parametrize("storage", [(), ("--deflate",)], ids=["plain", "deflate"])
+@pytest.mark.parametrize("kept", KEPT)
+def test_scans_have_the_coordinates_of_what_is_selected(folder, path, kept, storage):
+    select, indices = KEPT[kept]
+    support.run("scan", path, "temp", "--select", select, "-o", folder / "out.nc", *storage)
+    expected = opened(path)["temp"].isel(indices)
+    found = opened(folder / "out.nc")["temp"]
+    assert found.dims == expected.dims
+    coordinates = only_coordinates(expected)
+    if "lon" in indices:
+        del coordinates["lon"].attrs["actual_range"]
+    assert only_coordinates(found).identical(coordinates)
+    for name in set(coordinates.coords) - {"month"}:
+        assert found[name].dtype == coordinates[name].dtype
+
+
+def test_bounds_go_with_their_coordinates(folder, path):
+    support.run("scan", path, "temp", "--select", "::2, 0, :", "-o", folder / "out.nc")
+    found = opened(folder / "out.nc")
+    assert found["time_bnds"].dims == ("time", "bnds")
+    assert found["time"].attrs["bounds"] == "time_bnds"
+    assert np.array_equal(found["time_bnds"], opened(path)["time_bnds"][::2])
+    assert "bnds" not in found.coords
+
+
+def dimensions_in(path):
+    with netCDF4.Dataset(path) as file:
+        return {name: each.dimensions for name, each in file.variables.items()}
+
+
+def test_netcdf4_python_sees_names(folder, path):
+    out = folder / "out.nc"
+    support.run("reduce", path, "temp", "--axis", 0, "--ops", "mean,argmax", "-o", out)
+    names = dimensions_in(out)
+    assert names["temp_mean"] == names["temp_argmax"] == ("lat", "lon")
+    assert names["area"] == ("lat", "lon")
+    assert names["time"] == names["crs"] == ()
+    assert "month" not in names
+    with netCDF4.Dataset(out) as file:
+        assert file["temp_argmax"].coordinates == "area height time"
+        assert file["temp_argmax"].grid_mapping == "crs"
+        assert int(file["crs"][...]) == 7
+        assert file["crs"].grid_mapping_name == "latitude_longitude"
+
+
+def test_dimensions_without_variables_keep_their_names(folder, path):
+    out = folder / "out.nc"
+    support.run("scan", path, "spectrum", "--select", "1:", "-o", out)
+    assert dimensions_in(out) == {"lat": ("lat",), "spectrum": ("band", "lat")}
+    with netCDF4.Dataset(out) as file:
+        assert len(file.dimensions["band"]) == 2
+    support.run("reduce", path, "spectrum", "--axis", 0, "-o", out, "--force")
+    assert dimensions_in(out) == {"lat": ("lat",), "spectrum": ("lat",)}
+    support.run("reduce", path, "spectrum", "--axis", 0, "--keepdims", "-o", out, "--force")
+    assert dimensions_in(out) == {"lat": ("lat",), "spectrum": ("band", "lat")}
+
+
+def cell(path, name):
+    """The value of a coordinate, its bounds, and the types of both."""
+    found = opened(path)
+    bounds = found[found[name].attrs["bounds"]]
+    assert found[name].size == 1 and bounds.dims[-1] == "bnds"
+    assert found[name].dtype == bounds.dtype
+    return found[name].values.ravel()[0], bounds.values.ravel().tolist()
+
+
+@pytest.mark.parametrize("keep", [(), ("--keepdims",)], ids=["scalar", "keepdims"])
+def test_reduced_dimensions_become_a_cell(folder, path, keep):
+    out = folder / "out.nc"
+    support.run("reduce", path, "temp", "--axis", "0,1,2", "--ops", "mean", "-o", out, *keep)
+    assert cell(out, "time") == (72, [0, 144])
+    assert cell(out, "lat") == (0, [60, -60])
+    assert cell(out, "lon") == (144, [0, 288])
+    found = opened(out)
+    extent = 1 if keep else 0
+    for name in ("time", "lat", "lon"):
+        assert found[name].ndim == extent and name in found["temp"].coords
+        kept = {key: text for key, text in opened(path)[name].attrs.items() if key in TEXTS}
+        bounds = {"bounds": f"{name}_bnds"}
+        assert found[name].attrs == kept | bounds
+    assert found["lat"].dtype == "f4" and found["lon"].dtype == "f8"
+    assert found["temp"].ndim == 3 * extent
+
+
+def test_cells_are_of_what_is_selected(folder, path):
+    support.run("reduce", path, "temp", "--select", "1:6:2, 1:, 2:3", "--axis", "0,1,2", "-o",
+                folder / "out.nc")  # fmt: skip
+    assert cell(folder / "out.nc", "time") == (84, [24, 144])
+    assert cell(folder / "out.nc", "lat") == (-20, [20, -60])
+    found = opened(folder / "out.nc")["temp"]
+    assert found["lon"].values == 144 and "bounds" not in found["lon"].attrs
+    assert set(found.coords) == {"time", "lat", "lon", "height"}
+
+
+@pytest.mark.parametrize("values, bounds, expected", [
+    ([3, 2, 1], [[2.5, 3.5], [1.5, 2.5], [0.5, 1.5]], (2, [3.5, 0.5])),
+    ([1, 2, 3], [[1.5, 0.5], [2.5, 1.5], [3.5, 2.5]], (2, [0.5, 3.5])),
+    ([1, 2, 3], [[0.5, 1.5], [1.5, 2.5], [2.5, np.nan]], (2, [1, 3])),
+    ([1, 2, 2], None, None),
+    ([1, 3, 2], None, None),
+    ([1, np.nan, 3], None, None),
+    ([1, 2, np.inf], None, None),
+])  # fmt: skip
+def test_cells_need_a_monotonic_coordinate(folder, values, bounds, expected):
+    with netCDF4.Dataset(folder / "in.nc", "w") as file:
+        file.createDimension("x", 3)
+        file.createDimension("nv", 2)
+        file.createVariable("x", "f8", ["x"])[:] = values
+        if bounds:
+            file["x"].bounds = "edges"
+            file.createVariable("edges", "f8", ["x", "nv"])[:] = bounds
+        file.createVariable("v", "f8", ["x"])[:] = 1
+    support.run("reduce", folder / "in.nc", "v", "--axis", 0, "-o", folder / "out.nc")
+    found = opened(folder / "out.nc")
+    if expected is None:
+        assert set(found.variables) == {"v"}
+    else:
+        name = found["x"].attrs["bounds"]
+        assert (found["x"].values, found[name].values.tolist()) == expected
+        assert name == ("x_bnds" if bounds is None or np.isnan(bounds).any() else "edges")
+
+
+def test_compacted_elements_keep_what_they_have_in_common(folder, path):
+    support.run("compact", path, "temp", "--select", 2, "--where", ">3", "-o", folder / "out.nc")
+    found = opened(folder / "out.nc")["temp"]
+    assert set(found.coords) == {"time", "height", "month"}
+    assert (found["time"].values, found["month"].values) == (60, "c")
+
+
+def test_other_groups_and_names(folder, path):
+    support.run("scan", path, "run/wind", "-o", folder / "a.nc")
+    assert opened(folder / "a.nc", group="run")["wind"].dims == ("lat", "lon")
+    support.run("scan", path, "run/wind", "-o", f"{folder}/b.nc:speed")
+    found = opened(folder / "b.nc")["speed"]
+    assert found.dims == ("lat", "lon") and found["lat"].values.tolist() == [60, 20, -20, -60]
+
+
+def test_outputs_of_one_file_share_what_is_the_same(folder, path):
+    out = folder / "out.nc"
+    for dataset, name, select in (
+        ("temp", "a", "..."), ("temp", "b", "..."), ("temp", "c", ":, 1:"), ("spectrum", "d", ":"),
+        ("temp", "a", "..."),
+    ):  # fmt: skip
+        support.run("scan", path, dataset, "--select", select, "-o", f"{out}:{name}", "--force")
+    names = dimensions_in(out)
+    assert names["a"] == names["b"] == ("time", "lat", "lon")
+    assert names["c"] == ("time", "lat_2", "lon")
+    assert names["d"] == ("band", "lat")
+    found = opened(out)
+    assert found["lat_2"].values.tolist() == [20, -20, -60]
+    assert found["c"].coords["area_2"].dims == ("lat_2", "lon")
+    with h5py.File(out) as file:
+        attached = {file[reference].name for reference, _ in file["lat"].attrs["REFERENCE_LIST"]}
+        assert attached == {"/a", "/b", "/d", "/area"}
+    support.fail("scan", path, "temp", "-o", f"{out}:lat", "--force", code=1,
+                 mentions=["'lat' is a dimension of other datasets in it"])  # fmt: skip
+
+
+def test_ncdump_and_cdo(folder, path):
+    out = folder / "out.nc"
+    support.run("reduce", path, "temp", "--axis", 0, "--ops", "mean,max", "-o", out)
+    header = [line.strip() for line in tool("ncdump", "-h", out).splitlines()]
+    for line in ("lat = 4 ;", "lon = 5 ;", "float temp_mean(lat, lon) ;", "double time ;",
+                 'temp_max:coordinates = "area height time" ;', 'time:bounds = "time_bnds" ;'):
+        assert line in header  # fmt: skip
+    assert tool("cdo", "-s", "showname", out).split() == ["temp_mean", "temp_max"]
+    assert tool("cdo", "-s", "showtimestamp", out).split() == ["2000-01-04T00:00:00"]
+    grid = tool("cdo", "-s", "griddes", out).splitlines()
+    values = {line.split()[0]: line.split("=")[1].split() for line in grid if "=" in line}
+    assert values["gridtype"] == ["lonlat"]
+    assert (values["xsize"], values["ysize"]) == (["5"], ["4"])
+    assert [float(each) for each in (*values["yfirst"], *values["yinc"])] == [60, -40]
+    support.run("scan", path, "temp", "--axis", 0, "-o", out, "--force")
+    assert tool("cdo", "-s", "showtimestamp", out).split() == [
+        f"2000-01-0{day}T12:00:00" for day in range(1, 7)
+    ]
+
+
+def test_outputs_are_inputs(folder, path):
+    support.run("reduce", path, "temp", "--axis", 0, "-o", folder / "a.nc")
+    support.run("reduce", folder / "a.nc", "temp", "--axis", 0, "-o", folder / "b.nc")
+    found = opened(folder / "b.nc")
+    assert found["temp"].dims == ("lon",)
+    assert set(found["temp"].coords) == {"lon", "lat", "time", "height"}
+    assert found["time_bnds"].values.tolist() == [0, 144]
+    assert found["lat_bnds"].values.tolist() == [60, -60]
+    assert found["time_bnds"].dims == found["lat_bnds"].dims == ("bnds",)
+
+
+def test_what_cdo_makes(folder):
+    made = folder / "cdo.nc"
+    tool("cdo", "-s", "-f", "nc4", "-settaxis,2000-01-15,00:00,1month", "-duplicate,3", "-topo,r8x4", made)
+    support.run("reduce", made, "topo", "--axis", 0, "--ops", "mean", "-o", folder / "out.nc")
+    tool("cdo", "-s", "timmean", made, folder / "peer.nc")
+    found, peer = opened(folder / "out.nc"), opened(folder / "peer.nc")
+    for name in ("lat", "lon"):
+        assert found[name].variable.identical(peer[name].variable)
+    assert found["time"].values == opened(made)["time"].values[[0, -1]].mean()
+
+
+def wrong_length(file):
+    del file["x"]
+    file["x"] = np.arange(2.0)
+
+
+def of_compounds(file):
+    del file["x"]
+    file["x"] = np.zeros(3, [("a", "f4"), ("b", "i4")])
+
+
+def of_references(file):
+    del file["x"]
+    file["x"] = np.array([file.ref] * 3, h5py.ref_dtype)
+
+
+def of_two_dimensions(file):
+    del file["x"]
+    file["x"] = np.zeros((3, 3))
+
+
+def in_a_missing_file(file):
+    del file["x"]
+    file.create_dataset("x", (3,), "f8", external=[("missing.raw", 0, 24)])
+
+
+def of_a_missing_source(file):
+    del file["x"]
+    layout = h5py.VirtualLayout((3,), "f8")
+    layout[:] = h5py.VirtualSource("missing.h5", "x", (3,))
+    file.create_virtual_dataset("x", layout)
+
+
+def null(file):
+    del file["x"]
+    file["x"] = h5py.Empty("f8")
+
+
+NAMES_ALONE = [wrong_length, of_compounds, of_references, of_two_dimensions, in_a_missing_file,
+               of_a_missing_source, null]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", NAMES_ALONE)
+def test_a_scale_without_values_to_take_gives_the_name_alone(folder, odd):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["values"] = np.arange(12.0).reshape(3, 4)
+        file["x"] = np.arange(3.0)
+        odd(file)
+        file["x"].make_scale("x")
+        file["values"].dims[0].attach_scale(file["x"])
+    for command, words, expected in (
+        ("scan", (), ("x", "phony_dim_1")),
+        ("reduce", ("--axis", 1), ("x",)),
+        ("reduce", ("--axis", 0), ("phony_dim_1",)),
+    ):
+        support.run(command, folder / "in.h5", "values", *words, "-o", folder / "out.h5",
+                    "--force", ranks=2)  # fmt: skip
+        assert dimensions_in(folder / "out.h5") == {"values": expected}
+
+
+def test_a_file_without_scales_gets_none(folder):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["values"] = np.arange(12.0).reshape(3, 4)
+        file["values"].attrs["coordinates"] = "x"
+        file["x"] = np.arange(3.0)
+    for command, words in (("scan", ()), ("reduce", ("--axis", 0)), ("compact", ("--where", ">3"))):
+        support.run(command, folder / "in.h5", "values", *words, "-o", folder / "out.h5",
+                    "--force")  # fmt: skip
+        with h5py.File(folder / "out.h5") as file:
+            assert list(file) == ["values"]
+            assert file["values"].attrs["coordinates"] == "x"
+            assert "DIMENSION_LIST" not in file["values"].attrs
+
+
+def test_several_scales_of_a_dimension(folder):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["values"] = np.arange(12.0).reshape(3, 4)
+        for name, values in {"x": [1, 2, 4], "label": np.array([b"a", b"b", b"c"])}.items():
+            file[name] = values
+            file[name].make_scale(name)
+            file["values"].dims[0].attach_scale(file[name])
+    support.run("scan", folder / "in.h5", "values", "--select", "1:", "-o", folder / "out.h5")
+    with h5py.File(folder / "out.h5") as file:
+        scales = file["values"].dims[0]
+        assert [each.name for each in scales.values()] == ["/x", "/label"]
+        assert scales[0][...].tolist() == [2, 4] and scales[1][...].tolist() == [b"b", b"c"]
+
+
+def test_names_that_lead_in_circles(folder, path):
+    with netCDF4.Dataset(path, "a") as file:
+        file["temp"].coordinates = "temp area lat /area ./height ../area month time_bnds"
+        file["area"].bounds = "area"
+        file["time"].bounds = "time"
+        file["lat"].bounds = "temp"
+        file["height"].coordinates = "temp"
+    support.run("scan", path, "temp", "-o", folder / "out.nc")
+    found = opened(folder / "out.nc")
+    assert found["temp"].dims == ("time", "lat", "lon")
+    assert {"area", "month", "height"} < set(found["temp"].coords)
+    assert np.array_equal(found["area"], opened(path)["area"])
+
+
+def test_names_of_nothing(folder, path):
+    with netCDF4.Dataset(path, "a") as file:
+        file["temp"].coordinates = "nowhere height / . .. :"
+        file["temp"].grid_mapping = "nothing: lat lon"
+        file["lat"].bounds = "nowhere"
+    support.run("scan", path, "temp", "-o", folder / "out.nc")
+    with netCDF4.Dataset(folder / "out.nc") as file:
+        assert file["temp"].coordinates == "height"
+        assert "grid_mapping" not in file["temp"].ncattrs()
+        assert "bounds" not in file["lat"].ncattrs()
+        assert set(file.variables) == {"time", "time_bnds", "lat", "lon", "height", "temp"}
+
+
+def test_damaged_lists_of_scales(folder):
+    for stored in (np.arange(2), "x", h5py.Empty("i4"), None):
+        with h5py.File(folder / "in.h5", "w") as file:
+            file["values"] = np.arange(12.0).reshape(3, 4)
+            references = np.array([file.ref, file.ref], h5py.ref_dtype)
+            file["values"].attrs["DIMENSION_LIST"] = references if stored is None else stored
+        support.run("scan", folder / "in.h5", "values", "-o", folder / "out.h5", "--force")
+        assert list(support.stored_bytes(folder / "out.h5")) == ["values"]
+
+
+def test_a_removed_scale(folder):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["values"] = np.arange(12.0).reshape(3, 4)
+        for number, name in enumerate("xy"):
+            file[name] = np.arange(float(file["values"].shape[number]))
+            file[name].make_scale(name)
+            file["values"].dims[number].attach_scale(file[name])
+        del file["x"]
+    support.run("scan", folder / "in.h5", "values", "-o", folder / "out.h5")
+    with h5py.File(folder / "out.h5") as file:
+        assert [each[0].name for each in file["values"].dims] == ["/phony_dim_0", "/y"]
