@@ -111,16 +111,32 @@ struct AxisSlab {
   std::uint64_t outer = 1;
   std::uint64_t along = 0;
   std::uint64_t inner = 1;
-  bool continues = false;  ///< the lines of the slot's slab before; otherwise it begins lines
+  bool continues = false;  ///< the lines of the slab before; otherwise it begins lines
+
+  /// Where slots share lines: the number of these lines, how many slabs of them come before, and
+  /// whether none comes after.
+  std::uint64_t tile = 0;
+  std::uint64_t turn = 0;
+  bool ends = false;
 
   std::uint64_t lines() const { return outer * inner; }
   std::uint64_t elements() const { return lines() * along; }
 };
 
-/// Scans lines: sums of floats are the true prefix, rounded once. Slots share nothing. Elements
-/// that are left out count as the operation's identity.
+/// Scans lines: sums of floats are the true prefix, rounded once. Elements that are left out count
+/// as the operation's identity.
 class AxisScanEngine : public SlotEngine {
  public:
+  /// Tells whether slabs of the same lines may come through any slots, in any order; scan() then
+  /// waits for those before. Otherwise slots share nothing.
+  virtual bool shares_lines() const { return false; }
+
+  /// Tells that a slab of such lines is not going to come: those behind it are lost.
+  virtual void leave_out(const AxisSlab&) {}
+
+  /// Has slabs that wait for others be lost.
+  virtual void stop() {}
+
   /// Returns how many slabs of a slot can be under way: submitted and not scanned.
   virtual int ahead() const { return 1; }
 
@@ -129,8 +145,8 @@ class AxisScanEngine : public SlotEngine {
   virtual void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) = 0;
 
   /// Scans the slab that was submitted first of those under way. Returns the prefixes in the output
-  /// type and native byte order, valid until the slot's next call; nothing where the slab was lost
-  /// to what another thread's call threw.
+  /// type and native byte order, valid until the slot's next call; nothing where the slab was lost:
+  /// to what another thread's call threw, to leave_out() or stop().
   virtual std::optional<std::span<const std::byte>> scan(int slot) = 0;
 
   /// Returns the least place in the slab last scanned whose prefix the output type can't hold, if

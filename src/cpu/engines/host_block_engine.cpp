@@ -1,21 +1,32 @@
 #include "cpu/engines/host_block_engine.hpp"
 
 namespace warpfold::cpu {
-namespace {
 
-constexpr int block_count = 3;  ///< one being read, one being computed, one being written
+ElementFormat held_by_scan(const StagingPlan& plan) {
+  if (plan.decoding.trivial()) return plan.format;
+  return {plan.decoding.value_type(plan.format.type), native_byte_order};
+}
 
-}  // namespace
+std::vector<std::unique_ptr<ElementDecoder>> decoders_of_scan(const Kernels& kernels,
+                                                              const StagingPlan& plan,
+                                                              ScanOperation operation) {
+  std::vector<std::unique_ptr<ElementDecoder>> decoders;
+  if (plan.decoding.trivial()) return decoders;
+  for (int slot = 0; slot < plan.slots; ++slot)
+    decoders.push_back(
+        make_element_decoder(kernels, plan.format, plan.decoding,
+                             scan_identity_bits(operation, held_by_scan(plan).type)));
+  return decoders;
+}
 
 BlockInputs::BlockInputs(const Kernels& kernels, const StagingPlan& plan, ElementFormat held,
                          std::vector<std::unique_ptr<ElementDecoder>> decoders,
-                         std::uint64_t elements)
+                         std::uint64_t elements, int blocks)
     : kernels_(kernels),
       stored_bytes_(size_of(plan.format.type)),
       format_(held),
       in_place_(plan.staging == Staging::packed && decoders.empty()) {
-  for (int block = 0; block < block_count; ++block)
-    blocks_.emplace_back(elements * size_of(held.type));
+  for (int block = 0; block < blocks; ++block) blocks_.emplace_back(elements * size_of(held.type));
   decoders.resize(static_cast<std::size_t>(plan.slots));
   for (auto& decoder : decoders) {
     const std::size_t packed = decoder ? block_elements * stored_bytes_ : 0;

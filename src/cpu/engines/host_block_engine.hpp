@@ -11,6 +11,7 @@
 #include "core/engine/block_engines.hpp"
 #include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
+#include "core/scan/scan_spec.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/element_decoder.hpp"
 #include "cpu/machine/page_buffer.hpp"
@@ -39,13 +40,23 @@ class BlockRanges {
   std::size_t count_;
 };
 
+/// Returns how a scan holds elements: as they are stored, or as their values.
+ElementFormat held_by_scan(const StagingPlan& plan);
+
+/// Returns a decoder for each slot, which puts the operation's identity in place of what is left
+/// out; none where elements are held as they are stored.
+std::vector<std::unique_ptr<ElementDecoder>> decoders_of_scan(const Kernels& kernels,
+                                                              const StagingPlan& plan,
+                                                              ScanOperation operation);
+
 /// The memory of blocks, and the way into it. Blocks hold elements as they are stored or, where a
 /// decoder is given for each reader, all their values in native byte order.
 class BlockInputs {
  public:
-  /// Makes room for blocks of at most `elements` elements, which are held as `held` says.
+  /// Makes room for `blocks` blocks of at most `elements` elements, which are held as `held` says.
   BlockInputs(const Kernels& kernels, const StagingPlan& plan, ElementFormat held,
-              std::vector<std::unique_ptr<ElementDecoder>> decoders, std::uint64_t elements);
+              std::vector<std::unique_ptr<ElementDecoder>> decoders, std::uint64_t elements,
+              int blocks);
 
   /// Returns how the elements of blocks lie in memory.
   ElementFormat format() const { return format_; }
@@ -101,12 +112,14 @@ class HostBlockEngine : public Engine {
       : pool_(std::move(pool)),
         block_elements_(
             round_up(std::max<std::uint64_t>(1, plan.block_elements), scan_order::tile_elements)),
-        inputs_(kernels, plan.pieces, held, std::move(decoders), block_elements_) {}
+        inputs_(kernels, plan.pieces, held, std::move(decoders), block_elements_, block_count) {}
 
   ThreadPool& pool() const { return *pool_; }
   const BlockInputs& inputs() const { return inputs_; }
 
  private:
+  static constexpr int block_count = 3;  ///< one being read, one being computed, one being written
+
   std::shared_ptr<ThreadPool> pool_;
   std::uint64_t block_elements_;
   BlockInputs inputs_;

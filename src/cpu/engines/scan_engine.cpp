@@ -41,32 +41,14 @@ Accumulator carry_into(std::size_t range, const Accumulator& before,
   return carry;
 }
 
-/// Returns what blocks hold: elements as they are stored, or their values.
-ElementFormat held_format(const StagingPlan& plan) {
-  if (plan.decoding.trivial()) return plan.format;
-  return {plan.decoding.value_type(plan.format.type), native_byte_order};
-}
-
-/// Returns a decoder for each reader, which puts the identity in place of what is left out.
-std::vector<std::unique_ptr<ElementDecoder>> decoders_for(const Kernels& kernels,
-                                                          const StagingPlan& plan,
-                                                          ScanOperation operation) {
-  std::vector<std::unique_ptr<ElementDecoder>> decoders;
-  if (plan.decoding.trivial()) return decoders;
-  for (int reader = 0; reader < plan.slots; ++reader)
-    decoders.push_back(make_element_decoder(kernels, plan.format, plan.decoding,
-                                            scan_identity_bits(operation, held_format(plan).type)));
-  return decoders;
-}
-
 /// Takes a block as ranges of consecutive tiles: total() reduces them, and keeps their totals for
 /// scan(), which then scans them independently.
 class HostScanEngine final : public HostBlockEngine<ScanEngine> {
  public:
   HostScanEngine(std::shared_ptr<ThreadPool> threads, const Kernels& kernels,
                  const BlockEnginePlan& plan, ScanSpec spec)
-      : HostBlockEngine(std::move(threads), kernels, plan, held_format(plan.pieces),
-                        decoders_for(kernels, plan.pieces, spec.operation)),
+      : HostBlockEngine(std::move(threads), kernels, plan, held_by_scan(plan.pieces),
+                        decoders_of_scan(kernels, plan.pieces, spec.operation)),
         input_bytes_(size_of(inputs().format().type)),
         output_bytes_(size_of(spec.output)) {
     for (int block = 0; block < blocks(); ++block)

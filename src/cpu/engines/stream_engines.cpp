@@ -4,13 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/engines/engines.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/axis_reducer.hpp"
 #include "cpu/reduce/bin_counter.hpp"
 #include "cpu/reduce/chunk_reducer.hpp"
-#include "cpu/scan/axis_scanner.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -32,7 +30,6 @@ class HostStreamEngine : public Engine {
   }
 
   Worker& worker(int slot) { return at(slot).worker; }
-  const Worker& worker(int slot) const { return slots_[static_cast<std::size_t>(slot)].worker; }
   const std::byte* staged(int slot) { return buffer(slot).data(); }
 
  private:
@@ -116,54 +113,6 @@ class HostAxisReduceEngine final
   std::uint64_t slab_elements_;
 };
 
-/// What a slot scans with.
-struct LineWorker {
-  PageBuffer in;
-  PageBuffer out;
-  std::unique_ptr<AxisScanner> scanner;
-  AxisSlab shape = {};
-  std::optional<std::uint64_t> unfit = std::nullopt;
-};
-
-class HostAxisScanEngine final : public HostStreamEngine<AxisScanEngine, LineWorker> {
- public:
-  HostAxisScanEngine(const Kernels& kernels, const StagingPlan& plan, const ScanSpec& spec)
-      : HostStreamEngine(plan,
-                         [&] {
-                           return LineWorker{
-                               PageBuffer(plan.slab_elements * size_of(plan.format.type)),
-                               PageBuffer(plan.slab_elements * size_of(spec.output)),
-                               make_axis_scanner(kernels, spec, plan.decoding)};
-                         }),
-        kernels_(kernels),
-        wraps_(spec.overflow == OverflowPolicy::wrap),
-        input_bytes_(size_of(plan.format.type)),
-        output_bytes_(size_of(spec.output)) {}
-
-  void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) override {
-    LineWorker& here = worker(slot);
-    here.shape = shape;
-    assemble(kernels_, input_bytes_, slab, staged(slot), here.in.span().data());
-  }
-
-  std::optional<std::span<const std::byte>> scan(int slot) override {
-    LineWorker& here = worker(slot);
-    if (!here.shape.continues) here.scanner->begin(here.shape.lines());
-    const auto unfit =
-        here.scanner->scan(here.in.span().data(), here.shape, here.out.span().data());
-    here.unfit = wraps_ ? std::nullopt : unfit;
-    return here.out.span().first(here.shape.elements() * output_bytes_);
-  }
-
-  std::optional<std::uint64_t> overflow(int slot) const override { return worker(slot).unfit; }
-
- private:
-  const Kernels& kernels_;
-  bool wraps_;
-  std::size_t input_bytes_;
-  std::size_t output_bytes_;
-};
-
 }  // namespace
 
 std::unique_ptr<ReduceEngine> make_reduce_engine(const Kernels& kernels, const StagingPlan& plan,
@@ -186,12 +135,6 @@ std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Kernels& kernels
                                                           const StagingPlan& plan,
                                                           const AxisReduceSpec& spec) {
   return std::make_unique<HostAxisReduceEngine>(kernels, plan, spec.needs);
-}
-
-std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Kernels& kernels,
-                                                      const StagingPlan& plan,
-                                                      const AxisScanSpec& spec) {
-  return std::make_unique<HostAxisScanEngine>(kernels, plan, spec.scan);
 }
 
 }  // namespace warpfold::cpu

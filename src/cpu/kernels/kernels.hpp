@@ -146,6 +146,19 @@ template <class T>
 using TileScan = TileOutcome (*)(const T* tile, const TileTerms& terms, bool exclusive,
                                  double* prefixes);
 
+/// Running sums of lines, an unevaluated sum of two doubles each, as a DoublePair is.
+struct LinePairs {
+  double* high;
+  double* low;
+};
+
+/// Adds an element to each of `n` lines, and writes their sums with it (`exclusive`: without it),
+/// rounded to the nearest double or to an odd one. Stops before a vector of lines of which some
+/// sum is not exact in two doubles, and before less than a vector; returns how many it has done.
+template <class T>
+using AddToLines = std::size_t (*)(const T* x, std::size_t n, LinePairs lines, bool exclusive,
+                                   bool to_odd, double* prefixes);
+
 template <class T>
 struct IntegerKernels {
   int128 (*sum)(const T* x, std::size_t n);
@@ -192,6 +205,7 @@ struct FloatKernels {
   /// Tells whether a matrix's elements are finite.
   bool (*all_finite)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns);
   FindRegions<T> find_regions;
+  AddToLines<T> add_to_lines;
 };
 
 /// One instruction set's kernels.

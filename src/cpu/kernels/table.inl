@@ -28,6 +28,7 @@ namespace {
 #include "cpu/kernels/tile_scan.inl"
 
 #include "cpu/kernels/columns.inl"
+#include "cpu/kernels/line_scan.inl"
 #include "cpu/kernels/lines.inl"
 
 }  // namespace
@@ -80,7 +81,8 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      scan_tile<false, float>,
      scan_tile<true, float>,
      WARPFOLD_COLUMNS(float),
-     find_regions<float>},
+     find_regions<float>,
+     add_to_lines<float>},
     {{WARPFOLD_EXTRACTIONS(double, Term::value), WARPFOLD_EXTRACTIONS(double, Term::magnitude),
       WARPFOLD_EXTRACTIONS(double, Term::square), WARPFOLD_EXTRACTIONS(double, Term::square_error)},
      float_extrema<double>,
@@ -90,7 +92,8 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      scan_tile<false, double>,
      scan_tile<true, double>,
      WARPFOLD_COLUMNS(double),
-     find_regions<double>},
+     find_regions<double>,
+     add_to_lines<double>},
     add_columns,
     swap_bytes<std::uint16_t>,
     swap_bytes<std::uint32_t>,

@@ -63,8 +63,7 @@ class Planner {
   Plan axes(const AxisPlan& axes) {
     const AxisTiling& tiling = axes.tiling;
     const ElementRange share = share_of(tiling.items(), ranks_, rank_);
-    plan_.threads =
-        static_cast<int>(std::min(static_cast<std::uint64_t>(axes.threads), share.count));
+    plan_.threads = axes.threads_for(share.count);
     plan_.slots = std::max(1, plan_.threads);
     plan_.unit = "box";
     plan_.unit_elements = tiling.max_elements();

@@ -137,6 +137,28 @@ void place(const Hyperslab& part, std::span<const int> dimensions, Hyperslab& bo
   }
 }
 
+/// Returns the outputs of a granule.
+std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint64_t> granule) {
+  std::uint64_t outputs = 1;
+  for (const int d : array.across) {
+    const auto i = static_cast<std::size_t>(d);
+    outputs *= std::clamp<std::uint64_t>(granule[i], 1, array.shape[i]);
+  }
+  return outputs;
+}
+
+/// Makes boxes smaller until each rank has a tile, if there are outputs enough.
+void cut_for_ranks(const AxisShape& array, int ranks, std::vector<std::uint64_t>& extents) {
+  const auto tiles = [&] {
+    return Tiling(array.output_shape(), extents_of(extents, array.across)).items();
+  };
+  for (const int d : array.across) {
+    if (tiles() >= static_cast<std::uint64_t>(ranks)) return;
+    std::uint64_t& extent = extents[static_cast<std::size_t>(d)];
+    extent = ceil_div(extent, ceil_div(static_cast<std::uint64_t>(ranks), tiles()));
+  }
+}
+
 /// Returns the bytes of what is needed of an output while it is reduced, handed over, and combined.
 std::uint64_t reduced_output_bytes(const ReduceNeeds& needs) {
   constexpr std::uint64_t copies = 3;
@@ -273,11 +295,19 @@ AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uin
 }
 
 AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
-                              const AxisResources& resources) {
+                              const AxisResources& resources, TileOwner owner) {
   AxisBoxLimits limits = limits_of(resources);
   const std::uint64_t fair = ceil_div(array.outputs(), wanted_items(resources));
-  limits.outputs = std::min(limits.outputs, std::max(min_outputs, fair));
-  return {array, choose_box_extents(array, granule, limits)};
+  const std::uint64_t whole = owner == TileOwner::rank ? granule_outputs(array, granule) : 1;
+  limits.outputs = std::min(limits.outputs, std::max({min_outputs, fair, whole}));
+  std::vector<std::uint64_t> extents = choose_box_extents(array, granule, limits);
+  if (owner == TileOwner::rank) cut_for_ranks(array, resources.ranks, extents);
+  return {array, std::move(extents)};
+}
+
+int AxisPlan::threads_for(std::uint64_t items) const {
+  const std::uint64_t parts = owner == TileOwner::rank ? items * tiling.rows().items() : items;
+  return static_cast<int>(std::min(static_cast<std::uint64_t>(threads), parts));
 }
 
 AxisPlan plan_axis_reduce(const io::DatasetInfo& info, const AxisShape& array,
@@ -291,7 +321,8 @@ AxisPlan plan_axis_scan(const io::DatasetInfo& info, const AxisShape& lines, Ele
                         const Run& run) {
   const std::size_t widest = std::max(size_of(info.format.type), size_of(output));
   const AxisResources resources = agree_on_axis_resources(info, widest, line_bytes, run);
-  return {tile_for_axis_scan(lines, granule_of(info), resources), resources.threads};
+  const TileOwner owner = run.place.gpu ? TileOwner::thread : TileOwner::rank;
+  return {tile_for_axis_scan(lines, granule_of(info), resources, owner), resources.threads, owner};
 }
 
 }  // namespace warpfold::pipeline

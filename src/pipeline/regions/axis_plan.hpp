@@ -108,14 +108,24 @@ struct AxisResources {
 AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
                                 const AxisResources& resources);
 
-/// Returns a tiling for scanning: a tile is one thread's, so that there are to be several for each.
+/// Whose a tile is while it is scanned.
+enum class TileOwner : std::uint8_t {
+  thread,  ///< so that there are to be several for each
+  rank,    ///< so that there is to be one for each, of whole granules if that many are there
+};
+
+/// Returns a tiling for scanning.
 AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
-                              const AxisResources& resources);
+                              const AxisResources& resources, TileOwner owner);
 
 /// How a dataset that has elements is worked through along axes, the same on every rank.
 struct AxisPlan {
   AxisTiling tiling;
   int threads = 1;  ///< of each rank, that it has at least
+  TileOwner owner = TileOwner::thread;
+
+  /// Returns how many threads have work where a rank has so many items.
+  int threads_for(std::uint64_t items) const;
 };
 
 /// Return the plan that all ranks can follow, for reducing what is needed and for scanning lines.

@@ -34,6 +34,9 @@ class WorkQueue {
     /// Tells whether another thread or rank has failed, so that nothing more is needed.
     bool is_to_stop() const { return stop_.stop_requested(); }
 
+    /// Tells when that comes.
+    const std::stop_token& stop() const { return stop_; }
+
     /// Counts so many bytes of the pass as done.
     void advance(std::uint64_t bytes) { queue_.done_ += bytes; }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <utility>
 
 #include "core/engine/backend.hpp"
@@ -46,32 +47,46 @@ struct LineResults {
   }
 };
 
-/// The boxes of a thread's tiles, in the order in which they are scanned.
+/// The boxes that a thread scans, in order: of tiles of its own, or of those that threads share.
 class LineBoxes {
  public:
-  LineBoxes(const AxisTiling& tiling, WorkQueue::Worker& worker)
-      : tiling_(tiling), worker_(worker) {}
+  LineBoxes(const AxisTiling& tiling, bool shared, WorkQueue::Worker& worker)
+      : tiling_(tiling), boxes_(shared ? 1 : tiling.rows().items()), worker_(worker) {}
+
+  /// Returns what the queue's items stand for, of so many tiles.
+  static ElementRange items_of(ElementRange tiles, const AxisTiling& tiling, bool shared) {
+    const std::uint64_t boxes = shared ? tiling.rows().items() : 1;
+    return {tiles.first * boxes, tiles.count * boxes};
+  }
 
   struct Box {
     Hyperslab region;
-    bool continues;  ///< the lines of the one before
+    std::uint64_t tile;
+    std::uint64_t number;  ///< in the tile
+    bool last;
   };
 
   std::optional<Box> next() {
-    if (number_ == tiling_.rows().items()) {
-      tile_ = worker_.next();
-      number_ = 0;
+    if (left_ == 0) {
+      const std::optional<std::uint64_t> item = worker_.next();
+      if (!item) return std::nullopt;
+      next_ = *item * boxes_;
+      left_ = boxes_;
     }
-    if (!tile_) return std::nullopt;
-    const std::uint64_t number = number_++;
-    return Box{tiling_.box(*tile_, number), number > 0};
+    const std::uint64_t rows = tiling_.rows().items();
+    const std::uint64_t tile = next_ / rows;
+    const std::uint64_t number = next_ % rows;
+    ++next_;
+    --left_;
+    return Box{tiling_.box(tile, number), tile, number, number + 1 == rows};
   }
 
  private:
   const AxisTiling& tiling_;
+  std::uint64_t boxes_;  ///< of an item
   WorkQueue::Worker& worker_;
-  std::optional<std::uint64_t> tile_;
-  std::uint64_t number_ = tiling_.rows().items();  ///< of the tile's next box
+  std::uint64_t next_ = 0;  ///< of all boxes, tile by tile
+  std::uint64_t left_ = 0;  ///< of the item
 };
 
 /// The work of one of those threads, in the slot of its number.
@@ -84,7 +99,7 @@ class LineWork {
         worker_(worker),
         slot_(worker.number()),
         shape_(job.tiling.array().shape),
-        boxes_(job.tiling, worker),
+        boxes_(job.tiling, job.engine->shares_lines(), worker),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         scanning_(scan_registry, stage::scan),
@@ -97,7 +112,7 @@ class LineWork {
       while (under_way_.size() < most && !worker_.is_to_stop() && submit_next()) continue;
       if (worker_.is_to_stop()) return {};
       if (under_way_.empty()) break;
-      if (!scan_first()) return {};
+      scan_first();
     }
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {scanning_.timing(), writing_.timing()});
@@ -107,10 +122,13 @@ class LineWork {
  private:
   /// Tells whether there was one that is needed.
   bool submit_next() {
-    std::optional<LineBoxes::Box> box = boxes_.next();
-    while (box && flat_index(box->region.start, shape_) > results_.overflow) box = boxes_.next();
-    if (!box) return false;
     AxisScanEngine& engine = *job_.engine;
+    std::optional<LineBoxes::Box> box = boxes_.next();
+    while (box && flat_index(box->region.start, shape_) > results_.overflow) {
+      engine.leave_out(shape_of(*box));
+      box = boxes_.next();
+    }
+    if (!box) return false;
     const Hyperslab& region = box->region;
     const StagedChunks slab =
         reader_.read(region, row_major_strides(region.count), engine.buffer(slot_));
@@ -119,25 +137,28 @@ class LineWork {
     return true;
   }
 
-  /// Tells whether it was not lost.
-  bool scan_first() {
+  void scan_first() {
     const Hyperslab region = std::move(under_way_.front());
     under_way_.pop_front();
     const std::uint64_t bytes = region.elements() * size_of(job_.spec.input.type);
     const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(slot_); });
-    if (!prefixes) return false;
+    if (!prefixes) return;
     if (const auto place = job_.engine->overflow(slot_))
       results_.note_overflow(index_of(region, *place));
     writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
     worker_.advance(prefixes->size());
-    return true;
   }
 
   AxisSlab shape_of(const LineBoxes::Box& box) const {
     const auto axis = static_cast<std::size_t>(job_.tiling.array().along.front());
     const std::span<const std::uint64_t> count = box.region.count;
-    return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1)),
-            box.continues};
+    return {product(count.first(axis)),
+            count[axis],
+            product(count.subspan(axis + 1)),
+            box.number > 0,
+            box.tile,
+            box.number,
+            box.last};
   }
 
   /// Returns the flat index of the element at a place of the box, in row-major order.
@@ -178,11 +199,12 @@ ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& r
   StageRegistry* scan_registry = registry_of_callers(*job.engine, monitor.stages());
   LineResults results;
   const auto start = SteadyClock::now();
-  const auto scan_tiles = [&](WorkQueue::Worker& worker) {
+  const auto scan_boxes = [&](WorkQueue::Worker& worker) {
+    const std::stop_callback stop_waiting(worker.stop(), [&] { job.engine->stop(); });
     return LineWork(job, results, monitor.stages(), scan_registry, worker).run();
   };
   std::vector<StageTiming> stages = WorkQueue(mine).run(
-      threads, scan_tiles, product(job.tiling.array().shape) * size_of(job.spec.output), monitor,
+      threads, scan_boxes, product(job.tiling.array().shape) * size_of(job.spec.output), monitor,
       communicator);
   throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
   const StageTiming sync =
@@ -211,8 +233,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
   const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
-  const auto slots = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
+  const int slots = std::max(1, plan.threads_for(mine.count));
   LineJob job{tiling, spec, writer, nullptr, nullptr};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
@@ -222,7 +243,8 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
          &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
         {spec, tiling.outputs().max_places(), boxes_ahead(*job.source, tiling, mine.count, slots)});
   });
-  return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
+  return carry_out(job, LineBoxes::items_of(mine, tiling, job.engine->shares_lines()),
+                   std::min(slots, job.engine->slots()), run);
 }
 
 }  // namespace warpfold::pipeline

@@ -9,9 +9,10 @@
 
 namespace warpfold::pipeline {
 
-/// Scans the lines of a dataset that has elements, each on its own: threads take tiles of lines and
-/// go along the axis box after box. Collective; throws the same Error on every rank: where prefixes
-/// are beyond the output type it names the least flat index.
+/// Scans the lines of a dataset that has elements, each on its own: threads go along the axis box
+/// after box, each through tiles of its own, or all together through one after another. Collective;
+/// throws the same Error on every rank: where prefixes are beyond the output type it names the
+/// least flat index.
 ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape& lines,
                        io::ContiguousWriter& writer, Run& run);
 

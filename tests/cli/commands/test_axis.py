@@ -332,6 +332,64 @@ def test_a_scan_along_an_axis_may_be_stored_in_chunks(folder):
     assert same(scanned, np.cumsum(values, 0, dtype="u8"))
 
 
+def fields(steps=24, shape=(33, 61)):
+    """Fields whose sums cancel, one after another, NaN and infinities among them."""
+    values = hard_values((steps, *shape), seed=11)
+    values[5, 3, 7] = np.nan
+    values[9, 30, 2] = np.inf
+    return values
+
+
+def prefixes_of(line):
+    """Exact sums up to each element, rounded once; NaN and infinities as floats add them."""
+    finite = (fractions.Fraction(x) if np.isfinite(x) else 0 for x in line)
+    others = itertools.accumulate(0.0 if np.isfinite(x) else x for x in line)
+    return [
+        other if other != 0 else float(exact)
+        for exact, other in zip(itertools.accumulate(finite), others)
+    ]
+
+
+def prefixes_along(values, axis):
+    moved = np.moveaxis(values, axis, -1)
+    lines = [prefixes_of(line.tolist()) for line in moved.reshape(-1, moved.shape[-1])]
+    return np.ascontiguousarray(np.moveaxis(np.reshape(lines, moved.shape), -1, axis))
+
+
+@pytest.mark.parametrize("chunks", [(1, 33, 61), (5, 33, 61), (1, 17, 61)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_scan_reads_each_byte_once_whatever_the_chunks(folder, chunks, threads):
+    values = fields()
+    path = support.write(
+        folder / "in.h5", values, "f64", chunks=chunks, compression="gzip", shuffle=True
+    )
+    with h5py.File(path) as file:
+        stored = file["values"].id.get_storage_size()
+    words = ["--axis", "0", "--threads", threads, "--slab", "4K"]
+    report = support.scan(path, folder / "out.h5", "values", *words).report
+    assert report["timings"]["stages"]["read"]["bytes"] == stored
+    with h5py.File(folder / "out.h5") as file:
+        assert same(file["values"][...], prefixes_along(values, 0))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5])
+def test_ranks_share_the_lines_of_chunks_that_span_them(folder, ranks):
+    values = fields()
+    path = support.write(folder / "in.h5", values, "f64", chunks=(2, 33, 61), compression="gzip")
+    for axis in range(3):
+        scanned = scan_axis(path, folder / "out.h5", axis, "--threads", 2, ranks=ranks)
+        assert same(scanned, prefixes_along(values, axis))
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_threads_share_the_steps_of_few_long_lines(folder, threads):
+    values = np.random.default_rng(12).normal(size=(2, 20_000))
+    values[0, 1234] = 2.0**1000
+    path = support.write(folder / "in.h5", values, "f64", chunks=(2, 500), compression="gzip")
+    scanned = scan_axis(path, folder / "out.h5", 1, "--threads", threads, "--slab", "16K")
+    assert same(scanned, prefixes_along(values, 1))
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_an_overflow_names_the_least_index(folder, ranks, axis):

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -221,6 +223,55 @@ TEST(AxisScan, WhatIsLeftOutAddsNothing) {
   spec.output = ElementType::f64;
   EXPECT_EQ(scanned<double>(elements, spec, shape, decoding),
             (std::vector{1.5, 1.5, 3.5, 0.0, 0.0, 3.5}));
+}
+
+/// Two slots of an engine that sums lines of two elements of 1 each, one an element a slab.
+class SharedLinesTest : public ::testing::Test {
+ protected:
+  /// Puts slab number `turn` of two into a slot.
+  void submit(int slot, std::uint64_t turn) {
+    put_elements(std::vector<std::int64_t>(lines, 1), native_byte_order,
+                 engine_->buffer(slot).data());
+    engine_->submit(slot, staged_run({}, {0, lines}), slab(turn));
+  }
+
+  static AxisSlab slab(std::uint64_t turn) { return {1, 1, lines, turn > 0, 0, turn, turn == 1}; }
+
+  /// Scans the second slab in a thread of its own, while `meanwhile` happens.
+  template <class Meanwhile>
+  bool second_is_scanned(Meanwhile&& meanwhile) {
+    submit(1, 1);
+    auto second = std::async(std::launch::async, [&] { return engine_->scan(1).has_value(); });
+    meanwhile();
+    return second.get();
+  }
+
+  static constexpr std::uint64_t lines = 50;
+  static constexpr ScanSpec spec{{ElementType::i64}, ScanOperation::sum, false, ElementType::i64};
+  std::unique_ptr<AxisScanEngine> engine_ = make_backend(2)->make_axis_scan_engine(
+      {.format = spec.input, .slab_elements = lines, .slots = 2}, {spec, lines});
+};
+
+TEST_F(SharedLinesTest, ASlabWaitsForTheOneBefore) {
+  ASSERT_TRUE(engine_->shares_lines());
+  EXPECT_TRUE(second_is_scanned([&] {
+    submit(0, 0);
+    EXPECT_TRUE(engine_->scan(0));
+  }));
+  submit(0, 0);
+  engine_->scan(0);
+  submit(1, 1);
+  const auto prefixes = engine_->scan(1);
+  const std::vector<std::int64_t> twos(lines, 2);
+  EXPECT_EQ(std::memcmp(prefixes->data(), twos.data(), prefixes->size()), 0);
+}
+
+TEST_F(SharedLinesTest, ASlabIsLostBehindOneThatIsLeftOut) {
+  EXPECT_FALSE(second_is_scanned([&] { engine_->leave_out(slab(0)); }));
+}
+
+TEST_F(SharedLinesTest, ASlabIsLostWhereWaitingIsToStop) {
+  EXPECT_FALSE(second_is_scanned([&] { engine_->stop(); }));
 }
 
 }  // namespace

@@ -225,5 +225,20 @@ TEST(AxisTiling, FewOutputsAreSharedManyAreNot) {
   EXPECT_EQ(tiling_of({100'000, 7}, 1, resources).items_of_tile(), 1u);
 }
 
+Extents scan_extents(const Extents& shape, const Extents& granule, int ranks, TileOwner owner) {
+  const std::vector<int> axes{0};
+  return tile_for_axis_scan(AxisShape(shape, axes), granule, {250'000, 96, 2, ranks}, owner)
+      .box_extents();
+}
+
+TEST(AxisTiling, AScanTakesWholeGranulesUnlessRanksAreMore) {
+  const Extents shape{1000, 361, 720};
+  EXPECT_EQ(scan_extents(shape, {1, 361, 720}, 1, TileOwner::rank), (Extents{1, 361, 720}));
+  EXPECT_EQ(scan_extents(shape, {1, 361, 720}, 2, TileOwner::rank), (Extents{1, 181, 720}));
+  EXPECT_EQ(scan_extents(shape, {1, 100, 720}, 2, TileOwner::rank), (Extents{3, 100, 720}));
+  EXPECT_EQ(scan_extents({1000, 1, 720}, {1, 1, 720}, 3, TileOwner::rank), (Extents{347, 1, 240}));
+  EXPECT_LT(scan_extents(shape, {1, 361, 720}, 1, TileOwner::thread)[1], 361u);
+}
+
 }  // namespace
 }  // namespace warpfold::pipeline
