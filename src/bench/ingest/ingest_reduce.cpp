@@ -72,6 +72,7 @@ Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statis
                     const RunOptions& how, const std::shared_ptr<AgreedSummary>& agreed) {
   ReduceOptions options;
   options.statistics = std::move(statistics);
+  options.view.raw = true;
   options.run = how;
   const auto result = std::make_shared<ReduceResult>();
   return {.row = std::move(row),

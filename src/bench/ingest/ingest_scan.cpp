@@ -78,6 +78,7 @@ Row row_of(const IngestRun& run, std::string operation, std::string kernel, std:
 Candidate prefix_sums(const IngestRun& run, const ScanOutputs& outputs, Row row, ReadPath path,
                       const std::shared_ptr<AgreedOutput>& agreed) {
   ScanOptions options;
+  options.view.raw = true;
   options.run = run.settings.run;
   if (path != ReadPath::automatic) options.run.read_path = path;
   options.output.path = outputs.scanned();
