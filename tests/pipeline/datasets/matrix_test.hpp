@@ -40,7 +40,7 @@ class MatrixTest : public testing::Test {
     return testing::TempDir() + name_ + "_" + which + std::to_string(world_.size()) + ".h5";
   }
 
-  DatasetView view() const { return {open_everywhere(file("in"), "values", world_), {}}; }
+  DatasetView view() const { return {{}, open_everywhere(file("in"), "values", world_)}; }
 
   /// Returns what has two threads go through many slabs.
   static RunOptions two_threads() {

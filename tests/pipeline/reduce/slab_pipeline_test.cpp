@@ -112,7 +112,7 @@ class SlabPipeline : public testing::Test {
     expected_sum_ = generate(MPI_COMM_WORLD, options).known_sum;
   }
 
-  DatasetView open() const { return {open_everywhere(file_, "values", world_), {}}; }
+  DatasetView open() const { return {{}, open_everywhere(file_, "values", world_)}; }
 
   SlabSetup set_up(DatasetView& view, std::uint64_t max_elements) {
     static constexpr std::uint64_t plenty = 1 << 20;
