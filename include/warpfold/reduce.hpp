@@ -25,8 +25,11 @@ struct ReduceOptions {
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
   /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
-  /// Where empty, over all elements, and the four members that follow have no use.
+  /// Where empty, over all elements, and the five members that follow have no use.
   std::vector<Axis> axes;
+  /// Reduce so many consecutive indices along the first of `axes` at a time, the last time what is
+  /// left: the output has that dimension, with an index for each. 0: all of them.
+  std::uint64_t every = 0;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
   /// What extrema along axes are of no elements, where some may be left out: a number, also the
   /// `_FillValue` of these outputs. "auto": the input's `_FillValue`, or NaN, or netCDF's default

@@ -25,6 +25,7 @@ class AxisReduction:
         self.integers = view.values.dtype.kind != "f"
         self.axes = [axis for axis in range(len(shape)) if random.random() < 0.4]
         self.axes = self.axes or [int(random.integers(len(shape)))]
+        self.every = int(random.integers(1, shape[self.axes[0]] + 3)) if random.random() < 0.3 else 0
         self.outputs = int(np.prod(self._output_shape(), dtype="i8"))
         self.along = int(np.prod([shape[axis] for axis in self.axes], dtype="i8"))
         self.options = {"nan": str(random.choice(["propagate", "skip"])),
@@ -36,8 +37,11 @@ class AxisReduction:
         self.chosen = self._statistics()
 
     def _output_shape(self, of_axis=()):
-        shape = self.view.values.shape
-        return sum(((extent,) if axis not in self.axes else of_axis
+        shape = list(self.view.values.shape)
+        whole = self.axes[1:] if self.every else self.axes
+        if self.every:
+            shape[self.axes[0]] = -(-shape[self.axes[0]] // self.every)
+        return sum(((extent,) if axis not in whole else of_axis
                     for axis, extent in enumerate(shape)), ())  # fmt: skip
 
     def _type_to_ask_for(self):
@@ -75,15 +79,18 @@ class AxisReduction:
 
     def lines(self):
         """Of each output the elements that count, and their flat indices along the axes."""
-        values, kept = (
-            np.moveaxis(array, self.axes, range(-len(self.axes), 0)).reshape(
-                self.outputs, self.along
-            )
-            for array in (self.view.values, self.view.kept)
-        )
-        for line, counts in zip(values, kept):
-            places = np.flatnonzero(counts)
-            yield line[places], places
+        shape = self.view.values.shape
+        along = [extent if axis in self.axes else 1 for axis, extent in enumerate(shape)]
+        indices = np.broadcast_to(np.arange(self.along).reshape(along), shape)
+        for at in np.ndindex(self._output_shape(of_axis=(1,))):
+            place = tuple(slice(None) if axis in self.axes else index
+                          for axis, index in enumerate(at))  # fmt: skip
+            if self.every:
+                first = at[self.axes[0]] * self.every
+                group = slice(first, first + self.every)
+                place = (*place[: self.axes[0]], group, *place[self.axes[0] + 1 :])
+            counts = self.view.kept[place]
+            yield self.view.values[place][counts], indices[place][counts]
 
     def results(self, statistic):
         """Elements of the output's type, or a reason (with `output N` in it) why there are none."""
@@ -132,6 +139,7 @@ class AxisReduction:
         rank = len(self.view.values.shape)
         axes = [axis - rank * int(self.random.random() < 0.3) for axis in self.axes]
         words = ["--axis=" + ",".join(map(str, axes)), "--ops", ",".join(statistics)]
+        words += ["--every", self.every] * bool(self.every)
         words += ["--overflow", "wrap"] * self.wraps + ["--keepdims"] * self.keeps_dimensions
         for option, value in self.options.items():
             words += [f"--{option}", value]

@@ -87,8 +87,8 @@ class ReduceCommand : public Command {
       return require_output(options_.output, "--axis makes datasets");
     }
     if (!options_.output.path.empty() || options_.output_type || options_.output.force ||
-        options_.keep_dimensions || options_.empty != "auto")
-      throw usage_error("-o, --output-type, --empty, --keepdims and --force need --axis",
+        options_.every > 0 || options_.keep_dimensions || options_.empty != "auto")
+      throw usage_error("-o, --every, --output-type, --empty, --keepdims and --force need --axis",
                         "without it the results are numbers, not datasets",
                         "Name the axes with --axis, or write a report with --json or --csv.");
   }
@@ -131,12 +131,21 @@ class ReduceCommand : public Command {
         "ones count from the last; --ops is sum if not given",
         [this](const std::string& text) { options_.axes = parse_axes("--axis", text); })
         ->group(axes_group);
+    add("--every", "N",
+        "Reduce N indices along the first of these dimensions at a time, as the hours of each day; "
+        "the last time what is left",
+        [this](const std::string& text) {
+          constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
+          options_.every = parse_integer("--every", text, 1, maximum);
+        })
+        ->group(axes_group);
     application()
         .add_flag("--keepdims", options_.keep_dimensions,
                   "Leave these dimensions in the output, with extent 1, as NumPy's keepdims")
         ->group(axes_group);
     add_output_options(application(), options_.output,
-                       ", or for several --ops what their names begin with (DATASET_mean, ...)", axes_group);
+                       ", or for several --ops what their names begin with (DATASET_mean, ...)",
+                       axes_group);
     add("--empty", "auto|VALUE",
         "What extrema are where all elements are left out; the dataset's _FillValue if not given, "
         "or NaN, or netCDF's default of integers",
@@ -156,6 +165,7 @@ class ReduceCommand : public Command {
       members["schema"] = axes_schema;
       members["axis"] = result.axes;
       if (!result.axis_names.empty()) members["axis_names"] = result.axis_names;
+      if (options_.every > 0) members["every"] = options_.every;
     }
     members.update(along_axes() ? Json{{"results", outputs_json(result)}} : members_of(result));
     Report report = dataset_report(run, options_.view, lines(result), members, common_.timings);

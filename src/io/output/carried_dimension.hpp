@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/layout/partition.hpp"
 #include "core/layout/selection.hpp"
 
 namespace warpfold::io {
@@ -10,16 +11,23 @@ namespace warpfold::io {
 struct CarriedDimension {
   enum class Fate : std::uint8_t {
     kept,
-    reduced,         ///< outputs lack it
-    reduced_to_one,  ///< outputs have it with extent 1
-    merged,          ///< outputs have one dimension for all that are merged
+    reduced,           ///< outputs lack it
+    reduced_to_cells,  ///< outputs have an index for each cell of consecutive elements
+    merged,            ///< outputs have one dimension for all that are merged
   };
 
   Slice selected;  ///< of the stored dimension
   Fate fate = Fate::kept;
+  std::uint64_t cell_elements = 0;  ///< of all cells but the last; 0: there is one cell
 
   bool is_left() const {
-    return fate == Fate::reduced_to_one || (fate == Fate::kept && !selected.dropped);
+    return fate == Fate::reduced_to_cells || (fate == Fate::kept && !selected.dropped);
+  }
+
+  /// Returns its cells where it is reduced, otherwise its elements.
+  std::uint64_t extent() const {
+    if (fate == Fate::kept) return selected.count;
+    return cell_elements == 0 ? 1 : ceil_div(selected.count, cell_elements);
   }
 };
 

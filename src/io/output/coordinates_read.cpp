@@ -69,9 +69,9 @@ class CoordinateReader {
       : dataset_(dataset), source_(dimensions.begin(), dimensions.end()) {
     // One element is that element, and no cell.
     for (CarriedDimension& dimension : source_) {
-      if (dimension.selected.count != 1) continue;
+      if (dimension.selected.count != 1 && dimension.cell_elements != 1) continue;
       if (dimension.fate == Fate::reduced) dimension.selected.dropped = true;
-      if (dimension.fate == Fate::reduced || dimension.fate == Fate::reduced_to_one)
+      if (dimension.fate == Fate::reduced || dimension.fate == Fate::reduced_to_cells)
         dimension.fate = Fate::kept;
     }
   }
@@ -91,9 +91,8 @@ class CoordinateReader {
       }
       // The netCDF library 4.9 can't open a file where dimensions without a name follow others.
       if (is_left && result_.of_outputs.back().empty()) {
-        const std::uint64_t extent = source_[d].fate == Fate::kept ? source_[d].selected.count : 1;
         result_.of_outputs.back().push_back(
-            add_dimension("phony_dim_" + std::to_string(d), extent));
+            add_dimension("phony_dim_" + std::to_string(d), source_[d].extent()));
       }
     }
     carry_listed();
@@ -137,13 +136,12 @@ class CoordinateReader {
     if (name.empty() || dimension.fate == Fate::merged) return std::nullopt;
     std::optional<std::size_t> number;
     if (dimension.is_left()) {
-      const bool one = dimension.fate == Fate::reduced_to_one;
-      number = add_dimension(name, one ? 1 : dimension.selected.count);
+      number = add_dimension(name, dimension.extent());
       carried_dimensions_.emplace(key_of(scale.get()), *number);
     }
     const auto variable = attempt([&] {
       return dimension.fate == Fate::kept ? carry_values(scale, name, dimension.selected, number)
-                                          : carry_cell(scale, name, dimension.selected, number);
+                                          : carry_cells(scale, name, dimension, number);
     });
     if (number)
       result_.dimensions[*number].variable = variable;
@@ -183,25 +181,30 @@ class CoordinateReader {
     }
   }
 
-  /// Makes a coordinate of the cell that several elements make up.
-  std::optional<std::size_t> carry_cell(DatasetHandle& scale, const std::string& name,
-                                        const Slice& slice, std::optional<std::size_t> number) {
+  /// Makes a coordinate of the cells that several elements make up.
+  std::optional<std::size_t> carry_cells(DatasetHandle& scale, const std::string& name,
+                                         const CarriedDimension& dimension,
+                                         std::optional<std::size_t> number) {
+    const Slice& slice = dimension.selected;
     const auto shape = shape_of(scale.get(), cannot_read_variable);
     const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
     if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
         slice.count == 0 || !has_indices(slice, shape.front()) || !is_number(type.get()))
       return std::nullopt;
-    const std::vector<double> values = read_numbers(scale.get(), {slice});
+    std::vector<double> values = read_numbers(scale.get(), {slice});
     if (!is_monotonic(values)) return std::nullopt;
-    std::vector<double> ends{values.front(), values.back()};
+    const bool rises = values.front() < values.back();
     CarriedVariable bounds = attempt([&] {
-                               return outer_bounds(scale.get(), slice, ends);
+                               return bounds_of(scale.get(), slice, values);
                              }).value_or(CarriedVariable{name + "_bnds", {}, no_values(), {}});
+    const std::vector<double> ends = ends_of_cells(values, dimension, rises);
+    std::vector<double> middles;
+    for (std::size_t i = 0; i < ends.size(); i += 2)
+      middles.push_back(std::midpoint(ends[i], ends[i + 1]));
     const bool is_float = H5Tget_class(type.get()) == H5T_FLOAT;
     const hid_t written = is_float ? type.get() : H5T_NATIVE_DOUBLE;
-    const double middle = std::midpoint(ends[0], ends[1]);
-    std::vector<std::uint64_t> extents(number ? 1 : 0, 1);
-    CarriedVariable variable{name, {}, converted({&middle, 1}, written, extents), {}};
+    std::vector<std::uint64_t> extents(number ? 1 : 0, middles.size());
+    CarriedVariable variable{name, {}, converted(middles, written, extents), {}};
     if (number) variable.dimensions.emplace_back(number);
     variable.is_whole = false;
     extents.push_back(2);
@@ -216,10 +219,30 @@ class CoordinateReader {
 
   static StoredValues no_values() { return converted({}, H5T_NATIVE_DOUBLE, {0}); }
 
-  /// Puts the outer ones of a scale's bounds into `ends`, which are in the scale's order; returns
-  /// the variable without values, and with the dimension of the two bounds alone.
-  std::optional<CarriedVariable> outer_bounds(hid_t scale, const Slice& slice,
-                                              std::vector<double>& ends) {
+  /// Returns the outer ones of the bounds of each cell's first and last element, which rise or fall
+  /// as elements do. Of each element there is a value, or two.
+  static std::vector<double> ends_of_cells(const std::vector<double>& values,
+                                           const CarriedDimension& dimension, bool rises) {
+    const std::size_t width = values.size() / dimension.selected.count;
+    std::vector<double> ends;
+    for (std::uint64_t cell = 0; cell < dimension.extent(); ++cell) {
+      const std::uint64_t elements = dimension.cell_elements;
+      const std::uint64_t first = cell * elements;
+      const std::uint64_t last = elements == 0
+                                     ? dimension.selected.count - 1
+                                     : std::min(first + elements, dimension.selected.count) - 1;
+      const auto [least, most] =
+          std::minmax({values[first * width], values[first * width + width - 1],
+                       values[last * width], values[last * width + width - 1]});
+      ends.insert(ends.end(), {rises ? least : most, rises ? most : least});
+    }
+    return ends;
+  }
+
+  /// Puts the bounds of a scale's elements in place of their values; returns the variable without
+  /// values, and with the dimension of the two bounds alone.
+  std::optional<CarriedVariable> bounds_of(hid_t scale, const Slice& slice,
+                                           std::vector<double>& values) {
     const auto name = read_text_attribute(scale, "bounds", cannot_read_variable);
     if (!name) return std::nullopt;
     DatasetHandle bounds = open_named(scale, *name);
@@ -229,19 +252,15 @@ class CoordinateReader {
     if (shape.size() != 2 || shape[1] != 2 || !has_indices(slice, shape[0]) ||
         !is_number(type.get()))
       return std::nullopt;
-    Slice last{slice.start + (slice.count - 1) * slice.step, 1};
-    std::vector<double> cells = read_numbers(bounds.get(), {{slice.start, 1}, whole(2)});
-    const std::vector<double> last_cell = read_numbers(bounds.get(), {last, whole(2)});
-    cells.insert(cells.end(), last_cell.begin(), last_cell.end());
+    std::vector<double> cells = read_numbers(bounds.get(), {slice, whole(2)});
     if (!std::all_of(cells.begin(), cells.end(), [](double each) { return std::isfinite(each); }))
       return std::nullopt;
-    const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
-    ends = ends[0] < ends[1] ? std::vector{*least, *most} : std::vector{*most, *least};
     CarriedVariable variable{own_name_of(bounds.get(), cannot_read_variable), {}, no_values(), {}};
     std::vector<std::vector<DatasetHandle>> scales = scales_of(bounds.get(), cannot_read_variable);
     if (!scales[1].empty())
       variable.dimensions.emplace_back(carry_other_dimension(std::move(scales[1].front()), 2));
     variable.source = std::move(bounds);
+    values = std::move(cells);
     return variable;
   }
 

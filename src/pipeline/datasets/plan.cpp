@@ -70,10 +70,10 @@ class Planner {
     plan_.items = tiling.items();
     for (std::uint64_t item = share.first; item < share.end(); ++item) {
       const ElementRange boxes = tiling.boxes(item);
-      std::uint64_t rows = 0;
+      std::uint64_t elements = 0;
       for (std::uint64_t box = boxes.first; box < boxes.end(); ++box)
-        rows += tiling.rows().region(box).elements();
-      add_item(rows * tiling.outputs().region(tiling.tile(item)).elements());
+        elements += tiling.box(tiling.tile(item), box).elements();
+      add_item(elements);
     }
     return of_all_ranks();
   }

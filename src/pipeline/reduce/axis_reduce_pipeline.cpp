@@ -48,7 +48,7 @@ class RowWork {
   std::vector<StageTiming> run() {
     while (const auto item = worker_.next()) {
       const std::uint64_t tile = job_.tiling.tile(*item);
-      if (writer_.failed_before(job_.tiling.outputs().region(tile))) continue;
+      if (writer_.failed_before(job_.tiling.outputs(tile))) continue;
       if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
       if (!reduce(*item)) return {};
     }
@@ -74,13 +74,13 @@ class RowWork {
   void open_next(std::uint64_t tile) {
     close(next_turn());
     open_[turn_] = OpenTile{tile};
-    job_.engine->begin(slot(turn_), job_.tiling.outputs().region(tile).elements());
+    job_.engine->begin(slot(turn_), job_.tiling.outputs(tile).elements());
   }
 
   void close(std::size_t turn) {
     if (!open_[turn]) return;
     const OpenTile open = *std::exchange(open_[turn], std::nullopt);
-    const Hyperslab outputs = job_.tiling.outputs().region(open.tile);
+    const Hyperslab outputs = job_.tiling.outputs(open.tile);
     const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot(turn)); });
     const std::optional<AxisTotals> complete = combining_.time(
         parts.counts.size() * sizeof(AxisCounts),
@@ -136,7 +136,7 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   StageTimer combine(registry, stage::combine);
   const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
   run_on_all(communicator, [&] {
-    if (shared) writer.write(job.tiling.outputs().region(shared->first), shared->second);
+    if (shared) writer.write(job.tiling.outputs(shared->first), shared->second);
   });
   writer.failure().throw_on_all_ranks(communicator);
   const StageTiming sync = sync_on_all_ranks([&] { writer.sync(); }, registry, communicator);
@@ -173,7 +173,7 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
         {view.info().format, view.decoding, tiling.max_elements(),
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
          &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
-        {needs, tiling.outputs().max_places(),
+        {needs, tiling.max_outputs(),
          turns_for(chunks_of_item(*job.source, tiling), mine.count, slots)});
   });
   AxisTiles tiles(tiling, view.value_type(), needs);

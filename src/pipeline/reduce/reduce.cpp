@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "core/results/summarize.hpp"
@@ -98,22 +100,38 @@ std::vector<std::string> axis_names(const AxisShape& array, const io::DatasetInf
   return std::ranges::count(names, "") == 0 ? names : std::vector<std::string>{};
 }
 
+/// Makes the array that is reduced of a dataset of that shape, in groups along the first axis if
+/// `every` is not 0.
+AxisShape array_of(const std::vector<std::uint64_t>& shape, std::span<const std::int64_t> axes,
+                   std::uint64_t every) {
+  std::optional<AxisGroups> groups;
+  if (every > 0) {
+    const int dimension = resolve_axes(axes.first(1), shape).front();
+    groups = groups_of_length(every, dimension, shape[static_cast<std::size_t>(dimension)]);
+  }
+  return {shape, resolve_axes(axes, shape), std::move(groups)};
+}
+
 /// Tells the shape of an output as it is stored.
 std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOptions& options) {
-  if (!options.keep_dimensions) return array.output_shape();
-  std::vector<std::uint64_t> shape = array.shape;
-  for (const int axis : array.along) shape[static_cast<std::size_t>(axis)] = 1;
+  std::vector<std::uint64_t> shape = array.output_shape();
+  if (!options.keep_dimensions) return shape;
+  const std::vector<int> kept = array.kept();
+  for (const int axis : array.along)
+    if (!std::ranges::binary_search(kept, axis)) shape.insert(shape.begin() + axis, 1);
   return shape;
 }
 
 /// Says what becomes of the dimensions of the stored dataset, some of which the array may lack.
-void mark_reduced(io::OutputSpec& file, const AxisShape& array, bool keep) {
+void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOptions& options) {
   using Fate = io::CarriedDimension::Fate;
   int axis = 0;
   for (io::CarriedDimension& dimension : file.dimensions) {
     if (dimension.selected.dropped) continue;
-    if (std::ranges::find(array.along, axis++) != array.along.end())
-      dimension.fate = keep ? Fate::reduced_to_one : Fate::reduced;
+    const bool grouped = array.groups && array.groups->dimension == axis;
+    if (std::ranges::find(array.along, axis++) == array.along.end()) continue;
+    dimension.fate = grouped || options.keep_dimensions ? Fate::reduced_to_cells : Fate::reduced;
+    if (grouped) dimension.cell_elements = options.every;
   }
 }
 
@@ -140,7 +158,7 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
         extremum ? dropped_of_extrema(view, options) : element_attributes(view);
     if (extremum) dataset.fill_value = options.summary.empty;
   }
-  mark_reduced(file, array, shape.size() == array.shape.size());
+  mark_reduced(file, array, options);
   file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
 }
 
@@ -178,7 +196,7 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
   std::optional<AxisShape> array;
   ReduceResult result;
   run_on_all(run.communicator, [&] {
-    array.emplace(view.info().shape, resolve_axes(axes, view.info().shape));
+    array.emplace(array_of(view.info().shape, axes, options.every));
     result.outputs = outputs_of(file.dataset, view.value_type(), options);
     require_rows(*array, options);
     if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
@@ -187,6 +205,8 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
   add_outputs(file, view, options, *array, result.outputs, result.output_shape);
   if (!result.axis_names.empty())
     file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names));
+  if (options.every > 0)
+    file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
   StagedDataset staged =
       run.reserving.time(0, [&] { return StagedDataset(file, run.communicator); });
   std::vector<StageTiming> stages;

@@ -8,7 +8,7 @@ namespace warpfold::pipeline {
 
 std::uint64_t chunks_of_item(const RegionSource& source, const AxisTiling& tiling) {
   return source.chunks_of_box(tiling.box_extents()) *
-         ceil_div(tiling.rows().items(), tiling.items_of_tile());
+         ceil_div(tiling.max_boxes(), tiling.items_of_tile());
 }
 
 CompressedChunks compressed_chunks(RegionSource& source, const AxisTiling& tiling,

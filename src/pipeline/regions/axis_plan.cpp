@@ -1,6 +1,8 @@
 #include "pipeline/regions/axis_plan.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -57,6 +59,21 @@ std::vector<std::uint64_t> extents_of(std::span<const std::uint64_t> shape,
   std::vector<std::uint64_t> extents;
   for (const int d : dimensions) extents.push_back(shape[static_cast<std::size_t>(d)]);
   return extents;
+}
+
+std::vector<int> without(std::vector<int> dimensions, int dimension) {
+  std::erase(dimensions, dimension);
+  return dimensions;
+}
+
+/// Returns an array whose extent along the axis of its groups is that of the longest of their runs.
+AxisShape longest_run_of(AxisShape array) {
+  if (!array.groups) return array;
+  const AxisGroups groups = *std::exchange(array.groups, std::nullopt);
+  std::uint64_t longest = 1;
+  for (const GroupRun& run : groups.runs) longest = std::max(longest, run.indices.count);
+  array.shape[static_cast<std::size_t>(groups.dimension)] = longest;
+  return array;
 }
 
 /// Grows boxes from the granule to the limits.
@@ -203,14 +220,37 @@ std::vector<int> resolve_axes(std::span<const std::int64_t> axes,
   return resolved;
 }
 
-AxisShape::AxisShape(std::vector<std::uint64_t> extents, std::span<const int> axes)
-    : shape(std::move(extents)), along(axes.begin(), axes.end()) {
+AxisGroups groups_of_length(std::uint64_t length, int dimension, std::uint64_t extent) {
+  AxisGroups groups{dimension, ceil_div(extent, length), {}};
+  groups.runs.reserve(groups.count);
+  for (std::uint64_t group = 0; group < groups.count; ++group)
+    groups.runs.push_back({block_range(extent, length, group), group});
+  return groups;
+}
+
+AxisShape::AxisShape(std::vector<std::uint64_t> extents, std::span<const int> axes,
+                     std::optional<AxisGroups> groups_of_rows)
+    : shape(std::move(extents)),
+      along(axes.begin(), axes.end()),
+      groups(std::move(groups_of_rows)) {
   for (int d = 0; d < static_cast<int>(shape.size()); ++d)
     if (!std::binary_search(along.begin(), along.end(), d)) across.push_back(d);
 }
 
 std::vector<std::uint64_t> AxisShape::row_shape() const { return extents_of(shape, along); }
-std::vector<std::uint64_t> AxisShape::output_shape() const { return extents_of(shape, across); }
+
+std::vector<int> AxisShape::kept() const {
+  std::vector<int> dimensions = across;
+  if (groups)
+    dimensions.insert(std::ranges::lower_bound(dimensions, groups->dimension), groups->dimension);
+  return dimensions;
+}
+
+std::vector<std::uint64_t> AxisShape::output_shape() const {
+  std::vector<std::uint64_t> extents = shape;
+  if (groups) extents[static_cast<std::size_t>(groups->dimension)] = groups->count;
+  return extents_of(extents, kept());
+}
 
 std::optional<AxisShape> lines_of(std::span<const std::uint64_t> shape,
                                   std::optional<std::int64_t> axis) {
@@ -244,18 +284,79 @@ AxisTiling::AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
                        std::uint64_t wanted_items)
     : array_(std::move(array)),
       box_extents_(std::move(box_extents)),
-      outputs_(array_.output_shape(), extents_of(box_extents_, array_.across)),
-      rows_(array_.row_shape(), extents_of(box_extents_, array_.along)),
-      items_of_tile_(std::min(rows_.items(), ceil_div(wanted_items, outputs_.items()))) {}
+      grouped_(array_.groups ? array_.groups->dimension : array_.along.front()),
+      other_axes_(without(array_.along, grouped_)),
+      across_(extents_of(array_.shape, array_.across), extents_of(box_extents_, array_.across)),
+      other_rows_(extents_of(array_.shape, other_axes_), extents_of(box_extents_, other_axes_)) {
+  const std::vector<GroupRun> all{{{0, array_.shape[static_cast<std::size_t>(grouped_)]}, 0}};
+  std::uint64_t boxes_before = 0;
+  for (const auto& [indices, group] : array_.groups ? array_.groups->runs : all) {
+    if (group == first_run_.size()) {
+      first_run_.push_back(runs_.size());
+      boxes_before = 0;
+    }
+    runs_.push_back({indices, boxes_before});
+    boxes_before += boxes_along(indices);
+  }
+  first_run_.push_back(runs_.size());
+  items_of_tile_ = std::min(max_boxes(), ceil_div(wanted_items, tiles()));
+}
+
+/// Boxes begin at multiples of their extent.
+std::uint64_t AxisTiling::boxes_along(const ElementRange& indices) const {
+  const std::uint64_t extent = box_extents_[static_cast<std::size_t>(grouped_)];
+  return ceil_div(indices.end(), extent) - indices.first / extent;
+}
+
+std::span<const AxisTiling::Run> AxisTiling::runs_of(std::uint64_t group) const {
+  return std::span(runs_).subspan(first_run_[group], first_run_[group + 1] - first_run_[group]);
+}
+
+std::uint64_t AxisTiling::boxes_of_group(std::uint64_t group) const {
+  const Run& last = runs_of(group).back();
+  return (last.boxes_before + boxes_along(last.indices)) * other_rows_.items();
+}
+
+std::uint64_t AxisTiling::boxes_of_tile(std::uint64_t tile) const {
+  return boxes_of_group(tile / across_.items());
+}
+
+std::uint64_t AxisTiling::max_boxes() const {
+  std::uint64_t boxes = 0;
+  for (std::uint64_t group = 0; group < groups(); ++group)
+    boxes = std::max(boxes, boxes_of_group(group));
+  return boxes;
+}
+
+ElementRange AxisTiling::indices_of(std::uint64_t group, std::uint64_t box_along) const {
+  const std::span<const Run> runs = runs_of(group);
+  const Run& run =
+      *std::prev(std::ranges::upper_bound(runs, box_along, std::less{}, &Run::boxes_before));
+  const std::uint64_t extent = box_extents_[static_cast<std::size_t>(grouped_)];
+  const std::uint64_t block = run.indices.first / extent + (box_along - run.boxes_before);
+  const std::uint64_t first = std::max(run.indices.first, block * extent);
+  return {first, std::min(run.indices.end() - first, (block + 1) * extent - first)};
+}
 
 ElementRange AxisTiling::boxes(std::uint64_t item) const {
-  return partition(rows_.items(), 1, items_of_tile_, item % items_of_tile_);
+  return partition(boxes_of_tile(tile(item)), 1, items_of_tile_, item % items_of_tile_);
+}
+
+Hyperslab AxisTiling::outputs(std::uint64_t tile) const {
+  Hyperslab outputs = across_.region(tile % across_.items());
+  if (!array_.groups) return outputs;
+  const auto place = std::ranges::lower_bound(array_.across, grouped_) - array_.across.begin();
+  outputs.start.insert(outputs.start.begin() + place, tile / across_.items());
+  outputs.count.insert(outputs.count.begin() + place, 1);
+  return outputs;
 }
 
 Hyperslab AxisTiling::box(std::uint64_t tile, std::uint64_t number) const {
   Hyperslab box{array_.shape, array_.shape};
-  place(outputs_.region(tile), array_.across, box);
-  place(rows_.region(number), array_.along, box);
+  place(across_.region(tile % across_.items()), array_.across, box);
+  place(other_rows_.region(number % other_rows_.items()), other_axes_, box);
+  const auto [first, count] = indices_of(tile / across_.items(), number / other_rows_.items());
+  place({{first}, {count}}, {&grouped_, 1}, box);
   return box;
 }
 
@@ -291,7 +392,8 @@ BoxIndices AxisTiling::row_indices(const Hyperslab& box) const {
 
 AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
                                 const AxisResources& resources) {
-  return {array, choose_box_extents(array, granule, limits_of(resources)), wanted_items(resources)};
+  return {array, choose_box_extents(longest_run_of(array), granule, limits_of(resources)),
+          wanted_items(resources)};
 }
 
 AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
@@ -306,7 +408,7 @@ AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint6
 }
 
 int AxisPlan::threads_for(std::uint64_t items) const {
-  const std::uint64_t parts = owner == TileOwner::rank ? items * tiling.rows().items() : items;
+  const std::uint64_t parts = owner == TileOwner::rank ? items * tiling.max_boxes() : items;
   return static_cast<int>(std::min(static_cast<std::uint64_t>(threads), parts));
 }
 

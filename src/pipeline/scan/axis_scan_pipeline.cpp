@@ -51,11 +51,11 @@ struct LineResults {
 class LineBoxes {
  public:
   LineBoxes(const AxisTiling& tiling, bool shared, WorkQueue::Worker& worker)
-      : tiling_(tiling), boxes_(shared ? 1 : tiling.rows().items()), worker_(worker) {}
+      : tiling_(tiling), boxes_(shared ? 1 : tiling.max_boxes()), worker_(worker) {}
 
   /// Returns what the queue's items stand for, of so many tiles.
   static ElementRange items_of(ElementRange tiles, const AxisTiling& tiling, bool shared) {
-    const std::uint64_t boxes = shared ? tiling.rows().items() : 1;
+    const std::uint64_t boxes = shared ? tiling.max_boxes() : 1;
     return {tiles.first * boxes, tiles.count * boxes};
   }
 
@@ -73,7 +73,7 @@ class LineBoxes {
       next_ = *item * boxes_;
       left_ = boxes_;
     }
-    const std::uint64_t rows = tiling_.rows().items();
+    const std::uint64_t rows = tiling_.max_boxes();
     const std::uint64_t tile = next_ / rows;
     const std::uint64_t number = next_ % rows;
     ++next_;
@@ -220,7 +220,7 @@ ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& r
 int boxes_ahead(const RegionSource& source, const AxisTiling& tiling, std::uint64_t tiles,
                 int threads) {
   return parts_under_way(source.chunks_of_box(tiling.box_extents()), threads,
-                         tiles * tiling.rows().items() / static_cast<std::uint64_t>(threads));
+                         tiles * tiling.max_boxes() / static_cast<std::uint64_t>(threads));
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
         {view.info().format, view.decoding, tiling.max_elements(),
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
          &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
-        {spec, tiling.outputs().max_places(), boxes_ahead(*job.source, tiling, mine.count, slots)});
+        {spec, tiling.max_outputs(), boxes_ahead(*job.source, tiling, mine.count, slots)});
   });
   return carry_out(job, LineBoxes::items_of(mine, tiling, job.engine->shares_lines()),
                    std::min(slots, job.engine->slots()), run);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -55,12 +57,30 @@ class RandomTiling {
       if (between(0, 1) == 1) axes.push_back(d);
     }
     if (axes.empty()) axes.push_back(static_cast<int>(between(0, shape.size() - 1)));
-    AxisShape array(shape, axes);
+    const AxisShape array(shape, axes, groups(axes, shape));
     const AxisBoxLimits limits{between(1, 200), between(1, 40), between(1, 8)};
     return {array, choose_box_extents(array, granule, limits)};
   }
 
  private:
+  /// Gives each index along one of the axes, or some of them together, a group.
+  std::optional<AxisGroups> groups(const std::vector<int>& axes, const Extents& shape) {
+    if (between(0, 1) == 1) return std::nullopt;
+    AxisGroups groups{axes[between(0, axes.size() - 1)], between(1, 3), {}};
+    const std::uint64_t extent = shape[static_cast<std::size_t>(groups.dimension)];
+    groups.count = std::min(groups.count, extent);
+    for (std::uint64_t first = 0; first < extent;) {
+      const std::uint64_t runs = groups.runs.size();
+      const std::uint64_t group = runs < groups.count ? runs : between(0, groups.count - 1);
+      const std::uint64_t left = extent - first;
+      const std::uint64_t needed = runs < groups.count ? groups.count - runs - 1 : 0;
+      groups.runs.push_back({{first, between(1, left - needed)}, group});
+      first = groups.runs.back().indices.end();
+    }
+    std::ranges::stable_sort(groups.runs, std::less{}, &GroupRun::group);
+    return groups;
+  }
+
   std::uint64_t between(std::uint64_t minimum, std::uint64_t maximum) {
     return std::uniform_int_distribution<std::uint64_t>(minimum, maximum)(random_);
   }
@@ -90,13 +110,30 @@ std::uint64_t index_along(const Extents& at, std::span<const int> dimensions,
   return index;
 }
 
+std::uint64_t group_of(std::uint64_t index, const AxisGroups& groups) {
+  for (const GroupRun& run : groups.runs)
+    if (index >= run.indices.first && index < run.indices.end()) return run.group;
+  ADD_FAILURE() << index << " has no group";
+  return 0;
+}
+
+std::uint64_t output_of(Extents at, const AxisShape& array) {
+  Extents shape = array.shape;
+  if (array.groups) {
+    const auto d = static_cast<std::size_t>(array.groups->dimension);
+    at[d] = group_of(at[d], *array.groups);
+    shape[d] = array.groups->count;
+  }
+  return index_along(at, array.kept(), shape);
+}
+
 TEST(AxisTiling, BoxesHoldEachElementOnce) {
   RandomTiling make(1);
   for (int round = 0; round < 200; ++round) {
     const AxisTiling tiling = make();
     std::set<Extents> seen;
-    for (std::uint64_t tile = 0; tile < tiling.outputs().items(); ++tile)
-      for (std::uint64_t number = 0; number < tiling.rows().items(); ++number) {
+    for (std::uint64_t tile = 0; tile < tiling.tiles(); ++tile)
+      for (std::uint64_t number = 0; number < tiling.boxes_of_tile(tile); ++number) {
         const Hyperslab box = tiling.box(tile, number);
         ASSERT_LE(box.elements(), tiling.max_elements());
         for_each_element(box,
@@ -111,16 +148,16 @@ TEST(AxisTiling, PlacesAreRowsOfOutputs) {
   for (int round = 0; round < 200; ++round) {
     const AxisTiling tiling = make();
     const AxisShape& array = tiling.array();
-    for (std::uint64_t tile = 0; tile < tiling.outputs().items(); ++tile) {
-      const Hyperslab outputs = tiling.outputs().region(tile);
-      ASSERT_LE(outputs.elements(), tiling.outputs().max_places());
+    for (std::uint64_t tile = 0; tile < tiling.tiles(); ++tile) {
+      const Hyperslab outputs = tiling.outputs(tile);
+      ASSERT_LE(outputs.elements(), tiling.max_outputs());
       Extents output_indices(outputs.elements());
       for_each_run(outputs, array.output_shape(),
                    [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
                      for (std::uint64_t i = 0; i < count; ++i)
                        output_indices[place + i] = index + i;
                    });
-      const Hyperslab box = tiling.box(tile, tiling.rows().items() - 1);
+      const Hyperslab box = tiling.box(tile, tiling.boxes_of_tile(tile) - 1);
       const Extents stride = tiling.matrix_strides(box);
       const BoxIndices rows = tiling.row_indices(box);
       std::set<std::uint64_t> places;
@@ -128,8 +165,7 @@ TEST(AxisTiling, PlacesAreRowsOfOutputs) {
         std::uint64_t place = 0;
         for (std::size_t d = 0; d < at.size(); ++d) place += (at[d] - box.start[d]) * stride[d];
         places.insert(place);
-        ASSERT_EQ(output_indices[place % outputs.elements()],
-                  index_along(at, array.across, array.shape));
+        ASSERT_EQ(output_indices[place % outputs.elements()], output_of(at, array));
         ASSERT_EQ(rows(place / outputs.elements()), index_along(at, array.along, array.shape));
       });
       ASSERT_EQ(places.size(), box.elements());
@@ -143,7 +179,8 @@ TEST(AxisTiling, RunsOfABoxAreItsElementsInOrder) {
   for (int round = 0; round < 200; ++round) {
     const AxisTiling tiling = make();
     const Extents& shape = tiling.array().shape;
-    const Hyperslab box = tiling.box(tiling.outputs().items() - 1, tiling.rows().items() - 1);
+    const Hyperslab box =
+        tiling.box(tiling.tiles() - 1, tiling.boxes_of_tile(tiling.tiles() - 1) - 1);
     Extents from_runs;
     for_each_run(box, shape, [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
       ASSERT_EQ(place, from_runs.size());
@@ -154,6 +191,16 @@ TEST(AxisTiling, RunsOfABoxAreItsElementsInOrder) {
                      [&](const Extents& at, auto) { expected.push_back(flat_index(at, shape)); });
     ASSERT_EQ(from_runs, expected);
   }
+}
+
+TEST(GroupsOfLength, EndWithWhatIsLeft) {
+  const AxisGroups groups = groups_of_length(4, 1, 10);
+  EXPECT_EQ(groups.count, 3u);
+  ASSERT_EQ(groups.runs.size(), 3u);
+  EXPECT_EQ(groups.runs[2].indices.first, 8u);
+  EXPECT_EQ(groups.runs[2].indices.count, 2u);
+  const std::vector<int> axes{1};
+  EXPECT_EQ(AxisShape({5, 10, 6}, axes, groups).output_shape(), (Extents{5, 3, 6}));
 }
 
 Extents extents(const Extents& shape, int axis, const Extents& granule, AxisBoxLimits limits) {
@@ -206,13 +253,13 @@ TEST(AxisTiling, EveryBoxIsInOneItemAndEveryItemOfOneRank) {
   for (const int axis : {0, 1}) {
     const AxisResources resources{1000, 192, 2, 3};
     const AxisTiling tiling = tiling_of({3000, 7}, axis, resources);
-    std::vector<int> taken(tiling.outputs().items() * tiling.rows().items());
+    std::vector<int> taken(tiling.tiles() * tiling.max_boxes());
     for (int rank = 0; rank < resources.ranks; ++rank) {
       const ElementRange share = share_of(tiling.items(), resources.ranks, rank);
       for (std::uint64_t item = share.first; item < share.end(); ++item) {
         const ElementRange boxes = tiling.boxes(item);
         for (std::uint64_t box = boxes.first; box < boxes.end(); ++box)
-          ++taken[tiling.tile(item) * tiling.rows().items() + box];
+          ++taken[tiling.tile(item) * tiling.max_boxes() + box];
       }
     }
     EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<long>(taken.size()));
