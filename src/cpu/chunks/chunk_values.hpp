@@ -1,16 +1,30 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 #include "core/values/decoding.hpp"
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
+#include "cpu/chunks/element_decoder.hpp"
 
 namespace warpfold::cpu {
+
+/// In place of a float that is left out: a NaN that is not the canonical one.
+template <class T>
+inline const T left_out_mark = std::bit_cast<T>(
+    static_cast<Word<T>>(std::bit_cast<Word<T>>(std::numeric_limits<T>::quiet_NaN()) + 1));
+
+template <class T>
+bool is_left_out_mark(T value) {
+  return std::bit_cast<Word<T>>(value) == std::bit_cast<Word<T>>(left_out_mark<T>);
+}
 
 /// Gives the values of chunks' elements, stored as `Stored`: of type Value, floats of 16 bits
 /// widened.
@@ -20,8 +34,18 @@ class ChunkValues {
   ChunkValues(const Kernels& kernels, ByteOrder order, const Decoding& decoding)
       : decoder_(kernels, order),
         decoding_(decoding),
-        as_stored_(std::is_same_v<Stored, Value> && !decoding.unpacking.active &&
-                   (order == native_byte_order || sizeof(Stored) == 1)) {}
+        as_stored_(std::is_same_v<Stored, Value> && decoding.trivial() &&
+                   (order == native_byte_order || sizeof(Stored) == 1)) {
+    // A decoder leaves floats of 16 bits as they are stored.
+    const bool of_value_type = std::is_same_v<Stored, Value> || decoding.unpacking.active;
+    if constexpr (std::is_floating_point_v<Value>)
+      if (!decoding.trivial() && of_value_type)
+        marking_ = make_element_decoder(kernels, {element_type_of<Stored>(), order}, decoding,
+                                        std::bit_cast<Word<Value>>(left_out_mark<Value>));
+  }
+
+  /// Tells whether those that are left out have left_out_mark for a value.
+  bool marks_left_out() const { return marking_ != nullptr; }
 
   /// Returns the values of the `n` elements from `first` on, whether they count or not; valid until
   /// the next call.
@@ -30,11 +54,13 @@ class ChunkValues {
       if (const std::byte* ready = elements.in_place(first))
         return reinterpret_cast<const Value*>(ready);
     values_.resize(std::max<std::size_t>(values_.size(), n));
-    for_each_block(elements, first, n,
-                   [&](const Decoded<Stored>* x, std::size_t size, std::uint64_t place) {
-                     for (std::size_t i = 0; i < size; ++i)
-                       decode(decoding_, x[i], values_[place + i]);
-                   });
+    for_each_block(
+        elements, first, n, [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
+          if (marking_)
+            return marking_->fill(stored, size, reinterpret_cast<std::byte*>(&values_[place]));
+          const Decoded<Stored>* x = decoder_.decode(stored, size);
+          for (std::size_t i = 0; i < size; ++i) decode(decoding_, x[i], values_[place + i]);
+        });
     return values_.data();
   }
 
@@ -43,7 +69,8 @@ class ChunkValues {
   void for_each_counted(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
                         Body&& body) {
     for_each_block(elements, first, n,
-                   [&](const Decoded<Stored>* x, std::size_t size, std::uint64_t place) {
+                   [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
+                     const Decoded<Stored>* x = decoder_.decode(stored, size);
                      for (std::size_t i = 0; i < size; ++i)
                        if (Value value; decode(decoding_, x[i], value)) body(value, place + i);
                    });
@@ -60,13 +87,14 @@ class ChunkValues {
         elements.copy(first + done, size, stored_);
         stored = stored_;
       }
-      body(decoder_.decode(stored, size), size, done);
+      body(stored, size, done);
     }
   }
 
   BlockDecoder<Stored> decoder_;
   Decoding decoding_;
   bool as_stored_;
+  std::unique_ptr<ElementDecoder> marking_;
   std::vector<Value> values_;
   alignas(64) std::byte stored_[block_elements * sizeof(Stored)];
 };

@@ -25,9 +25,13 @@ class DecodedBlocks {
     for (std::uint64_t first = 0; first < n; first += block_elements) {
       const auto size =
           static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
-      const std::size_t kept =
-          decoder_->keep(stored + first * element_bytes_, size, values_, places_);
-      if (kept > 0) take(values_, kept, indices.from(first).at(places_));
+      const DecodedValues decoded = decoder_->decode(stored + first * element_bytes_, size);
+      if (decoded.kept == size) {
+        take(decoded.values, size, indices.from(first));
+      } else if (decoded.kept > 0) {
+        decoder_->pack(decoded, size, values_, places_);
+        take(values_, decoded.kept, indices.from(first).at(places_));
+      }
     }
   }
 

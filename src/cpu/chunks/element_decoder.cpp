@@ -1,55 +1,161 @@
 #include "cpu/chunks/element_decoder.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
+#include <type_traits>
 
 #include "cpu/chunks/block_decoder.hpp"
+#include "cpu/chunks/key_filter.hpp"
 
 namespace warpfold::cpu {
 namespace {
 
 static_assert(block_elements <= std::size_t{1} << 16, "places have 16 bits");
 
+/// Brings what counts together: whole groups as they are, of others element by element.
+template <class Word>
+void pack_words(const Word* x, const std::uint8_t* counts, std::size_t n, Word* values,
+                std::uint16_t* places) {
+  constexpr std::size_t group = 8;
+  constexpr std::uint64_t all = 0x0101010101010101;
+  std::size_t kept = 0;
+  for (std::size_t first = 0; first < n; first += group) {
+    const std::size_t size = std::min(group, n - first);
+    std::uint64_t counting = 0;
+    std::memcpy(&counting, counts + first, size);
+    if (counting == 0) continue;
+    if (counting == all) {
+      std::memcpy(values + kept, x + first, group * sizeof(Word));
+      for (std::size_t i = 0; i < group; ++i)
+        places[kept + i] = static_cast<std::uint16_t>(first + i);
+      kept += group;
+      continue;
+    }
+    for (std::size_t i = first; i < first + size; ++i) {
+      values[kept] = x[i];
+      places[kept] = static_cast<std::uint16_t>(i);
+      kept += counts[i];
+    }
+  }
+}
+
+/// Selects values as a ValueFilter does.
+template <class T>
+class ValueSelection {
+ public:
+  ValueSelection(const Kernels& kernels, const ValueFilter& filter)
+      : select_(kernels_of<T>(kernels).decoding.select),
+        all_(filter.selects_all()),
+        keys_(key_filter_of<T>(filter)) {}
+
+  bool all() const { return all_; }
+
+  /// Writes which values count; returns how many.
+  std::size_t select(const T* x, std::size_t n, std::uint8_t* counts) const {
+    return select_(x, n, keys_, counts);
+  }
+
+ private:
+  SelectValues<T> select_;
+  bool all_;
+  KeyFilter<NativeKey<T>> keys_;
+};
+
 template <class Stored, class Value>
 class TypedElementDecoder final : public ElementDecoder {
  public:
   TypedElementDecoder(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
                       std::uint64_t left_out)
-      : blocks_(kernels, order),
-        decoding_(decoding),
-        left_out_(std::bit_cast<Value>(static_cast<Word<Value>>(left_out))) {}
+      : kernels_(kernels),
+        blocks_(kernels, order),
+        unpacking_(decoding.unpacking),
+        stored_(kernels, decoding.stored),
+        selected_(kernels, decoding.values),
+        left_out_(static_cast<Word<Value>>(left_out)) {}
 
-  std::size_t keep(const std::byte* stored, std::size_t n, std::byte* values,
-                   std::uint16_t* places) override {
-    const Stored* elements = blocks_.native(stored, n);
-    auto* kept_values = reinterpret_cast<Value*>(values);
-    const Decoding decoding = decoding_;  // that no store can change
+  DecodedValues decode(const std::byte* stored, std::size_t n) override {
+    const Element* x = blocks_.decode(stored, n);
+    const Value* values = values_of(stored, x, n);
+    std::size_t kept = n;
+    if (!stored_.all()) kept = stored_.select(x, n, counts_);
+    if (!selected_.all() && kept > 0) {
+      std::uint8_t* const counts = stored_.all() ? counts_ : selected_counts_;
+      kept = selected_.select(comparable(values, x), n, counts);
+      if (!stored_.all()) kept = both_count(n);
+    }
+    return {reinterpret_cast<const std::byte*>(values), counts_, kept};
+  }
+
+  void pack(const DecodedValues& decoded, std::size_t n, std::byte* values,
+            std::uint16_t* places) const override {
+    if (decoded.kept == n) {
+      std::memcpy(values, decoded.values, n * sizeof(Value));
+      for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<std::uint16_t>(i);
+    } else if (decoded.kept > 0) {
+      pack_words(reinterpret_cast<const Word<Value>*>(decoded.values), decoded.counts, n,
+                 reinterpret_cast<Word<Value>*>(values), places);
+    }
+  }
+
+  void fill(const std::byte* stored, std::size_t n, std::byte* values) override {
+    const DecodedValues decoded = decode(stored, n);
+    if (decoded.kept == n) std::memset(counts_, 1, n);
+    if (decoded.kept == 0) std::memset(counts_, 0, n);
+    using Replaced = std::conditional_t<std::is_same_v<Value, Decoded<Value>>, Value, Word<Value>>;
+    kernels_of<Replaced>(kernels_).decoding.replace(
+        reinterpret_cast<const Replaced*>(decoded.values), n, counts_,
+        std::bit_cast<Replaced>(left_out_), reinterpret_cast<Replaced*>(values));
+  }
+
+ private:
+  using Element = Decoded<Stored>;
+
+  const Value* values_of(const std::byte* stored, const Element* x, std::size_t n) {
+    if (!unpacking_.active) return reinterpret_cast<const Value*>(blocks_.native(stored, n));
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (is_floating(unpacking_.product)) {
+        const auto& kernels = kernels_of<Element>(kernels_).decoding;
+        const UnpackTerms terms{unpacking_.scale, unpacking_.offset,
+                                unpacking_.product == ElementType::f32};
+        if constexpr (std::is_same_v<Value, float>)
+          kernels.unpack_f32(x, n, terms, values_);
+        else
+          kernels.unpack_f64(x, n, terms, values_);
+        return values_;
+      }
+    }
+    if constexpr (std::is_floating_point_v<Value> || sizeof(Value) == sizeof(std::uint64_t))
+      for (std::size_t i = 0; i < n; ++i) values_[i] = unpacked<Value>(x[i], unpacking_);
+    return values_;
+  }
+
+  /// Values as kernels compare them: floats of 16 bits widened, which are as they are stored.
+  static const Decoded<Value>* comparable(const Value* values, const Element* x) {
+    if constexpr (std::is_same_v<Value, Decoded<Value>>)
+      return values;
+    else
+      return x;
+  }
+
+  std::size_t both_count(std::size_t n) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      Value value;
-      const bool counts = decode(decoding, elements[i], value);
-      kept_values[kept] = value;
-      places[kept] = static_cast<std::uint16_t>(i);
-      kept += counts ? 1 : 0;
+      counts_[i] &= selected_counts_[i];
+      kept += counts_[i];
     }
     return kept;
   }
 
-  void fill(const std::byte* stored, std::size_t n, std::byte* values) override {
-    const Stored* elements = blocks_.native(stored, n);
-    auto* all_values = reinterpret_cast<Value*>(values);
-    const Decoding decoding = decoding_;
-    const Value left_out = left_out_;
-    for (std::size_t i = 0; i < n; ++i) {
-      Value value;
-      const bool counts = decode(decoding, elements[i], value);
-      all_values[i] = counts ? value : left_out;
-    }
-  }
-
- private:
+  const Kernels& kernels_;
   BlockDecoder<Stored> blocks_;
-  Decoding decoding_;
-  Value left_out_;
+  Unpacking unpacking_;
+  ValueSelection<Element> stored_;
+  ValueSelection<Decoded<Value>> selected_;
+  Word<Value> left_out_;
+  alignas(64) Value values_[block_elements];
+  alignas(64) std::uint8_t counts_[block_elements];
+  alignas(64) std::uint8_t selected_counts_[block_elements];
 };
 
 }  // namespace

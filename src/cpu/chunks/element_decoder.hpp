@@ -10,19 +10,38 @@
 
 namespace warpfold::cpu {
 
+/// What a decoder makes of a block.
+struct DecodedValues {
+  const std::byte* values = nullptr;     ///< of all elements
+  const std::uint8_t* counts = nullptr;  ///< 1 or 0 of each, where not all count
+  std::size_t kept = 0;                  ///< how many count
+};
+
 /// Applies a Decoding to blocks of at most block_elements elements, of one thread. Stored elements
 /// are aligned to their size; values are of Decoding::value_type(), in native byte order.
 class ElementDecoder {
  public:
   virtual ~ElementDecoder() = default;
 
-  /// Writes the values that count among `n` elements, packed, and their places; returns how many.
-  /// Both outputs have room for n.
-  virtual std::size_t keep(const std::byte* stored, std::size_t n, std::byte* values,
-                           std::uint16_t* places) = 0;
+  /// Returns the values of `n` elements and which count; valid until the next call.
+  virtual DecodedValues decode(const std::byte* stored, std::size_t n) = 0;
 
-  /// The values of all `n` elements; those that don't count get the value given for them.
+  /// Writes the values that count among `n` decoded elements, packed, and their places. Both
+  /// outputs have room for n.
+  virtual void pack(const DecodedValues& decoded, std::size_t n, std::byte* values,
+                    std::uint16_t* places) const = 0;
+
+  /// The values of all `n` elements; those that don't count get the value given for them. Where
+  /// values are floats of 32 or 64 bits, NaN is canonical.
   virtual void fill(const std::byte* stored, std::size_t n, std::byte* values) = 0;
+
+  /// Writes what pack() does of `n` stored elements; returns how many count.
+  std::size_t keep(const std::byte* stored, std::size_t n, std::byte* values,
+                   std::uint16_t* places) {
+    const DecodedValues decoded = decode(stored, n);
+    pack(decoded, n, values, places);
+    return decoded.kept;
+  }
 };
 
 /// `left_out` has the bits of the value that fill() gives elements that don't count.

@@ -159,6 +159,49 @@ template <class T>
 using AddToLines = std::size_t (*)(const T* x, std::size_t n, LinePairs lines, bool exclusive,
                                    bool to_odd, double* prefixes);
 
+/// Numbers of T's width, or 32 bits, in the order of T's values, of which -0.0 and 0.0 are one.
+template <class T>
+using NativeKey = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
+
+inline constexpr int max_excluded_keys = 8;
+
+/// Selects keys: minimum, minimum + 1, ... minimum + span, counted modulo 2^32 or 2^64, without the
+/// excluded ones, the first of which fills up the array; of NaN all or none.
+template <class Key>
+struct KeyFilter {
+  Key minimum = 0;
+  Key span = ~Key{0};
+  Key excluded[max_excluded_keys] = {};
+  int excluded_count = 0;
+  bool nan = true;
+};
+
+/// Writes for each of `n` <= block_elements elements 1 where it is selected, otherwise 0; returns
+/// how many are.
+template <class T>
+using SelectValues = std::size_t (*)(const T* x, std::size_t n,
+                                     const KeyFilter<NativeKey<T>>& filter, std::uint8_t* counts);
+
+/// An Unpacking whose product and sum are of floats.
+struct UnpackTerms {
+  double scale;
+  double offset;
+  bool product_is_f32;
+};
+
+template <class T, class Value>
+using UnpackValues = void (*)(const T* x, std::size_t n, const UnpackTerms& terms, Value* values);
+
+template <class T>
+struct DecodingKernels {
+  SelectValues<T> select;
+  UnpackValues<T, float> unpack_f32;
+  UnpackValues<T, double> unpack_f64;
+
+  /// Copies elements, `left_out` in place of those that don't count, NaN canonical.
+  void (*replace)(const T* x, std::size_t n, const std::uint8_t* counts, T left_out, T* values);
+};
+
 template <class T>
 struct IntegerKernels {
   int128 (*sum)(const T* x, std::size_t n);
@@ -170,6 +213,7 @@ struct IntegerKernels {
   IntegerColumnSums<T> column_magnitudes;
   ColumnExtrema<T> column_extrema;
   FindRegions<T> find_regions;
+  DecodingKernels<T> decoding;
 };
 
 template <class T>
@@ -206,6 +250,7 @@ struct FloatKernels {
   bool (*all_finite)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns);
   FindRegions<T> find_regions;
   AddToLines<T> add_to_lines;
+  DecodingKernels<T> decoding;
 };
 
 /// One instruction set's kernels.

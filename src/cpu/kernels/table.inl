@@ -25,6 +25,7 @@ namespace {
 
 #include "cpu/kernels/float_blocks.inl"
 #include "cpu/kernels/integer_blocks.inl"
+#include "cpu/kernels/selection.inl"
 #include "cpu/kernels/tile_scan.inl"
 
 #include "cpu/kernels/columns.inl"
@@ -33,11 +34,14 @@ namespace {
 
 }  // namespace
 
+#define WARPFOLD_DECODING(T) \
+  { select_values<T>, unpack_values<T, float>, unpack_values<T, double>, replace_values<T> }
+
 #define WARPFOLD_INTEGER_KERNELS(T)                                                       \
   {                                                                                       \
     integer_sum<T>, integer_absolute<T>, integer_squares<T>, integer_extrema<T>, find<T>, \
         integer_column_sums<T, false>, integer_column_sums<T, true>, column_extrema<T>,   \
-        find_regions<T>                                                                   \
+        find_regions<T>, WARPFOLD_DECODING(T)                                                \
   }
 
 #define WARPFOLD_EXTRACTIONS(T, term)                                                  \
@@ -82,7 +86,8 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      scan_tile<true, float>,
      WARPFOLD_COLUMNS(float),
      find_regions<float>,
-     add_to_lines<float>},
+     add_to_lines<float>,
+     WARPFOLD_DECODING(float)},
     {{WARPFOLD_EXTRACTIONS(double, Term::value), WARPFOLD_EXTRACTIONS(double, Term::magnitude),
       WARPFOLD_EXTRACTIONS(double, Term::square), WARPFOLD_EXTRACTIONS(double, Term::square_error)},
      float_extrema<double>,
@@ -93,7 +98,8 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      scan_tile<true, double>,
      WARPFOLD_COLUMNS(double),
      find_regions<double>,
-     add_to_lines<double>},
+     add_to_lines<double>,
+     WARPFOLD_DECODING(double)},
     add_columns,
     swap_bytes<std::uint16_t>,
     swap_bytes<std::uint32_t>,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/results/axis_parts.hpp"
+#include "cpu/chunks/chunk_values.hpp"
 #include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu {
@@ -19,7 +20,9 @@ inline constexpr std::size_t vector_columns = 8;
 /// What one thread has reduced into outputs side by side.
 class AxisOutputs {
  public:
-  AxisOutputs(const Kernels& kernels, ReduceNeeds needs) : kernels_(kernels), needs_(needs) {}
+  /// Takes elements of which those that are left out are marked, if any are.
+  AxisOutputs(const Kernels& kernels, ReduceNeeds needs, bool marked)
+      : kernels_(kernels), needs_(needs), marked_(marked) {}
 
   /// Forgets what was reduced.
   void begin(std::uint64_t outputs) {
@@ -59,6 +62,17 @@ class AxisOutputs {
 
   /// Counts an element of one output.
   void count(std::uint64_t output) { ++parts_.counts[output].elements; }
+
+  /// Tells whether a NaN stands for an element that is left out.
+  template <class T>
+  bool is_left_out(T nan) const {
+    return marked_ && is_left_out_mark(nan);
+  }
+
+  /// Takes back that so many of an output's elements were counted.
+  void leave_out(std::uint64_t output, std::uint64_t elements) {
+    parts_.counts[output].elements -= elements;
+  }
 
   /// Adds an addend within bounds to an output's sum.
   void add(std::uint64_t output, double addend, Term term) {
@@ -139,6 +153,7 @@ class AxisOutputs {
 
   const Kernels& kernels_;
   ReduceNeeds needs_;
+  bool marked_;
   std::uint64_t outputs_ = 1;
   std::uint64_t rows_ = 0;  ///< of one element of each output, to be counted
   AxisParts parts_;

@@ -25,9 +25,9 @@ class ChunkedAxisReducer final : public AxisReducer {
   ChunkedAxisReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
                      ReduceNeeds needs)
       : kernels_(kernels),
-        counts_all_(decoding.selects_all()),
         values_(kernels, order, decoding),
-        outputs_(kernels, needs),
+        takes_all_(decoding.selects_all() || values_.marks_left_out()),
+        outputs_(kernels, needs, values_.marks_left_out()),
         column_reducer_(kernels, outputs_),
         line_reducer_(kernels, outputs_) {}
 
@@ -37,13 +37,13 @@ class ChunkedAxisReducer final : public AxisReducer {
 
   void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
     rows_ = &rows;
-    if (counts_all_) outputs_.count_places(slab.target.elements);
+    if (takes_all_) outputs_.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements(kernels_, sizeof(Stored), slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
       const bool whole = axes.within(slab.target.elements) &&
                          slab.grid.chunk_elements() <= 2 * slab.target.elements;
-      if (!counts_all_)
+      if (!takes_all_)
         reduce_counted(elements, ChunkRows(slab.grid, slab.target, chunk.number));
       else if (whole)
         reduce_axes(values_.values(elements, 0, slab.grid.chunk_elements()), axes);
@@ -188,8 +188,8 @@ class ChunkedAxisReducer final : public AxisReducer {
   }
 
   const Kernels& kernels_;
-  bool counts_all_;
   ChunkValues<Stored, Value> values_;
+  bool takes_all_;  ///< elements that are left out, too, which are marked
   AxisOutputs outputs_;
   ColumnReducer<Value> column_reducer_;
   LineReducer<Value> line_reducer_;

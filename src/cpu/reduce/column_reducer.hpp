@@ -159,7 +159,9 @@ class ColumnReducer {
     for (std::size_t c = 0; c < tile.columns; ++c) {
       if (std::isfinite(row[c])) continue;
       AxisCounts& counts = parts.counts[output_[c]];
-      if (std::isnan(row[c])) {
+      if (outputs_.is_left_out(row[c])) {
+        outputs_.leave_out(output_[c], 1);
+      } else if (std::isnan(row[c])) {
         ++counts.nan;
         std::uint64_t& first = parts.first_nan[output_[c]];
         first = std::min(first, row_index(tile, r, c, rows));

@@ -104,11 +104,15 @@ class LineReducer {
                       std::uint64_t output, const ElementIndices& indices) {
     AxisParts& parts = outputs_.parts();
     AxisCounts& counts = parts.counts[output];
-    counts.nan += static_cast<std::uint64_t>(specials.nan);
+    const auto left_out = static_cast<std::int64_t>(
+        std::count_if(line, line + n, [&](T value) { return outputs_.is_left_out(value); }));
+    outputs_.leave_out(output, static_cast<std::uint64_t>(left_out));
+    counts.nan += static_cast<std::uint64_t>(specials.nan - left_out);
     counts.positive_infinities += static_cast<std::uint64_t>(specials.positive_infinities);
     counts.negative_infinities += static_cast<std::uint64_t>(specials.negative_infinities);
-    if (specials.nan == 0) return;
-    const auto place = std::find_if(line, line + n, [](T value) { return value != value; }) - line;
+    if (specials.nan == left_out) return;
+    const auto is_nan = [&](T value) { return value != value && !outputs_.is_left_out(value); };
+    const auto place = std::find_if(line, line + n, is_nan) - line;
     std::uint64_t& first = parts.first_nan[output];
     first = std::min(first, indices(static_cast<std::uint64_t>(place)));
   }

@@ -242,6 +242,36 @@ def test_elements_that_are_left_out_do_not_count(folder):
             assert same(scanned, np.cumsum(np.where(values > 0, values, 0), axis, dtype="i8"))
 
 
+@pytest.mark.parametrize("ranks, storage", [(None, "contiguous"), (3, "filtered")])
+@pytest.mark.parametrize("name, nan", [("f32", 0x7FC00001), ("f64", 0x7FF8000000000001)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_nan_of_any_bits_counts_beside_fill_values(folder, axis, name, nan, ranks, storage):
+    values = np.random.default_rng(13).normal(size=(70, 300)).astype(support.NUMPY_TYPES[name])
+    values[:, 5:9] = values[::7, ::3] = values[20:23] = 1e20
+    values[3, 5:60] = values[21, 100] = values[50, 40:] = np.nan
+    values.view(f"u{values.itemsize}")[50, 50:90] = nan
+    counted = values != values.dtype.type(1e20)
+    path = make(folder, values, name, storage)
+    arrays, _ = reduce_axis(
+        path, folder / "out.h5", (axis,), "count,nan_count,sum,min,argmax", "--fill-value", "1e20",
+        "--empty", "nan", ranks=ranks,
+    )  # fmt: skip
+    assert same(arrays["count"], counted.sum(axis, dtype="u8"))
+    assert same(arrays["nan_count"], np.isnan(values).sum(axis, dtype="u8"))
+    sums = [
+        float(sum(map(fractions.Fraction, line[kept].tolist()))) if np.isfinite(line[kept]).all()
+        else np.nan
+        for line, kept in zip(np.moveaxis(values, axis, -1), np.moveaxis(counted, axis, -1))
+    ]  # fmt: skip
+    assert np.array_equal(arrays["sum"], np.array(sums, values.dtype), equal_nan=True)
+    lowest = np.where(counted, values, np.inf).min(axis)
+    lowest[~counted.any(axis)] = np.nan
+    assert np.array_equal(arrays["min"], lowest, equal_nan=True)
+    places = np.where(counted, values, -np.inf).argmax(axis)
+    places[~counted.any(axis)] = -1
+    assert same(arrays["argmax"], places)
+
+
 def test_output_names_and_attributes(folder):
     path = folder / "in.h5"
     with h5py.File(path, "w") as file:
