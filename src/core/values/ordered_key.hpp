@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/values/byte_order.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
 #include "warpfold/core/summary.hpp"
@@ -70,6 +71,39 @@ inline std::uint64_t bits_of_key(std::uint64_t key, ElementType type) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   if (is_floating(type)) return (key & sign) != 0 ? key & ~sign : ~key;
   return is_signed_integer(type) ? key ^ sign : key;
+}
+
+template <class T>
+inline constexpr Word<T> sign_bit = static_cast<Word<T>>(Word<T>{1} << (8 * sizeof(T) - 1));
+
+/// Maps elements (not NaN) to integers as wide as they are, in their order: those of values that
+/// follow each other do so, too. Both zeros have the same.
+template <class T>
+WARPFOLD_HD Word<T> dense_key(T value) {
+  const auto bits = std::bit_cast<Word<T>>(value);
+  if constexpr (is_floating_element<T>) {
+    const auto magnitude = static_cast<Word<T>>(bits & ~sign_bit<T>);
+    return static_cast<Word<T>>((bits & sign_bit<T>) != 0 ? sign_bit<T> - magnitude
+                                                          : sign_bit<T> + magnitude);
+  } else if constexpr (std::is_signed_v<T>) {
+    return bits ^ sign_bit<T>;
+  } else {
+    return bits;
+  }
+}
+
+/// Returns the element whose dense_key() is `key`; of zeros the positive one.
+template <class T>
+T element_of_dense_key(Word<T> key) {
+  if constexpr (is_floating_element<T>) {
+    const bool negative = key < sign_bit<T>;
+    const auto magnitude = negative ? sign_bit<T> - key : key - sign_bit<T>;
+    return std::bit_cast<T>(static_cast<Word<T>>(magnitude | (negative ? sign_bit<T> : 0)));
+  } else if constexpr (std::is_signed_v<T>) {
+    return std::bit_cast<T>(static_cast<Word<T>>(key ^ sign_bit<T>));
+  } else {
+    return key;
+  }
 }
 
 }  // namespace warpfold

@@ -1,34 +1,91 @@
 /// Regions between limits: how many of a BinTable's limits an element is not less than.
 
-static inline double cell_of(double value, double origin, double scale, double last) {
-  const double place = (value - origin) * scale;
-  // NaN, which also comes of infinities, goes to the first cell.
-  const double bounded = place > 0 ? place : 0;
-  return bounded < last ? bounded : last;
+template <class T>
+struct CellsByValue {
+  double origin;
+  double scale;
+  double last;
+
+  explicit CellsByValue(const BinTable<Limit<T>>& table)
+      : origin(table.origin), scale(table.scale), last(table.last_cell) {}
+
+  std::uint32_t operator()(T x) const {
+    const double place = (static_cast<double>(static_cast<Limit<T>>(x)) - origin) * scale;
+    // NaN, which also comes of infinities, goes to the first cell.
+    const double bounded = place > 0 ? place : 0;
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(bounded < last ? bounded : last));
+  }
+};
+
+/// As dense_key() has it.
+template <class T>
+static inline Word<T> key_of(T x) {
+  constexpr auto sign = static_cast<Word<T>>(Word<T>{1} << (8 * sizeof(T) - 1));
+  const auto bits = __builtin_bit_cast(Word<T>, x);
+  if constexpr (std::is_floating_point_v<T>) {
+    const Word<T> magnitude = bits & ~sign;
+    return (bits & sign) != 0 ? sign - magnitude : sign + magnitude;
+  } else {
+    return std::is_signed_v<T> ? bits ^ sign : bits;
+  }
+}
+
+template <class T>
+struct CellsByKey {
+  Word<T> first;
+  std::uint32_t shift;
+  Word<T> last;
+
+  explicit CellsByKey(const BinTable<Limit<T>>& table)
+      : first(static_cast<Word<T>>(table.by_key.first)),
+        shift(table.by_key.shift),
+        last(static_cast<Word<T>>(table.by_key.count - 1)) {}
+
+  std::uint32_t operator()(T x) const {
+    const Word<T> key = key_of(x);
+    const auto cell = static_cast<Word<T>>(static_cast<Word<T>>(key - first) >> shift);
+    const Word<T> bounded = cell < last ? cell : last;
+    return key < first ? 0 : static_cast<std::uint32_t>(bounded);
+  }
+};
+
+/// With a limit at the first value of each cell, and none elsewhere.
+template <class T>
+static void find_regions_at_cells(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
+                                  std::uint32_t* regions) {
+  const CellsByKey<T> cell_of(table);
+  const std::uint32_t nan = table.count + 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t passed = key_of(x[i]) < cell_of.first ? 0 : 1;
+    const std::uint32_t region = cell_of(x[i]) + passed;
+    regions[i] = x[i] == x[i] ? region : nan;
+  }
 }
 
 /// With at most one limit in any cell.
-template <class T>
+template <class T, class Cells>
 static void find_regions_by_cell(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                                  std::uint32_t* regions) {
-  const auto [origin, scale, last, limits, passed, count, maximum] = table;
+  const Cells cell_of(table);
+  const Limit<T>* const limits = table.limits;
+  const std::uint32_t* const passed = table.passed;
+  const std::uint32_t count = table.count;
   for (std::size_t i = 0; i < n; ++i) {
     const auto value = static_cast<Limit<T>>(x[i]);
-    const double cell = cell_of(static_cast<double>(value), origin, scale, last);
-    const std::uint32_t lower = passed[static_cast<std::int32_t>(cell)];
+    const std::uint32_t lower = passed[cell_of(x[i])];
     const std::uint32_t next = lower < count ? lower : count - 1;
     const std::uint32_t region = next + (value >= limits[next] ? 1 : 0);
     regions[i] = value == value ? region : count + 1;
   }
 }
 
-template <class T>
+template <class T, class Cells>
 static void find_regions_by_halves(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                                    std::uint32_t* regions) {
+  const Cells cell_of(table);
   for (std::size_t i = 0; i < n; ++i) {
     const auto value = static_cast<Limit<T>>(x[i]);
-    const auto cell = static_cast<std::int32_t>(
-        cell_of(static_cast<double>(value), table.origin, table.scale, table.last_cell));
+    const std::uint32_t cell = cell_of(x[i]);
     std::uint32_t region = table.passed[cell];
     std::uint32_t rest = table.passed[cell + 1] - region;
     while (rest > 0) {
@@ -41,11 +98,47 @@ static void find_regions_by_halves(const T* x, std::size_t n, const BinTable<Lim
   }
 }
 
+template <class T, class Cells>
+static void find_regions_in(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
+                            std::uint32_t* regions) {
+  if (table.max_in_cell <= 1)
+    find_regions_by_cell<T, Cells>(x, n, table, regions);
+  else
+    find_regions_by_halves<T, Cells>(x, n, table, regions);
+}
+
 template <class T>
 static void find_regions(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                          std::uint32_t* regions) {
-  if (table.max_in_cell <= 1)
-    find_regions_by_cell(x, n, table, regions);
+  if (table.starts_cells)
+    find_regions_at_cells(x, n, table, regions);
+  else if (table.by_key.count > 0)
+    find_regions_in<T, CellsByKey<T>>(x, n, table, regions);
   else
-    find_regions_by_halves(x, n, table, regions);
+    find_regions_in<T, CellsByValue<T>>(x, n, table, regions);
+}
+
+static OuterRegions drop_outer(std::uint32_t* regions, std::size_t n, std::uint32_t last) {
+  std::size_t below = 0;
+  std::size_t inner = 0;
+  std::size_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 16 <= n; i += 16) {
+    const __m512i sixteen = _mm512_loadu_si512(regions + i);
+    const __mmask16 first = _mm512_testn_epi32_mask(sixteen, sixteen);
+    const __mmask16 above =
+        _mm512_cmpeq_epi32_mask(sixteen, _mm512_set1_epi32(static_cast<int>(last)));
+    const auto kept = static_cast<__mmask16>(~(first | above));
+    _mm512_storeu_si512(regions + inner, _mm512_maskz_compress_epi32(kept, sixteen));
+    inner += static_cast<std::size_t>(__builtin_popcount(kept));
+    below += static_cast<std::size_t>(__builtin_popcount(first));
+  }
+#endif
+  for (; i < n; ++i) {
+    const std::uint32_t region = regions[i];
+    regions[inner] = region;
+    inner += region != 0 && region != last ? 1 : 0;
+    below += region == 0 ? 1 : 0;
+  }
+  return {below, n - inner - below};
 }

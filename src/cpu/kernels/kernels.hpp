@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/numeric/double_pair.hpp"
+#include "core/values/byte_order.hpp"
 #include "cpu/kernels/tile_arithmetic.hpp"
 #include "warpfold/core/int128.hpp"
 
@@ -110,8 +111,16 @@ using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
 template <class T>
 using Limit = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, T, double>;
 
-/// Limits between regions of numbers, found by cells of equal width: an element's cell, computed
-/// with rounding that keeps the order, tells all but the limits in that very cell.
+/// Ranges of 2^shift values that follow each other, by their dense_key(): `count` of them.
+struct KeyCells {
+  std::uint64_t first;  ///< value
+  std::uint32_t shift;
+  std::uint32_t count;  ///< 0 where cells are of equal width
+};
+
+/// Limits between regions of numbers, found by cells of equal width, or of equally many values: an
+/// element's cell, computed with rounding that keeps the order, tells all but the limits in that
+/// very cell.
 template <class L>
 struct BinTable {
   double origin;
@@ -121,6 +130,8 @@ struct BinTable {
   const std::uint32_t* passed;  ///< by cell, one more than there are: limits in lower cells
   std::uint32_t count;
   std::uint32_t max_in_cell;
+  KeyCells by_key;
+  bool starts_cells;  ///< each limit is the first value of a cell by_key, and every cell has one
 };
 
 /// Writes for each element how many of the table's limits it is not less than; for NaN, one more
@@ -128,6 +139,12 @@ struct BinTable {
 template <class T>
 using FindRegions = void (*)(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                              std::uint32_t* regions);
+
+/// How many of an array of regions were the first and the last one.
+struct OuterRegions {
+  std::size_t below;
+  std::size_t above;
+};
 
 /// What a tile's prefixes are computed from, beside its elements (tile_arithmetic.hpp).
 struct TileTerms {
@@ -276,6 +293,9 @@ struct Kernels {
   /// All arrays extend to the next multiple of 8 elements.
   int (*add_columns)(double* sums, std::size_t n, int levels,
                      double* const (&parts)[expansion_parts]);
+
+  /// Moves the regions other than 0 and `last` to the front, in order.
+  OuterRegions (*drop_outer)(std::uint32_t* regions, std::size_t n, std::uint32_t last);
 
   void (*swap16)(const std::uint16_t* from, std::size_t n, std::uint16_t* to);
   void (*swap32)(const std::uint32_t* from, std::size_t n, std::uint32_t* to);

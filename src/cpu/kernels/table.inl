@@ -101,6 +101,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      add_to_lines<double>,
      WARPFOLD_DECODING(double)},
     add_columns,
+    drop_outer,
     swap_bytes<std::uint16_t>,
     swap_bytes<std::uint32_t>,
     swap_bytes<std::uint64_t>,

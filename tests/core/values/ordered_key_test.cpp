@@ -90,5 +90,29 @@ TEST(OrderedKey, GivesTheValueBack) {
     expect_restored(value, ElementType::u64);
 }
 
+template <class T>
+void expect_dense(const std::vector<T>& neighbours) {
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    const Word<T> key = dense_key(neighbours[i]);
+    EXPECT_EQ(widened(element_of_dense_key<T>(key)), widened(neighbours[i])) << i;
+    EXPECT_EQ(key, static_cast<Word<T>>(dense_key(neighbours.front()) + i)) << i;
+  }
+}
+
+TEST(DenseKey, FollowsWhereValuesDo) {
+  expect_dense<double>({-0x1p-1073, -0x1p-1074, 0, 0x1p-1074, 0x1p-1073});
+  expect_dense<float>({1, std::nextafter(1.0f, 2.0f)});
+  expect_dense<float>({std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity()});
+  expect_dense<Float16>({Float16{0x8001}, Float16{0x0000}, Float16{0x0001}});
+  expect_dense<BFloat16>({BFloat16{0xff80}, BFloat16{0xff7f}});
+  expect_dense<std::int8_t>({-2, -1, 0, 1});
+  expect_dense<std::uint16_t>({0x7fff, 0x8000});
+  expect_dense<std::int64_t>({-1, 0});
+  EXPECT_EQ(dense_key(-0.0), dense_key(0.0));
+  EXPECT_EQ(dense_key(Float16{0x8000}), dense_key(Float16{0x0000}));
+  EXPECT_EQ(dense_key(std::numeric_limits<std::int32_t>::min()), 0u);
+  EXPECT_EQ(dense_key(~std::uint64_t{0}), ~std::uint64_t{0});
+}
+
 }  // namespace
 }  // namespace warpfold
