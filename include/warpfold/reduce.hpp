@@ -10,6 +10,7 @@
 #include "warpfold/applied_attributes.hpp"
 #include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/quantile.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/dataset_choice.hpp"
@@ -22,6 +23,10 @@ namespace warpfold {
 struct ReduceOptions {
   std::vector<Statistic> statistics = {Statistic::count, Statistic::sum,  Statistic::min,
                                        Statistic::max,   Statistic::mean, Statistic::std};
+  /// Quantiles of all elements, each 0 (the least) to 1 (the greatest): at most 1024, not along
+  /// axes. `summary` says what NaN does.
+  std::vector<double> quantiles;
+  QuantileMethod quantile_method = QuantileMethod::linear;
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
   /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
@@ -50,7 +55,10 @@ struct AxisOutput {
 
 /// A reduction's result is filled on rank 0 alone.
 struct ReduceResult {
-  Summary summary;                            ///< of all elements in view; none along axes
+  Summary summary;  ///< of all elements in view; none along axes
+  /// The quantiles asked for: nothing of no elements; elements, if they are some, and otherwise
+  /// doubles interpolated between two, both as numpy.quantile() has them of an array of doubles.
+  std::vector<Value> quantiles;
   ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
   AppliedAttributes applied;                  ///< what made values of stored numbers
@@ -62,8 +70,9 @@ struct ReduceResult {
   RunReport report;
 };
 
-/// Reduces dataset `dataset` of HDF5 file `file` in one pass, to numbers or, along axes, into
-/// datasets of a new file. Collective over `communicator`; MPI must be initialised, unless it is
+/// Reduces dataset `dataset` of HDF5 file `file`, to numbers or, along axes, into datasets of a new
+/// file: statistics in one pass, quantiles in one to three more, or in four where elements are few
+/// or quantiles many. Collective over `communicator`; MPI must be initialised, unless it is
 /// MPI_COMM_SELF. The results are the same bits for any number of ranks, any backend, slab size and
 /// storage layout. Throws the same Error on every rank: a usage Error for options that make no
 /// sense, any other where a file can't be read or written, or a type can't hold a result.

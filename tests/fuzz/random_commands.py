@@ -19,6 +19,9 @@ import truth
 from reference import STATISTICS
 
 
+FRACTIONS = {"median": 0.5, "q05": 0.05, "q0.999": 0.999, "q0.0": 0.0, "q1.0": 1.0, "q33": 0.33}
+
+
 def _some(choices, random):
     chosen = [each for each in choices if random.random() < 0.5]
     return chosen or [random.choice(choices)]
@@ -34,11 +37,24 @@ def reduce_command(dataset, view, random):
         words += [f"--{option}", value]
     results = truth.statistics(*view.flat(), **options)
     expected = {each: results[each] for each in chosen}
+    if random.random() < 0.4:
+        quantile_words, quantiles = random_quantiles(view.flat()[0], options["nan"], random)
+        words[4] += "," + ",".join(quantiles)
+        words += quantile_words
+        expected.update(quantiles)
     if random.random() < 0.2:
         words += ["--csv", "-"]
         return Command(words, lambda outcome: differences(_cells(outcome), expected))
     words += ["--json", "-"]
     return Command(words, lambda outcome: differences(outcome.results, expected))
+
+
+def random_quantiles(values, nan, random):
+    """The words that choose a method, and by name what it has to give."""
+    method = str(random.choice(["linear", "lower", "higher", "midpoint", "nearest"]))
+    names = _some(list(FRACTIONS), random)
+    expected = {name: truth.quantile(values, FRACTIONS[name], method, nan) for name in names}
+    return ["--quantile-method", method], expected
 
 
 def _cells(outcome):

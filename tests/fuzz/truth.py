@@ -111,6 +111,31 @@ def statistics(values, indices, nan="propagate", overflow="error", ddof=0, out="
     return results
 
 
+def quantile(values, fraction, method, nan="propagate"):
+    """A quantile of numbers(): an element, or a double between two."""
+    ranked = np.sort(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
+    if len(ranked) == 0 or (len(ranked) < len(values) and nan == "propagate"):
+        return NAN if len(values) else None
+    place = (len(ranked) - 1) * fraction
+    lower, upper = math.floor(place), math.ceil(place)
+    if method in ("lower", "higher", "nearest") or lower == upper:
+        return _element(ranked, {"lower": lower, "higher": upper}.get(method, round(place)))
+    below, above = _element(ranked, lower), _element(ranked, upper)
+    if below == above:
+        return below
+    weight = 0.5 if method == "midpoint" else place - lower
+    distance = float(above - below)
+    below, above = float(below), float(above)
+    if not math.isfinite(distance):
+        return below * (1 - weight) + above * weight
+    return below + distance * weight if weight < 0.5 else above - distance * (1 - weight)
+
+
+def _element(ranked, place):
+    """As Python's number; zeros are positive."""
+    return ranked[place].item() + 0
+
+
 def same(found, expected):
     """Equal bit by bit, NaN to any NaN."""
     if isinstance(expected, float):

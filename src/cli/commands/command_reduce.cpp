@@ -12,6 +12,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_options.hpp"
+#include "cli/options/operations.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
@@ -24,6 +25,12 @@ namespace {
 
 constexpr Choice<NanPolicy> nan_policies[] = {{"propagate", NanPolicy::propagate},
                                               {"skip", NanPolicy::skip}};
+
+constexpr Choice<QuantileMethod> quantile_methods[] = {{"linear", QuantileMethod::linear},
+                                                       {"lower", QuantileMethod::lower},
+                                                       {"higher", QuantileMethod::higher},
+                                                       {"midpoint", QuantileMethod::midpoint},
+                                                       {"nearest", QuantileMethod::nearest}};
 
 constexpr const char* axes_schema = "warpfold.reduce-axis/1";
 constexpr const char* axes_group = "Along axes";
@@ -63,6 +70,9 @@ class ReduceCommand : public Command {
 
   void run(const Session& session) override {
     check(arguments_);
+    if (quantile_names_.empty() && application().count("--quantile-method") > 0)
+      throw usage_error("--quantile-method is given, and no quantile", "",
+                        "Ask for some with --ops median,q05, or leave it out.");
     check_output_options();
     if (along_axes()) {
       options_.output.command = shell_quoted(session.words);
@@ -108,8 +118,15 @@ class ReduceCommand : public Command {
   void add_statistics_options() {
     add("--ops", "NAME,...",
         "count, sum, mean, var, std, min, max, argmin, argmax, l1, l2, linf, nan_count, inf_count, "
-        "or all; count,sum,min,max,mean,std if not given",
-        [this](const std::string& text) { options_.statistics = parse_statistics(text); });
+        "or all; median, and quantiles in percent (q05) or as fractions (q0.999); "
+        "count,sum,min,max,mean,std if not given",
+        [this](const std::string& text) { take_operations(text); });
+    add("--quantile-method", "METHOD",
+        "Quantiles between two elements, as NumPy's method: linear, lower, higher, midpoint or "
+        "nearest; linear if not given",
+        [this](const std::string& text) {
+          options_.quantile_method = parse_choice("--quantile-method", text, quantile_methods);
+        });
     add("--nan", "propagate|skip", "What NaN elements do; propagate if not given",
         [this](const std::string& text) {
           options_.summary.nan = parse_choice("--nan", text, nan_policies);
@@ -123,6 +140,13 @@ class ReduceCommand : public Command {
           constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
           options_.summary.ddof = parse_integer("--ddof", text, 0, maximum);
         });
+  }
+
+  void take_operations(const std::string& text) {
+    Operations operations = parse_operations("--ops", text);
+    options_.statistics = std::move(operations.statistics);
+    options_.quantiles = std::move(operations.fractions);
+    quantile_names_ = std::move(operations.quantiles);
   }
 
   void add_axes_options() {
@@ -175,7 +199,8 @@ class ReduceCommand : public Command {
   }
 
   Report make_report(const Outcomes& outcomes) const {
-    Report report = several_report("reduce", arguments_.file, outcomes, options_.view, members_of);
+    Report report = several_report("reduce", arguments_.file, outcomes, options_.view,
+                                   [&](const ReduceResult& each) { return members_of(each); });
     report.csv = {csv_columns()};
     for (const auto& [dataset, skipped, result, failed] : outcomes)
       if (skipped.empty())
@@ -198,6 +223,8 @@ class ReduceCommand : public Command {
     for (const auto& [statistic, value] : result.summary)
       table.push_back(
           {std::string(name_of(statistic)), result_text(statistic, value, result.shape)});
+    for (std::size_t i = 0; i < result.quantiles.size(); ++i)
+      table.push_back({quantile_names_[i], to_text(result.quantiles[i])});
     for (const AxisOutput& each : result.outputs)
       table.push_back({std::string(name_of(each.statistic)),
                        fmt::format("{} {}: {}, {}", options_.output.path, each.dataset,
@@ -210,6 +237,8 @@ class ReduceCommand : public Command {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const auto& [statistic, value] : result.summary)
       rows.emplace_back(name_of(statistic), to_text(value, ""));
+    for (std::size_t i = 0; i < result.quantiles.size(); ++i)
+      rows.emplace_back(quantile_names_[i], to_text(result.quantiles[i], ""));
     for (const AxisOutput& each : result.outputs)
       rows.emplace_back(name_of(each.statistic), options_.output.path + ":" + each.dataset);
     return rows;
@@ -221,6 +250,7 @@ class ReduceCommand : public Command {
     for (const Statistic statistic : options_.statistics)
       table.front().emplace_back(name_of(statistic));
     std::string applied;
+    table.front().insert(table.front().end(), quantile_names_.begin(), quantile_names_.end());
     std::string timings;
     for (const auto& [dataset, skipped, result, failed] : outcomes) {
       if (!skipped.empty()) continue;
@@ -230,6 +260,7 @@ class ReduceCommand : public Command {
         row.push_back(result_text(statistic, value, result.shape));
       if (const std::string line = applied_line(result.applied); !line.empty())
         applied += dataset + ": " + line;
+      for (const Value& value : result.quantiles) row.push_back(to_text(value));
       timings += named_timings_text(dataset, result.report, common_.timings);
     }
     return several_head(arguments_.file, outcomes) + aligned_text(table) + applied +
@@ -247,7 +278,7 @@ class ReduceCommand : public Command {
   }
 
   /// Gives the results, and the coordinates of those that are places.
-  static Json members_of(const ReduceResult& result) {
+  Json members_of(const ReduceResult& result) const {
     Json results = Json::object();
     Json places = Json::object();
     for (const auto& [statistic, value] : result.summary) {
@@ -256,13 +287,18 @@ class ReduceCommand : public Command {
       const auto coordinates = coordinates_of(statistic, value, result.shape);
       if (!coordinates.empty()) places[name] = coordinates;
     }
+    for (std::size_t i = 0; i < result.quantiles.size(); ++i)
+      results[quantile_names_[i]] = json_value(result.quantiles[i]);
     Json members{{"results", std::move(results)}};
+    if (!quantile_names_.empty())
+      members["quantile_method"] = word_of(options_.quantile_method, quantile_methods);
     if (!places.empty()) members["coordinates"] = std::move(places);
     return members;
   }
 
   DatasetArguments arguments_;
   ReduceOptions options_;
+  std::vector<std::string> quantile_names_;
   CommonOptions common_;
 };
 

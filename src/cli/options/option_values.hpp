@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +71,14 @@ Meaning parse_choice(std::string_view option, std::string_view text,
   }
   throw usage_error("bad " + std::string(option) + " '" + std::string(text) + "'", "",
                     "Choose from " + words + ".");
+}
+
+/// Returns the word of `meaning` among `choices`, which have it.
+template <class Meaning, std::size_t Count>
+std::string_view word_of(Meaning meaning, const Choice<Meaning> (&choices)[Count]) {
+  return std::find_if(std::begin(choices), std::end(choices),
+                      [&](const auto& choice) { return choice.second == meaning; })
+      ->first;
 }
 
 }  // namespace warpfold::cli

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/values/ordered_key.hpp"
 #include "mpi/combine.hpp"
@@ -60,6 +61,18 @@ std::optional<ValueFilter> without_infinities(ValueFilter filter) {
   return filter;
 }
 
+/// The counts of all ranks, on the root.
+HistogramCounts whole_of(const HistogramCounts& share, const mpi::Communicator& communicator) {
+  std::vector<std::uint64_t> counts = share.bins;
+  counts.insert(counts.end(), {share.below, share.above, share.nan});
+  counts = mpi::sum(std::move(counts), communicator);
+  const std::size_t bins = share.bins.size();
+  HistogramCounts whole{{}, counts[bins], counts[bins + 1], counts[bins + 2]};
+  counts.resize(bins);
+  whole.bins = std::move(counts);
+  return whole;
+}
+
 }  // namespace
 
 ReduceOutcome reduce_dataset(DatasetView& view, const ReduceNeeds& needs, Run& run) {
@@ -73,6 +86,21 @@ ReduceOutcome reduce_dataset(DatasetView& view, const ReduceNeeds& needs, Run& r
       combine.time(sizeof(Accumulator), [&] { return mpi::reduce(share, run.communicator); });
   outcome.stages.push_back(combine.timing());
   return outcome;
+}
+
+HistogramCounts count_dataset(DatasetView& view, const std::vector<std::uint64_t>& bin_keys,
+                              Run& run, std::vector<StageTiming>& stages) {
+  const auto make = [&](Backend& backend, const StagingPlan& plan) {
+    return backend.make_histogram_engine(plan, bin_keys);
+  };
+  std::vector<StageTiming> passing;
+  const HistogramCounts share = pass_dataset(view, run, make, passing);
+  StageTimer combine(run.monitor.stages(), stage::combine);
+  HistogramCounts whole = combine.time(share.bins.size() * sizeof(std::uint64_t),
+                                       [&] { return whole_of(share, run.communicator); });
+  passing.push_back(combine.timing());
+  add_up(stages, passing);
+  return whole;
 }
 
 std::pair<double, double> finite_range(DatasetView& view, Run& run) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/results/accumulator.hpp"
+#include "core/results/histogram_bins.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/reduce/slab_pipeline.hpp"
 #include "pipeline/run/collective.hpp"
@@ -40,6 +42,12 @@ struct ReduceOutcome {
 /// Reads and reduces a dataset's elements. Collective; throws the same Error on every rank, also
 /// where the file changed meanwhile.
 ReduceOutcome reduce_dataset(DatasetView& view, const ReduceNeeds& needs, Run& run);
+
+/// Reads a dataset's elements and counts them by the bins of a HistogramEngine, whose keys are
+/// `bin_keys`; adds what it took to `stages`. Returns the counts of all ranks, on the root.
+/// Collective; throws as reduce_dataset() does.
+HistogramCounts count_dataset(DatasetView& view, const std::vector<std::uint64_t>& bin_keys,
+                              Run& run, std::vector<StageTiming>& stages);
 
 /// Finds doubles between which all finite elements lie, as close to the minimum and the maximum as
 /// doubles are; 0 and 1 where there are none. Reads the dataset once, and again where it has

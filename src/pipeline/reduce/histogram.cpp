@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/results/histogram_bins.hpp"
-#include "mpi/combine.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
 #include "pipeline/run/run.hpp"
@@ -34,38 +33,13 @@ std::vector<double> edges_of(pipeline::DatasetView& view, const HistogramOptions
   return edges;
 }
 
-/// The counts of all ranks, on the root.
-HistogramCounts whole_of(const HistogramCounts& share, const mpi::Communicator& communicator) {
-  std::vector<std::uint64_t> counts = share.bins;
-  counts.insert(counts.end(), {share.below, share.above, share.nan});
-  counts = mpi::sum(std::move(counts), communicator);
-  const std::size_t bins = share.bins.size();
-  HistogramCounts whole{{}, counts[bins], counts[bins + 1], counts[bins + 2]};
-  counts.resize(bins);
-  whole.bins = std::move(counts);
-  return whole;
-}
-
-HistogramCounts count(pipeline::DatasetView& view, const HistogramBins& bins, pipeline::Run& run,
-                      std::vector<StageTiming>& stages) {
-  const auto make = [&](Backend& backend, const StagingPlan& plan) {
-    return backend.make_histogram_engine(plan, bins.keys());
-  };
-  const HistogramCounts share = pipeline::pass_dataset(view, run, make, stages);
-  StageTimer combine(run.monitor.stages(), stage::combine);
-  HistogramCounts whole = combine.time(share.bins.size() * sizeof(std::uint64_t), [&] {
-    return bins.by_edges(whole_of(share, run.communicator));
-  });
-  stages.push_back(combine.timing());
-  return whole;
-}
-
 HistogramResult histogram_of_view(pipeline::DatasetView& view, const HistogramOptions& options,
                                   pipeline::Run& run, std::chrono::steady_clock::time_point start) {
   HistogramResult result;
   result.edges = edges_of(view, options, run);
   std::vector<StageTiming> stages;
-  HistogramCounts whole = count(view, {result.edges, view.value_type()}, run, stages);
+  const HistogramBins bins(result.edges, view.value_type());
+  HistogramCounts whole = bins.by_edges(pipeline::count_dataset(view, bins.keys(), run, stages));
   result.counts = std::move(whole.bins);
   result.below = whole.below;
   result.above = whole.above;

@@ -15,6 +15,7 @@
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
+#include "pipeline/reduce/quantiles.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
@@ -231,20 +232,40 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
 namespace warpfold {
 namespace {
 
+void check(const ReduceOptions& options) {
+  if (!options.axes.empty() && !options.quantiles.empty())
+    throw usage_error("quantiles are asked for along axes", "they are found of all elements alone",
+                      "Leave out `axes`.");
+  constexpr std::size_t most = 1024;
+  if (options.quantiles.size() > most)
+    throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
+                      "Ask for at most " + std::to_string(most) + ".");
+  for (const double fraction : options.quantiles)
+    if (!(fraction >= 0 && fraction <= 1))
+      throw usage_error("a quantile is not between 0 and 1", "", "Give its fraction.");
+}
+
 ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& options,
                          pipeline::Run& run, std::chrono::steady_clock::time_point start) {
   if (!options.axes.empty()) return pipeline::reduce_along_axes(view, options, run, start);
-  const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
-  const pipeline::ReduceOutcome reduced = pipeline::reduce_dataset(view, needs, run);
   ReduceResult result;
+  std::vector<StageTiming> stages;
+  if (!options.statistics.empty() || options.quantiles.empty()) {
+    const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
+    pipeline::ReduceOutcome reduced = pipeline::reduce_dataset(view, needs, run);
+    if (run.communicator.is_root())
+      result.summary =
+          summarize(reduced.whole, view.value_type(), options.statistics, options.summary);
+    stages = std::move(reduced.stages);
+  }
+  if (!options.quantiles.empty())
+    result.quantiles = pipeline::find_quantiles(
+        view, {options.quantiles, options.quantile_method, options.summary.nan}, run, stages);
   result.format = view.info().format;
   result.value_type = view.value_type();
   result.applied = view.applied;
   result.shape = view.info().shape;
-  if (run.communicator.is_root())
-    result.summary =
-        summarize(reduced.whole, view.value_type(), options.statistics, options.summary);
-  result.report = pipeline::report_of(run, reduced.stages, start);
+  result.report = pipeline::report_of(run, stages, start);
   return result;
 }
 
@@ -253,6 +274,7 @@ ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& optio
 ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string& name,
                     const ReduceOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  check(options);
   pipeline::Run run(parent, options.run);
   pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
   return reduce_view(view, options, run, start);
@@ -264,6 +286,7 @@ std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::str
   if (!options.axes.empty())
     throw usage_error("several datasets are to be reduced along axes", "each would be a file",
                       "Name one dataset.");
+  check(options);
   pipeline::Run run(parent, options.run);
   return pipeline::for_each_dataset<ReduceResult>(
       file, datasets, options.view, run, [&](pipeline::DatasetView& view) {

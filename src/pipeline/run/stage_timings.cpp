@@ -72,6 +72,7 @@ void add_up(std::vector<StageTiming>& stages, const std::vector<StageTiming>& mo
       continue;
     }
     known->seconds += each.seconds;
+    known->waiting += each.waiting;
     known->bytes += each.bytes;
   }
 }

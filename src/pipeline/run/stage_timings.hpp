@@ -37,7 +37,7 @@ void put_start_stages(std::vector<StageTiming>& stages, std::vector<StageTiming>
 
 void append(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more);
 
-/// Adds what the same thread took for stages, of which it may have some already.
+/// Adds what the same threads took for stages, of which they may have some already.
 void add_up(std::vector<StageTiming>& stages, const std::vector<StageTiming>& more);
 
 /// Returns the threads of one rank together, after `seconds` in which all of them ran: one timing

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/results/histogram_bins.hpp"
+#include "core/results/order_search.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
@@ -95,6 +96,39 @@ TYPED_TEST(Histogram, EveryElementIsCountedInItsBin) {
                      " edges from " + std::to_string(edges.front()));
         for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
           expect_equal(this->counted(*kernels, bins.keys(), elements, order), expected);
+      }
+    }
+  }
+}
+
+/// Bins of equally many values, of all there are and then around some that are apart.
+template <class T>
+std::vector<std::vector<std::uint64_t>> keys_of_searches(const std::vector<T>& elements) {
+  std::vector<std::vector<std::uint64_t>> keys;
+  const std::vector<std::vector<std::uint64_t>> searches{{elements.size() / 2},
+                                                         {1, elements.size() / 3}};
+  for (const auto& orders : searches) {
+    OrderSearch search(element_type_of<T>(), elements.size());
+    for (int pass = 0; pass < 3 && !search.open().empty(); ++pass) {
+      keys.push_back(search.bin_keys());
+      const HistogramCounts counts = expected_counts(keys.back(), elements);
+      if (counts.nan > elements.size() / 3) break;
+      search.narrow(counts, orders);
+    }
+  }
+  return keys;
+}
+
+TYPED_TEST(Histogram, EveryElementIsCountedAmongAsManyValues) {
+  for (const Kind kind : all_kinds) {
+    const auto elements = make_elements<TypeParam>(kind, 5003);
+    for (const auto& keys : keys_of_searches(elements)) {
+      const HistogramCounts expected = expected_counts(keys, elements);
+      for (const Kernels* kernels : available_kernels()) {
+        SCOPED_TRACE(std::string(kernels->name) + ", kind " +
+                     std::to_string(static_cast<int>(kind)) + ", " + std::to_string(keys.size()) +
+                     " edges from " + std::to_string(keys.front()));
+        expect_equal(this->counted(*kernels, keys, elements, ByteOrder::big), expected);
       }
     }
   }

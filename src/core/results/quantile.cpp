@@ -1,0 +1,63 @@
+#include "core/results/quantile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "warpfold/core/int128.hpp"
+
+namespace warpfold {
+namespace {
+
+double as_double(const Value& value) {
+  const auto* integer = std::get_if<int128>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
+/// Returns upper - lower, rounded once.
+double distance(const Value& lower, const Value& upper) {
+  if (const auto* integer = std::get_if<int128>(&lower))
+    return static_cast<double>(std::get<int128>(upper) - *integer);
+  return std::get<double>(upper) - std::get<double>(lower);
+}
+
+QuantileNeighbours element_at(double place, std::uint64_t last) {
+  const std::uint64_t element = std::min(static_cast<std::uint64_t>(place), last);
+  return {element, element, 0};
+}
+
+}  // namespace
+
+QuantileNeighbours quantile_neighbours(double fraction, QuantileMethod method,
+                                       std::uint64_t count) {
+  const std::uint64_t last = count - 1;
+  const double place = static_cast<double>(last) * fraction;
+  const double lower = std::floor(place);
+  switch (method) {
+    case QuantileMethod::lower:
+      return element_at(lower, last);
+    case QuantileMethod::higher:
+      return element_at(std::ceil(place), last);
+    case QuantileMethod::nearest:
+      return element_at(std::nearbyint(place), last);
+    case QuantileMethod::linear:
+    case QuantileMethod::midpoint:
+      break;
+  }
+  QuantileNeighbours between = element_at(lower, last);
+  if (place == lower || between.lower == last) return between;
+  between.upper = between.lower + 1;
+  between.weight = method == QuantileMethod::midpoint ? 0.5 : place - lower;
+  return between;
+}
+
+Value quantile_between(const Value& lower, const Value& upper, double weight) {
+  if (weight == 0 || lower == upper) return lower;
+  const double from = as_double(lower);
+  const double to = as_double(upper);
+  const double width = distance(lower, upper);
+  if (!std::isfinite(width)) return from * (1 - weight) + to * weight;
+  return weight < 0.5 ? from + width * weight : to - width * (1 - weight);
+}
+
+}  // namespace warpfold

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/core/quantile.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold {
+
+/// The elements between which a quantile lies: how many are before each once all are sorted.
+struct QuantileNeighbours {
+  std::uint64_t lower = 0;
+  std::uint64_t upper = 0;
+  double weight = 0;  ///< of the upper one: 0 where both are the same, otherwise less than 1
+};
+
+/// Returns those of the quantile `fraction`, 0 to 1, of `count` elements, one or more, as
+/// numpy.quantile() has them of an array of doubles.
+QuantileNeighbours quantile_neighbours(double fraction, QuantileMethod method, std::uint64_t count);
+
+/// Returns what numpy.quantile() makes of two neighbours (doubles or integers): one of them as it
+/// is, or a double; where their distance is beyond all doubles, their weighted mean.
+Value quantile_between(const Value& lower, const Value& upper, double weight);
+
+}  // namespace warpfold
