@@ -26,6 +26,12 @@ struct ViewOptions {
   /// Which stored numbers are left out, in place of those that attributes tell: a number, or
   /// "none"; "auto", or empty: what attributes tell, unless `raw`.
   std::string fill_value;
+
+  /// A dataset whose values are not 0 where the view's count, others are left out: "DATASET" of the
+  /// same file or "FILE::DATASET"; empty: none. Its shape is the dataset's, or that of its last
+  /// dimensions; leading extents of 1 are no matter. `select` takes of it what it takes of these
+  /// dimensions. Its own attributes are applied; what they leave out counts as 0, NaN does not.
+  std::string mask;
 };
 
 }  // namespace warpfold

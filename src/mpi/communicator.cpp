@@ -137,6 +137,11 @@ std::vector<double> maximum(std::vector<double> values, const Communicator& comm
   return combined(std::move(values), MPI_DOUBLE, MPI_MAX, communicator);
 }
 
+std::vector<std::uint64_t> bitwise_or(std::vector<std::uint64_t> values,
+                                      const Communicator& communicator) {
+  return combined(std::move(values), MPI_UINT64_T, MPI_BOR, communicator);
+}
+
 std::vector<double> sum(std::vector<double> values, const Communicator& communicator) {
   return combined(std::move(values), MPI_DOUBLE, MPI_SUM, communicator);
 }

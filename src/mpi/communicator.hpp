@@ -71,6 +71,10 @@ std::vector<std::uint64_t> minimum(std::vector<std::uint64_t> values,
                                    const Communicator& communicator);
 std::vector<double> maximum(std::vector<double> values, const Communicator& communicator);
 
+/// Returns the bits that are set in any rank's values, element by element; collective.
+std::vector<std::uint64_t> bitwise_or(std::vector<std::uint64_t> values,
+                                      const Communicator& communicator);
+
 /// Returns the sum of the ranks' values, element by element; collective.
 std::vector<double> sum(std::vector<double> values, const Communicator& communicator);
 

@@ -28,17 +28,17 @@ class CompactCommand : public Command {
 
   void run(const Session& session) override {
     require_output(options_.output);
-    if (options_.view.where.empty() &&
+    if (options_.view.where.empty() && options_.view.mask.empty() &&
         (options_.view.fill_value.empty() || options_.view.fill_value == "none"))
       throw usage_error("the condition is missing", "every element would be kept",
-                        "Give --where CONDITION, such as --where '>0', or --fill-value.");
+                        "Give --where CONDITION, such as --where '>0', --fill-value or --mask.");
     options_.output.command = shell_quoted(session.words);
     const auto compute = [&](const RunOptions& run) {
       options_.run = run;
       return compact(session.communicator, file_, dataset_, options_);
     };
     run_and_report({"compact", file_, dataset_}, session, common_,
-                   {file_, {{dataset_}}, options_.output.path}, compute,
+                   {file_, {{dataset_}}, options_.output.path, options_.view.mask}, compute,
                    [&](const CompactResult& result) { return make_report(result); });
   }
 

@@ -104,7 +104,7 @@ class HistogramCommand : public Command {
       return histogram(session.communicator, arguments_.file, datasets, options_);
     };
     run_and_report({"histogram", arguments_.file, name}, session, common_,
-                   {arguments_.file, arguments_.datasets, ""}, compute,
+                   {arguments_.file, arguments_.datasets, "", options_.view.mask}, compute,
                    [&](const auto& result) { return make_report(result); });
   }
 

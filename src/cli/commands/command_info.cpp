@@ -19,6 +19,8 @@
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
+#include "pipeline/datasets/dataset_mask.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/datasets/plan.hpp"
 #include "pipeline/run/collective.hpp"
@@ -80,7 +82,8 @@ struct Description {
   pipeline::Interpretation seen;
   std::vector<pipeline::DimensionDescription> dimensions;
   pipeline::Plan plan;
-  RunReport report;  ///< the plan's
+  RunReport report;                                                     ///< the plan's
+  std::optional<std::vector<std::uint64_t>> mask_shape = std::nullopt;  ///< as selected
 };
 
 class InfoCommand : public Command {
@@ -100,7 +103,7 @@ class InfoCommand : public Command {
       require_no_view_options();
     else
       check(arguments_);
-    ReportOutputs outputs(session, common_, {arguments_.file, described(), ""});
+    ReportOutputs outputs(session, common_, {arguments_.file, described(), "", view_.mask});
     if (listing)
       list(session, outputs);
     else if (arguments_.several())
@@ -142,7 +145,7 @@ class InfoCommand : public Command {
 
   void require_no_view_options() {
     for (const std::string option :
-         {"--select", "--where", "--fill-value", "--raw", "--plan", "--axis"})
+         {"--select", "--where", "--fill-value", "--raw", "--mask", "--plan", "--axis"})
       if (application().count(option) > 0)
         throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
   }
@@ -182,6 +185,8 @@ class InfoCommand : public Command {
           pipeline::open_selected(arguments_.file, name, view_, common_.run.read_path).info();
       description.dimensions = pipeline::describe_dimensions(description.info);
       description.seen = pipeline::interpret(description.info, view_);
+      if (!view_.mask.empty())
+        description.mask_shape = pipeline::open_mask(view_.mask, description.info).info().shape;
     });
     return description;
   }
@@ -268,19 +273,21 @@ class InfoCommand : public Command {
   }
 
   Table rows_of(const Description& description) const {
-    const auto& [info, seen, dimensions, plan, report] = description;
+    const auto& [info, seen, dimensions, plan, report, mask] = description;
     Table rows = properties_table(info, dimensions);
     for (auto& row : view_table(view_, seen.applied, seen.decoding.value_type(info.format.type)))
       rows.push_back(std::move(row));
+    if (mask) rows.push_back({"mask", fmt::format("{}, {}", view_.mask, shape_text(*mask))});
     append_plan(rows, plan, size_of(info.format.type));
     return rows;
   }
 
   void add_results(Json& document, const Description& description) const {
-    const auto& [info, seen, dimensions, plan, report] = description;
+    const auto& [info, seen, dimensions, plan, report, mask] = description;
     const ElementType stored = info.format.type;
     describe_view(document, view_, seen.applied, stored, seen.decoding.value_type(stored));
     document["results"] = properties_json(info, dimensions);
+    if (mask) document["results"]["mask_shape"] = *mask;
     document["results"]["plan"] = planned_.empty() ? plan_json(plan, size_of(stored))
                                                    : plan_json(planned_, plan, size_of(stored));
   }

@@ -111,8 +111,8 @@ class ReduceCommand : public Command {
       return reduce(session.communicator, arguments_.file, datasets, options_);
     };
     run_and_report({"reduce", arguments_.file, name}, session, common_,
-                   {arguments_.file, arguments_.datasets, options_.output.path}, compute,
-                   [&](const auto& result) { return make_report(result); });
+                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask},
+                   compute, [&](const auto& result) { return make_report(result); });
   }
 
   void add_statistics_options() {

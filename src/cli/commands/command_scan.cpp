@@ -40,7 +40,7 @@ class ScanCommand : public Command {
       return scan(session.communicator, file_, dataset_, options_);
     };
     run_and_report({"scan", file_, dataset_}, session, common_,
-                   {file_, {{dataset_}}, options_.output.path}, compute,
+                   {file_, {{dataset_}}, options_.output.path, options_.view.mask}, compute,
                    [&](const ScanResult& result) { return make_report(result); });
   }
 

@@ -76,6 +76,14 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
           "Take stored numbers as they are: apply none of these attributes, nor scale_factor, "
           "add_offset and _Unsigned")
       ->group("Elements");
+  add_text_option(command, "--mask", "[FILE::]DATASET",
+                  "Leave out elements where this dataset is 0 or a fill value; its shape is that "
+                  "of the dataset, or of its last dimensions",
+                  [&options](const std::string& text) {
+                    if (text.empty()) throw usage_error("bad --mask ''", "", "Name a dataset.");
+                    options.mask = text;
+                  })
+      ->group("Elements");
 }
 
 void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more,

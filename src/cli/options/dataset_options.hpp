@@ -33,7 +33,7 @@ void add_dataset_arguments(CLI::App& command, std::string& file, std::string& da
 /// Throws a usage Error where no dataset is named, or some are and all are asked for, too.
 void check(const DatasetArguments& arguments);
 
-/// Adds --select, --where, --fill-value and --raw.
+/// Adds --select, --where, --fill-value, --raw and --mask.
 void add_view_options(CLI::App& command, ViewOptions& options);
 
 /// Adds -o and --force. `more` explains the dataset further; a `group` heads them in the help.

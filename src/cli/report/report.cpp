@@ -112,6 +112,7 @@ void describe_view(Json& document, const ViewOptions& options, const AppliedAttr
   if (!options.where.empty()) document["where"] = options.where;
   if (options.raw) document["raw"] = true;
   if (!options.fill_value.empty()) document["fill_value"] = options.fill_value;
+  if (!options.mask.empty()) document["mask"] = options.mask;
   if (applied != AppliedAttributes{}) document["applied"] = applied_json(applied);
   if (values != stored) document["value_type"] = name_of(values);
 }

@@ -25,6 +25,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> flags_of
     {"edges", "--bins edges"},
     {"fill_value", "--fill-value"},
     {"force", "--force"},
+    {"mask", "--mask"},
     {"offsets", "--offsets"},
     {"operation", "--op"},
     {"output_type", "--output-type"},

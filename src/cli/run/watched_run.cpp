@@ -8,6 +8,7 @@
 #include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
+#include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -50,11 +51,16 @@ std::vector<std::filesystem::path> paths_of(const UsedFiles& used) {
   return paths;
 }
 
-/// Tells whether a report would replace a file that the input's datasets rest on.
+/// Tells whether a report would replace a file that the input's datasets, or the mask, rest on.
 bool replaces_source(const std::filesystem::path& report, const UsedFiles& used) {
   std::error_code missing;
   if (used.input.empty() || !std::filesystem::is_regular_file(report, missing)) return false;
-  const std::set<std::string> files = pipeline::files_read(used.input, used.datasets);
+  std::set<std::string> files = pipeline::files_read(used.input, used.datasets);
+  if (!used.mask.empty()) {
+    const auto [file, dataset] = pipeline::parse_mask_name(used.mask, used.input);
+    files.insert(file);
+    files.merge(pipeline::files_read(file, {{dataset}}));
+  }
   return std::ranges::any_of(
       files, [&](const std::string& file) { return same_file(report, absolute_path(file)); });
 }

@@ -35,6 +35,7 @@ struct UsedFiles {
   std::string input;
   DatasetChoice datasets;  ///< of the input
   std::string output;
+  std::string mask = {};  ///< as ViewOptions have it
 };
 
 /// Report outputs are what a command's report goes to.

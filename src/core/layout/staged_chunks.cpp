@@ -1,6 +1,9 @@
 #include "core/layout/staged_chunks.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
 
 namespace warpfold {
 namespace {
@@ -25,6 +28,26 @@ Box box_of(const ChunkGrid& grid, ChunkRun run) {
   return box;
 }
 
+/// Adds the next dimension outwards of a box; one that continues the indices of the one before is
+/// merged with it.
+void add_outwards(BoxIndices& indices, std::uint64_t extent, std::uint64_t stride) {
+  int& inner = indices.dimensions;
+  if (inner > 0 && stride == indices.stride[inner - 1] * indices.extent[inner - 1]) {
+    indices.extent[inner - 1] *= extent;
+  } else if (extent > 1) {
+    indices.extent[inner] = extent;
+    indices.stride[inner] = stride;
+    ++inner;
+  }
+}
+
+BoxIndices outermost_first(BoxIndices indices) {
+  std::reverse(indices.extent, indices.extent + indices.dimensions);
+  std::reverse(indices.stride, indices.stride + indices.dimensions);
+  if (indices.dimensions <= 1 && indices.stride[0] <= 1) indices.dimensions = 0;
+  return indices;
+}
+
 }  // namespace
 
 ChunkTarget box_target(const ChunkGrid& grid, ChunkRun run) {
@@ -43,23 +66,26 @@ BoxIndices box_indices(const ChunkGrid& grid, ChunkRun run) {
   const Box box = box_of(grid, run);
   BoxIndices indices;
   std::uint64_t stride = 1;
-  // From the innermost dimension outwards, merging those that the box covers.
   for (int d = grid.dimensions - 1; d >= 0; --d) {
     indices.first += box.first[d] * stride;
-    int& inner = indices.dimensions;
-    if (inner > 0 && stride == indices.stride[inner - 1] * indices.extent[inner - 1]) {
-      indices.extent[inner - 1] *= box.extent[d];
-    } else if (box.extent[d] > 1) {
-      indices.extent[inner] = box.extent[d];
-      indices.stride[inner] = stride;
-      ++inner;
-    }
+    add_outwards(indices, box.extent[d], stride);
     stride *= grid.selected_along(d);
   }
-  std::reverse(indices.extent, indices.extent + indices.dimensions);
-  std::reverse(indices.stride, indices.stride + indices.dimensions);
-  if (indices.dimensions <= 1 && indices.stride[0] <= 1) indices.dimensions = 0;
-  return indices;
+  return outermost_first(indices);
+}
+
+BoxIndices box_indices(const Hyperslab& box, std::span<const std::uint64_t> stride,
+                       std::span<const std::uint64_t> shape) {
+  const std::vector<std::uint64_t> of_array = row_major_strides(shape);
+  std::vector<std::size_t> inwards(shape.size());
+  std::iota(inwards.begin(), inwards.end(), std::size_t{0});
+  std::ranges::stable_sort(inwards, {}, [&](std::size_t d) { return stride[d]; });
+  BoxIndices indices;
+  for (const std::size_t d : inwards) {
+    indices.first += box.start[d] * of_array[d];
+    add_outwards(indices, box.count[d], of_array[d]);
+  }
+  return outermost_first(indices);
 }
 
 ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range) {

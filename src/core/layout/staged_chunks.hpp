@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/layout/chunk_grid.hpp"
+#include "core/layout/hyperslab.hpp"
 
 namespace warpfold {
 
@@ -82,6 +83,11 @@ ChunkTarget box_target(const ChunkGrid& grid, ChunkRun run);
 /// Returns the flat indices of that box.
 BoxIndices box_indices(const ChunkGrid& grid, ChunkRun run);
 
+/// Returns the flat indices, in an array of `shape`, of the elements of one of its boxes, where
+/// those lie one behind another by `stride`: any order of dimensions.
+BoxIndices box_indices(const Hyperslab& box, std::span<const std::uint64_t> stride,
+                       std::span<const std::uint64_t> shape);
+
 /// Returns the target of a flat range of the selection.
 ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range);
 
@@ -91,6 +97,7 @@ struct StagedChunks {
   ChunkTarget target;
   std::span<const StagedChunk> chunks;
   std::array<std::byte, 8> fill = {};  ///< one element, as it would be stored
+  BoxIndices indices = {};             ///< flat, of places: what a mask goes by
 };
 
 /// Returns a run of elements as the one chunk of an array of its own; it goes to `places`.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/values/mask.hpp"
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
@@ -55,13 +56,16 @@ struct Unpacking {
 
 /// A decoding tells what becomes of a stored element, in native byte order, before it is reduced,
 /// scanned, counted or copied: left out if it is no `stored` value, unpacked, left out if it is no
-/// `values` value.
+/// `values` value or if the mask says so, which goes by its index.
 struct Decoding {
   ValueFilter stored;
   Unpacking unpacking;
   ValueFilter values;
+  Mask mask;
 
-  WARPFOLD_HD bool selects_all() const { return stored.selects_all() && values.selects_all(); }
+  WARPFOLD_HD bool selects_all() const {
+    return stored.selects_all() && values.selects_all() && mask.selects_all();
+  }
   bool trivial() const { return selects_all() && !unpacking.active; }
   ElementType value_type(ElementType stored_type) const {
     return unpacking.active ? unpacking.type : stored_type;
@@ -120,7 +124,8 @@ auto visit_value_of(const Unpacking& unpacking, Visitor&& visitor) {
 }
 
 /// Decodes a stored element: gives it its value, whether it counts or not, and tells whether it
-/// does. `Value` is the C++ type of Decoding::value_type(): Stored unless the decoding unpacks.
+/// does as far as that is a matter of values. `Value` is the C++ type of Decoding::value_type():
+/// Stored unless the decoding unpacks.
 template <class Value, class Stored>
 WARPFOLD_HD bool decode(const Decoding& decoding, Stored stored, Value& value) {
   if constexpr (!std::is_same_v<Value, Stored>) {

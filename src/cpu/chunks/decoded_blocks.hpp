@@ -8,6 +8,7 @@
 
 #include "cpu/chunks/element_decoder.hpp"
 #include "cpu/chunks/element_indices.hpp"
+#include "cpu/chunks/masked_places.hpp"
 
 namespace warpfold::cpu {
 
@@ -16,6 +17,7 @@ class DecodedBlocks {
  public:
   DecodedBlocks(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
       : element_bytes_(size_of(stored.type)),
+        mask_(decoding.mask),
         decoder_(make_element_decoder(kernels, stored, decoding)) {}
 
   /// Calls take(values, count, their indices) for each block of the `n` elements that has any.
@@ -25,7 +27,8 @@ class DecodedBlocks {
     for (std::uint64_t first = 0; first < n; first += block_elements) {
       const auto size =
           static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
-      const DecodedValues decoded = decoder_->decode(stored + first * element_bytes_, size);
+      const DecodedValues decoded =
+          mask_.decode(*decoder_, stored + first * element_bytes_, size, indices.from(first));
       if (decoded.kept == size) {
         take(decoded.values, size, indices.from(first));
       } else if (decoded.kept > 0) {
@@ -37,6 +40,7 @@ class DecodedBlocks {
 
  private:
   std::size_t element_bytes_;
+  MaskedPlaces mask_;
   std::unique_ptr<ElementDecoder> decoder_;
   alignas(64) std::byte values_[block_elements * sizeof(double)];
   alignas(64) std::uint16_t places_[block_elements];

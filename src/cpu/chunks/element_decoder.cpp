@@ -98,6 +98,8 @@ class TypedElementDecoder final : public ElementDecoder {
     }
   }
 
+  std::uint64_t left_out() const override { return left_out_; }
+
   void fill(const std::byte* stored, std::size_t n, std::byte* values) override {
     const DecodedValues decoded = decode(stored, n);
     if (decoded.kept == n) std::memset(counts_, 1, n);

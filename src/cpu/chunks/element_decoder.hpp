@@ -35,6 +35,9 @@ class ElementDecoder {
   /// values are floats of 32 or 64 bits, NaN is canonical.
   virtual void fill(const std::byte* stored, std::size_t n, std::byte* values) = 0;
 
+  /// Returns the bits of that value.
+  virtual std::uint64_t left_out() const = 0;
+
   /// Writes what pack() does of `n` stored elements; returns how many count.
   std::size_t keep(const std::byte* stored, std::size_t n, std::byte* values,
                    std::uint16_t* places) {

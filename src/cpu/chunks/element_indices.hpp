@@ -16,6 +16,10 @@ class ElementIndices {
 
   std::uint64_t first() const { return first_; }
 
+  /// Return where they are places of, and the first one's.
+  const BoxIndices& box() const { return *indices_; }
+  std::uint64_t first_place() const { return first_place_; }
+
   std::uint64_t operator()(std::uint64_t element) const {
     return (*indices_)(first_place_ + (places_ == nullptr ? element * step_ : places_[element]));
   }

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/chunks/masked_places.hpp"
 #include "cpu/engines/engines.hpp"
 #include "cpu/engines/host_block_engine.hpp"
 
@@ -24,7 +25,8 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
                          {}});
     for (int worker = 0; worker < pool().threads(); ++worker)
       workers_.push_back({make_element_decoder(kernels, plan.pieces.format, plan.pieces.decoding),
-                          std::vector<std::uint16_t>(warpfold::cpu::block_elements)});
+                          std::vector<std::uint16_t>(warpfold::cpu::block_elements),
+                          MaskedPlaces(plan.pieces.decoding.mask)});
     for (int writer = 0; writer < plan.writers; ++writer) {
       values_out_.emplace_back(plan.pieces.slab_elements * value_bytes_);
       indices_out_.emplace_back(plan.pieces.slab_elements * index_bytes);
@@ -66,6 +68,7 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
   struct Worker {
     std::unique_ptr<ElementDecoder> decoder;
     std::vector<std::uint16_t> places;
+    MaskedPlaces mask;
   };
 
   struct Block {
@@ -82,11 +85,15 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
     auto* indices = reinterpret_cast<std::uint64_t*>(here.indices.span().data());
     const std::byte* stored = inputs().elements(block);
     const std::size_t stored_bytes = size_of(inputs().format().type);
+    const BoxIndices box{.first = first_index};
     std::uint64_t end = range.first;
     for (std::uint64_t first = range.first; first < range.end(); first += step) {
       const std::uint64_t n = std::min(step, range.end() - first);
-      const std::size_t kept = worker.decoder->keep(
-          stored + first * stored_bytes, n, values + end * value_bytes_, worker.places.data());
+      std::byte* to = values + end * value_bytes_;
+      const DecodedValues decoded =
+          worker.mask.decode(*worker.decoder, stored + first * stored_bytes, n, {box, first});
+      worker.decoder->pack(decoded, n, to, worker.places.data());
+      const std::size_t kept = decoded.kept;
       if (wants_indices_)
         for (std::size_t i = 0; i < kept; ++i)
           indices[end + i] = first_index + first + worker.places[i];

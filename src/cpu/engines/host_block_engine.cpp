@@ -30,8 +30,8 @@ BlockInputs::BlockInputs(const Kernels& kernels, const StagingPlan& plan, Elemen
   decoders.resize(static_cast<std::size_t>(plan.slots));
   for (auto& decoder : decoders) {
     const std::size_t packed = decoder ? block_elements * stored_bytes_ : 0;
-    readers_.push_back(
-        {PageBuffer(in_place_ ? 0 : plan.slot_bytes()), PageBuffer(packed), std::move(decoder)});
+    readers_.push_back({PageBuffer(in_place_ ? 0 : plan.slot_bytes()), PageBuffer(packed),
+                        std::move(decoder), MaskedPlaces(plan.decoding.mask)});
   }
 }
 
@@ -47,18 +47,28 @@ void BlockInputs::load(int reader, int block, const StagedChunks& piece) {
   if (!from.decoder) return assemble(kernels_, stored_bytes_, piece, staged, at(block, 0));
   const std::optional<StagedRun> run = run_of(piece);
   if (run && run->source % stored_bytes_ == 0)
-    return decode(from, staged + run->source, *run, block);
+    return decode(from, staged + run->source, *run, piece.indices, block);
   std::byte* packed = from.packed.span().data();
   assemble(kernels_, stored_bytes_, piece, staged, packed, [&](std::uint64_t place, std::size_t n) {
-    from.decoder->fill(packed, n, at(block, place));
+    fill(from, packed, n, place, piece.indices, block);
   });
 }
 
-void BlockInputs::decode(Reader& from, const std::byte* stored, const StagedRun& run, int block) {
+void BlockInputs::decode(Reader& from, const std::byte* stored, const StagedRun& run,
+                         const BoxIndices& indices, int block) {
   for (std::uint64_t first = 0; first < run.elements; first += block_elements) {
     const std::uint64_t n = std::min<std::uint64_t>(block_elements, run.elements - first);
-    from.decoder->fill(stored + first * stored_bytes_, n, at(block, run.place + first));
+    fill(from, stored + first * stored_bytes_, n, run.place + first, indices, block);
   }
+}
+
+void BlockInputs::fill(Reader& from, const std::byte* stored, std::size_t n, std::uint64_t place,
+                       const BoxIndices& indices, int block) {
+  std::byte* values = at(block, place);
+  from.decoder->fill(stored, n, values);
+  if (from.mask.selects_all()) return;
+  from.mask.look_at(indices, place, n);
+  from.mask.fill(values, size_of(format_.type), from.decoder->left_out());
 }
 
 }  // namespace warpfold::cpu

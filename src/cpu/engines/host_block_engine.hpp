@@ -14,6 +14,7 @@
 #include "core/scan/scan_spec.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/element_decoder.hpp"
+#include "cpu/chunks/masked_places.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/machine/thread_pool.hpp"
 
@@ -75,12 +76,16 @@ class BlockInputs {
     PageBuffer staging;
     PageBuffer packed;  ///< where chunks are decoded
     std::unique_ptr<ElementDecoder> decoder;
+    MaskedPlaces mask;
   };
 
   std::byte* at(int block, std::uint64_t place) const {
     return blocks_[static_cast<std::size_t>(block)].span().data() + place * size_of(format_.type);
   }
-  void decode(Reader& from, const std::byte* stored, const StagedRun& run, int block);
+  void decode(Reader& from, const std::byte* stored, const StagedRun& run,
+              const BoxIndices& indices, int block);
+  void fill(Reader& from, const std::byte* stored, std::size_t n, std::uint64_t place,
+            const BoxIndices& indices, int block);
 
   const Kernels& kernels_;
   std::size_t stored_bytes_;

@@ -1,11 +1,13 @@
 #include "cpu/reduce/axis_reducer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
 #include "cpu/chunks/chunk_values.hpp"
+#include "cpu/chunks/masked_places.hpp"
 #include "cpu/reduce/column_reducer.hpp"
 #include "cpu/reduce/line_reducer.hpp"
 
@@ -25,6 +27,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   ChunkedAxisReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
                      ReduceNeeds needs)
       : kernels_(kernels),
+        mask_(decoding.mask),
         values_(kernels, order, decoding),
         takes_all_(decoding.selects_all() || values_.marks_left_out()),
         outputs_(kernels, needs, values_.marks_left_out()),
@@ -44,34 +47,56 @@ class ChunkedAxisReducer final : public AxisReducer {
       const bool whole = axes.within(slab.target.elements) &&
                          slab.grid.chunk_elements() <= 2 * slab.target.elements;
       if (!takes_all_)
-        reduce_counted(elements, ChunkRows(slab.grid, slab.target, chunk.number));
-      else if (whole)
+        reduce_counted(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
+      else if (whole && mask_.selects_all())
         reduce_axes(values_.values(elements, 0, slab.grid.chunk_elements()), axes);
       else
-        reduce_rows(elements, ChunkRows(slab.grid, slab.target, chunk.number));
+        reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
     }
   }
 
  private:
-  void reduce_counted(const ChunkElements& elements, const ChunkRows& chunk_rows) {
-    chunk_rows.for_each([&](const ChunkRow& row) {
-      values_.for_each_counted(elements, row.source, row.elements,
-                               [&](Value value, std::uint64_t i) {
-                                 outputs_.count((row.target + i) % outputs_.outputs());
-                                 column_reducer_.reduce_element(value, row.target + i, *rows_);
-                               });
-    });
-  }
-
-  /// Reduces chunks that bring only some of their elements.
-  void reduce_rows(const ChunkElements& elements, const ChunkRows& chunk_rows) {
+  void reduce_counted(const ChunkElements& elements, const BoxIndices& indices,
+                      const ChunkRows& chunk_rows) {
     chunk_rows.for_each([&](const ChunkRow& row) {
       for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
         const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
-        column_reducer_.reduce_run(values_.values(elements, row.source + done, n), n,
-                                   row.target + done, *rows_);
+        const std::uint64_t place = row.target + done;
+        const bool masked = !mask_.selects_all();
+        if (masked && mask_.look_at(indices, place, n) == 0) continue;
+        values_.for_each_counted(elements, row.source + done, n, [&](Value value, std::uint64_t i) {
+          if (masked && !mask_.counts(i)) return;
+          outputs_.count((place + i) % outputs_.outputs());
+          column_reducer_.reduce_element(value, place + i, *rows_);
+        });
       }
     });
+  }
+
+  /// Reduces chunks that bring only some of their elements, or are masked.
+  void reduce_rows(const ChunkElements& elements, const BoxIndices& indices,
+                   const ChunkRows& chunk_rows) {
+    chunk_rows.for_each([&](const ChunkRow& row) {
+      for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
+        const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
+        const std::uint64_t place = row.target + done;
+        const Value* values = values_.values(elements, row.source + done, n);
+        column_reducer_.reduce_run(masked(values, n, place, indices), n, place, *rows_);
+      }
+    });
+  }
+
+  /// Returns values of which those that the mask leaves out are marked.
+  const Value* masked(const Value* values, std::size_t n, std::uint64_t place,
+                      const BoxIndices& indices) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (mask_.selects_all() || mask_.look_at(indices, place, n) == n) return values;
+      std::copy_n(values, n, masked_);
+      mask_.fill(reinterpret_cast<std::byte*>(masked_), sizeof(Value),
+                 std::bit_cast<Word<Value>>(left_out_mark<Value>));
+      return masked_;
+    }
+    return values;
   }
 
   /// Reduces a whole chunk, by the dimension in which its elements lie side by side.
@@ -188,6 +213,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   }
 
   const Kernels& kernels_;
+  MaskedPlaces mask_;
   ChunkValues<Stored, Value> values_;
   bool takes_all_;  ///< elements that are left out, too, which are marked
   AxisOutputs outputs_;
@@ -195,6 +221,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   LineReducer<Value> line_reducer_;
   const BoxIndices* rows_ = nullptr;  ///< of the slab
   std::vector<Value> packed_;         ///< row_tile rows
+  alignas(64) Value masked_[block_elements];
 };
 
 }  // namespace

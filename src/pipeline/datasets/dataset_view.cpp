@@ -47,6 +47,29 @@ Decoding share_from_root(const Decoding& decoding, const mpi::Communicator& comm
   return shared;
 }
 
+/// Collective; throws the same Error on every rank.
+void interpret_everywhere(Interpretation& view, const io::DatasetInfo& info,
+                          const ViewOptions& options, const mpi::Communicator& communicator) {
+  run_on_root(communicator, [&] { view = interpret(info, options); });
+  view.decoding = share_from_root(view.decoding, communicator);
+}
+
+void require_cores(const Run& run) {
+  if (run.place.gpu)
+    throw usage_error("GPUs know no `mask`", "they would count what it leaves out",
+                      "Leave out `backend`, or choose cpu.");
+}
+
+/// Collective; throws the same Error on every rank.
+void put_mask(DatasetView& view, const std::string& mask, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  io::Dataset dataset = open_everywhere([&] { return open_mask(mask, view.info()); }, communicator);
+  Interpretation nonzero;
+  interpret_everywhere(nonzero, dataset.info(), {}, communicator);
+  view.mask = std::make_shared<DatasetMask>(std::move(dataset), nonzero.decoding, run);
+  view.decoding.mask = view.mask->bits();
+}
+
 }  // namespace
 
 Value empty_value(const DatasetView& view, const std::string& asked,
@@ -84,6 +107,15 @@ io::Dataset open_selected(const std::string& file, const std::string& name,
   return dataset;
 }
 
+void DatasetView::require_unchanged() const {
+  dataset.require_unchanged();
+  if (mask) mask->dataset().require_unchanged();
+}
+
+std::set<std::string> DatasetView::mask_files() const {
+  return mask ? io::input_files(mask->dataset().info()) : std::set<std::string>{};
+}
+
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,
                       Run& run) {
   DatasetView opened = run.opening.time(0, [&] {
@@ -91,12 +123,15 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     const auto open = [&] { return open_selected(file, name, options, run.options.read_path); };
     DatasetView view{{}, open_everywhere(open, communicator)};
     run_on_all(communicator, [&] { view.dataset.choose_cache(run.options.file_cache); });
-    run_on_root(communicator,
-                [&] { static_cast<Interpretation&>(view) = interpret(view.info(), options); });
-    view.decoding = share_from_root(view.decoding, communicator);
+    interpret_everywhere(view, view.info(), options, communicator);
     return view;
   });
-  run.choose_backend_for(opened.info());
+  if (options.mask.empty()) {
+    run.choose_backend_for(opened.info());
+  } else {
+    run_on_all(run.communicator, [&] { require_cores(run); });
+    run.opening.time(0, [&] { put_mask(opened, options.mask, run); });
+  }
   return opened;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
@@ -18,9 +21,16 @@ namespace warpfold::pipeline {
 /// still to be decoded. What is more than the decoding counts on the root alone.
 struct DatasetView : Interpretation {
   io::Dataset dataset;
+  std::shared_ptr<const DatasetMask> mask = nullptr;  ///< whose bits the decoding has, if any
 
   const io::DatasetInfo& info() const { return dataset.info(); }
   ElementType value_type() const { return decoding.value_type(info().format.type); }
+
+  /// Throws an Error where a file that the view reads was written to or replaced.
+  void require_unchanged() const;
+
+  /// Lists the files that must stay as they are for the mask to be read.
+  std::set<std::string> mask_files() const;
 };
 
 /// Opens a dataset as the options select it, on one rank. Throws as open_view().
@@ -37,7 +47,7 @@ DatasetView open_view(const std::string& file, const std::string& dataset,
 template <class Body>
 void while_unchanged(const DatasetView& view, const mpi::Communicator& communicator, Body&& body) {
   const auto require_unchanged = [&] {
-    run_on_all(communicator, [&] { view.dataset.require_unchanged(); });
+    run_on_all(communicator, [&] { view.require_unchanged(); });
   };
   try {
     body();

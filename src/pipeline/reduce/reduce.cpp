@@ -193,6 +193,7 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
   if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
     options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), {});
+  file.inputs.merge(view.mask_files());
   const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
   std::optional<AxisShape> array;
   ReduceResult result;

@@ -179,21 +179,19 @@ class SlabWork {
   /// Reads chunks or elements of a slab into the slot's memory and hands them to the engine.
   void pass(ElementRange part, StreamEngine& engine, int slot, RegionReader& reader) {
     const std::span<std::byte> memory = engine.buffer(slot);
-    if (!setup_.tiling.in_chunks)
-      return submit(reader.read(part, 0, memory), {.first = part.first}, engine, slot);
+    if (!setup_.tiling.in_chunks) return submit(reader.read(part, 0, memory), engine, slot);
     const ChunkGrid& grid = *setup_.source->grid();
     const ChunkRun run{part.first, part.count};
-    return submit(reader.read(run, box_target(grid, run), memory), box_indices(grid, run), engine,
+    return submit(reader.read(run, box_target(grid, run), box_indices(grid, run), memory), engine,
                   slot);
   }
 
-  void submit(const StagedChunks& staged, const BoxIndices& indices, StreamEngine& engine,
-              int slot) {
+  void submit(const StagedChunks& staged, StreamEngine& engine, int slot) {
     const std::uint64_t bytes = staged.target.elements * element_bytes_;
     if (&engine == setup_.engine.get())
-      reducing_.time(bytes, [&] { engine.submit(slot, staged, indices); });
+      reducing_.time(bytes, [&] { engine.submit(slot, staged, staged.indices); });
     else
-      engine.submit(slot, staged, indices);
+      engine.submit(slot, staged, staged.indices);
     worker_.advance(bytes);
   }
 

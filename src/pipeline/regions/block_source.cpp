@@ -58,7 +58,9 @@ void BlockSource::load(int reader, const BlockTask& task, std::uint64_t piece,
     const ChunkRun all = chunks_overlapping(*grid, task.range);
     const std::uint64_t first = piece * piece_chunks_;
     const ChunkRun run{all.first + first, std::min(piece_chunks_, all.count - first)};
-    engine.load(reader, task.block, from.read(run, flat_target(*grid, task.range), memory));
+    engine.load(
+        reader, task.block,
+        from.read(run, flat_target(*grid, task.range), {.first = task.range.first}, memory));
   } else {
     const ElementRange places = block_range(task.range.count, piece_elements_, piece);
     const auto memory = engine.buffer(reader, task.block, places);

@@ -112,21 +112,24 @@ StagedChunks RegionReader::read(ElementRange range, std::uint64_t first_place,
   const std::span<std::byte> there =
       timer_->time(bytes, [&] { return source_.dataset_.fetch(range, staging); });
   run_ = {0, static_cast<std::uint64_t>(there.data() - staging.data())};
-  return staged_run(run_, {first_place, range.count});
+  StagedChunks staged = staged_run(run_, {first_place, range.count});
+  staged.indices.first = range.first - first_place;
+  return staged;
 }
 
-StagedChunks RegionReader::read(ChunkRun run, const ChunkTarget& target,
+StagedChunks RegionReader::read(ChunkRun run, const ChunkTarget& target, const BoxIndices& indices,
                                 std::span<std::byte> staging) {
-  return {*source_.grid(), target, chunks_->read(run, staging), source_.info().fill};
+  return {*source_.grid(), target, chunks_->read(run, staging), source_.info().fill, indices};
 }
 
 StagedChunks RegionReader::read(const Hyperslab& box, std::span<const std::uint64_t> stride,
                                 std::span<std::byte> staging) {
   const io::DatasetInfo& info = source_.info();
+  const BoxIndices indices = box_indices(box, stride, info.shape);
   if (chunks_) {
     const Selection part = io::part_of_box(info, box);
     const ChunkGrid grid = unmerged_grid(info.stored_shape, info.chunk_shape, part);
-    return {grid, target_of(part, stride), chunks_->read_part(grid, staging), info.fill};
+    return {grid, target_of(part, stride), chunks_->read_part(grid, staging), info.fill, indices};
   }
   const std::uint64_t bytes = box.elements() * size_of(info.format.type);
   const std::span<std::byte> there =
@@ -134,8 +137,11 @@ StagedChunks RegionReader::read(const Hyperslab& box, std::span<const std::uint6
   Selection everything;
   for (const std::uint64_t count : box.count) everything.push_back({0, count});
   run_ = {0, static_cast<std::uint64_t>(there.data() - staging.data())};
-  return {
-      unmerged_grid(box.count, box.count, everything), target_of(everything, stride), {&run_, 1}};
+  return {unmerged_grid(box.count, box.count, everything),
+          target_of(everything, stride),
+          {&run_, 1},
+          {},
+          indices};
 }
 
 std::vector<StageTiming> RegionReader::timings() const {

@@ -67,8 +67,9 @@ class RegionReader {
   /// Reads a flat range, where no chunks are read; it goes to places from `first_place` on.
   StagedChunks read(ElementRange range, std::uint64_t first_place, std::span<std::byte> staging);
 
-  /// Reads chunks, for a target of theirs.
-  StagedChunks read(ChunkRun run, const ChunkTarget& target, std::span<std::byte> staging);
+  /// Reads chunks, for a target of theirs, whose places have these flat indices.
+  StagedChunks read(ChunkRun run, const ChunkTarget& target, const BoxIndices& indices,
+                    std::span<std::byte> staging);
 
   /// Reads a box, in whatever way. The element at coordinates x of the box (from 0) goes to place
   /// sum(x[d] * stride[d]); the places of all are 0 to box.elements() - 1.

@@ -34,6 +34,7 @@ constexpr ElementType index_type = ElementType::u64;
 io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options) {
   io::OutputSpec output =
       pipeline::describe_output(options.output, view.info(), pipeline::packing_attributes(view));
+  output.inputs.merge(view.mask_files());
   output.shape = {0};
   pipeline::merge_dimensions(output);
   output.format = {view.value_type(), native_byte_order};

@@ -166,6 +166,17 @@ def test_source_of_a_virtual_dataset_changed_while_read(folder, fault, make_inpu
     expect_error(fault, words, prefix, folder, mentions, left=("in.h5", "virtual.h5"))
 
 
+@pytest.mark.parametrize("storage", ["contiguous", "deflate"])
+@by_command
+def test_mask_changed_while_read(folder, fault, make_input, command, storage):
+    masks = make_input(storage).rename(folder / "masks.h5")
+    path = make_input("contiguous")
+    prefix = fault("pread", "masks.h5", "modify 100", byte=place_in(masks))
+    words = words_for(command, path, "contiguous", "--mask", f"{masks}::values")
+    mentions = [masks, "values", "changed while"]
+    expect_error(fault, words, prefix, folder, mentions, left=("in.h5", "masks.h5"))
+
+
 # The last chunk ends behind where contiguous elements do.
 CHUNKS = ("--chunks", 70_000, "--fletcher32")
 FULL = {errno.ENOSPC: "space", errno.EDQUOT: "quota"}

@@ -140,7 +140,8 @@ TEST_F(RegionReaderTest, RunsOfChunksComeForTheirTarget) {
   RegionReader reader(source);
   const ChunkRun run{6, 3};
   cpu::PageBuffer staging(source.bytes_of_chunks(run.count));
-  const StagedChunks staged = reader.read(run, box_target(*source.grid(), run), staging.span());
+  const StagedChunks staged = reader.read(run, box_target(*source.grid(), run),
+                                          box_indices(*source.grid(), run), staging.span());
   const BoxIndices indices = box_indices(*source.grid(), run);
   std::vector<std::int32_t> placed(staged.target.elements, -1);
   cpu::assemble(*cpu::available_kernels().front(), sizeof(std::int32_t), staged,

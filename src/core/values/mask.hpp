@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/core/host_device.hpp"
+
+namespace warpfold {
+
+/// A mask tells by their flat indices which elements count: the one at index i where bit i % period
+/// is set. The bits are another's.
+struct Mask {
+  static constexpr int word_bits = 64;
+
+  const std::uint64_t* words = nullptr;  ///< bit b is that of weight 2^(b % 64) in words[b / 64]
+  std::uint64_t period = 0;              ///< bits; 0: all elements count
+
+  WARPFOLD_HD bool selects_all() const { return period == 0; }
+};
+
+}  // namespace warpfold

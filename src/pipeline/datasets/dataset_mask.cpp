@@ -1,0 +1,190 @@
+#include "pipeline/datasets/dataset_mask.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "core/layout/partition.hpp"
+#include "cpu/chunks/decoded_blocks.hpp"
+#include "cpu/kernels/kernels.hpp"
+#include "cpu/machine/page_buffer.hpp"
+#include "cpu/reduce/chunk_reducer.hpp"
+#include "cpu/reduce/range_reducer.hpp"
+#include "pipeline/regions/region_reader.hpp"
+#include "pipeline/regions/slab_plan.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/work_queue.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr auto word_bits = static_cast<std::uint64_t>(Mask::word_bits);
+
+std::string text_of(std::span<const std::uint64_t> shape) {
+  std::string text;
+  for (const std::uint64_t extent : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "(" + text + ")";
+}
+
+/// Counts the last dimensions that two shapes have in common.
+std::size_t common_dimensions(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+  return static_cast<std::size_t>(std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first -
+                                  a.rbegin());
+}
+
+/// Throws where the shapes don't fit.
+Selection selection_of_mask(const io::DatasetInfo& mask, const io::DatasetInfo& masked) {
+  const std::span<const std::uint64_t> shape = mask.stored_shape;
+  const std::size_t common = common_dimensions(shape, masked.stored_shape);
+  const std::size_t leading = shape.size() - common;
+  const bool is_null = shape.empty() && mask.elements == 0;
+  if (is_null || std::ranges::any_of(shape.first(leading), [](auto extent) { return extent != 1; }))
+    throw usage_error("`mask` '" + mask.name + "' does not fit dataset '" + masked.name + "'",
+                      is_null ? "it has no elements"
+                              : text_of(shape) + " is not the shape of the last dimensions of " +
+                                    text_of(masked.stored_shape),
+                      "Name a dataset of the same shape, or of that of the last dimensions.");
+  Selection selection(leading, Slice{0, 1, 1, true});
+  const Selection of_masked = io::selection_of(masked);
+  selection.insert(selection.end(), of_masked.end() - static_cast<std::ptrdiff_t>(common),
+                   of_masked.end());
+  const std::uint64_t elements = product(counts_of(selection));
+  if (elements > 8 * max_mask_bytes)
+    throw Error("cannot take `mask` '" + mask.name + "'",
+                "each rank has it in memory, " + std::to_string(ceil_div(elements, 8)) +
+                    " bytes, of which there may be " + std::to_string(max_mask_bytes),
+                "Select a part of the dataset, or name a mask of its last dimensions.");
+  return selection;
+}
+
+/// Sets the bits of values that are not 0; threads may set bits of the same words.
+template <class Value>
+class BitSetter final : public cpu::RangeSink {
+ public:
+  explicit BitSetter(std::span<std::uint64_t> words) : words_(words) {}
+
+  void reduce(const std::byte* elements, std::uint64_t n,
+              const cpu::ElementIndices& indices) override {
+    const auto* values = reinterpret_cast<const Value*>(elements);
+    std::uint64_t at = 0;
+    std::uint64_t bits = 0;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t index = indices(i);
+      if (index / word_bits != at) add(at, std::exchange(bits, 0));
+      at = index / word_bits;
+      bits |= std::uint64_t{converted<double>(values[i]) != 0} << index % word_bits;
+    }
+    add(at, bits);
+  }
+
+ private:
+  void add(std::uint64_t word, std::uint64_t bits) {
+    if (bits != 0) std::atomic_ref(words_[word]).fetch_or(bits, std::memory_order_relaxed);
+  }
+
+  std::span<std::uint64_t> words_;
+};
+
+std::unique_ptr<cpu::RangeSink> make_bit_setter(const cpu::Kernels& kernels, ElementFormat format,
+                                                const Decoding& decoding,
+                                                std::span<std::uint64_t> words) {
+  const ElementType values = decoding.value_type(format.type);
+  return visit_element_type(values, [&](auto value) -> std::unique_ptr<cpu::RangeSink> {
+    return std::make_unique<cpu::DecodingSink<cpu::RangeSink>>(
+        kernels, format, decoding, std::make_unique<BitSetter<decltype(value)>>(words));
+  });
+}
+
+/// One thread's reading of a mask's slabs.
+class MaskReader {
+ public:
+  MaskReader(const SlabTiling& tiling, RegionSource& source, const Decoding& decoding,
+             std::span<std::uint64_t> words)
+      : tiling_(tiling),
+        grid_(source.grid()),
+        element_bytes_(size_of(source.info().format.type)),
+        staging_(tiling.in_chunks ? source.bytes_of_chunks(tiling.slabs.max_places())
+                                  : source.bytes_of_range(tiling.max_elements)),
+        reader_(source),
+        chunks_(kernels(), element_bytes_),
+        setter_(make_bit_setter(kernels(), source.info().format, decoding, words)) {}
+
+  /// Reads slabs until there are no more.
+  void run(WorkQueue::Worker& worker) {
+    while (const auto slab = worker.next()) {
+      const StagedChunks staged = read(tiling_.slabs.range(*slab));
+      chunks_.reduce(staged, staging_.span().data(), staged.indices, *setter_);
+      worker.advance(staged.target.elements * element_bytes_);
+    }
+  }
+
+ private:
+  static const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
+
+  StagedChunks read(ElementRange slab) {
+    if (!tiling_.in_chunks) return reader_.read(slab, 0, staging_.span());
+    const ChunkRun run{slab.first, slab.count};
+    return reader_.read(run, box_target(*grid_, run), box_indices(*grid_, run), staging_.span());
+  }
+
+  const SlabTiling& tiling_;
+  const ChunkGrid* grid_;
+  std::size_t element_bytes_;
+  cpu::PageBuffer staging_;
+  RegionReader reader_;
+  cpu::ChunkReducer chunks_;
+  std::unique_ptr<cpu::RangeSink> setter_;
+};
+
+}  // namespace
+
+MaskName parse_mask_name(const std::string& text, const std::string& file) {
+  constexpr std::string_view separator = "::";
+  const std::size_t place = text.rfind(separator);
+  const bool in_other_file = place != std::string::npos;
+  MaskName name{in_other_file ? text.substr(0, place) : file,
+                in_other_file ? text.substr(place + separator.size()) : text};
+  if (name.file.empty() || name.dataset.empty())
+    throw usage_error("bad `mask` '" + text + "'", "it names no dataset",
+                      "Give DATASET, or FILE::DATASET of another file.");
+  return name;
+}
+
+io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked) {
+  const auto [file, dataset] = parse_mask_name(name, masked.file);
+  io::Dataset mask(file, dataset);
+  mask.take_as_unsigned();
+  mask.select(selection_of_mask(mask.info(), masked));
+  return mask;
+}
+
+DatasetMask::DatasetMask(io::Dataset dataset, const Decoding& decoding, Run& run)
+    : dataset_(std::move(dataset)), words_(ceil_div(dataset_.info().elements, word_bits)) {
+  const mpi::Communicator& communicator = run.communicator;
+  const io::DatasetInfo& info = dataset_.info();
+  const RunOptions chosen_freely;
+  const SlabPlan plan =
+      plan_slabs(info, chosen_freely, {run.place.threads, false}, communicator.size());
+  const SlabTiling tiling(info, mpi::minimum({plan.slab_elements}, communicator).front());
+  const ElementRange mine =
+      share_of(tiling.slabs.items(), communicator.size(), communicator.rank());
+  std::optional<RegionSource> source;
+  run_on_all(communicator, [&] {
+    source.emplace(dataset_, tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{},
+                   run.monitor.stages());
+  });
+  const auto read = [&](WorkQueue::Worker& worker) {
+    MaskReader(tiling, *source, decoding, words_).run(worker);
+    return std::vector<StageTiming>{};
+  };
+  WorkQueue(mine).run(std::max(1, threads_for(plan, mine.count)), read,
+                      info.elements * size_of(info.format.type), run.monitor, communicator);
+  words_ = mpi::bitwise_or(std::move(words_), communicator);
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/values/decoding.hpp"
+#include "core/values/mask.hpp"
+#include "io/dataset/dataset.hpp"
+#include "pipeline/run/run.hpp"
+
+namespace warpfold::pipeline {
+
+/// The most memory of a rank that a mask may take: 2^31 elements.
+inline constexpr std::uint64_t max_mask_bytes = std::uint64_t{256} << 20;
+
+/// Where a mask lies.
+struct MaskName {
+  std::string file;
+  std::string dataset;
+};
+
+/// Understands ViewOptions::mask, of a view of a dataset of `file`. Throws a usage Error.
+MaskName parse_mask_name(const std::string& text, const std::string& file);
+
+/// Opens the mask of that name, of which it selects what belongs to what is selected of a dataset,
+/// on one rank. Throws as io::Dataset does; a usage Error where its shape is another than that of
+/// the dataset's last dimensions, an Error where that part is too large.
+io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked);
+
+/// A dataset whose elements tell which of another's count, as every rank has it in memory.
+class DatasetMask {
+ public:
+  /// Reads what is selected of `dataset`, which is not empty, ranks a share each. Collective;
+  /// throws the same Error on every rank.
+  DatasetMask(io::Dataset dataset, const Decoding& decoding, Run& run);
+
+  Mask bits() const { return {words_.data(), dataset_.info().elements}; }
+  const io::Dataset& dataset() const { return dataset_; }
+
+ private:
+  io::Dataset dataset_;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace warpfold::pipeline
