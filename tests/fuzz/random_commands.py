@@ -74,7 +74,7 @@ def compact_command(dataset, view, random):
     indices = random.random() < 0.5
     words = ["compact", dataset.path, dataset.name, "-o", f"{output}:kept", "--json", "-",
              *view.words]  # fmt: skip
-    if not any(word.startswith(("--where", "--fill-value")) for word in view.words
+    if not any(word.startswith(("--where", "--fill-value", "--mask")) for word in view.words
                if word != "--fill-value=none"):  # fmt: skip
         words += ["--where", "finite"]
         view.kept = view.kept & np.isfinite(view.values)

@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 
+import samples
 import support
 import truth
 from expected import integer_type
@@ -29,6 +30,24 @@ class View:
         """Values that count, and their flat indices."""
         indices = np.flatnonzero(self.kept)
         return self.values.ravel()[indices], indices
+
+
+def mask(view, dataset, random):
+    """--mask: of the whole shape or of its last dimensions, in a file of its own, before --select."""
+    shape = dataset.values.shape
+    first = int(random.integers(len(shape) + 1))
+    leading = (1,) * int(random.integers(first + 1))
+    masked = np.repeat(random.integers(0, 2, view.kept.size + 1),
+                       random.integers(1, 100, view.kept.size + 1))  # fmt: skip
+    bits = masked[: int(np.prod(shape[first:], dtype="i8"))].reshape(leading + shape[first:])
+    kind = str(random.choice([each for each in samples.GENERATED_TYPES if each != "bf16"]))
+    storage = {}
+    if bits.size and bits.ndim and chance(random, 0.5):
+        chunks = tuple(int(random.integers(1, extent + 1)) for extent in bits.shape)
+        storage = {"chunks": chunks, "compression": "gzip"}
+    path = support.write(dataset.path.with_name("mask.h5"), bits, kind, "bits", **storage)
+    view.kept = view.kept & (bits != 0)
+    view.words.append(f"--mask={path}::bits")
 
 
 def _random_slice(extent, random):
@@ -215,7 +234,7 @@ def where(view, dataset, random):
 
 
 # How often each is there.
-OPTIONS = {select: 0.35, raw: 0.25, fill_value: 0.2, where: 0.3}
+OPTIONS = {mask: 0.2, select: 0.35, raw: 0.25, fill_value: 0.2, where: 0.3}
 
 
 def _some_numbers(dataset, random, most):
@@ -297,7 +316,7 @@ def random_view(dataset, random, options):
     view = View(dataset.type, dataset.values, stored, stored, np.ones(stored.shape, bool), [])
     chosen = [option for option, probability in OPTIONS.items()
               if chance(random, probability) and option.__name__ in options]  # fmt: skip
-    for option in (select, raw):
+    for option in (mask, select, raw):
         if option in chosen:
             option(view, dataset, random)
     if raw not in chosen:

@@ -13,14 +13,22 @@ std::uint64_t run_from(const BoxIndices& indices, std::uint64_t place) {
   return indices.stride[inner] == 1 ? indices.extent[inner] - place % indices.extent[inner] : 1;
 }
 
-/// Writes `n` bits from bit `first` on as bytes.
+/// Writes 8 bits as 8 bytes of 0 or 1, the lowest bit first.
+void spread_byte(std::uint64_t bits, std::uint8_t* to) {
+  constexpr std::uint64_t every_byte = 0x0101010101010101;
+  const std::uint64_t alone = bits * every_byte & 0x8040201008040201;
+  const std::uint64_t bytes = (alone + 0x7f * every_byte) >> 7 & every_byte;
+  for (int i = 0; i < 8; ++i) to[i] = static_cast<std::uint8_t>(bytes >> 8 * i);
+}
+
+/// Writes `n` bits from bit `first` on as bytes, and up to 7 bytes more.
 void spread(const std::uint64_t* words, std::uint64_t first, std::size_t n, std::uint8_t* to) {
   constexpr auto word_bits = static_cast<std::uint64_t>(Mask::word_bits);
   for (std::size_t done = 0; done < n;) {
     const std::uint64_t bit = (first + done) % word_bits;
     const std::uint64_t word = words[(first + done) / word_bits] >> bit;
     const std::size_t bits = std::min<std::size_t>(word_bits - bit, n - done);
-    for (std::size_t i = 0; i < bits; ++i) to[done + i] = static_cast<std::uint8_t>(word >> i & 1);
+    for (std::size_t i = 0; i < bits; i += 8) spread_byte(word >> i & 0xff, to + done + i);
     done += bits;
   }
 }

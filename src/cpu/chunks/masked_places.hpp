@@ -38,8 +38,8 @@ class MaskedPlaces {
  private:
   Mask mask_;
   std::size_t looked_at_ = 0;
-  std::size_t counting_ = 0;  ///< of those last looked at
-  alignas(64) std::uint8_t counts_[block_elements];
+  std::size_t counting_ = 0;                             ///< of those last looked at
+  alignas(64) std::uint8_t counts_[block_elements + 8];  ///< and what spreading writes beyond
 };
 
 }  // namespace warpfold::cpu
