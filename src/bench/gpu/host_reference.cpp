@@ -75,7 +75,7 @@ std::vector<std::byte> scan_part(Backend& host, const ScanSpec& spec, const std:
                      range.count * size_of(spec.input.type), stream);
   cuda::synchronize(stream);
   engine->load(0, 0, staged_run({}, {0, range.count}));
-  engine->total(0, range.count);
+  engine->total(0, range.first, range.count);
   engine->scan(0, range.first, range.count, before);
   const std::span<const std::byte> output = engine->output(0, 0, 0, range.count);
   return {output.begin(), output.end()};

@@ -36,11 +36,11 @@ class HostScans {
         {{spec.input, {}, elements, 0, Staging::packed}, elements}, spec);
     fill<T>(engine->buffer(0, 0, {0, elements}), data);
     engine->load(0, 0, staged_run({}, {0, elements}));
-    engine->total(0, elements);
+    engine->total(0, 0, elements);
     const std::string label = std::string(warpfold::name_of(type)) + ' ' + name_of(data);
     const Accumulator none = Accumulator::empty();
     measure_and_print(
-        {candidate(label + ": total", [&] { sink_ = engine->total(0, elements).count; }),
+        {candidate(label + ": total", [&] { sink_ = engine->total(0, 0, elements).count; }),
          candidate(label + ": scan", [&] { engine->scan(0, 0, elements, none); })},
         bytes_, runs_);
   }

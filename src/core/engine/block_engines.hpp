@@ -57,13 +57,13 @@ class BlockEngine {
 /// that are left out count as the operation's identity.
 class ScanEngine : public BlockEngine {
  public:
-  /// Returns the exact total of the block's `elements` elements: for a sum its sum and counts of
-  /// non-finite elements, for min and max its extrema; normalized.
-  virtual Accumulator total(int block, std::uint64_t elements) = 0;
+  /// Returns the exact total of the block's `elements` elements, whose first has flat index
+  /// `first_index`: for a sum its sum and counts of non-finite elements, for min and max its
+  /// extrema, whose indices count from the block's start; normalized.
+  virtual Accumulator total(int block, std::uint64_t first_index, std::uint64_t elements) = 0;
 
-  /// Scans the block given the total of everything before it; `first_index` is the flat index of
-  /// its first element. Returns the flat index of the first prefix that the output type can't hold,
-  /// if any, unless overflow wraps.
+  /// Scans the block given the total of everything before it. Returns the flat index of the first
+  /// prefix that the output type can't hold, if any, unless overflow wraps.
   virtual std::optional<std::uint64_t> scan(int block, std::uint64_t first_index,
                                             std::uint64_t elements, const Accumulator& before) = 0;
 

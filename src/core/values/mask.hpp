@@ -15,6 +15,12 @@ struct Mask {
   std::uint64_t period = 0;              ///< bits; 0: all elements count
 
   WARPFOLD_HD bool selects_all() const { return period == 0; }
+
+  /// Tells whether the element at a flat index counts, of a mask that does not select all.
+  WARPFOLD_HD bool selects(std::uint64_t index) const {
+    const std::uint64_t bit = index % period;
+    return (words[bit / word_bits] >> bit % word_bits & 1) != 0;
+  }
 };
 
 }  // namespace warpfold

@@ -60,7 +60,7 @@ class HostScanEngine final : public HostBlockEngine<ScanEngine> {
     }
   }
 
-  Accumulator total(int block, std::uint64_t elements) override {
+  Accumulator total(int block, std::uint64_t /*first_index*/, std::uint64_t elements) override {
     Block& here = block_at(block);
     const BlockRanges ranges(elements, pool().threads());
     here.range_totals.assign(ranges.count(), Accumulator::empty());

@@ -54,7 +54,9 @@ __global__ void __launch_bounds__(widening_threads)
        i < widening.count; i += threads) {
     const Stored element = swapped ? byte_swapped(stored[i]) : stored[i];
     std::uint64_t bits;
-    const bool counts = decode_wide(widening.decoding, element, bits);
+    const Mask& mask = widening.decoding.mask;
+    const bool counts = decode_wide(widening.decoding, element, bits) &&
+                        (mask.selects_all() || mask.selects(widening.indices(i)));
     if (widening.counting != nullptr)
       widening.counting[i] = counts;
     else if (!counts)

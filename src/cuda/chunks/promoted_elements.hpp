@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/layout/staged_chunks.hpp"
 #include "core/values/decoding.hpp"
 #include "warpfold/core/element_type.hpp"
 
@@ -44,8 +45,9 @@ struct Widening {
   const std::byte* stored;  ///< aligned to their size
   std::uint64_t count;
   ElementFormat format;
-  Decoding decoding;
-  std::byte* wide;  ///< of wide_type(decoding.value_type(format.type))
+  Decoding decoding;   ///< its mask in device memory
+  BoxIndices indices;  ///< flat, of elements: what the mask goes by
+  std::byte* wide;     ///< of wide_type(decoding.value_type(format.type))
   /// For each element whether it counts; null: elements that don't become `left_out`.
   bool* counting = nullptr;
   std::uint64_t left_out = 0;  ///< bits of a wide value

@@ -122,7 +122,7 @@ class AxisReduction {
   void take(const SlabValues& slab, WideElements& wide, cudaStream_t stream) {
     const std::lock_guard lock(mutex_);
     complete();
-    reduce_.elements = wide.widen(slab.elements, slab.count, stream);
+    reduce_.elements = wide.widen(slab.elements, slab.count, slab.flat, stream);
     reduce_.counting = wide.counting();
     reduce_.count = slab.count;
     reduce_.rows = slab.indices;

@@ -131,7 +131,7 @@ class SubmittedSlab {
   }
 
   void take(const SlabValues& slab, cudaStream_t stream) {
-    elements_ = wide_.widen(slab.elements, slab.count, stream);
+    elements_ = wide_.widen(slab.elements, slab.count, slab.flat, stream);
     made_wide_.record(stream);
     arrived_ = true;
   }

@@ -4,6 +4,7 @@
 #include "cuda/reduce/reduce.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/visible_devices.hpp"
+#include "cuda/staging/device_mask.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -24,42 +25,53 @@ class CudaBackend final : public Backend {
   std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
                                                    ReduceNeeds needs) override {
     device_.activate();
-    return cuda::make_reduce_engine(device_, plan, needs);
+    return cuda::make_reduce_engine(device_, with_mask(plan), needs);
   }
 
   std::unique_ptr<HistogramEngine> make_histogram_engine(
       const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) override {
     device_.activate();
-    return cuda::make_histogram_engine(device_, plan, bin_keys);
+    return cuda::make_histogram_engine(device_, with_mask(plan), bin_keys);
   }
 
   std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                             const AxisReduceSpec& spec) override {
     device_.activate();
-    return cuda::make_axis_reduce_engine(device_, plan, spec);
+    return cuda::make_axis_reduce_engine(device_, with_mask(plan), spec);
   }
 
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
                                                         const AxisScanSpec& spec) override {
     device_.activate();
-    return cuda::make_axis_scan_engine(device_, plan, spec);
+    return cuda::make_axis_scan_engine(device_, with_mask(plan), spec);
   }
 
   std::unique_ptr<ScanEngine> make_scan_engine(const BlockEnginePlan& plan,
                                                const ScanSpec& spec) override {
     device_.activate();
-    return cuda::make_scan_engine(device_, plan, spec);
+    return cuda::make_scan_engine(device_, with_mask(plan), spec);
   }
 
   std::unique_ptr<CompactEngine> make_compact_engine(const BlockEnginePlan& plan,
                                                      bool indices) override {
     device_.activate();
-    return cuda::make_compact_engine(device_, plan, indices);
+    return cuda::make_compact_engine(device_, with_mask(plan), indices);
   }
 
  private:
+  /// Return a plan with its mask in device memory; engines with an earlier one are gone by then.
+  StagingPlan with_mask(StagingPlan plan) {
+    plan.decoding = mask_.put_on_device(plan.decoding);
+    return plan;
+  }
+  BlockEnginePlan with_mask(BlockEnginePlan plan) {
+    plan.pieces = with_mask(plan.pieces);
+    return plan;
+  }
+
   Device device_;
   std::string description_;
+  DeviceMask mask_;
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ class CompactBlock {
     first_index_ = first_index;
     target_.delay_until_loaded(stream_.get());
     work_.begin(stream_.get());
-    selected_.select(stored_.data(), elements, stream_.get());
+    selected_.select(stored_.data(), elements, {.first = first_index}, stream_.get());
     work_.end(stream_.get(), elements * element_bytes_);
     count_ = downloaded_value<std::uint64_t>(selected_.count(), stream_.get());
     return count_;

@@ -77,10 +77,10 @@ class ScanBlock {
   LoadTarget& target() { return target_; }
   const std::byte* output() const { return parts_.output; }
 
-  Accumulator total(std::uint64_t elements) {
+  Accumulator total(std::uint64_t first_index, std::uint64_t elements) {
     target_.delay_until_loaded(stream_.get());
     scans_.begin(stream_.get());
-    decode(elements);
+    decode(first_index, elements);
     const Accumulator total = method_->total(view(elements), parts_.scratch, stream_.get());
     scans_.end(stream_.get(), elements * size_of(scan_.stored.type));
     return total;
@@ -106,11 +106,12 @@ class ScanBlock {
     return cut(scratch, scan, method, tiles);
   }
 
-  void decode(std::uint64_t elements) const {
+  void decode(std::uint64_t first_index, std::uint64_t elements) const {
     if (scan_.decoding.trivial()) return;
-    kernels::decode_elements({parts_.stored, elements, scan_.stored, scan_.decoding},
-                             scan_identity_bits(scan_.values.operation, scan_.values.input.type),
-                             parts_.input, stream_.get());
+    kernels::decode_elements(
+        {parts_.stored, elements, scan_.stored, scan_.decoding, {.first = first_index}},
+        scan_identity_bits(scan_.values.operation, scan_.values.input.type), parts_.input,
+        stream_.get());
   }
 
   kernels::BlockView view(std::uint64_t elements) const {
@@ -143,10 +144,10 @@ class CudaScanEngine final : public BlockEngineOf<ScanEngine, ScanBlock> {
                       }),
         output_bytes_(size_of(scan.values.output)) {}
 
-  Accumulator total(int block, std::uint64_t elements) override {
+  Accumulator total(int block, std::uint64_t first_index, std::uint64_t elements) override {
     if (elements == 0) return Accumulator::empty();
     device().activate();
-    return this->block(block).total(elements);
+    return this->block(block).total(first_index, elements);
   }
 
   std::optional<std::uint64_t> scan(int block, std::uint64_t first_index, std::uint64_t elements,

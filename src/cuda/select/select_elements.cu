@@ -45,6 +45,7 @@ struct SelectLaunch {
   std::uint64_t count;
   bool swapped_bytes;
   Decoding decoding;
+  BoxIndices indices;
   SelectTarget target;
   std::uint32_t tiles;
 
@@ -55,6 +56,9 @@ struct SelectLaunch {
     return std::bit_cast<T>(__ldcs(reinterpret_cast<const Word<T>*>(elements) + i));
   }
   __device__ T native(T element) const { return swapped_bytes ? byte_swapped(element) : element; }
+  __device__ bool masks(std::uint64_t place) const {
+    return !decoding.mask.selects_all() && !decoding.mask.selects(indices(place));
+  }
 };
 
 /// In shared memory: where the warps of a block write.
@@ -130,7 +134,8 @@ class WarpRows {
 #pragma unroll
     for (int row = 0; row < warp_rows; ++row) {
       const bool counts = decode<Value>(select_.decoding, select_.native(stored[row]), value_[row]);
-      selected_[row] = warp::ballot(counts && place(row) < select_.count);
+      selected_[row] =
+          warp::ballot(counts && place(row) < select_.count && !select_.masks(place(row)));
       selects += static_cast<unsigned>(__popc(selected_[row]));
     }
     return selects;
@@ -181,7 +186,8 @@ __global__ void __launch_bounds__(select_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * select_threads + threadIdx.x;
        i < decoding.count; i += stride) {
     Value value;
-    if (!decode<Value>(decoding.decoding, decoding.native(decoding.elements[i]), value))
+    if (!decode<Value>(decoding.decoding, decoding.native(decoding.elements[i]), value) ||
+        decoding.masks(i))
       value = substitute;
     reinterpret_cast<Value*>(decoding.target.values)[i] = value;
   }
@@ -202,6 +208,7 @@ SelectLaunch<T> launch_of(const StoredElements& stored, const SelectTarget& targ
           .count = stored.count,
           .swapped_bytes = stored.format.order != native_byte_order,
           .decoding = stored.decoding,
+          .indices = stored.indices,
           .target = target,
           .tiles = static_cast<std::uint32_t>(ceil_div(stored.count, tile_elements))};
 }
@@ -277,8 +284,9 @@ std::uint64_t SelectedElements::bytes(const SelectRule& rule, std::uint64_t elem
 }
 
 void SelectedElements::select(const std::byte* elements, std::uint64_t count,
-                              cudaStream_t stream) const {
-  kernels::select_elements({elements, count, rule_.format, rule_.decoding}, target_, stream);
+                              const BoxIndices& indices, cudaStream_t stream) const {
+  kernels::select_elements({elements, count, rule_.format, rule_.decoding, indices}, target_,
+                           stream);
 }
 
 }  // namespace warpfold::cuda

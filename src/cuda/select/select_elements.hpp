@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/layout/staged_chunks.hpp"
 #include "core/values/decoding.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -17,7 +18,8 @@ struct StoredElements {
   const std::byte* elements;  ///< aligned to their size
   std::uint64_t count;
   ElementFormat format;
-  Decoding decoding;
+  Decoding decoding;     ///< its mask in device memory
+  BoxIndices indices{};  ///< flat, of elements: what the mask goes by
 };
 
 /// Where selected elements go, in device memory with room for all.
@@ -47,8 +49,8 @@ void decode_elements(const StoredElements& stored, std::uint64_t substitute, std
 /// Which elements are selected of those stored, and as what.
 struct SelectRule {
   ElementFormat format;  ///< as stored
-  Decoding decoding;
-  bool places = false;  ///< are wanted
+  Decoding decoding;     ///< its mask in device memory
+  bool places = false;   ///< are wanted
 
   /// Returns the format of selected elements.
   ElementFormat value_format() const { return {decoding.value_type(format.type)}; }
@@ -63,8 +65,10 @@ class SelectedElements {
   /// Says how much memory that is.
   static std::uint64_t bytes(const SelectRule& rule, std::uint64_t elements);
 
-  /// Starts selecting what the rule selects of `count` elements in device memory.
-  void select(const std::byte* elements, std::uint64_t count, cudaStream_t stream) const;
+  /// Starts selecting what the rule selects of `count` elements in device memory, which have these
+  /// flat indices.
+  void select(const std::byte* elements, std::uint64_t count, const BoxIndices& indices,
+              cudaStream_t stream) const;
 
   ElementFormat format() const { return rule_.value_format(); }
   const std::byte* values() const { return target_.values; }

@@ -38,7 +38,7 @@ void SlabBatch::add(int slot, StagingBuffer& from, const StagedChunks& slab,
     loader_->copy(from, slab, indices, size_of(format_.type), stream());
   else
     copy_run(from, slab);
-  slabs_.push_back({elements, loader_ ? 0 : indices.first, slot});
+  slabs_.push_back({elements, loader_ ? 0 : indices.first, slot, slab.indices});
 }
 
 void SlabBatch::copy_run(StagingBuffer& from, const StagedChunks& slab) {
@@ -75,10 +75,10 @@ void SlabBatch::finish() {
 }
 
 void SlabBatch::take(const Slab& slab, const BoxIndices* indices) {
-  SlabValues values{elements_.data(), slab.elements, format_, slab.first_index,
-                    indices,          nullptr,       nullptr, slab.slot};
+  SlabValues values{elements_.data(), slab.elements, format_,   slab.first_index, indices,
+                    nullptr,          nullptr,       slab.slot, slab.flat};
   if (selected_) {
-    selected_->select(elements_.data(), slab.elements, stream());
+    selected_->select(elements_.data(), slab.elements, slab.flat, stream());
     values.elements = selected_->values();
     values.format = selected_->format();
     values.selected = selected_->count();

@@ -36,6 +36,7 @@ struct SlabValues {
   const std::uint64_t* selected;  ///< their number, in device memory; null: `count`
   const std::uint32_t* places;    ///< of selected ones in the slab, where wanted
   int slot;                       ///< that brought it
+  BoxIndices flat;                ///< indices in the dataset, of the slab's places
 };
 
 /// What is done with the slabs of one batch.
@@ -80,6 +81,7 @@ class SlabBatch {
     std::uint64_t elements;
     std::uint64_t first_index;
     int slot;
+    BoxIndices flat;
   };
 
   void copy_run(StagingBuffer& from, const StagedChunks& slab);

@@ -35,12 +35,13 @@ void WideElements::load_kernel() const {
 }
 
 const std::byte* WideElements::widen(const std::byte* stored, std::uint64_t count,
-                                     cudaStream_t stream) {
+                                     const BoxIndices& indices, cudaStream_t stream) {
   if (!widens(plan_)) return stored;
   kernels::widen_elements({.stored = stored,
                            .count = count,
                            .format = plan_.format,
                            .decoding = plan_.decoding,
+                           .indices = indices,
                            .wide = wide_.data(),
                            .counting = reinterpret_cast<bool*>(counting_.data()),
                            .left_out = plan_.left_out},

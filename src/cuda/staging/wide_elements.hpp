@@ -15,7 +15,7 @@ namespace warpfold::cuda {
 /// What becomes of a slab's stored elements.
 struct WideningPlan {
   ElementFormat format;
-  Decoding decoding;
+  Decoding decoding;  ///< its mask in device memory
   std::uint64_t slab_elements = 0;
   bool moves = false;           ///< elements, even those that are stored wide
   bool marks_counting = false;  ///< counting() tells which elements count
@@ -36,9 +36,10 @@ class WideElements {
   /// Has the kernel loaded.
   void load_kernel() const;
 
-  /// Starts making elements wide. Those that are so already stay where they are unless the plan
-  /// moves them. Returns where they will be.
-  const std::byte* widen(const std::byte* stored, std::uint64_t count, cudaStream_t stream);
+  /// Starts making elements wide, which have these flat indices. Those that are so already stay
+  /// where they are unless the plan moves them. Returns where they will be.
+  const std::byte* widen(const std::byte* stored, std::uint64_t count, const BoxIndices& indices,
+                         cudaStream_t stream);
 
   /// Returns, for each of them, whether it counts; null where all do.
   const bool* counting() const;

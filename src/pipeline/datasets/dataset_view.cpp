@@ -54,12 +54,6 @@ void interpret_everywhere(Interpretation& view, const io::DatasetInfo& info,
   view.decoding = share_from_root(view.decoding, communicator);
 }
 
-void require_cores(const Run& run) {
-  if (run.place.gpu)
-    throw usage_error("GPUs know no `mask`", "they would count what it leaves out",
-                      "Leave out `backend`, or choose cpu.");
-}
-
 /// Collective; throws the same Error on every rank.
 void put_mask(DatasetView& view, const std::string& mask, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
@@ -126,12 +120,8 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     interpret_everywhere(view, view.info(), options, communicator);
     return view;
   });
-  if (options.mask.empty()) {
-    run.choose_backend_for(opened.info());
-  } else {
-    run_on_all(run.communicator, [&] { require_cores(run); });
-    run.opening.time(0, [&] { put_mask(opened, options.mask, run); });
-  }
+  run.choose_backend_for(opened.info());
+  if (!options.mask.empty()) run.opening.time(0, [&] { put_mask(opened, options.mask, run); });
   return opened;
 }
 

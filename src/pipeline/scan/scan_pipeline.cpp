@@ -142,7 +142,7 @@ class Supersteps {
     const ElementRange range = job_.blocks.blocks[superstep];
     if (range.count == 0) return Accumulator::empty();
     return scan_timer_.time(range.count * size_of(job_.spec.input.type), [&] {
-      Accumulator total = job_.engine.total(job_.blocks.place(superstep), range.count);
+      Accumulator total = job_.engine.total(job_.blocks.place(superstep), range.first, range.count);
       total.shift_indices(range.first);
       return total;
     });

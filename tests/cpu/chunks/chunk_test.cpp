@@ -159,7 +159,7 @@ TEST(ScanEngine, TakesChunksFromSeveralReaders) {
       for (int reader = 0; reader < readers; ++reader)
         threads.emplace_back([&, reader] { load_some(reader); });
     }
-    const Accumulator total = engine->total(0, range.count);
+    const Accumulator total = engine->total(0, range.first, range.count);
     engine->scan(0, first, range.count, before);
     before.merge(total);
     before.normalize();

@@ -63,7 +63,7 @@ Scanned<Out> engine_scan(Backend& backend, const std::vector<T>& elements, const
                    spec.input.order, engine->buffer(0, block, {at, size}).data());
       engine->load(0, block, staged_run({}, {at, size}));
     }
-    Accumulator total = engine->total(block, n);
+    Accumulator total = engine->total(block, 0, n);
     const auto unfit = engine->scan(block, first, n, carry);
     if (unfit && !result.unfit) result.unfit = unfit;
     for (std::uint64_t at = 0; at < n; at += piece * tile) {
@@ -289,7 +289,7 @@ TEST(ScanEngine, ScansBlocksFromSeveralThreadsAtOnce) {
   for (int block = 0; block < engine->blocks(); ++block)
     callers.emplace_back([&, block] {
       put_elements(elements, native_byte_order, engine->buffer(0, block, {0, 30000}).data());
-      engine->total(block, 30000);
+      engine->total(block, 0, 30000);
       engine->scan(block, 0, 30000, Accumulator::empty());
     });
   callers.clear();
@@ -305,7 +305,7 @@ TEST(ScanEngine, CarriesExtremaIn) {
   const auto engine = backend->make_scan_engine(plan_of(spec, 3, 3), spec);
   const std::vector<double> elements{0.0, -1.0, 5.0};
   put_elements(elements, native_byte_order, engine->buffer(0, 0, {0, 3}).data());
-  engine->total(0, 3);
+  engine->total(0, 0, 3);
   Accumulator before = Accumulator::empty();
   before.minimum = {ordered_key(-0.0), 7, value_bits(-0.0)};
   engine->scan(0, 9, 3, before);

@@ -151,8 +151,8 @@ TEST_P(CudaBesideCpu, TotalsOfBlocksEqual) {
       });
       load_block(*gpu_engine, 0, bytes, size_of(GetParam()), tile);
       load_block(*cpu_engine, 0, bytes, size_of(GetParam()), tile);
-      const Accumulator gpu = gpu_engine->total(0, tile + 13);
-      const Accumulator cpu = cpu_engine->total(0, tile + 13);
+      const Accumulator gpu = gpu_engine->total(0, 0, tile + 13);
+      const Accumulator cpu = cpu_engine->total(0, 0, tile + 13);
       EXPECT_EQ(gpu.nan_count, cpu.nan_count);
       if (operation == ScanOperation::sum) {
         EXPECT_EQ(gpu.positive_infinities, cpu.positive_infinities);

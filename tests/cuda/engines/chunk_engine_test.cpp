@@ -180,7 +180,7 @@ TEST_P(CudaChunks, BlocksLoadedAsChunksScanAsTheFlatDataset) {
         });
       }
       for (std::thread& worker : workers) worker.join();
-      const Accumulator total = engine->total(block, count);
+      const Accumulator total = engine->total(block, first, count);
       engine->scan(block, first, count, before);
       append(before, total, first);
       append_output(*engine, block, count, tile, result.bytes);

@@ -314,7 +314,7 @@ TEST_F(CudaScan, ReadersAndWritersWorkOnBlocksAtOnce) {
     });
     Accumulator before = Accumulator::empty();
     for (int block = 0; block < 3; ++block) {
-      const Accumulator total = engine->total(block, block_elements);
+      const Accumulator total = engine->total(block, 0, block_elements);
       engine->scan(block, static_cast<unsigned>(block) * block_elements, block_elements, before);
       append(before, total, 0);
     }

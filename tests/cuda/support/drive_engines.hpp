@@ -34,8 +34,9 @@ inline void reduce_into(StreamEngine& engine, const std::vector<std::byte>& byte
   for (std::size_t first = 0; first < bytes.size(); first += slab) {
     const std::size_t size = std::min(slab, bytes.size() - first);
     std::memcpy(engine.buffer(slot).data(), bytes.data() + first, size);
-    engine.submit(slot, staged_run({}, {0, size / element_bytes}),
-                  {.first = first_index + first / element_bytes});
+    StagedChunks staged = staged_run({}, {0, size / element_bytes});
+    staged.indices = {.first = first_index + first / element_bytes};
+    engine.submit(slot, staged, staged.indices);
     slot = (slot + 1) % engine.slots();
   }
 }
@@ -84,15 +85,18 @@ inline void append(Accumulator& before, const Accumulator& total, std::uint64_t 
   append_extremum(before.maximum, total.maximum);
 }
 
-/// Loads the bytes into the block in pieces.
+/// Loads the bytes into the block in pieces; its first element has index `first_index`.
 inline void load_block(BlockEngine& engine, int block, std::span<const std::byte> bytes,
-                       std::size_t element_bytes, std::uint64_t piece_elements) {
+                       std::size_t element_bytes, std::uint64_t piece_elements,
+                       std::uint64_t first_index = 0) {
   const std::uint64_t elements = bytes.size() / element_bytes;
   for (std::uint64_t offset = 0; offset < elements; offset += piece_elements) {
     const std::uint64_t count = std::min(piece_elements, elements - offset);
     const auto input = engine.buffer(0, block, {offset, count});
     std::memcpy(input.data(), bytes.data() + offset * element_bytes, count * element_bytes);
-    engine.load(0, block, staged_run({}, {offset, count}));
+    StagedChunks piece = staged_run({}, {offset, count});
+    piece.indices = {.first = first_index};
+    engine.load(0, block, piece);
   }
 }
 
@@ -118,8 +122,8 @@ inline ScanResult scan_all(ScanEngine& engine, const std::vector<std::byte>& byt
   for (std::uint64_t first = 0; first < elements; first += engine.block_elements()) {
     const std::uint64_t count = std::min(engine.block_elements(), elements - first);
     const std::span part(bytes.data() + first * element_bytes, count * element_bytes);
-    load_block(engine, block, part, element_bytes, piece);
-    const Accumulator total = engine.total(block, count);
+    load_block(engine, block, part, element_bytes, piece, first_index + first);
+    const Accumulator total = engine.total(block, first_index + first, count);
     const auto overflow = engine.scan(block, first_index + first, count, before);
     if (overflow && !result.overflow) result.overflow = overflow;
     append(before, total, first_index + first);
