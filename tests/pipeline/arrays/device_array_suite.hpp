@@ -85,7 +85,7 @@ std::vector<Out> scanned_at_once(const std::vector<T>& elements, const DeviceSca
   std::ranges::copy(std::as_bytes(std::span(elements)),
                     engine->buffer(0, 0, {0, elements.size()}).begin());
   engine->load(0, 0, staged_run({}, {0, elements.size()}));
-  engine->total(0, elements.size());
+  engine->total(0, 0, elements.size());
   engine->scan(0, 0, elements.size(), Accumulator::empty());
   const auto bytes = engine->output(0, 0, 0, elements.size());
   std::vector<Out> prefixes(elements.size());

@@ -45,7 +45,7 @@ class HostArrayEngine final : public cuda::ArrayEngine {
     const std::span<std::byte> memory = scan_->buffer(0, 0, {0, elements});
     std::memcpy(memory.data(), input, elements * size_of(spec_.input.type));
     scan_->load(0, 0, staged_run({}, {0, elements}));
-    return scan_->total(0, elements);
+    return scan_->total(0, 0, elements);
   }
 
   std::optional<std::uint64_t> scan(const void*, void* output, std::uint64_t elements,
