@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "bench/host/host_benchmark.hpp"
 #include "core/engine/backend.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/machine/thread_pool.hpp"
 
@@ -88,8 +90,26 @@ class HostAxes {
     for (const Shape& shape : shapes)
       candidates.push_back(
           candidate(name + ' ' + shape.label, [&] { reduce_axis(*axes, shape, elements); }));
+    const auto flat_half = backend_->make_reduce_engine(masked<T>(plan), sum_only);
+    const auto axes_half = backend_->make_axis_reduce_engine(masked<T>(plan), {sum_only, elements});
+    for (int slot = 0; slot < plan.slots; ++slot) {
+      fill<T>(flat_half->buffer(slot), Data::uniform);
+      fill<T>(axes_half->buffer(slot), Data::uniform);
+    }
+    candidates.push_back(
+        candidate(name + " half left out, flat", [&] { reduce_flat(*flat_half, elements); }));
+    for (const Shape* shape : {&shapes[3], &shapes[9]})
+      candidates.push_back(candidate(name + " half, " + shape->label,
+                                     [&, shape] { reduce_axis(*axes_half, *shape, elements); }));
     measure_and_print(std::move(candidates),
                       slabs_ * slab_bytes * static_cast<std::uint64_t>(plan.slots), runs_);
+  }
+
+  /// Returns the plan with half of the elements left out, here and there.
+  template <class T>
+  static StagingPlan masked(StagingPlan plan) {
+    plan.decoding.values.minimum = ordered_key(static_cast<T>(std::is_integral_v<T> ? 5e5 : 0.5));
+    return plan;
   }
 
   void reduce_flat(ReduceEngine& engine, std::uint64_t elements) {
