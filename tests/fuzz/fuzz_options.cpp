@@ -26,6 +26,7 @@ void require(bool holds) {
 }
 
 void try_selection(std::string_view text, std::span<const std::uint64_t> shape) {
+  for (const NamedSlice& each : named_slices(text)) require(!each.slice.empty());
   const Selection selection = parse_selection(text, shape);
   require(selection.size() == shape.size());
   std::size_t kept = 0;

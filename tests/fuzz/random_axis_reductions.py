@@ -4,6 +4,7 @@ import fractions
 
 import numpy as np
 
+import random_views
 import support
 import truth
 from expected import Command, compare_arrays, integer_type, mentions, stored_numbers
@@ -136,9 +137,8 @@ class AxisReduction:
         return wanted, problem
 
     def words(self, statistics):
-        rank = len(self.view.values.shape)
-        axes = [axis - rank * int(self.random.random() < 0.3) for axis in self.axes]
-        words = ["--axis=" + ",".join(map(str, axes)), "--ops", ",".join(statistics)]
+        axes = [random_views.axis_word(self.view, axis, self.random) for axis in self.axes]
+        words = ["--axis=" + ",".join(axes), "--ops", ",".join(statistics)]
         words += ["--every", self.every] * bool(self.every)
         words += ["--overflow", "wrap"] * self.wraps + ["--keepdims"] * self.keeps_dimensions
         for option, value in self.options.items():

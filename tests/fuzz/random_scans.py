@@ -4,6 +4,7 @@ import fractions
 
 import numpy as np
 
+import random_views
 import support
 import truth
 from expected import Command, compare_arrays, integer_type, mentions, stored_numbers
@@ -48,8 +49,7 @@ class Scan:
         self.axis = None
         if self.shape and random.random() < 0.4:
             self.axis = int(random.integers(len(self.shape)))
-            written = self.axis - len(self.shape) * int(random.random() < 0.3)
-            self.words.append(f"--axis={written}")
+            self.words.append(f"--axis={random_views.axis_word(view, self.axis, random)}")
             others = self.shape[: self.axis] + self.shape[self.axis + 1 :]
             if np.prod(others, dtype="i8") == 1:
                 self.axis = None  # one line is scanned as a whole

@@ -24,6 +24,7 @@ class View:
     values: np.ndarray  # unpacked
     kept: np.ndarray  # whether an element counts
     words: list
+    names: list  # of dimensions, where they have some
     unpacked: bool = False
 
     def flat(self):
@@ -79,6 +80,13 @@ def select(view, dataset, random):
         place = int(random.integers(len(slices)))
         slices[place] = ("...", Ellipsis)
     texts, index = zip(*slices)
+    if view.names and Ellipsis not in index and chance(random, 0.6):
+        texts = [f"{name}={text}" for name, text in zip(view.names, texts)]
+        random.shuffle(texts)
+    every = list(index) + [Ellipsis] * (Ellipsis not in index)
+    place = every.index(Ellipsis)
+    every[place : place + 1] = [slice(None)] * (len(shape) - len(every) + 1)
+    view.names = [name for name, each in zip(view.names, every) if isinstance(each, slice)]
     view.raw = np.asarray(view.raw[index])
     view.stored = np.asarray(view.stored[index])
     view.values = np.asarray(view.values[index])
@@ -306,14 +314,31 @@ def packing_attributes(dataset, random):
     return attributes | numbers
 
 
+def labels(dataset, random):
+    """Names of dimensions."""
+    if dataset.values.ndim == 0 or chance(random, 0.5):
+        return {}
+    return {"DIMENSION_LABELS": [f"dimension {d}" for d in range(dataset.values.ndim)]}
+
+
+def axis_word(view, axis, random):
+    """A number of an axis of the view, also from the last, or its name."""
+    if view.names and chance(random, 0.5):
+        return view.names[axis]
+    return str(axis - view.values.ndim * int(chance(random, 0.3)))
+
+
 # Each takes a Dataset and a random generator, and gives attributes for the dataset.
-ATTRIBUTES = [fill_attributes, valid_attributes, packing_attributes]
+ATTRIBUTES = [fill_attributes, valid_attributes, packing_attributes, labels]
 
 
 def random_view(dataset, random, options):
     """`options` are names among OPTIONS."""
     stored = truth.numbers(dataset.type, dataset.values).reshape(dataset.values.shape)
-    view = View(dataset.type, dataset.values, stored, stored, np.ones(stored.shape, bool), [])
+    names = dataset.attributes.get("DIMENSION_LABELS", [])
+    view = View(
+        dataset.type, dataset.values, stored, stored, np.ones(stored.shape, bool), [], names
+    )
     chosen = [option for option, probability in OPTIONS.items()
               if chance(random, probability) and option.__name__ in options]  # fmt: skip
     for option in (mask, select, raw):
