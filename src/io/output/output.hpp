@@ -27,6 +27,8 @@ struct OutputDataset {
   bool carries_attributes = true;                    ///< of OutputSpec::attributes_from
   std::vector<std::string> dropped_attributes = {};  ///< of those: names that are not carried over
   Value fill_value = {};                             ///< for an attribute `_FillValue`, if any
+  /// Text attributes in place of those carried over; none where there is to be no such attribute.
+  std::vector<std::pair<std::string, std::optional<std::string>>> changed_text = {};
 };
 
 /// A file of one dataset, or more.

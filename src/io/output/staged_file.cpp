@@ -158,10 +158,15 @@ void write_attributes(const OutputSpec& spec, const OutputDataset& wanted, const
   if (source.dataset && wanted.carries_attributes) {
     std::vector<std::string> left_out = wanted.dropped_attributes;
     for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
+    for (const auto& changed : wanted.changed_text) left_out.push_back(changed.first);
     if (!source.coordinates.empty())
       left_out.insert(left_out.end(), {coordinates_name, grid_mapping_name});
     copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem);
   }
+  std::vector<TextAttribute> changed;
+  for (const auto& [name, text] : wanted.changed_text)
+    if (text) changed.emplace_back(name, *text);
+  add_text_attributes(dataset, changed, problem);
   write_fill_value(wanted, dataset, problem);
   attach_coordinates(source.coordinates, dataset, problem);
   add_text_attributes(dataset, spec.text_attributes, problem);

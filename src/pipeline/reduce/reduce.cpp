@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "core/results/summarize.hpp"
+#include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
@@ -16,6 +18,7 @@
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
 #include "pipeline/reduce/quantiles.hpp"
+#include "pipeline/reduce/statistic_text.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
@@ -24,27 +27,18 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Tells whether a statistic has the unit of the elements.
-bool has_unit_of_elements(Statistic statistic) {
+/// Tells whether a statistic counts elements or places, and is no quantity like them.
+bool is_count_or_index(Statistic statistic) {
   switch (statistic) {
-    case Statistic::sum:
-    case Statistic::mean:
-    case Statistic::std:
-    case Statistic::min:
-    case Statistic::max:
-    case Statistic::l1:
-    case Statistic::l2:
-    case Statistic::linf:
-      return true;
     case Statistic::count:
-    case Statistic::var:
     case Statistic::argmin:
     case Statistic::argmax:
     case Statistic::nan_count:
     case Statistic::inf_count:
-      break;
+      return true;
+    default:
+      return false;
   }
-  return false;
 }
 
 bool is_extremum(Statistic statistic) {
@@ -144,20 +138,39 @@ std::vector<std::string> dropped_of_extrema(const DatasetView& view, const Reduc
   return names;
 }
 
+bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
+  return !view.decoding.selects_all() ||
+         (options.summary.nan == NanPolicy::skip && is_floating(view.value_type()));
+}
+
+/// Returns what stands for a missing value of an output, if that can be: for extrema `empty`.
+Value fill_value_of(const AxisOutput& output, bool may_be_missing, const Value& empty) {
+  if (is_extremum(output.statistic)) return empty;
+  const bool is_of_none_nan = output.statistic == Statistic::mean ||
+                              output.statistic == Statistic::var ||
+                              output.statistic == Statistic::std;
+  if (!may_be_missing || !is_of_none_nan || !is_floating(output.type)) return {};
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
 /// Adds the outputs to a file that describe_output() made.
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
-                 const AxisShape& array, const std::vector<AxisOutput>& outputs,
-                 const std::vector<std::uint64_t>& shape) {
+                 const AxisShape& array, const ReduceResult& result, const io::DatasetText& input) {
+  const bool may_be_missing = may_leave_out_elements(view, options);
+  const std::vector<AxisOutput>& outputs = result.outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
     dataset.dataset = outputs[i].dataset;
-    dataset.shape = shape;
+    dataset.shape = result.output_shape;
     dataset.format = {outputs[i].type, native_byte_order};
-    dataset.carries_attributes = has_unit_of_elements(outputs[i].statistic);
-    const bool extremum = is_extremum(outputs[i].statistic);
-    dataset.dropped_attributes =
-        extremum ? dropped_of_extrema(view, options) : element_attributes(view);
-    if (extremum) dataset.fill_value = options.summary.empty;
+    dataset.carries_attributes = !is_count_or_index(outputs[i].statistic);
+    dataset.dropped_attributes = is_extremum(outputs[i].statistic)
+                                     ? dropped_of_extrema(view, options)
+                                     : element_attributes(view);
+    dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options.summary.empty);
+    io::DatasetText said = input;
+    if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
+    dataset.changed_text = text_of(outputs[i].statistic, said, result.axis_names);
   }
   mark_reduced(file, array, options);
   file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
@@ -181,11 +194,6 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
   return {};
 }
 
-bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
-  return !view.decoding.selects_all() ||
-         (options.summary.nan == NanPolicy::skip && is_floating(view.value_type()));
-}
-
 /// Reduces a dataset along the options' axes into a new file. Collective; the result counts on the
 /// root alone.
 ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& run,
@@ -204,7 +212,10 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
     if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
   });
   result.output_shape = stored_shape(*array, options);
-  add_outputs(file, view, options, *array, result.outputs, result.output_shape);
+  io::DatasetText input;
+  run_on_root(run.communicator,
+              [&] { input = io::read_dataset_text(view.info().file, view.info().name); });
+  add_outputs(file, view, options, *array, result, input);
   if (!result.axis_names.empty())
     file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names));
   if (options.every > 0)

@@ -66,6 +66,8 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
     output.shape = {view.info().elements + 1};
     pipeline::merge_dimensions(output);
   }
+  // A running sum is no such quantity, and CF has no word for it.
+  if (spec.operation == ScanOperation::sum) output.changed_text = {{"standard_name", std::nullopt}};
   output.format = {spec.output, native_byte_order};
   output.storage = pipeline::with_chunk_shape(options.storage, output.shape, size_of(spec.output));
   return output;

@@ -31,8 +31,9 @@ def reduced(folder, values, attributes, *words, ranks=None, **storage):
                 "-o", out, "--force", *words, ranks=ranks)  # fmt: skip
     with h5py.File(out) as file:
         return {
-            name: (file["x"][name][...], {key: value for key, value in file["x"][name].attrs.items()
-                                          if not key.startswith("warpfold")})
+            name: (file[f"x_{name}"][...], {key: value
+                                            for key, value in file[f"x_{name}"].attrs.items()
+                                            if not key.startswith("warpfold")})
             for name in OPERATIONS
         }  # fmt: skip
 
@@ -51,8 +52,9 @@ def expect(found, values, masked, fill):
     assert np.array_equal(found["count"][0], (~masked).sum(axis=0))
     indices = np.where(masked.all(axis=0), -1, seen.argmax(axis=0))
     assert np.array_equal(found["argmax"][0], indices)
-    for name in ("argmax", "mean", "count"):
+    for name in ("argmax", "count"):
         assert "_FillValue" not in found[name][1]
+    assert np.isnan(found["mean"][1]["_FillValue"])
     assert np.isnan(found["mean"][0][1]).all()
 
 

@@ -23,14 +23,14 @@ def write_input(path):
             file.createDimension(name, extent)
 
         def add(name, dtype, dimensions, values, **attributes):
-            made = file.createVariable(name, dtype, dimensions)
+            made = file.createVariable(name, dtype, dimensions, endian="big" if name == "lat" else "native")
             made.setncatts(attributes)
             made[...] = values
 
         add("time", "f8", ["time"], HOURS, units="hours since 2000-01-01", calendar="standard",
             standard_name="time", axis="T", bounds="time_bnds")  # fmt: skip
         add("time_bnds", "f8", ["time", "bnds"], np.stack([HOURS - 12, HOURS + 12], 1))
-        add("lat", ">f4", ["lat"], [60, 20, -20, -60], units="degrees_north")
+        add("lat", "f4", ["lat"], [60, 20, -20, -60], units="degrees_north")
         add("lon", "i4", ["lon"], np.arange(5) * 72, units="degrees_east", actual_range=[0, 288])
         add("area", "f8", ["lat", "lon"], np.arange(20.0).reshape(4, 5), units="m2")
         add("height", "f8", [], 2.0, units="m", axis="Z")
@@ -409,3 +409,70 @@ def test_a_removed_scale(folder):
     support.run("scan", folder / "in.h5", "values", "-o", folder / "out.h5")
     with h5py.File(folder / "out.h5") as file:
         assert [each[0].name for each in file["values"].dims] == ["/phony_dim_0", "/y"]
+
+
+UNITS = {
+    "var": "K2", "count": "1", "argmin": "1", "argmax": "1", "nan_count": "1", "inf_count": "1",
+}  # fmt: skip
+METHODS = {
+    "sum": "sum", "mean": "mean", "var": "variance", "std": "standard_deviation",
+    "min": "minimum", "max": "maximum", "linf": "maximum_absolute_value",
+}  # fmt: skip
+UNNAMED = {"var", "l1", "l2", "count", "argmin", "argmax", "nan_count", "inf_count"}
+
+
+@pytest.mark.parametrize("axes, names", [("0", "time: "), ("1,2", "lat: lon: ")])
+def test_units_and_cell_methods_follow_the_operation(folder, path, axes, names):
+    with netCDF4.Dataset(path, "a") as file:
+        file["temp"].setncatts(
+            {"cell_methods": "height: point", "standard_name": "air_temperature",
+             "long_name": "temperature", "comment": "kept"}
+        )  # fmt: skip
+    support.run("reduce", path, "temp", "--axis", axes, "--ops", "all", "-o", folder / "out.nc",
+                ranks=2)  # fmt: skip
+    with netCDF4.Dataset(folder / "out.nc") as file:
+        made = {name[5:]: each for name, each in file.variables.items() if name.startswith("temp_")}
+        assert len(made) == 14
+        for operation, variable in made.items():
+            text = {name: variable.getncattr(name) for name in variable.ncattrs()}
+            assert text["units"] == UNITS.get(operation, "K")
+            counts = UNITS.get(operation) == "1"
+            assert text.get("comment") == (None if counts else "kept")
+            method = METHODS.get(operation)
+            appended = f"height: point {names}{method}" if method else "height: point"
+            assert text.get("cell_methods") == (None if counts else appended)
+            assert ("standard_name" in text) == (operation not in UNNAMED)
+            assert (text["long_name"] == "temperature") == (operation not in UNNAMED)
+            assert text["long_name"].endswith("temperature")
+    if axes == "0":
+        shown = tool("cdo", "-s", "showunit", folder / "out.nc").split()
+        assert shown == [UNITS.get(operation, "K") for operation in made]
+
+
+def test_running_sums_have_no_standard_name(folder, path):
+    with netCDF4.Dataset(path, "a") as file:
+        file["temp"].standard_name = "air_temperature"
+    for operation in ("sum", "max"):
+        support.run("scan", path, "temp", "--op", operation, "-o", folder / "out.nc", "--force")
+        attributes = opened(folder / "out.nc")["temp"].attrs
+        assert ("standard_name" in attributes) == (operation == "max")
+        assert attributes["units"] == "K"
+
+
+def test_missing_values_are_marked(folder, path):
+    support.run("reduce", path, "temp", "--axis", 0, "--ops", "count,sum,mean,var,std,max",
+                "--where", ">15", "-o", folder / "out.nc")  # fmt: skip
+    with netCDF4.Dataset(folder / "out.nc") as file:
+        filled = {
+            name for name, each in file.variables.items()
+            if "_FillValue" in each.ncattrs() and np.isnan(each.getncattr("_FillValue"))
+        }  # fmt: skip
+    assert filled == {"temp_mean", "temp_var", "temp_std", "temp_max"}
+
+
+def test_nothing_is_said_that_the_input_does_not_say(folder):
+    path = support.write(folder / "in.h5", np.ones((3, 4)), "f64")
+    support.run("reduce", path, "values", "--axis", 0, "--ops", "all", "-o", folder / "out.h5")
+    with h5py.File(folder / "out.h5") as file:
+        for each in file.values():
+            assert all(name.startswith("warpfold_") for name in each.attrs)

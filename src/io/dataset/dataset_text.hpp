@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace warpfold::io {
+
+/// What a dataset's attributes say of it in CF's words; nothing of a compound's members.
+struct DatasetText {
+  std::optional<std::string> units;
+  std::optional<std::string> long_name;
+  std::optional<std::string> cell_methods;
+};
+
+/// Throws Error.
+DatasetText read_dataset_text(const std::string& file, const std::string& dataset);
+
+}  // namespace warpfold::io
