@@ -114,8 +114,9 @@ TEST(NamedSlices, MakeASelection) {
   EXPECT_EQ(parse_selection("what the user wrote", slices, Shape{4, 5, 6}),
             (Selection{index(1), all(5), {0, 3, 2, false}}));
   const std::vector<std::string> beyond{":", "5", ":"};
-  const Error error = testing::usage_error_of(
-      [&] { (void)parse_selection("what the user wrote", beyond, Shape{4, 5, 6}); });
+  const Error error = testing::usage_error_of([&] {
+    (void)parse_selection("what the user wrote", beyond, Shape{4, 5, 6});
+  });
   EXPECT_NE(std::string(error.what()).find("what the user wrote"), std::string::npos);
 }
 

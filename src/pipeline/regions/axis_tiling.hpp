@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/layout/hyperslab.hpp"
+#include "core/layout/staged_chunks.hpp"
+#include "core/layout/tiling.hpp"
+#include "pipeline/regions/axis_shape.hpp"
+#include "warpfold/core/element_range.hpp"
+
+namespace warpfold::pipeline {
+
+/// An array that has elements, taken apart into boxes of one shape, except at its ends and where
+/// rows of one group end. Boxes that differ only in their rows, of one group, form a tile, whose
+/// outputs are a box of the output array. Items share a tile's boxes, and are numbered tile by
+/// tile.
+class AxisTiling {
+ public:
+  /// Makes at most `wanted_items` items where tiles are fewer, otherwise one of each tile.
+  AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
+             std::uint64_t wanted_items = 1);
+
+  const AxisShape& array() const { return array_; }
+  const std::vector<std::uint64_t>& box_extents() const { return box_extents_; }
+  std::uint64_t max_outputs() const { return across_.max_places(); }  ///< of a tile
+
+  std::uint64_t tiles() const { return groups() * across_.items(); }
+  std::uint64_t items_of_tile() const { return items_of_tile_; }
+  std::uint64_t items() const { return tiles() * items_of_tile_; }
+  std::uint64_t tile(std::uint64_t item) const { return item / items_of_tile_; }
+  ElementRange boxes(std::uint64_t item) const;  ///< of its tile, by number
+
+  Hyperslab outputs(std::uint64_t tile) const;  ///< of the output array
+  std::uint64_t boxes_of_tile(std::uint64_t tile) const;
+  std::uint64_t max_boxes() const;  ///< of a tile
+  Hyperslab box(std::uint64_t tile, std::uint64_t number) const;
+  std::uint64_t max_elements() const { return product(box_extents_); }  ///< of a box
+
+  /// Returns strides that bring a box's elements to place row * outputs + output, both in row-major
+  /// order of the box.
+  std::vector<std::uint64_t> matrix_strides(const Hyperslab& box) const;
+
+  /// Returns the flat indices of a box's rows in the array of all rows.
+  BoxIndices row_indices(const Hyperslab& box) const;
+
+ private:
+  /// Indices along the axis of the groups, and how many boxes the group has along it before them.
+  struct Run {
+    ElementRange indices;
+    std::uint64_t boxes_before = 0;
+  };
+
+  std::uint64_t groups() const { return first_run_.size() - 1; }
+  std::uint64_t boxes_along(const ElementRange& indices) const;
+  std::span<const Run> runs_of(std::uint64_t group) const;
+  std::uint64_t boxes_of_group(std::uint64_t group) const;
+  ElementRange indices_of(std::uint64_t group, std::uint64_t box_along) const;
+
+  AxisShape array_;
+  std::vector<std::uint64_t> box_extents_;
+  int grouped_;                  ///< the axis of the groups; without any, of one group
+  std::vector<int> other_axes_;  ///< rising
+  Tiling across_;                ///< the same for all groups
+  Tiling other_rows_;
+  std::vector<Run> runs_;                 ///< by group
+  std::vector<std::uint64_t> first_run_;  ///< of each group, and the number of all
+  std::uint64_t items_of_tile_ = 1;
+};
+
+}  // namespace warpfold::pipeline
