@@ -23,14 +23,15 @@ def write_input(path):
             file.createDimension(name, extent)
 
         def add(name, dtype, dimensions, values, **attributes):
-            made = file.createVariable(name, dtype, dimensions, endian="big" if name == "lat" else "native")
+            endian = "big" if dtype == ">f4" else "native"
+            made = file.createVariable(name, dtype, dimensions, endian=endian)
             made.setncatts(attributes)
             made[...] = values
 
         add("time", "f8", ["time"], HOURS, units="hours since 2000-01-01", calendar="standard",
             standard_name="time", axis="T", bounds="time_bnds")  # fmt: skip
         add("time_bnds", "f8", ["time", "bnds"], np.stack([HOURS - 12, HOURS + 12], 1))
-        add("lat", "f4", ["lat"], [60, 20, -20, -60], units="degrees_north")
+        add("lat", ">f4", ["lat"], [60, 20, -20, -60], units="degrees_north")
         add("lon", "i4", ["lon"], np.arange(5) * 72, units="degrees_east", actual_range=[0, 288])
         add("area", "f8", ["lat", "lon"], np.arange(20.0).reshape(4, 5), units="m2")
         add("height", "f8", [], 2.0, units="m", axis="Z")
