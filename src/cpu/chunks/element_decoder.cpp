@@ -1,6 +1,5 @@
 #include "cpu/chunks/element_decoder.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -20,10 +19,15 @@ void pack_words(const Word* x, const std::uint8_t* counts, std::size_t n, Word* 
   constexpr std::size_t group = 8;
   constexpr std::uint64_t all = 0x0101010101010101;
   std::size_t kept = 0;
-  for (std::size_t first = 0; first < n; first += group) {
-    const std::size_t size = std::min(group, n - first);
-    std::uint64_t counting = 0;
-    std::memcpy(&counting, counts + first, size);
+  const auto pack = [&](std::size_t i) {
+    values[kept] = x[i];
+    places[kept] = static_cast<std::uint16_t>(i);
+    kept += counts[i];
+  };
+  std::size_t first = 0;
+  for (; first + group <= n; first += group) {
+    std::uint64_t counting;
+    std::memcpy(&counting, counts + first, group);
     if (counting == 0) continue;
     if (counting == all) {
       std::memcpy(values + kept, x + first, group * sizeof(Word));
@@ -32,12 +36,9 @@ void pack_words(const Word* x, const std::uint8_t* counts, std::size_t n, Word* 
       kept += group;
       continue;
     }
-    for (std::size_t i = first; i < first + size; ++i) {
-      values[kept] = x[i];
-      places[kept] = static_cast<std::uint16_t>(i);
-      kept += counts[i];
-    }
+    for (std::size_t i = 0; i < group; ++i) pack(first + i);
   }
+  for (; first < n; ++first) pack(first);
 }
 
 /// Selects values as a ValueFilter does.

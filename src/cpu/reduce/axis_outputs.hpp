@@ -63,6 +63,8 @@ class AxisOutputs {
   /// Counts an element of one output.
   void count(std::uint64_t output) { ++parts_.counts[output].elements; }
 
+  bool marked() const { return marked_; }
+
   /// Tells whether a NaN stands for an element that is left out.
   template <class T>
   bool is_left_out(T nan) const {

@@ -155,13 +155,12 @@ class ColumnReducer {
 
   void count_specials(const T* row, const PlacedMatrix& tile, std::size_t r,
                       const BoxIndices& rows) {
+    if (outputs_.marked() && !leave_out_marked(row, tile.columns)) return;
     AxisParts& parts = outputs_.parts();
     for (std::size_t c = 0; c < tile.columns; ++c) {
-      if (std::isfinite(row[c])) continue;
+      if (std::isfinite(row[c]) || outputs_.is_left_out(row[c])) continue;
       AxisCounts& counts = parts.counts[output_[c]];
-      if (outputs_.is_left_out(row[c])) {
-        outputs_.leave_out(output_[c], 1);
-      } else if (std::isnan(row[c])) {
+      if (std::isnan(row[c])) {
         ++counts.nan;
         std::uint64_t& first = parts.first_nan[output_[c]];
         first = std::min(first, row_index(tile, r, c, rows));
@@ -169,6 +168,18 @@ class ColumnReducer {
         ++(row[c] > 0 ? counts.positive_infinities : counts.negative_infinities);
       }
     }
+  }
+
+  /// Takes marked elements out of the counts; tells whether others are not finite, either. Without
+  /// a branch, as masks are hard to predict.
+  bool leave_out_marked(const T* row, std::size_t columns) {
+    bool others = false;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const bool left_out = is_left_out_mark(row[c]);
+      outputs_.leave_out(output_[c], left_out ? 1 : 0);
+      others |= !left_out & !(std::fabs(row[c]) <= std::numeric_limits<T>::max());
+    }
+    return others;
   }
 
   std::uint64_t row_index(const PlacedMatrix& tile, std::size_t r, std::size_t c,
