@@ -90,13 +90,12 @@ def tools(ranks):
     return found
 
 
-def by_warpfold(program, task, source, target, ranks, packed):
+def by_warpfold(program, task, source, target, ranks):
     verb, *words = TASKS[task][1]
     writes = verb == "scan" or "--axis" in words
     output = ["-o", target, "--force", "--quiet"] if writes else ["--json", target, "--quiet"]
-    unpacking = ["--cf"] if packed else []
     launcher = ["mpirun", "-np", ranks] if ranks else []
-    return [[*launcher, program, verb, source, "temp", *words, *unpacking, *output]]
+    return [[*launcher, program, verb, source, "temp", *words, *output]]
 
 
 def commands_of(tool, program, task, source, target):
@@ -109,7 +108,7 @@ def commands_of(tool, program, task, source, target):
         how = tool.split()[0]
         return [[sys.executable, front_page.PEER, how, TASKS[task][0], source, target]]
     ranks = None if tool == "warpfold" else tool.split()[0]
-    return by_warpfold(program, task, source, target, ranks, source.stem == "packed")
+    return by_warpfold(program, task, source, target, ranks)
 
 
 def measure(program, paths, folder, ranks, repeats):
