@@ -246,6 +246,18 @@ def test_length_of_an_attributes_strings(folder, kind, strings, length):
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1 << 20, "KiB"
 
 
+def test_length_of_a_list_of_scales(folder):
+    path = support.write(folder / "in.h5", np.ones(10), "f64")
+    with h5py.File(path, "a") as file:
+        file["x"] = np.arange(10)
+        file["x"].make_scale()
+        file["values"].dims[0].attach_scale(file["x"])
+    collection = path.read_bytes().find(b"GCOL")
+    patched(path, struct.pack("<IQ", 1, collection), struct.pack("<IQ", 1 << 29, collection))
+    refused(path, "--select", "x=1", mentions=f"DIMENSION_LIST has strings of {1 << 32} bytes")
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1 << 20, "KiB"
+
+
 @pytest.mark.parametrize("version", ["earliest", "latest"])
 def test_thousands_of_attributes(folder, version):
     names = [f"attribute {number}" for number in range(3000)]

@@ -1,6 +1,8 @@
 #include "io/hdf5/hdf5_type.hpp"
 
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "io/dataset/dataset.hpp"
 #include "io/hdf5/hdf5_fixture.hpp"
@@ -150,11 +152,20 @@ TEST_F(TypeTest, LongDoublesAreRefusedByName) {
   EXPECT_TRUE(contains(why, "x87") || contains(why, "float128")) << why;
 }
 
-TEST_F(TypeTest, TypesThatAreNoNumbersAreRefusedByName) {
+TEST_F(TypeTest, ACompoundIsRefusedAsAWholeAndListedByItsMembers) {
   const TypeHandle pair(H5Tcreate(H5T_COMPOUND, 16));
   H5Tinsert(pair.get(), "a", 0, H5T_IEEE_F64LE);
-  H5Tinsert(pair.get(), "b", 8, H5T_STD_I64LE);
-  EXPECT_TRUE(contains(refusal(pair.get()), "compound of 'a', 'b'"));
+  H5Tinsert(pair.get(), "b", 8, H5T_STD_I64BE);
+  const std::string why = error_of([&] { (void)stored(pair.get()); }).why();
+  EXPECT_TRUE(contains(why, "compound of 'a', 'b'")) << why;
+  const std::vector<DatasetListing> listed = list_datasets(path("t.h5"));
+  ASSERT_EQ(listed.size(), 2u);
+  EXPECT_EQ(listed[0].name + " " + listed[0].stored_type, "x.a float64");
+  EXPECT_EQ(listed[1].name + " " + listed[1].stored_type, "x.b int64 big-endian");
+  EXPECT_EQ(listed[0].unsupported + listed[1].unsupported, "");
+}
+
+TEST_F(TypeTest, TypesThatAreNoNumbersAreRefusedByName) {
   const TypeHandle complex_pair(H5Tcreate(H5T_COMPOUND, 16));
   H5Tinsert(complex_pair.get(), "r", 0, H5T_IEEE_F64LE);
   H5Tinsert(complex_pair.get(), "i", 8, H5T_IEEE_F64LE);
