@@ -154,7 +154,7 @@ class AxisReduction:
                  *self.words(wanted), *self.view.words]  # fmt: skip
         if problem is not None:
             return Command(words, mentions(problem), output, 1)
-        names = {each: "reduced" if len(wanted) == 1 else f"reduced/{each}" for each in wanted}
+        names = {each: "reduced" if len(wanted) == 1 else f"reduced_{each}" for each in wanted}
 
         def check(outcome):
             wrong = {each: compare_arrays(stored_numbers(output, names[each], self.type_of(each)),
