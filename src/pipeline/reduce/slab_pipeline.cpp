@@ -92,6 +92,7 @@ void read_through_library(io::Dataset& dataset, const Run& run) {
                 "one chunk is more than the device memory allowed holds",
                 "Raise `device_memory_bytes`, or leave out `read_path`.");
   dataset = open_everywhere(info.file, info.name, run.communicator, ReadPath::library);
+  if (info.taken_as_unsigned) dataset.take_as_unsigned();
   dataset.select(io::selection_of(info));
 }
 

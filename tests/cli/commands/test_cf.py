@@ -126,6 +126,15 @@ def test_integers_by_integers_stay_exact(folder, stored_type):
     assert counts["results"]["counts"] == np.histogram(values, 6)[0].tolist()
 
 
+@pytest.mark.skipif(support.BACKEND != "cuda", reason="cores hold chunks of any size")
+def test_unsigned_integers_in_chunks_that_no_gpu_holds(folder):
+    stored = np.full((6000, 10_000), -1, "i2")
+    path = folder / "in.h5"
+    write(path, stored, {"_Unsigned": "true"}, chunks=stored.shape, compression="gzip")
+    found = support.reduce(path, "x", "--device-memory", "64M", ops="min,sum").results
+    assert found == {"min": 65535, "sum": 65535 * stored.size}
+
+
 @pytest.mark.parametrize("mark", ["true", "True", np.bytes_("true"), "false", "yes"])
 @pytest.mark.parametrize("stored_type", ["i1", ">i2", "<i8"])
 def test_unsigned_integers(folder, stored_type, mark):
