@@ -33,7 +33,7 @@ Outcome on_cpu(Backend& cpu, const ScanSpec& spec, const std::vector<std::byte>&
   const std::uint64_t count = elements.size() / size_of(spec.input.type);
   const auto engine = cpu.make_scan_engine(packed_plan(spec.input, count, count), spec);
   load_block(*engine, 0, elements, size_of(spec.input.type), engine->block_elements());
-  Outcome outcome{engine->total(0, count), {}};
+  Outcome outcome{engine->total(0, 0, count), {}};
   outcome.result.overflow = engine->scan(0, 0, count, before);
   append_output(*engine, 0, count, engine->block_elements(), outcome.result.bytes);
   return outcome;

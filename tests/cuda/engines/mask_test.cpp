@@ -62,7 +62,7 @@ class CudaMask : public BothBackends {
 };
 
 TEST_P(CudaMask, ReducesWhatItSelects) {
-  for (const std::uint64_t size : {1, 33, 70001})
+  for (const std::uint64_t size : {1u, 33u, 70001u})
     with_masks(size, [&](const auto& elements, ElementFormat format, const SampleMask& mask) {
       const StagingPlan plan{format, mask.decoding(), 30001};
       const auto bytes = bytes_of(elements, format.order);
