@@ -98,10 +98,12 @@ class AxisReduction:
         out = self.type_of(statistic)
         elements = []
         for number, (values, places) in enumerate(self.lines()):
-            result = truth.statistics(values, places, **self.options, out=out)[statistic]
-            if result is None:
+            results = truth.statistics(values, places, **self.options, out=out)
+            result = results[statistic]
+            if results["count"] == 0 and statistic in EXTREMA:
+                result = self.empty
+            elif result is None:
                 result = -1 if statistic in INDICES else truth.NAN
-                result = self.empty if statistic in EXTREMA else result
             element = self._element(statistic, out, result)
             if element is None:
                 return f"output {number}"

@@ -38,9 +38,9 @@ def mask(view, dataset, random):
     shape = dataset.values.shape
     first = int(random.integers(len(shape) + 1))
     leading = (1,) * int(random.integers(first + 1))
-    masked = np.repeat(random.integers(0, 2, view.kept.size + 1),
-                       random.integers(1, 100, view.kept.size + 1))  # fmt: skip
-    bits = masked[: int(np.prod(shape[first:], dtype="i8"))].reshape(leading + shape[first:])
+    size = int(np.prod(shape[first:], dtype="i8"))
+    masked = np.repeat(random.integers(0, 2, size + 1), random.integers(1, 100, size + 1))
+    bits = masked[:size].reshape(leading + shape[first:])
     kind = str(random.choice([each for each in samples.GENERATED_TYPES if each != "bf16"]))
     storage = {}
     if bits.size and bits.ndim and chance(random, 0.5):
