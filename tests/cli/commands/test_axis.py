@@ -287,7 +287,7 @@ def test_output_names_and_attributes(folder):
         assert not {"_FillValue", "scale_factor"} & set(attributes)
         assert set(two) == {"totals_sum", "totals_argmin"}
         assert "units" in two["totals_sum"].attrs
-        assert "units" not in two["totals_argmin"].attrs
+        assert two["totals_argmin"].attrs["units"] == b"1"
 
 
 def test_keepdims_leaves_the_axes_with_extent_1(folder):
@@ -312,7 +312,7 @@ def test_what_makes_no_sense_is_refused(folder):
     support.fail(*reduce, "-o", out, code=2, mentions=["need --axis"])
     support.fail(*reduce, "--axis", 3, "-o", out, code=2, mentions=["axis 3", "0 to 2"], ranks=2)
     support.fail(*reduce, "--axis", "1,-2", "-o", out, code=2, mentions=["twice"])
-    support.fail(*reduce, "--axis", "x", "-o", out, code=2, mentions=["bad --axis 'x'"])
+    support.fail(*reduce, "--axis", "x", "-o", out, code=2, mentions=["no dimension 'x'"])
     support.fail(*reduce, "--axis", 0, "-o", out, "--ops", "mean", "--output-type", "i8", code=2,
                  mentions=["mean", "f64"])  # fmt: skip
     support.fail(*reduce, "--axis", 0, "-o", path, "--force", code=2, mentions=["in.h5"])
