@@ -37,14 +37,6 @@ class ElementDecoder {
 
   /// Returns the bits of that value.
   virtual std::uint64_t left_out() const = 0;
-
-  /// Writes what pack() does of `n` stored elements; returns how many count.
-  std::size_t keep(const std::byte* stored, std::size_t n, std::byte* values,
-                   std::uint16_t* places) {
-    const DecodedValues decoded = decode(stored, n);
-    pack(decoded, n, values, places);
-    return decoded.kept;
-  }
 };
 
 /// `left_out` has the bits of the value that fill() gives elements that don't count.

@@ -1,7 +1,6 @@
 #include "io/hdf5/compound_type.hpp"
 
 #include <memory>
-#include <ranges>
 #include <utility>
 
 namespace warpfold::io {
@@ -68,9 +67,10 @@ TypeHandle compound_member_type(hid_t type, const std::string& member) {
 
 TypeHandle make_compound_of_member(hid_t compound, const std::string& member, TypeHandle type) {
   constexpr const char* problem = "cannot make a datatype";
-  for (const Member& each : std::views::reverse(way_to(compound, member))) {
+  const std::vector<Member> way = way_to(compound, member);
+  for (auto each = way.rbegin(); each != way.rend(); ++each) {
     TypeHandle made(require(H5Tcreate(H5T_COMPOUND, H5Tget_size(type.get())), problem));
-    require(H5Tinsert(made.get(), each.name.c_str(), 0, type.get()), problem);
+    require(H5Tinsert(made.get(), each->name.c_str(), 0, type.get()), problem);
     type = std::move(made);
   }
   return type;

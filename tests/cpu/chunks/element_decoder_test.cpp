@@ -50,7 +50,9 @@ void expect_decoded(const Kernels& kernels, const std::vector<Stored>& elements,
   std::vector<Value> values(n);
   std::vector<std::uint16_t> found(n);
   auto* const bytes = reinterpret_cast<std::byte*>(values.data());
-  ASSERT_EQ(decoder->keep(stored.data(), n, bytes, found.data()), kept.size());
+  const DecodedValues decoded = decoder->decode(stored.data(), n);
+  ASSERT_EQ(decoded.kept, kept.size());
+  decoder->pack(decoded, n, bytes, found.data());
   EXPECT_EQ(std::memcmp(bytes, kept.data(), kept.size() * sizeof(Value)), 0);
   found.resize(kept.size());
   EXPECT_EQ(found, places);
