@@ -78,7 +78,7 @@ class ReduceCommand : public Command {
       options_.output.command = shell_quoted(session.words);
       if (application().count("--ops") == 0) options_.statistics = {Statistic::sum};
     }
-    if (arguments_.several())
+    if (arguments_.several() && !along_axes())
       reduce_all(session, "", arguments_.datasets);
     else
       reduce_all(session, arguments_.dataset(), arguments_.dataset());
@@ -91,7 +91,7 @@ class ReduceCommand : public Command {
 
   void check_output_options() const {
     if (along_axes()) {
-      if (arguments_.several())
+      if (arguments_.datasets.all || arguments_.datasets.names.size() != 1)
         throw usage_error("--axis reduces one dataset at a time", "several are asked for",
                           "Name one dataset.");
       return require_output(options_.output, "--axis makes datasets");

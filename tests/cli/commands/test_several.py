@@ -113,6 +113,8 @@ def test_what_stands_in_brackets_is_taken_as_written(folder, ranks):
     assert matched("[c,d]", "c,d", "[[ee]]", "{}") == {"[c,d]": 4, "c,d": 3, "[[ee]]": 5, "{}": 6}
     support.run("scan", path.name, "[c,d]", "-o", "[o]", cwd=folder, ranks=ranks)
     assert support.read(folder / "[o]", "i64", "[c,d]") == [4]
+    support.run("reduce", path.name, "[c,d]", "--axis", 0, "-o", "[p]", cwd=folder, ranks=ranks)
+    assert support.read(folder / "[p]", "i64", "[c,d]") == 4
     support.fail("reduce", path.name, "[xy]", code=1, mentions=["'[xy]'", "'[c,d]'"], cwd=folder)
     support.fail("scan", path.name, "a", "[x]", code=2, mentions=["argument '[x]'"], cwd=folder)
 
