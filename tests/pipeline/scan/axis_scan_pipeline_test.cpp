@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -39,7 +40,9 @@ class EngineAhead final : public AxisScanEngine {
     const std::span<const std::byte> bytes = host_->buffer(slot);
     kept.bytes.assign(bytes.begin(), bytes.end());
     slabs.push_back(std::move(kept));
-    most_under_way = std::max(most_under_way, slabs.size());
+    std::size_t most = most_under_way;
+    while (most < slabs.size() && !most_under_way.compare_exchange_weak(most, slabs.size()))
+      continue;
   }
 
   std::optional<std::span<const std::byte>> scan(int slot) override {
@@ -53,7 +56,7 @@ class EngineAhead final : public AxisScanEngine {
 
   std::optional<std::uint64_t> overflow(int slot) const override { return host_->overflow(slot); }
 
-  inline static std::size_t most_under_way = 0;
+  inline static std::atomic<std::size_t> most_under_way = 0;
 
  private:
   struct Slab {
