@@ -153,10 +153,6 @@ std::string devices_text(const std::vector<std::string>& devices) {
   return joined(parts, " and ");
 }
 
-std::string joined(const std::vector<std::string>& items, const std::string& separator) {
-  return fmt::format("{}", fmt::join(items, separator));
-}
-
 std::string shell_quoted(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
   for (const std::string& word : words) quoted.push_back(shell_quoted(word));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/text.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/summary.hpp"
 
@@ -36,9 +37,6 @@ std::string ranks_text(int ranks, int hosts);
 
 /// Counts devices by name: "NVIDIA H200", "4 x NVIDIA H200".
 std::string devices_text(const std::vector<std::string>& devices);
-
-/// Puts `separator` between `items`.
-std::string joined(const std::vector<std::string>& items, const std::string& separator);
 
 /// Quotes words as a POSIX shell would have to be given them.
 std::string shell_quoted(const std::vector<std::string>& words);

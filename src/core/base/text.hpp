@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warpfold {
 
@@ -28,6 +29,16 @@ std::string listed_names(const Named (&values)[Count]) {
     list += name_of(value);
   }
   return list;
+}
+
+/// Puts `separator` between `items`.
+inline std::string joined(const std::vector<std::string>& items, std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) text += separator;
+    text += items[i];
+  }
+  return text;
 }
 
 /// Returns a text without white space at its ends.

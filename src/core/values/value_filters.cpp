@@ -343,12 +343,12 @@ ExactNumber exact(const Value& value) {
   return ExactNumber(scaled(value));
 }
 
+}  // namespace
+
 bool is_nan(const Value& value) {
   const auto* number = std::get_if<double>(&value);
   return number != nullptr && std::isnan(*number);
 }
-
-}  // namespace
 
 ValueFilter filter_of_conditions(std::span<const std::string> conditions, ElementType type) {
   RemainingValues values(type);

@@ -19,6 +19,9 @@ namespace warpfold {
 /// any number selects it. Throws a usage Error that names the condition which is none.
 ValueFilter filter_of_conditions(std::span<const std::string> conditions, ElementType type);
 
+/// Tells whether a value is a double that is no number.
+bool is_nan(const Value& value);
+
 /// Returns the value of `type` that a number stands for: an equal integer, or the nearest
 /// floating-point value, as a compiler's constant; none where that is infinite and the number is
 /// not.

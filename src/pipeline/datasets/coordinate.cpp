@@ -95,9 +95,7 @@ ElementRange Coordinate::selected(const ValueFilter& filter) {
 
 std::string coordinate_text(const Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return shortest_decimal(*real);
-  const int128 integer = std::get<int128>(value);
-  return integer < 0 ? std::to_string(static_cast<std::int64_t>(integer))
-                     : std::to_string(static_cast<std::uint64_t>(integer));
+  return to_string(std::get<int128>(value));
 }
 
 }  // namespace warpfold::pipeline

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/layout/partition.hpp"
 #include "cpu/chunks/decoded_blocks.hpp"
 #include "cpu/kernels/kernels.hpp"
@@ -25,10 +26,9 @@ namespace {
 constexpr auto word_bits = static_cast<std::uint64_t>(Mask::word_bits);
 
 std::string text_of(std::span<const std::uint64_t> shape) {
-  std::string text;
-  for (const std::uint64_t extent : shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return "(" + text + ")";
+  std::vector<std::string> extents;
+  for (const std::uint64_t extent : shape) extents.push_back(std::to_string(extent));
+  return "(" + joined(extents, ", ") + ")";
 }
 
 /// Counts the last dimensions that two shapes have in common.

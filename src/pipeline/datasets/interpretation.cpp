@@ -32,11 +32,6 @@ std::string counted_values(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " value" : " values");
 }
 
-bool is_nan(const Value& value) {
-  const auto* real = std::get_if<double>(&value);
-  return real != nullptr && std::isnan(*real);
-}
-
 bool equals(const TypedNumber& number, int integer) {
   const auto* real = std::get_if<double>(&number.value);
   return real != nullptr ? *real == integer : std::get<int128>(number.value) == integer;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/results/summarize.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
@@ -73,18 +74,9 @@ std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
 }
 
 std::string axes_text(const AxisShape& array) {
-  std::string text;
-  for (const int axis : array.along) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(axis);
-  }
-  return text;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
+  std::vector<std::string> axes;
+  for (const int axis : array.along) axes.push_back(std::to_string(axis));
+  return joined(axes, ",");
 }
 
 /// Returns the axes' names where each has one, otherwise none. For one rank.
@@ -217,7 +209,7 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
               [&] { input = io::read_dataset_text(view.info().file, view.info().name); });
   add_outputs(file, view, options, *array, result, input);
   if (!result.axis_names.empty())
-    file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names));
+    file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
   if (options.every > 0)
     file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
   StagedDataset staged =
