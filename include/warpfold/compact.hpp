@@ -8,6 +8,7 @@
 
 #include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/dataset_choice.hpp"
 #include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
@@ -23,9 +24,9 @@ struct CompactOptions {
 
 /// A compaction's result is filled on rank 0 alone.
 struct CompactResult {
-  ElementFormat input;                         ///< as stored
-  ElementType output_type = ElementType::f64;  ///< of the values
-  AppliedAttributes applied;                   ///< what made values of stored numbers
+  ElementFormat format;                       ///< as stored
+  ElementType value_type = ElementType::f64;  ///< of what is written
+  AppliedAttributes applied;                  ///< what made values of stored numbers
   std::string output_dataset;
   std::string indices_dataset;       ///< empty unless asked for
   std::vector<std::uint64_t> shape;  ///< of the input, as selected
@@ -42,5 +43,10 @@ struct CompactResult {
 /// or written.
 CompactResult compact(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                       const CompactOptions& options);
+
+/// Compacts several datasets of a file into one new file, as scan() does it.
+std::vector<DatasetOutcome<CompactResult>> compact(MPI_Comm communicator, const std::string& file,
+                                                   const DatasetChoice& datasets,
+                                                   const CompactOptions& options);
 
 }  // namespace warpfold

@@ -9,12 +9,13 @@ namespace warpfold {
 struct OutputOptions {
   std::string path;
   std::string dataset;  ///< path in the file; the input's where empty
-  /// May replace an existing file, though never the input; where `dataset` is given, that dataset
-  /// of it: the others are kept.
+  /// May replace an existing file, though never the input; with `append`, or where `dataset` is
+  /// given, a dataset of it of the same name: the others are kept.
   bool force = false;
   /// The command line: the newest line of the file's attribute `history` (CF conventions), above
   /// those of the input file, and the attribute `warpfold_command` of its datasets.
   std::string command;
+  bool append = false;  ///< keeps an existing file with all its datasets, and adds to it
 };
 
 }  // namespace warpfold

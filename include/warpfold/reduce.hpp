@@ -79,9 +79,9 @@ struct ReduceResult {
 ReduceResult reduce(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                     const ReduceOptions& options = {});
 
-/// Reduces several datasets of a file, which is opened once, over all their elements. Skips those
-/// that were chosen by a pattern, or because all were, and can't be opened. Throws the same Error
-/// on every rank, a usage Error for axes.
+/// Reduces several datasets of a file, which is opened once, along axes into one new file, as
+/// scan() does it. Skips those that were chosen by a pattern, or because all were, and can't be
+/// read or don't fit the options. Throws the same Error on every rank.
 std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm communicator, const std::string& file,
                                                  const DatasetChoice& datasets,
                                                  const ReduceOptions& options = {});

@@ -13,6 +13,7 @@
 #include "warpfold/core/scan_operation.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
+#include "warpfold/dataset_choice.hpp"
 #include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
@@ -37,7 +38,7 @@ struct ScanOptions {
 
 /// A scan's result is filled on rank 0 alone.
 struct ScanResult {
-  ElementFormat input;                        ///< as stored
+  ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< as ReduceResult's
   AppliedAttributes applied;                  ///< likewise
   ElementType output_type = ElementType::f64;
@@ -60,5 +61,13 @@ struct ScanResult {
 /// or written, or a prefix overflows.
 ScanResult scan(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                 const ScanOptions& options);
+
+/// Scans several datasets of a file into one new file, which is complete or not there: each is
+/// called as its input, and `options.output` names the file alone. Skips those that were chosen by
+/// a pattern, or because all were, and are coordinates of others, can't be read, or don't fit the
+/// options: nothing of them is in the file. Throws the same Error on every rank.
+std::vector<DatasetOutcome<ScanResult>> scan(MPI_Comm communicator, const std::string& file,
+                                             const DatasetChoice& datasets,
+                                             const ScanOptions& options);
 
 }  // namespace warpfold

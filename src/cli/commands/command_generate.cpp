@@ -72,7 +72,9 @@ class GenerateCommand : public Command {
         [this](const std::string& text) {
           options_.format.order = parse_choice("--byte-order", text, byte_orders);
         });
-    application().add_flag("--force", options_.output.force, "Replace an existing file");
+    application().add_flag("--append", options_.output.append, "Add to an existing file");
+    application().add_flag("--force", options_.output.force,
+                           "Replace an existing file, or with --append the DATASET in it");
   }
 
   void check_options() const {

@@ -78,7 +78,7 @@ class ReduceCommand : public Command {
       options_.output.command = shell_quoted(session.words);
       if (application().count("--ops") == 0) options_.statistics = {Statistic::sum};
     }
-    if (arguments_.several() && !along_axes())
+    if (arguments_.several())
       reduce_all(session, "", arguments_.datasets);
     else
       reduce_all(session, arguments_.dataset(), arguments_.dataset());
@@ -90,17 +90,14 @@ class ReduceCommand : public Command {
   bool along_axes() const { return !options_.axes.empty(); }
 
   void check_output_options() const {
-    if (along_axes()) {
-      if (arguments_.datasets.all || arguments_.datasets.names.size() != 1)
-        throw usage_error("--axis reduces one dataset at a time", "several are asked for",
-                          "Name one dataset.");
-      return require_output(options_.output, "--axis makes datasets");
-    }
+    if (along_axes()) return require_output(options_.output, "--axis makes datasets");
     if (!options_.output.path.empty() || options_.output_type || options_.output.force ||
-        options_.every > 0 || options_.keep_dimensions || options_.empty != "auto")
-      throw usage_error("-o, --every, --output-type, --empty, --keepdims and --force need --axis",
-                        "without it the results are numbers, not datasets",
-                        "Name the axes with --axis, or write a report with --json or --csv.");
+        options_.output.append || options_.every > 0 || options_.keep_dimensions ||
+        options_.empty != "auto")
+      throw usage_error(
+          "-o, --append, --force, --every, --output-type, --empty and --keepdims need --axis",
+          "without it the results are numbers, not datasets",
+          "Name the axes with --axis, or write a report with --json or --csv.");
   }
 
   /// Reduces one dataset, `name`, or a choice of several.
@@ -185,13 +182,8 @@ class ReduceCommand : public Command {
   Report make_report(const ReduceResult& result) const {
     const DatasetRun run = run_on(arguments_.dataset(), result);
     Json members;
-    if (along_axes()) {
-      members["schema"] = axes_schema;
-      members["axis"] = result.axes;
-      if (!result.axis_names.empty()) members["axis_names"] = result.axis_names;
-      if (options_.every > 0) members["every"] = options_.every;
-    }
-    members.update(along_axes() ? Json{{"results", outputs_json(result)}} : members_of(result));
+    if (along_axes()) members["schema"] = axes_schema;
+    members.update(members_of(result));
     Report report = dataset_report(run, options_.view, lines(result), members, common_.timings);
     report.csv = {csv_columns()};
     add_rows(report.csv, run, rows(result));
@@ -201,14 +193,14 @@ class ReduceCommand : public Command {
   Report make_report(const Outcomes& outcomes) const {
     Report report = several_report("reduce", arguments_.file, outcomes, options_.view,
                                    [&](const ReduceResult& each) { return members_of(each); });
-    report.csv = {csv_columns()};
-    for (const auto& [dataset, skipped, result, failed] : outcomes)
-      if (skipped.empty())
-        add_rows(report.csv, run_on(dataset, result), rows(result));
-      else
-        report.csv.push_back(
-            skipped_row("reduce", arguments_.file, dataset, run_of(outcomes), skipped));
-    report.text = text(outcomes);
+    if (along_axes()) report.json["schema"] = axes_schema;
+    report.csv = several_csv("reduce", arguments_.file, outcomes,
+                             [&](Table& csv, const std::string& dataset, const auto& result) {
+                               add_rows(csv, run_on(dataset, result), rows(result));
+                             });
+    report.text = several_text(
+        arguments_.file, outcomes, columns(), [&](const auto& result) { return row(result); },
+        common_.timings);
     return report;
   }
 
@@ -244,27 +236,31 @@ class ReduceCommand : public Command {
     return rows;
   }
 
-  /// Makes a row for each dataset.
-  std::string text(const Outcomes& outcomes) const {
-    Table table{{"dataset", "type", "shape"}};
-    for (const Statistic statistic : options_.statistics)
-      table.front().emplace_back(name_of(statistic));
-    std::string applied;
-    table.front().insert(table.front().end(), quantile_names_.begin(), quantile_names_.end());
-    std::string timings;
-    for (const auto& [dataset, skipped, result, failed] : outcomes) {
-      if (!skipped.empty()) continue;
-      auto& row = table.emplace_back(
-          std::vector<std::string>{dataset, format_text(result.format), shape_text(result.shape)});
-      for (const auto& [statistic, value] : result.summary)
-        row.push_back(result_text(statistic, value, result.shape));
-      if (const std::string line = applied_line(result.applied); !line.empty())
-        applied += dataset + ": " + line;
-      for (const Value& value : result.quantiles) row.push_back(to_text(value));
-      timings += named_timings_text(dataset, result.report, common_.timings);
-    }
-    return several_head(arguments_.file, outcomes) + aligned_text(table) + applied +
-           skipped_text(outcomes) + timings;
+  /// Name what row() tells of one of several datasets.
+  std::vector<std::string> columns() const {
+    std::vector<std::string> names;
+    for (const Statistic statistic : options_.statistics) names.emplace_back(name_of(statistic));
+    names.insert(names.end(), quantile_names_.begin(), quantile_names_.end());
+    return names;
+  }
+
+  std::vector<std::string> row(const ReduceResult& result) const {
+    std::vector<std::string> cells;
+    for (const auto& [statistic, value] : result.summary)
+      cells.push_back(result_text(statistic, value, result.shape));
+    for (const Value& value : result.quantiles) cells.push_back(to_text(value));
+    for (const AxisOutput& each : result.outputs)
+      cells.push_back(fmt::format("{}: {}, {}", each.dataset, name_of(each.type),
+                                  shape_text(result.output_shape)));
+    return cells;
+  }
+
+  Json axis_members(const ReduceResult& result) const {
+    Json members{{"axis", result.axes}};
+    if (!result.axis_names.empty()) members["axis_names"] = result.axis_names;
+    if (options_.every > 0) members["every"] = options_.every;
+    members["results"] = outputs_json(result);
+    return members;
   }
 
   Json outputs_json(const ReduceResult& result) const {
@@ -279,6 +275,7 @@ class ReduceCommand : public Command {
 
   /// Gives the results, and the coordinates of those that are places.
   Json members_of(const ReduceResult& result) const {
+    if (along_axes()) return axis_members(result);
     Json results = Json::object();
     Json places = Json::object();
     for (const auto& [statistic, value] : result.summary) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/command.hpp"
@@ -25,26 +26,38 @@ Axis parse_axis(const std::string& text) {
 class ScanCommand : public Command {
  public:
   explicit ScanCommand(CLI::App& program)
-      : Command(program, "scan", "Write the prefix sums, minima or maxima of a dataset") {
-    add_dataset_arguments(application(), file_, dataset_);
+      : Command(program, "scan", "Write the prefix sums, minima or maxima of datasets") {
+    add_dataset_arguments(application(), arguments_);
     add_scan_options();
     add_view_options(application(), options_.view);
     add_data_options(application(), common_);
   }
 
   void run(const Session& session) override {
+    check(arguments_);
     require_output(options_.output);
     options_.output.command = shell_quoted(session.words);
-    const auto compute = [&](const RunOptions& run) {
-      options_.run = run;
-      return scan(session.communicator, file_, dataset_, options_);
-    };
-    run_and_report({"scan", file_, dataset_}, session, common_,
-                   {file_, {{dataset_}}, options_.output.path, options_.view.mask}, compute,
-                   [&](const ScanResult& result) { return make_report(result); });
+    if (arguments_.several())
+      scan_all(session, "", arguments_.datasets);
+    else
+      scan_all(session, arguments_.dataset(), arguments_.dataset());
   }
 
  private:
+  using Outcomes = std::vector<DatasetOutcome<ScanResult>>;
+
+  /// Scans one dataset, `name`, or a choice of several.
+  template <class Datasets>
+  void scan_all(const Session& session, const std::string& name, const Datasets& datasets) {
+    const auto compute = [&](const RunOptions& run) {
+      options_.run = run;
+      return scan(session.communicator, arguments_.file, datasets, options_);
+    };
+    run_and_report({"scan", arguments_.file, name}, session, common_,
+                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask},
+                   compute, [&](const auto& result) { return make_report(result); });
+  }
+
   void add_scan_options() {
     add_output_options(application(), options_.output);
     add("--op", "sum|min|max", "What to scan with; sum if not given",
@@ -68,14 +81,48 @@ class ScanCommand : public Command {
   }
 
   Report make_report(const ScanResult& result) const {
-    const DatasetRun run{"scan",        file_,         dataset_,
-                         result.shape,  result.input,  result.value_type,
-                         result.report, result.applied};
-    const Table lines{
-        {"output", fmt::format("{} {}: {}, {}", options_.output.path, result.output_dataset,
-                               name_of(result.output_type), extent_text(result.output_shape))},
-        {"count", fmt::format("{}", result.count)},
-        {"last", to_text(result.last)}};
+    const DatasetRun run = run_on(arguments_.dataset(), result);
+    const Table lines{{"output", fmt::format("{} {}", options_.output.path, output_text(result))},
+                      {"count", fmt::format("{}", result.count)},
+                      {"last", to_text(result.last)}};
+    Report report = dataset_report(run, options_.view, aligned_text(lines), members_of(result),
+                                   common_.timings);
+    report.csv = {csv_columns()};
+    add_rows(report.csv, run, rows(result));
+    return report;
+  }
+
+  Report make_report(const Outcomes& outcomes) const {
+    Report report = several_report("scan", arguments_.file, outcomes, options_.view,
+                                   [&](const ScanResult& each) { return members_of(each); });
+    report.csv = several_csv("scan", arguments_.file, outcomes,
+                             [&](Table& csv, const std::string& dataset, const auto& result) {
+                               add_rows(csv, run_on(dataset, result), rows(result));
+                             });
+    report.text = several_text(
+        arguments_.file, outcomes, {"output", "last"},
+        [](const ScanResult& result) {
+          return std::vector<std::string>{output_text(result), to_text(result.last)};
+        },
+        common_.timings);
+    return report;
+  }
+
+  DatasetRun run_on(const std::string& dataset, const ScanResult& result) const {
+    return {"scan",        arguments_.file,   dataset,       result.shape,
+            result.format, result.value_type, result.report, result.applied};
+  }
+
+  static std::string output_text(const ScanResult& result) {
+    return fmt::format("{}: {}, {}", result.output_dataset, name_of(result.output_type),
+                       extent_text(result.output_shape));
+  }
+
+  static std::vector<std::pair<std::string, std::string>> rows(const ScanResult& result) {
+    return {{"count", fmt::format("{}", result.count)}, {"last", to_text(result.last, "")}};
+  }
+
+  Json members_of(const ScanResult& result) const {
     Json members;
     if (result.axis) members["axis"] = *result.axis;
     if (!result.axis_name.empty()) members["axis_name"] = result.axis_name;
@@ -85,16 +132,10 @@ class ScanCommand : public Command {
                           {"output_dataset", result.output_dataset},
                           {"count", json_integer(result.count)},
                           {"last", json_value(result.last)}};
-    Report report =
-        dataset_report(run, options_.view, aligned_text(lines), members, common_.timings);
-    report.csv = {csv_columns()};
-    add_rows(report.csv, run,
-             {{"count", fmt::format("{}", result.count)}, {"last", to_text(result.last, "")}});
-    return report;
+    return members;
   }
 
-  std::string file_;
-  std::string dataset_;
+  DatasetArguments arguments_;
   ScanOptions options_;
   CommonOptions common_;
 };

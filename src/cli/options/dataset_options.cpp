@@ -29,11 +29,6 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
                    "All datasets of the file; those that can't be read are skipped");
 }
 
-void add_dataset_arguments(CLI::App& command, std::string& file, std::string& dataset) {
-  command.add_option("FILE", file, "An HDF5 file")->required()->type_name("");
-  command.add_option("DATASET", dataset, "The path of a dataset in it")->required()->type_name("");
-}
-
 void check(const DatasetArguments& arguments) {
   const bool named = !arguments.datasets.names.empty();
   if (named && arguments.datasets.all)
@@ -97,11 +92,13 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
                         output.path = std::move(named.file);
                         output.dataset = std::move(named.dataset);
                       });
-  CLI::Option* force = command.add_flag("--force", output.force,
-                                        "Replace an existing output file, or the DATASET in it");
+  CLI::Option* append = command.add_flag(
+      "--append", output.append, "Add to the output file what it doesn't have, if it exists");
+  CLI::Option* force = command.add_flag(
+      "--force", output.force,
+      "Replace an existing output file, or with :DATASET or --append datasets in it");
   if (group.empty()) return;
-  name->group(group);
-  force->group(group);
+  for (CLI::Option* option : {name, append, force}) option->group(group);
 }
 
 void require_output(const OutputOptions& output, const std::string& why) {

@@ -27,16 +27,14 @@ struct DatasetArguments {
 /// Adds FILE DATASET... and --all.
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments);
 
-/// Adds the FILE DATASET of a command that takes one dataset.
-void add_dataset_arguments(CLI::App& command, std::string& file, std::string& dataset);
-
 /// Throws a usage Error where no dataset is named, or some are and all are asked for, too.
 void check(const DatasetArguments& arguments);
 
 /// Adds --select, --where, --fill-value, --raw and --mask.
 void add_view_options(CLI::App& command, ViewOptions& options);
 
-/// Adds -o and --force. `more` explains the dataset further; a `group` heads them in the help.
+/// Adds -o, --append and --force. `more` explains the dataset further; a `group` heads them in the
+/// help.
 void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more = {},
                         const std::string& group = {});
 

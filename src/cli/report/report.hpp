@@ -169,4 +169,41 @@ Report several_report(const std::string& command, const std::string& file,
   return report;
 }
 
+/// Makes the text of a report on several datasets: a row for each, of what all have and of what
+/// `row_of(result)` tells in `columns`.
+template <class Result, class RowOf>
+std::string several_text(const std::string& file,
+                         const std::vector<DatasetOutcome<Result>>& outcomes,
+                         const std::vector<std::string>& columns, const RowOf& row_of,
+                         bool timings) {
+  Table table{{"dataset", "type", "shape"}};
+  table.front().insert(table.front().end(), columns.begin(), columns.end());
+  std::string applied;
+  std::string times;
+  for (const auto& [dataset, skipped, result, failed] : outcomes) {
+    if (!skipped.empty()) continue;
+    auto& row = table.emplace_back(
+        std::vector<std::string>{dataset, format_text(result.format), shape_text(result.shape)});
+    for (std::string& each : row_of(result)) row.push_back(std::move(each));
+    if (const std::string line = applied_line(result.applied); !line.empty())
+      applied += dataset + ": " + line;
+    times += named_timings_text(dataset, result.report, timings);
+  }
+  return several_head(file, outcomes) + aligned_text(table) + applied + skipped_text(outcomes) +
+         times;
+}
+
+/// Makes the CSV of a report on several datasets: `add(csv, dataset, result)` adds the rows of one.
+template <class Result, class Add>
+Table several_csv(const std::string& command, const std::string& file,
+                  const std::vector<DatasetOutcome<Result>>& outcomes, const Add& add) {
+  Table csv{csv_columns()};
+  for (const auto& [dataset, skipped, result, failed] : outcomes)
+    if (skipped.empty())
+      add(csv, dataset, result);
+    else
+      csv.push_back(skipped_row(command, file, dataset, run_of(outcomes), skipped));
+  return csv;
+}
+
 }  // namespace warpfold::cli

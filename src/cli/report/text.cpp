@@ -16,7 +16,8 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> flags_of_members{{
+    {"append", "--append"},
     {"axes", "--axis"},
     {"axis", "--axis"},
     {"backend", "--backend"},

@@ -40,6 +40,14 @@ PropertiesHandle make_unlocked_access() {
   return access;
 }
 
+PropertiesHandle make_own_access(Alignment alignment, const std::string& problem) {
+  PropertiesHandle access = make_unlocked_access();
+  require(H5Pset_alignment(access.get(), alignment.threshold, alignment.boundary), problem);
+  // The format of 1.8 is the oldest that can hold attributes of more than 64 KiB.
+  require(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), problem);
+  return access;
+}
+
 bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -180,10 +188,7 @@ PropertiesHandle make_group_creation(hid_t properties, const std::string& proble
 
 FileHandle create_own(const std::string& path, Alignment alignment) {
   const std::string problem = "cannot create '" + path + "'";
-  const PropertiesHandle access = make_unlocked_access();
-  require(H5Pset_alignment(access.get(), alignment.threshold, alignment.boundary), problem);
-  // The format of 1.8 is the oldest that can hold attributes of more than 64 KiB.
-  require(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), problem);
+  const PropertiesHandle access = make_own_access(alignment, problem);
   const PropertiesHandle creation = make_group_creation(H5P_FILE_CREATE, problem);
   FileHandle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
   if (file) return file;
@@ -192,8 +197,7 @@ FileHandle create_own(const std::string& path, Alignment alignment) {
 
 FileHandle open_own(const std::string& path, Alignment alignment) {
   const std::string problem = cannot_open(path);
-  const PropertiesHandle access = make_unlocked_access();
-  require(H5Pset_alignment(access.get(), alignment.threshold, alignment.boundary), problem);
+  const PropertiesHandle access = make_own_access(alignment, problem);
   return FileHandle(require(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), problem));
 }
 

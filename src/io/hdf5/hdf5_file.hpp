@@ -30,6 +30,6 @@ PropertiesHandle make_group_creation(hid_t properties, const std::string& proble
 FileHandle create_own(const std::string& path, Alignment alignment);
 
 /// Opens a file that nobody else uses for writing.
-FileHandle open_own(const std::string& path, Alignment alignment = {});
+FileHandle open_own(const std::string& path, Alignment alignment);
 
 }  // namespace warpfold::io

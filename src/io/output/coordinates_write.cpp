@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -6,6 +7,7 @@
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
+#include "io/output/input_variable.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -20,8 +22,9 @@ class CoordinateWriter {
   void write(Coordinates& coordinates) {
     for (NamedDimension& dimension : coordinates.dimensions)
       if (!dimension.variable) make(dimension);
+    std::vector<bool> made_here;
     for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
-      made_here_.push_back(make(coordinates.variables[i], scale_of(coordinates, i)));
+      made_here.push_back(scale_of(coordinates, i) && make(coordinates, i));
     for (NamedDimension& dimension : coordinates.dimensions) {
       if (!dimension.variable) continue;
       CarriedVariable& variable = coordinates.variables[*dimension.variable];
@@ -30,7 +33,9 @@ class CoordinateWriter {
       dimension.made = DatasetHandle(variable.made.get());
     }
     for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
-      if (made_here_[i]) describe(coordinates, i);
+      if (!scale_of(coordinates, i)) made_here[i] = make(coordinates, i);
+    for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
+      if (made_here[i]) describe(coordinates, i);
   }
 
  private:
@@ -47,7 +52,7 @@ class CoordinateWriter {
     for (unsigned number = 2;; ++number) {
       const std::string path = group_ + name;
       if (!taken_.contains(path)) {
-        if (!is_there(path)) return {};
+        if (!is_there(file_, path, problem_)) return {};
         const ObjectHandle object(H5Oopen(file_, path.c_str(), H5P_DEFAULT));
         if (object && H5Iget_type(object.get()) == H5I_DATASET && is_same(object.get())) {
           H5Iinc_ref(object.get());
@@ -55,14 +60,6 @@ class CoordinateWriter {
         }
       }
       name = wanted + '_' + std::to_string(number);
-    }
-  }
-
-  bool is_there(const std::string& path) const {
-    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-      if (require(H5Lexists(file_, path.substr(0, end).c_str(), H5P_DEFAULT), problem_) == 0)
-        return false;
-      if (end == std::string::npos) return true;
     }
   }
 
@@ -82,10 +79,14 @@ class CoordinateWriter {
   }
 
   /// Tells whether it did not take a variable that is there.
-  bool make(CarriedVariable& variable, bool is_scale) {
+  bool make(Coordinates& coordinates, std::size_t number) {
+    CarriedVariable& variable = coordinates.variables[number];
     const StoredValues& values = variable.values;
+    const bool is_scale = scale_of(coordinates, number);
     variable.made = find_name(variable.name, [&](hid_t dataset) {
-      return is_dimension_scale(dataset, problem_) == is_scale && holds(dataset, values);
+      return is_dimension_scale(dataset, problem_) == is_scale && holds(dataset, values) &&
+             says_the_same(dataset, variable) && has_bounds_of(dataset, coordinates, variable) &&
+             (is_scale || has_dimensions_of(dataset, coordinates, variable));
     });
     if (variable.made) return false;
     variable.made = create_small_dataset(file_, group_ + variable.name, values.type(),
@@ -95,6 +96,42 @@ class CoordinateWriter {
       require(H5Dwrite(variable.made.get(), values.type(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                        values.data()),
               problem_);
+    return true;
+  }
+
+  /// Compares what says what numbers mean.
+  bool says_the_same(hid_t dataset, const CarriedVariable& variable) const {
+    for (const std::string name : {"units", "calendar"}) {
+      std::optional<std::string> text;
+      if (variable.source) text = read_text_attribute(variable.source.get(), name, problem_);
+      if (read_text_attribute(dataset, name, problem_) != text) return false;
+    }
+    return true;
+  }
+
+  bool has_bounds_of(hid_t dataset, const Coordinates& coordinates,
+                     const CarriedVariable& variable) const {
+    const std::string attribute = variable.are_bounds_of_climatology ? "climatology" : "bounds";
+    const auto name = read_text_attribute(dataset, attribute, problem_);
+    if (!name || !variable.bounds) return !name && !variable.bounds;
+    const std::string path = group_ + *name;
+    if (!is_there(file_, path, problem_)) return false;
+    const ObjectHandle bounds(H5Oopen(file_, path.c_str(), H5P_DEFAULT));
+    return bounds && H5Iget_type(bounds.get()) == H5I_DATASET &&
+           holds(bounds.get(), coordinates.variables[*variable.bounds].values);
+  }
+
+  bool has_dimensions_of(hid_t dataset, const Coordinates& coordinates,
+                         const CarriedVariable& variable) const {
+    const std::vector<std::vector<DatasetHandle>> scales = scales_of(dataset, problem_);
+    for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
+      if (!variable.dimensions[d]) continue;
+      const hid_t wanted = coordinates.dimensions[*variable.dimensions[d]].made.get();
+      if (std::ranges::none_of(scales[d], [&](const DatasetHandle& scale) {
+            return key_of(scale.get()) == key_of(wanted);
+          }))
+        return false;
+    }
     return true;
   }
 
@@ -136,7 +173,6 @@ class CoordinateWriter {
   std::string group_;  ///< with a slash behind, unless it is the root
   std::set<std::string> taken_;
   std::string problem_;
-  std::vector<bool> made_here_;  ///< of the variables
 };
 
 /// Puts the names that variables were written under in place of theirs in the input.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/layout/partition.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -99,21 +100,6 @@ void make_groups(hid_t file, const std::string& dataset, hid_t links, const std:
   }
 }
 
-/// Removes the dataset that another is made in place of.
-void remove_replaced(hid_t file, const std::string& dataset, const std::string& problem) {
-  if (require(H5Lexists(file, dataset.c_str(), H5P_DEFAULT), problem) == 0) return;
-  const ObjectHandle object(H5Oopen(file, dataset.c_str(), H5P_DEFAULT));
-  if (object && H5Iget_type(object.get()) == H5I_GROUP)
-    throw Error(problem, "'" + dataset + "' is a group in it", "Give the dataset another name.");
-  if (object && H5Iget_type(object.get()) == H5I_DATASET) {
-    if (is_attached(object.get(), problem))
-      throw Error(problem, "'" + dataset + "' is a dimension of other datasets in it",
-                  "Give the dataset another name.");
-    detach_scales(object.get(), problem);
-  }
-  require(H5Ldelete(file, dataset.c_str(), H5P_DEFAULT), problem);
-}
-
 }  // namespace
 
 SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem) {
@@ -150,13 +136,54 @@ void require_valid_storage(const OutputDataset& spec) {
 DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::string& problem) {
   const TypeHandle type = make_type(spec.format);
   const SpaceHandle space = make_space(spec.shape, problem);
-  const PropertiesHandle links = make_links(problem);
   const PropertiesHandle creation = make_creation(spec, problem);
-  make_groups(file, spec.dataset, links.get(), problem);
-  remove_replaced(file, spec.dataset, problem);
-  return DatasetHandle(require(H5Dcreate2(file, spec.dataset.c_str(), type.get(), space.get(),
-                                          links.get(), creation.get(), H5P_DEFAULT),
-                               problem));
+  return DatasetHandle(
+      require(H5Dcreate_anon(file, type.get(), space.get(), creation.get(), H5P_DEFAULT), problem));
+}
+
+void give_name(hid_t file, hid_t dataset, const std::string& path, const std::string& problem) {
+  const PropertiesHandle links = make_links(problem);
+  make_groups(file, path, links.get(), problem);
+  if (is_there(file, path, problem)) {
+    require_removable(file, path, problem);
+    const ObjectHandle replaced(H5Oopen(file, path.c_str(), H5P_DEFAULT));
+    if (replaced && H5Iget_type(replaced.get()) == H5I_DATASET)
+      detach_scales(replaced.get(), problem);
+    require(H5Ldelete(file, path.c_str(), H5P_DEFAULT), problem);
+  }
+  require(H5Olink(dataset, file, path.c_str(), links.get(), H5P_DEFAULT), problem);
+}
+
+bool is_there(hid_t file, const std::string& path, const std::string& problem) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    if (require(H5Lexists(file, path.substr(0, end).c_str(), H5P_DEFAULT), problem) == 0)
+      return false;
+    if (end == std::string::npos) return true;
+  }
+}
+
+void require_removable(hid_t file, const std::string& path, const std::string& problem) {
+  const ObjectHandle object(H5Oopen(file, path.c_str(), H5P_DEFAULT));
+  if (object && H5Iget_type(object.get()) == H5I_GROUP)
+    throw Error(problem, "'" + path + "' is a group in it", "Give the dataset another name.");
+  if (object && H5Iget_type(object.get()) == H5I_DATASET && is_attached(object.get(), problem))
+    throw Error(problem, "'" + path + "' is a dimension of other datasets in it",
+                "Give the dataset another name.");
+}
+
+void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
+                 const EncodedChunk& chunk, const std::string& problem) {
+  const std::vector<hsize_t> extents = fitting_chunk_shape(spec);
+  std::vector<hsize_t> origin(extents.size());
+  for (std::size_t d = extents.size(); d-- > 1;) {
+    const std::uint64_t chunks = ceil_div(spec.shape[d], std::uint64_t{extents[d]});
+    origin[d] = number % chunks * extents[d];
+    number /= chunks;
+  }
+  origin[0] = number * extents[0];
+  require(H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.skipped_filters, origin.data(),
+                         chunk.bytes.size(), chunk.bytes.data()),
+          problem);
 }
 
 DatasetHandle create_small_dataset(hid_t file, const std::string& path, hid_t type, hid_t space,

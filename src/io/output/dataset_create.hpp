@@ -4,18 +4,33 @@
 #include <string>
 #include <vector>
 
+#include "io/chunks/chunk_encoder.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/output/output.hpp"
 
 namespace warpfold::io {
 
-/// Throws a usage Error where the storage options of `spec` fit neither each other nor its shape.
-void require_valid_storage(const OutputDataset& spec);
-
-/// Makes the dataset `spec` asks for, in place of one of that name, and the groups above it:
-/// contiguous ones are allocated at once and never filled. Throws an Error beginning with
-/// `problem`. Call within a LibraryScope.
+/// Makes the dataset `spec` asks for, still without a name: contiguous ones are allocated at once
+/// and never filled. One that is closed without a name leaves the file. Throws an Error beginning
+/// with `problem`. Call within a LibraryScope.
 DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::string& problem);
+
+/// Gives a dataset its path in the file, in place of one that is there, and makes the groups above
+/// it. Throws and is called likewise.
+void give_name(hid_t file, hid_t dataset, const std::string& path, const std::string& problem);
+
+/// Tells whether a file has a link of that path, wherever that leads. Throws and is called
+/// likewise.
+bool is_there(hid_t file, const std::string& path, const std::string& problem);
+
+/// Throws an Error beginning with `problem` where another dataset can't take the place of what a
+/// path leads to. Call within a LibraryScope.
+void require_removable(hid_t file, const std::string& path, const std::string& problem);
+
+/// Writes chunk `number`, in row-major order, of a dataset that create_dataset() made. Throws and
+/// is called likewise.
+void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
+                 const EncodedChunk& chunk, const std::string& problem);
 
 /// Makes a dataset that is written at once, or never, and the groups above it. Throws an Error
 /// beginning with `problem`. Call within a LibraryScope.

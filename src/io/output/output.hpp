@@ -31,13 +31,17 @@ struct OutputDataset {
   std::vector<std::pair<std::string, std::optional<std::string>>> changed_text = {};
 };
 
+/// Throws a usage Error where the storage options of `spec` fit neither each other nor its shape.
+void require_valid_storage(const OutputDataset& spec);
+
 /// A file of one dataset, or more.
 struct OutputSpec : OutputDataset {
   std::string path;                   ///< the final name
   std::vector<OutputDataset> others;  ///< datasets 1, 2, ...; this one is dataset 0
-  bool force = false;                 ///< may replace an existing file
   bool keeps_others = false;          ///< of an existing file: its other datasets stay
-  std::set<std::string> inputs;       ///< files that it must not replace in any case
+  /// May replace an existing file, or, where that keeps others, datasets of these names in it.
+  bool force = false;
+  std::set<std::string> inputs;  ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
   /// What becomes of each of that dataset's dimensions.
@@ -48,36 +52,48 @@ struct OutputSpec : OutputDataset {
   std::string history;
 };
 
-/// A new HDF5 file under a temporary name beside its final one. Made by one rank. Until commit()
-/// nothing exists under the final name; the destructor removes what was not committed.
+/// A new HDF5 file under a temporary name beside its final one, to which datasets are added one
+/// after another. Made by one rank. Until commit() nothing exists under the final name; the
+/// destructor removes what was not committed.
 class StagedFile {
  public:
-  /// Throws Error for an existing target without `force`, a target that is one of the inputs (a
-  /// usage Error), a folder that is missing or not writable, too little space, storage options that
-  /// do not fit the shape (a usage Error), a target whose other datasets can't be kept.
+  /// Stages the datasets of `spec`: all bytes of contiguous ones are there to be written. Throws
+  /// Error for an existing target without `force`, a target that is one of the inputs (a usage
+  /// Error), a folder that is missing or not writable, too little space, storage options that do
+  /// not fit the shape (a usage Error), a target whose other datasets can't be kept, a dataset that
+  /// is there already.
   explicit StagedFile(OutputSpec spec);
   ~StagedFile();
   StagedFile(StagedFile&& other) noexcept;
   StagedFile& operator=(StagedFile&&) = delete;
 
-  /// Empty once committed.
-  const std::string& temporary_path() const { return temporary_path_; }
+  /// Stages further datasets, of the same file, in place of those that were not finished. Throws
+  /// likewise.
+  void stage(OutputSpec spec);
 
-  /// Tells where a contiguous dataset's first byte lies; none for chunked storage or no elements.
-  std::optional<std::uint64_t> data_offset(std::size_t dataset = 0) const {
-    return data_offsets_[dataset];
-  }
+  const std::string& temporary_path() const;
 
-  /// Makes the file durable and gives it its final name. Throws Error; then nothing is under the
-  /// final name that was not there before.
+  /// Tells where a staged contiguous dataset's first byte lies; none for chunked storage or no
+  /// elements.
+  std::optional<std::uint64_t> data_offset(std::size_t dataset = 0) const;
+
+  /// Writes chunk `number` of the first staged dataset, which is chunked: numbers are in row-major
+  /// order, each is written once, in any order. Throws Error.
+  void write_chunk(std::uint64_t number, const EncodedChunk& chunk);
+
+  /// Gives the staged datasets their names, attributes and coordinates. Throws Error.
+  void finish();
+
+  /// Leaves the staged datasets out of the file.
+  void drop();
+
+  /// Finishes what is staged, makes the file durable and gives it its final name. Throws Error;
+  /// then nothing is under the final name that was not there before.
   void commit();
 
  private:
-  OutputSpec spec_;
-  std::string temporary_path_;
-  std::optional<FileVersion> kept_;  ///< what of the file under the final name was copied
-  FileDescriptor lock_;
-  std::vector<std::optional<std::uint64_t>> data_offsets_;
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
 };
 
 class MemoryFile;
@@ -124,28 +140,6 @@ class ContiguousReader {
   std::string problem_;
   std::uint64_t data_offset_;
   FileDescriptor descriptor_;
-};
-
-/// Writes encoded chunks into a chunked dataset; one rank.
-class ChunkWriter {
- public:
-  /// Opens `dataset` of `path` (a StagedFile's temporary path). Errors name `output`, the file's
-  /// final name, if that is given. Throws Error.
-  ChunkWriter(const std::string& path, const std::string& dataset, const std::string& output = {});
-  ~ChunkWriter();
-  ChunkWriter(ChunkWriter&& other) noexcept;
-  ChunkWriter& operator=(ChunkWriter&&) = delete;
-
-  /// Writes chunk `number`, in row-major order of the chunks; each once, in any order. Throws
-  /// Error.
-  void write(std::uint64_t number, const EncodedChunk& chunk);
-
-  /// Hands everything to the operating system. Throws Error; the destructor alone does not.
-  void close();
-
- private:
-  class Implementation;
-  std::unique_ptr<Implementation> implementation_;
 };
 
 }  // namespace warpfold::io

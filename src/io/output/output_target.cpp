@@ -31,7 +31,8 @@ std::optional<struct stat> status_of_name(const std::string& path) {
 }
 
 Error already_there(const std::string& path) {
-  return Error(cannot_write(path), "it exists", "Give `force` to replace it.");
+  return Error(cannot_write(path), "it exists",
+               "Give `append` to add to it, or `force` to replace it.");
 }
 
 void require_no_input(const OutputSpec& spec) {
@@ -156,7 +157,7 @@ void require_writable_target(const OutputSpec& spec) {
   }
   require_no_input(spec);
   require_folder(spec.path);
-  require_replaceable(spec.path, spec.force);
+  require_replaceable(spec.path, spec.force || spec.keeps_others);
 }
 
 void publish(const std::string& temporary, const std::string& path, bool force) {

@@ -7,19 +7,14 @@
 #include <limits>
 #include <set>
 #include <utility>
-#include <variant>
+#include <vector>
 
-#include "core/numeric/rounding.hpp"
-#include "core/values/byte_order.hpp"
-#include "io/dataset/dataset_info.hpp"
-#include "io/dataset/dataset_open.hpp"
 #include "io/files/posix_file.hpp"
-#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
-#include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
 #include "io/output/output.hpp"
+#include "io/output/output_description.hpp"
 #include "io/output/output_target.hpp"
 #include "io/output/temporary_file.hpp"
 #include "warpfold/core/error.hpp"
@@ -38,12 +33,6 @@ Alignment alignment_for(std::uint64_t bytes, std::size_t datasets) {
 }
 
 std::string cannot_write(const OutputSpec& spec) { return "cannot write '" + spec.path + "'"; }
-
-std::vector<OutputDataset> datasets_of(const OutputSpec& spec) {
-  std::vector<OutputDataset> datasets{spec};
-  datasets.insert(datasets.end(), spec.others.begin(), spec.others.end());
-  return datasets;
-}
 
 bool is_contiguous(const OutputDataset& dataset) { return dataset.storage.chunk_shape.empty(); }
 
@@ -79,7 +68,7 @@ std::uint64_t contiguous_bytes(const OutputSpec& spec) {
 
 /// Copies the file under the final name, and opens the copy. Nobody writes to it meanwhile.
 FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary, Alignment alignment) {
-  constexpr const char* advice = "Name the file alone to replace all of it.";
+  constexpr const char* advice = "To replace all of it, name it alone, with `force`.";
   try {
     const FileHandle kept = open_for_reading(spec.path);
     std::filesystem::copy_file(spec.path, temporary,
@@ -93,115 +82,6 @@ FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary, Al
   }
 }
 
-/// Writes what CF calls an audit trail, the newest line first; without times, so that the same
-/// command makes the same file.
-void write_history(const OutputSpec& spec, hid_t input, hid_t file, const std::string& problem) {
-  std::string history = spec.history;
-  std::string earlier = read_text_attribute(file, "history", problem).value_or("");
-  if (earlier.empty() && spec.attributes_from)
-    earlier = read_text_attribute(input, "history", problem).value_or("");
-  if (!history.empty() && !earlier.empty()) history += '\n';
-  history += earlier;
-  if (history.empty()) return;
-  const TextAttribute attribute{"history", history};
-  if (require(H5Aexists(file, "history"), problem) > 0)
-    require(H5Adelete(file, "history"), problem);
-  add_text_attributes(file, {&attribute, 1}, problem);
-}
-
-void write_fill_value(const OutputDataset& wanted, hid_t dataset, const std::string& problem) {
-  if (std::holds_alternative<std::monostate>(wanted.fill_value)) return;
-  visit_element_type(wanted.format.type, [&](auto element) {
-    using Element = decltype(element);
-    if constexpr (is_floating_element<Element>)
-      element = output_element<Element>(std::get<double>(wanted.fill_value));
-    else
-      element = static_cast<Element>(std::get<int128>(wanted.fill_value));
-    if (wanted.format.order != native_byte_order) element = byte_swapped(element);
-    add_fill_value(dataset, reinterpret_cast<const std::byte*>(&element), problem);
-  });
-}
-
-/// Returns the dimensions that outputs have; a single one that is merged is about the same.
-std::vector<std::size_t> dimensions_left(const OutputSpec& spec) {
-  using Fate = CarriedDimension::Fate;
-  std::vector<std::size_t> left, merged;
-  for (std::size_t d = 0; d < spec.dimensions.size(); ++d) {
-    if (spec.dimensions[d].is_left()) left.push_back(d);
-    if (spec.dimensions[d].fate == Fate::merged && !spec.dimensions[d].selected.dropped)
-      merged.push_back(d);
-  }
-  if (merged.size() == 1) return merged;
-  return left;
-}
-
-/// The dataset that outputs are computed from, and what of its file they carry over.
-struct Source {
-  FileHandle file;
-  DatasetHandle dataset;
-  Coordinates coordinates;
-};
-
-Source open_source(const OutputSpec& spec) {
-  Source source;
-  if (!spec.attributes_from) return source;
-  const auto& [path, name] = *spec.attributes_from;
-  source.file = open_for_reading(path);
-  if (!split_name(source.file.get(), name).member.empty()) return source;
-  source.dataset = open_dataset(source.file.get(), path, name, cannot_read(path, name));
-  source.coordinates = read_coordinates(source.dataset.get(), spec.dimensions);
-  return source;
-}
-
-void write_attributes(const OutputSpec& spec, const OutputDataset& wanted, const Source& source,
-                      hid_t dataset, const std::string& problem) {
-  if (source.dataset && wanted.carries_attributes) {
-    std::vector<std::string> left_out = wanted.dropped_attributes;
-    for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
-    for (const auto& changed : wanted.changed_text) left_out.push_back(changed.first);
-    if (!source.coordinates.empty())
-      left_out.insert(left_out.end(), {coordinates_name, grid_mapping_name});
-    copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem);
-  }
-  std::vector<TextAttribute> changed;
-  for (const auto& [name, text] : wanted.changed_text)
-    if (text) changed.emplace_back(name, *text);
-  add_text_attributes(dataset, changed, problem);
-  write_fill_value(wanted, dataset, problem);
-  attach_coordinates(source.coordinates, dataset, problem);
-  add_text_attributes(dataset, spec.text_attributes, problem);
-}
-
-void write_coordinates(const OutputSpec& spec, Source& source, hid_t file,
-                       const std::string& problem) {
-  std::set<std::string> outputs;
-  for (const OutputDataset& dataset : datasets_of(spec)) outputs.insert(dataset.dataset);
-  const std::string group = spec.dataset.substr(0, spec.dataset.rfind('/') + 1);
-  write_coordinates(source.coordinates, file, group, outputs, problem);
-}
-
-/// Makes the file with its datasets; returns where the bytes of contiguous ones begin.
-std::vector<std::optional<std::uint64_t>> write_file(const OutputSpec& spec, FileHandle file) {
-  const std::string problem = cannot_write(spec);
-  Source source = open_source(spec);
-  write_history(spec, source.file.get(), file.get(), problem);
-  write_coordinates(spec, source, file.get(), problem);
-  std::vector<std::optional<std::uint64_t>> offsets;
-  for (const OutputDataset& wanted : datasets_of(spec)) {
-    DatasetHandle dataset = create_dataset(file.get(), wanted, problem);
-    write_attributes(spec, wanted, source, dataset.get(), problem);
-    offsets.emplace_back();
-    if (is_contiguous(wanted) && bytes_of(wanted, problem) > 0) {
-      const haddr_t address = H5Dget_offset(dataset.get());
-      if (address == HADDR_UNDEF) throw_library_error(problem);
-      offsets.back() = address;
-    }
-    if (!dataset.close()) throw_library_error(problem);
-  }
-  if (!file.close()) throw_library_error(problem);
-  return offsets;
-}
-
 void sync_file(const std::string& path, const std::string& problem) {
   const FileDescriptor descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!descriptor || ::fsync(descriptor.get()) != 0) {
@@ -209,51 +89,173 @@ void sync_file(const std::string& path, const std::string& problem) {
   }
 }
 
+/// Throws where a file can't be what is wanted, whatever is in it.
+void require_possible(const OutputSpec& spec) {
+  for (const OutputDataset& dataset : datasets_of(spec)) require_valid_storage(dataset);
+  require_writable_target(spec);
+}
+
+std::string without_leading_slashes(const std::string& path) {
+  return path.substr(std::min(path.size(), path.find_first_not_of('/')));
+}
+
 }  // namespace
 
-StagedFile::StagedFile(OutputSpec spec) : spec_(std::move(spec)) {
-  for (const OutputDataset& dataset : datasets_of(spec_)) require_valid_storage(dataset);
-  require_writable_target(spec_);
-  const std::string problem = cannot_write(spec_);
-  const std::uint64_t bytes = contiguous_bytes(spec_);
-  if (spec_.keeps_others && std::filesystem::exists(spec_.path)) kept_ = version_of(spec_.path);
-  const std::uint64_t kept_bytes = kept_ ? kept_->bytes : 0;
-  if (bytes + kept_bytes > 0)
-    require_free_space(folder_of(spec_.path), bytes + kept_bytes, problem);
-
-  remove_stale_temporaries(spec_.path);
-  TemporaryFile temporary = create_temporary_beside(spec_.path, problem);
-  const LibraryScope scope;
-  try {
-    const Alignment alignment = alignment_for(bytes, 1 + spec_.others.size());
-    data_offsets_ = write_file(spec_, kept_ ? copy_of_kept(spec_, temporary.path, alignment)
-                                            : create_own(temporary.path, alignment));
-    if (bytes > 0) reserve_storage(temporary.path, problem);
-  } catch (...) {
-    ::unlink(temporary.path.c_str());
-    throw;
+class StagedFile::Implementation {
+ public:
+  explicit Implementation(const OutputSpec& spec) : target_(spec) {
+    if (spec.keeps_others && std::filesystem::exists(spec.path)) keep();
+    remove_stale_temporaries(target_.path);
+    temporary_ = create_temporary_beside(target_.path, cannot_write(target_));
   }
-  temporary_path_ = std::move(temporary.path);
-  lock_ = std::move(temporary.lock);
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+
+  ~Implementation() {
+    const LibraryScope scope;
+    staged_.clear();
+    file_.close();
+    if (!temporary_.path.empty()) ::unlink(temporary_.path.c_str());
+  }
+
+  const std::string& temporary_path() const { return temporary_.path; }
+
+  void stage(OutputSpec spec) {
+    const LibraryScope scope;
+    staged_.clear();
+    spec_ = std::move(spec);
+    const std::string problem = cannot_write(spec_);
+    const std::uint64_t bytes = contiguous_bytes(spec_);
+    if (bytes > 0) require_free_space(folder_of(target_.path), bytes, problem);
+    open(alignment_for(bytes, 1 + spec_.others.size()));
+    for (const OutputDataset& dataset : datasets_of(spec_)) require_free_name(dataset.dataset);
+    for (const OutputDataset& dataset : datasets_of(spec_))
+      staged_.push_back(create_dataset(file_.get(), dataset, problem));
+    // Other processes are to find all bytes of the file.
+    require(H5Fflush(file_.get(), H5F_SCOPE_LOCAL), problem);
+    if (bytes > 0) reserve_storage(temporary_.path, problem);
+  }
+
+  std::optional<std::uint64_t> data_offset(std::size_t number) const {
+    const LibraryScope scope;
+    const OutputDataset& dataset = number == 0 ? spec_ : spec_.others[number - 1];
+    if (!is_contiguous(dataset) || bytes_of(dataset, cannot_write(spec_)) == 0) return {};
+    const haddr_t address = H5Dget_offset(staged_[number].get());
+    if (address == HADDR_UNDEF) throw_library_error(cannot_write(spec_));
+    return address;
+  }
+
+  void write_chunk(std::uint64_t number, const EncodedChunk& chunk) {
+    const LibraryScope scope;
+    io::write_chunk(staged_.front().get(), spec_, number, chunk, cannot_write(spec_));
+  }
+
+  void finish() {
+    const LibraryScope scope;
+    const std::string problem = cannot_write(spec_);
+    OutputSource source = open_source(spec_);
+    if (written_.empty()) write_history(spec_, source, file_.get(), problem);
+    for (const std::string& name : write_coordinates(spec_, source, file_.get(), problem))
+      written_.insert(without_leading_slashes(name));
+    const std::vector<OutputDataset> datasets = datasets_of(spec_);
+    for (std::size_t i = 0; i < datasets.size(); ++i) {
+      give_name(file_.get(), staged_[i].get(), datasets[i].dataset, problem);
+      written_.insert(without_leading_slashes(datasets[i].dataset));
+      write_attributes(spec_, datasets[i], source, staged_[i].get(), problem);
+    }
+    for (DatasetHandle& dataset : staged_)
+      if (!dataset.close()) throw_library_error(problem);
+    staged_.clear();
+  }
+
+  void drop() {
+    const LibraryScope scope;
+    staged_.clear();
+  }
+
+  void commit() {
+    const LibraryScope scope;
+    if (!staged_.empty()) finish();
+    const std::string problem = cannot_write(target_);
+    if (!file_.close()) throw_library_error(problem);
+    if (kept_ && version_of(target_.path) != *kept_)
+      throw Error(problem, "the datasets to be kept changed meanwhile", "Start again.");
+    sync_file(temporary_.path, problem);
+    publish(temporary_.path, target_.path, kept_ || (target_.force && !target_.keeps_others));
+    temporary_.path.clear();
+  }
+
+ private:
+  /// Prepares for a copy of what is there, also behind a link.
+  void keep() {
+    target_.path = std::filesystem::canonical(target_.path).string();
+    kept_ = version_of(target_.path);
+    require_free_space(folder_of(target_.path), kept_->bytes, cannot_write(target_));
+  }
+
+  /// Opens the file, for the first time or anew: objects are aligned as long as it is open.
+  void open(Alignment alignment) {
+    const bool is_new = !was_open_;
+    if (!file_.close()) throw_library_error(cannot_write(target_));
+    if (is_new)
+      file_ = kept_ ? copy_of_kept(target_, temporary_.path, alignment)
+                    : create_own(temporary_.path, alignment);
+    else
+      file_ = open_own(temporary_.path, alignment);
+    was_open_ = true;
+  }
+
+  void require_free_name(const std::string& dataset) const {
+    const std::string problem = cannot_write(target_);
+    if (!is_there(file_.get(), dataset, problem)) return;
+    if (!kept_ || written_.contains(without_leading_slashes(dataset)))
+      throw usage_error(problem, "this run has two outputs or coordinates '" + dataset + "'",
+                        "Write them to two files.");
+    if (!target_.force)
+      throw Error(problem, "it has '" + dataset + "' already",
+                  "Give `force` to replace that, or the output another name.");
+    require_removable(file_.get(), dataset, problem);
+  }
+
+  OutputSpec target_;  ///< the first one: tells of the file
+  OutputSpec spec_;    ///< of what is staged
+  TemporaryFile temporary_;
+  std::optional<FileVersion> kept_;  ///< what of the file under the final name was copied
+  FileHandle file_;
+  bool was_open_ = false;
+  std::vector<DatasetHandle> staged_;  ///< without names until they are finished
+  std::set<std::string> written_;      ///< paths of what was finished
+};
+
+StagedFile::StagedFile(OutputSpec spec) {
+  require_possible(spec);
+  implementation_ = std::make_unique<Implementation>(spec);
+  implementation_->stage(std::move(spec));
 }
 
-StagedFile::~StagedFile() {
-  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+StagedFile::~StagedFile() = default;
+
+StagedFile::StagedFile(StagedFile&& other) noexcept = default;
+
+void StagedFile::stage(OutputSpec spec) {
+  require_possible(spec);
+  implementation_->stage(std::move(spec));
 }
 
-StagedFile::StagedFile(StagedFile&& other) noexcept
-    : spec_(std::move(other.spec_)),
-      temporary_path_(std::exchange(other.temporary_path_, {})),
-      kept_(other.kept_),
-      lock_(std::move(other.lock_)),
-      data_offsets_(std::move(other.data_offsets_)) {}
+const std::string& StagedFile::temporary_path() const { return implementation_->temporary_path(); }
 
-void StagedFile::commit() {
-  if (kept_ && version_of(spec_.path) != *kept_)
-    throw Error(cannot_write(spec_), "the datasets to be kept changed meanwhile", "Start again.");
-  sync_file(temporary_path_, cannot_write(spec_));
-  publish(temporary_path_, spec_.path, spec_.force);
-  temporary_path_.clear();
+std::optional<std::uint64_t> StagedFile::data_offset(std::size_t dataset) const {
+  return implementation_->data_offset(dataset);
 }
+
+void StagedFile::write_chunk(std::uint64_t number, const EncodedChunk& chunk) {
+  implementation_->write_chunk(number, chunk);
+}
+
+void StagedFile::finish() { implementation_->finish(); }
+
+void StagedFile::drop() { implementation_->drop(); }
+
+void StagedFile::commit() { implementation_->commit(); }
 
 }  // namespace warpfold::io

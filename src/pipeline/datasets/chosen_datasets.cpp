@@ -8,6 +8,7 @@
 
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/output/coordinate_names.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -42,6 +43,15 @@ class Chooser {
       add(ChosenDataset{name, true, ""});
     else
       add_matches(name);
+  }
+
+  /// Notes of those that no name asked for which are coordinates.
+  void leave_out_coordinates() {
+    if (std::ranges::all_of(chosen_, &ChosenDataset::by_name)) return;
+    const std::set<std::string> coordinates = io::coordinates_among(file_, names_there());
+    for (ChosenDataset& each : chosen_)
+      if (!each.by_name && each.unsuitable.empty() && coordinates.contains(each.name))
+        each.unsuitable = "it is a coordinate of others";
   }
 
   const std::vector<ChosenDataset>& chosen() const { return chosen_; }
@@ -93,13 +103,19 @@ bool concerns_dataset(const Error& error, const std::string& file, const std::st
   return error.problem().starts_with(io::cannot_read(file, name));
 }
 
+std::string reason_of(const Error& error, const std::string& file, const std::string& name) {
+  if (error.why().empty()) return error.problem();
+  return concerns_dataset(error, file, name) ? error.why() : error.problem() + ": " + error.why();
+}
+
 std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
-                                           const mpi::Communicator& communicator) {
+                                           const mpi::Communicator& communicator, bool only_data) {
   std::string packed;
   run_on_root(communicator, [&] {
     Chooser chooser(file);
     if (choice.all) chooser.add_all();
     for (const std::string& name : choice.names) chooser.add(name);
+    if (only_data) chooser.leave_out_coordinates();
     json document = json::array();
     for (const ChosenDataset& each : chooser.chosen())
       document.push_back({each.name, each.by_name, each.unsuitable});
@@ -111,6 +127,22 @@ std::vector<ChosenDataset> chosen_datasets(const std::string& file, const Datase
   for (const json& each : json::from_msgpack(packed.begin(), packed.end()))
     chosen.push_back({each[0].get<std::string>(), each[1].get<bool>(), each[2].get<std::string>()});
   return chosen;
+}
+
+void require_names(const std::vector<ChosenDataset>& chosen, const OutputOptions& output) {
+  if (output.dataset.empty() || chosen.size() == 1) return;
+  throw usage_error("one output is to be called '" + output.dataset + "'",
+                    std::to_string(chosen.size()) + " datasets are chosen",
+                    "Name the file alone: outputs are called as their inputs.");
+}
+
+io::OpenFile open_file_everywhere(const std::string& file, const mpi::Communicator& communicator) {
+  std::optional<io::OpenFile> opened;
+  run_on_root(communicator, [&] { opened.emplace(file); });
+  run_on_all(communicator, [&] {
+    if (!opened) opened.emplace(file);
+  });
+  return std::move(*opened);
 }
 
 std::set<std::string> files_read(const std::string& file, const DatasetChoice& choice) {

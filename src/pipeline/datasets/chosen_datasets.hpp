@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "io/dataset/dataset.hpp"
@@ -15,6 +17,7 @@
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/dataset_choice.hpp"
+#include "warpfold/output_options.hpp"
 #include "warpfold/view_options.hpp"
 
 namespace warpfold::pipeline {
@@ -27,9 +30,14 @@ struct ChosenDataset {
 
 /// Lists the datasets that a choice takes, each once, in the order of its names, those of a pattern
 /// (and all of a file) in the order of their paths. Collective; throws the same Error on every
-/// rank: a pattern without any lists the datasets there are.
+/// rank: a pattern without any lists the datasets there are. Where they are to be data, coordinates
+/// are unsuitable.
 std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
-                                           const mpi::Communicator& communicator);
+                                           const mpi::Communicator& communicator,
+                                           bool only_data = false);
+
+/// Throws a usage Error where several outputs would have one name.
+void require_names(const std::vector<ChosenDataset>& chosen, const OutputOptions& output);
 
 /// Lists the files that the datasets of a choice lie in, and of patterns all of the file; none
 /// where that can't be opened. For one rank.
@@ -37,6 +45,9 @@ std::set<std::string> files_read(const std::string& file, const DatasetChoice& c
 
 /// Tells whether an Error, of whichever rank, says that a dataset cannot be read.
 bool concerns_dataset(const Error& error, const std::string& file, const std::string& name);
+
+/// Says in short why a dataset is skipped, whose name is told beside it.
+std::string reason_of(const Error& error, const std::string& file, const std::string& name);
 
 /// Returns what use(open(name)) makes of each of a file's chosen datasets. Of those that were not
 /// chosen by their own name the ones that have no numbers, or that the options don't fit, are
@@ -63,7 +74,7 @@ std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
       if (each.by_name || (opened && !concerns_dataset(error, file, each.name))) throw;
       outcome.failed = error.exit_code() != ExitCode::usage;
       if (!misuse && !outcome.failed) misuse = std::current_exception();
-      outcome.skipped = error.why().empty() ? error.problem() : error.why();
+      outcome.skipped = reason_of(error, file, each.name);
     }
   }
   if (!any && misuse) std::rethrow_exception(misuse);
@@ -74,6 +85,10 @@ std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
   return outcomes;
 }
 
+/// Opens a file on the root first, so that it is opened once for all of its datasets. Collective;
+/// throws the same Error on every rank.
+io::OpenFile open_file_everywhere(const std::string& file, const mpi::Communicator& communicator);
+
 /// Returns what use(view) makes of each chosen dataset of a file, which is opened once; otherwise
 /// does what for_each_chosen() does.
 template <class Result, class Use>
@@ -81,16 +96,38 @@ std::vector<DatasetOutcome<Result>> for_each_dataset(const std::string& file,
                                                      const DatasetChoice& choice,
                                                      const ViewOptions& options, Run& run,
                                                      const Use& use) {
-  std::optional<io::OpenFile> open_file;
-  run_on_root(run.communicator, [&] { open_file.emplace(file); });
-  run_on_all(run.communicator, [&] {
-    if (!open_file) open_file.emplace(file);
-  });
+  const io::OpenFile open_file = open_file_everywhere(file, run.communicator);
   const std::vector<ChosenDataset> chosen = chosen_datasets(file, choice, run.communicator);
   std::size_t number = 0;
   const auto open = [&](const std::string& name) {
     run.monitor.start_dataset(name, ++number, chosen.size());
     return open_view(file, name, options, run);
+  };
+  return for_each_chosen<Result>(file, chosen, open, use);
+}
+
+/// Does what for_each_dataset() does where each dataset makes outputs of one file: returns what
+/// use(prepare(view)) makes of it. Datasets that prepare() throws for are those that the options
+/// don't fit; coordinates are taken by their names alone.
+template <class Result, class Prepare, class Use>
+std::vector<DatasetOutcome<Result>> for_each_output(const std::string& file,
+                                                    const DatasetChoice& choice,
+                                                    const ViewOptions& options,
+                                                    const OutputOptions& output, Run& run,
+                                                    const Prepare& prepare, const Use& use) {
+  const io::OpenFile open_file = open_file_everywhere(file, run.communicator);
+  const std::vector<ChosenDataset> chosen = chosen_datasets(file, choice, run.communicator, true);
+  require_names(chosen, output);
+  std::size_t number = 0;
+  const auto open = [&](const std::string& name) {
+    run.monitor.start_dataset(name, ++number, chosen.size());
+    DatasetView view = open_view(file, name, options, run);
+    try {
+      return prepare(std::move(view));
+    } catch (const Error& error) {
+      if (std::ranges::find(chosen, name, &ChosenDataset::name)->by_name) throw;
+      throw usage_error(error.problem(), error.why(), error.suggestion());
+    }
   };
   return for_each_chosen<Result>(file, chosen, open, use);
 }

@@ -9,6 +9,7 @@
 #include "io/output/output.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/message.hpp"
+#include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/regions/chunk_window.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
@@ -127,7 +128,6 @@ class ChunkCollection {
                static_cast<std::uint64_t>(communicator.rank())},
         chunk_bytes_(grid_.chunk_elements() * job.element_bytes),
         writing_(monitor.stages(), stage::write) {
-    run_on_root(communicator, [&] { writer_.emplace(job.path, job.dataset, job.output); });
     run_on_all(communicator, [&] {
       makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_), monitor.stages());
     });
@@ -147,7 +147,6 @@ class ChunkCollection {
       }
     }
     mpi::throw_on_all_ranks(failure, communicator_);
-    run_on_root(communicator_, [&] { writer_->close(); });
     monitor_.finish_pass();
   }
 
@@ -193,7 +192,7 @@ class ChunkCollection {
   }
 
   void write(std::uint64_t number, const io::EncodedChunk& chunk) {
-    writing_.time(chunk.bytes.size(), [&] { writer_->write(number, chunk); });
+    writing_.time(chunk.bytes.size(), [&] { job_.staged.write_chunk(number, chunk); });
   }
 
   const PackJob& job_;
@@ -202,7 +201,6 @@ class ChunkCollection {
   ChunkGrid grid_;
   ChunkShare share_;
   std::uint64_t chunk_bytes_;
-  std::optional<io::ChunkWriter> writer_;
   std::optional<ChunkMakers> makers_;
   std::vector<std::byte> received_;
   StageTimer writing_;

@@ -14,11 +14,11 @@
 
 namespace warpfold::pipeline {
 
-/// A pack job is a chunked dataset of a staged file, and where its elements come from.
+class StagedDataset;
+
+/// A pack job is a staged dataset that is chunked, and where its elements come from.
 struct PackJob {
-  std::string path;    ///< of the staged file
-  std::string output;  ///< its final name
-  std::string dataset;
+  StagedDataset& staged;
   std::vector<std::uint64_t> shape;
   StorageOptions storage;  ///< with a chunk_shape
   std::size_t element_bytes = 1;

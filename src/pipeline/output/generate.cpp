@@ -70,14 +70,14 @@ class Generation {
     return over_threads(stages, seconds_since(start));
   }
 
-  std::vector<StageTiming> write_chunked(const std::string& path, const io::OutputSpec& output) {
+  std::vector<StageTiming> write_chunked(StagedDataset& staged, const io::OutputSpec& output) {
     const auto make_source = [this]() -> ElementSource {
       return [generator = std::shared_ptr<Generator>(make_generator(spec_))](
                  ElementRange range, std::span<std::byte> out) { generator->fill(range, out); };
     };
-    return pack_chunks({path, output.path, output.dataset, output.shape, output.storage, size_,
-                        make_source, stage::generate, threads_},
-                       monitor_, communicator_);
+    return pack_chunks(
+        {staged, output.shape, output.storage, size_, make_source, stage::generate, threads_},
+        monitor_, communicator_);
   }
 
  private:
@@ -127,14 +127,16 @@ GenerateResult generate(MPI_Comm parent, const GenerateOptions& options) {
   const io::OutputSpec output = output_of(options);
   const int threads = choose_host_threads(options.run, communicator);
   StageTimer reserving(monitor.stages(), stage::reserve);
-  StagedDataset staged = reserving.time(0, [&] { return StagedDataset(output, communicator); });
+  OutputFile file(communicator);
+  StagedDataset staged = reserving.time(0, [&] { return StagedDataset(output, file); });
   Generation generation(spec, options.run, monitor, threads, communicator);
   std::vector<StageTiming> stages;
   if (io::ContiguousWriter* writer = staged.writer())
     stages = generation.write_contiguous(*writer);
   else if (!output.storage.chunk_shape.empty())
-    stages = generation.write_chunked(staged.temporary_path(), output);
-  staged.commit();
+    stages = generation.write_chunked(staged, output);
+  staged.finish();
+  file.commit();
 
   GenerateResult result;
   result.elements = spec.elements;

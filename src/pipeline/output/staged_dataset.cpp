@@ -22,19 +22,13 @@ bool is_chunked(const io::OutputSpec& spec) { return !spec.storage.chunk_shape.e
 
 /// Describes a file of the elements alone, under the same name.
 io::OutputSpec contiguous(io::OutputSpec spec) {
-  if (!is_chunked(spec)) return spec;
   spec.storage = {};
+  spec.force = true;
   spec.keeps_others = false;
   spec.attributes_from.reset();
   spec.text_attributes.clear();
   spec.history.clear();
   return spec;
-}
-
-std::optional<StagedDataset> stage_if_chunked(const io::OutputSpec& spec,
-                                              const mpi::Communicator& communicator) {
-  if (!is_chunked(spec)) return std::nullopt;
-  return std::make_optional<StagedDataset>(spec, communicator);
 }
 
 }  // namespace
@@ -44,6 +38,7 @@ io::OutputSpec describe_output(const OutputOptions& options) {
   output.path = options.path;
   output.dataset = options.dataset;
   output.force = options.force;
+  output.keeps_others = options.append;
   output.history = options.command;
   output.text_attributes = {{"warpfold_command", options.command},
                             {"warpfold_version", std::string(version())}};
@@ -53,7 +48,7 @@ io::OutputSpec describe_output(const OutputOptions& options) {
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
                                std::vector<std::string> dropped) {
   io::OutputSpec output = describe_output(options);
-  output.keeps_others = options.force && !options.dataset.empty();
+  output.keeps_others |= options.force && !options.dataset.empty();
   if (output.dataset.empty()) output.dataset = input.name;
   output.inputs = io::input_files(input);
   output.attributes_from = {input.file, input.name};
@@ -81,15 +76,24 @@ StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uin
   return storage;
 }
 
-StagedDataset::StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator)
-    : communicator_(communicator), writers_(1 + spec.others.size()) {
+void OutputFile::commit() {
+  run_on_root(communicator_, [&] { file_->commit(); });
+}
+
+StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
+    : file_(file), writers_(1 + spec.others.size()) {
+  const mpi::Communicator& communicator = file.communicator_;
+  std::optional<io::StagedFile>& root_file = file.file_;
   run_on_root(communicator, [&] {
-    file_.emplace(spec);
-    temporary_path_ = file_->temporary_path();
+    if (root_file)
+      root_file->stage(spec);
+    else
+      root_file.emplace(spec);
+    temporary_path_ = root_file->temporary_path();
   });
   for (std::size_t i = 0; i < writers_.size(); ++i)
-    data_offsets_.push_back(
-        mpi::broadcast(file_ ? file_->data_offset(i).value_or(nowhere) : nowhere, communicator));
+    data_offsets_.push_back(mpi::broadcast(
+        root_file ? root_file->data_offset(i).value_or(nowhere) : nowhere, communicator));
   temporary_path_ = mpi::broadcast(temporary_path_, communicator);
   run_on_all(communicator, [&] {
     for (std::size_t i = 0; i < writers_.size(); ++i)
@@ -98,24 +102,25 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, const mpi::Communicator
   });
 }
 
-void StagedDataset::commit() {
-  run_on_root(communicator_, [&] { file_->commit(); });
+StagedDataset::~StagedDataset() {
+  if (file_.file_ && !is_finished_) file_.file_->drop();
 }
 
-ScanOutput::ScanOutput(const io::OutputSpec& spec, const mpi::Communicator& communicator)
-    : communicator_(communicator),
-      spec_(spec),
-      chunked_(stage_if_chunked(spec, communicator)),
-      contiguous_(contiguous(spec), communicator) {}
+void StagedDataset::finish() {
+  run_on_root(file_.communicator_, [&] { file_.file_->finish(); });
+  is_finished_ = true;
+}
 
-std::vector<StageTiming> ScanOutput::commit(ProgressMonitor& monitor, int threads) {
-  if (!chunked_) {
-    contiguous_.commit();
-    return {};
-  }
+ScanOutput::ScanOutput(const io::OutputSpec& spec, OutputFile& file,
+                       const mpi::Communicator& communicator)
+    : communicator_(communicator), spec_(spec), staged_(spec, file), scratch_(communicator) {
+  if (is_chunked(spec)) contiguous_.emplace(contiguous(spec), scratch_);
+}
+
+std::vector<StageTiming> ScanOutput::finish(ProgressMonitor& monitor, int threads) {
   std::vector<StageTiming> timings;
-  if (writer() != nullptr) timings = pack(monitor, threads);
-  chunked_->commit();
+  if (contiguous_ && writer() != nullptr) timings = pack(monitor, threads);
+  staged_.finish();
   return timings;
 }
 
@@ -123,14 +128,14 @@ std::vector<StageTiming> ScanOutput::pack(ProgressMonitor& monitor, int threads)
   const std::size_t element_bytes = size_of(spec_.format.type);
   const auto make_source = [&]() -> ElementSource {
     const auto reader = std::make_shared<io::ContiguousReader>(
-        contiguous_.temporary_path(), contiguous_.data_offset(), spec_.path);
+        contiguous_->temporary_path(), contiguous_->data_offset(), spec_.path);
     return [reader, element_bytes](ElementRange range, std::span<std::byte> out) {
       reader->read(range.first * element_bytes, out);
     };
   };
-  return pack_chunks({chunked_->temporary_path(), spec_.path, spec_.dataset, spec_.shape,
-                      spec_.storage, element_bytes, make_source, stage::read_back, threads},
-                     monitor, communicator_);
+  return pack_chunks(
+      {staged_, spec_.shape, spec_.storage, element_bytes, make_source, stage::read_back, threads},
+      monitor, communicator_);
 }
 
 }  // namespace warpfold::pipeline

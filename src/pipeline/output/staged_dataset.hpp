@@ -34,13 +34,30 @@ void merge_dimensions(io::OutputSpec& output);
 StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
                                 std::size_t element_bytes);
 
-/// A staged dataset is an output file whose datasets the root stages and all ranks write into.
-/// Members are collective and throw the same Error on every rank; what is not committed is removed.
+/// An output file gets its datasets one after another, and its name at the end. Members are
+/// collective and throw the same Error on every rank; a file that is not committed is removed.
+class OutputFile {
+ public:
+  explicit OutputFile(const mpi::Communicator& communicator) : communicator_(communicator) {}
+
+  void commit();
+
+ private:
+  friend class StagedDataset;
+
+  const mpi::Communicator& communicator_;
+  std::optional<io::StagedFile> file_;  ///< on the root
+};
+
+/// Staged datasets are added to an output file by the root, and all ranks write into them. Members
+/// are collective and throw the same Error on every rank; what is not finished is not in the file.
 class StagedDataset {
  public:
-  /// Stages a file; `spec` counts on the root alone, but for its path and the number of its
-  /// datasets.
-  StagedDataset(const io::OutputSpec& spec, const mpi::Communicator& communicator);
+  /// `spec` counts on the root alone, but for its path and the number of its datasets.
+  StagedDataset(const io::OutputSpec& spec, OutputFile& file);
+  ~StagedDataset();
+  StagedDataset(const StagedDataset&) = delete;
+  StagedDataset& operator=(const StagedDataset&) = delete;
 
   /// Returns where this rank writes a contiguous dataset; none if it has no elements or is chunked.
   io::ContiguousWriter* writer(std::size_t dataset = 0) {
@@ -52,38 +69,45 @@ class StagedDataset {
   /// Returns where in the file a contiguous dataset begins that has elements.
   std::uint64_t data_offset(std::size_t dataset = 0) const { return data_offsets_[dataset]; }
 
-  void commit();
+  /// Writes a chunk of the first dataset, on the root alone.
+  void write_chunk(std::uint64_t number, const io::EncodedChunk& chunk) {
+    file_.file_->write_chunk(number, chunk);
+  }
+
+  /// Gives the datasets their names, once all is written.
+  void finish();
 
  private:
-  const mpi::Communicator& communicator_;
-  std::optional<io::StagedFile> file_;
+  OutputFile& file_;
+  bool is_finished_ = false;
   std::string temporary_path_;
   std::vector<std::uint64_t> data_offsets_;
   std::vector<std::optional<io::ContiguousWriter>> writers_;
 };
 
-/// The output of a scan is written contiguous; where chunks are asked for, commit() packs them from
+/// The output of a scan is written contiguous; where chunks are asked for, finish() packs them from
 /// what was written. Members are collective and throw the same Error on every rank; what is not
-/// committed is removed.
+/// finished is not in the file.
 class ScanOutput {
  public:
-  /// Stages a file; `spec` counts on the root alone, but for its shape, format and storage.
-  ScanOutput(const io::OutputSpec& spec, const mpi::Communicator& communicator);
+  /// `spec` counts on the root alone, but for its shape, format and storage.
+  ScanOutput(const io::OutputSpec& spec, OutputFile& file, const mpi::Communicator& communicator);
 
   /// Returns where this rank writes; none if there are no elements.
-  io::ContiguousWriter* writer() { return contiguous_.writer(); }
+  io::ContiguousWriter* writer() { return (contiguous_ ? *contiguous_ : staged_).writer(); }
 
-  /// Gives the file its name, once all is written and synced. Packs by `threads` threads of this
+  /// Gives the dataset its name, once all is written and synced. Packs by `threads` threads of this
   /// rank; returns their timings.
-  std::vector<StageTiming> commit(ProgressMonitor& monitor, int threads);
+  std::vector<StageTiming> finish(ProgressMonitor& monitor, int threads);
 
  private:
   std::vector<StageTiming> pack(ProgressMonitor& monitor, int threads);
 
   const mpi::Communicator& communicator_;
   io::OutputSpec spec_;
-  std::optional<StagedDataset> chunked_;
-  StagedDataset contiguous_;
+  StagedDataset staged_;
+  OutputFile scratch_;                       ///< never committed
+  std::optional<StagedDataset> contiguous_;  ///< in it, where the output is chunked
 };
 
 }  // namespace warpfold::pipeline

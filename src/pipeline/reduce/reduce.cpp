@@ -23,6 +23,7 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
+#include "pipeline/run/stage_timings.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -186,10 +187,17 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
   return {};
 }
 
-/// Reduces a dataset along the options' axes into a new file. Collective; the result counts on the
-/// root alone.
-ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& run,
-                               std::chrono::steady_clock::time_point start) {
+/// A dataset that is to be reduced along the options' axes.
+struct AxisReduction {
+  DatasetView view;
+  ReduceOptions options;
+  io::OutputSpec file;
+  AxisShape array;
+  ReduceResult result;  ///< as far as it is known
+};
+
+/// Throws where the options don't fit the dataset. Collective.
+AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
   if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
     options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), {});
@@ -204,28 +212,39 @@ ReduceResult reduce_along_axes(DatasetView& view, ReduceOptions options, Run& ru
     if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
   });
   result.output_shape = stored_shape(*array, options);
+  return {std::move(view), std::move(options), std::move(file), std::move(*array),
+          std::move(result)};
+}
+
+/// Reduces into an output file. Collective; the result counts on the root alone.
+ReduceResult reduce_along_axes(AxisReduction& work, Run& run, OutputFile& output_file,
+                               std::chrono::steady_clock::time_point start) {
+  DatasetView& view = work.view;
+  const ReduceOptions& options = work.options;
+  const AxisShape& array = work.array;
+  io::OutputSpec& file = work.file;
+  ReduceResult result = std::move(work.result);
   io::DatasetText input;
   run_on_root(run.communicator,
               [&] { input = io::read_dataset_text(view.info().file, view.info().name); });
-  add_outputs(file, view, options, *array, result, input);
+  add_outputs(file, view, options, array, result, input);
   if (!result.axis_names.empty())
     file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
   if (options.every > 0)
     file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
-  StagedDataset staged =
-      run.reserving.time(0, [&] { return StagedDataset(file, run.communicator); });
+  StagedDataset staged = run.reserving.time(0, [&] { return StagedDataset(file, output_file); });
   std::vector<StageTiming> stages;
   while_unchanged(view, run.communicator, [&] {
-    if (array->outputs() > 0) stages = fill(staged, result.outputs, view, *array, options, run);
+    if (array.outputs() > 0) stages = fill(staged, result.outputs, view, array, options, run);
   });
   run_on_all(run.communicator, [&] { run.backend.get(); });
-  staged.commit();
+  staged.finish();
 
   result.format = view.info().format;
   result.value_type = view.value_type();
   result.applied = view.applied;
   result.shape = view.info().shape;
-  result.axes = array->along;
+  result.axes = array.along;
   result.report = report_of(run, stages, start);
   return result;
 }
@@ -251,7 +270,6 @@ void check(const ReduceOptions& options) {
 
 ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& options,
                          pipeline::Run& run, std::chrono::steady_clock::time_point start) {
-  if (!options.axes.empty()) return pipeline::reduce_along_axes(view, options, run, start);
   ReduceResult result;
   std::vector<StageTiming> stages;
   if (!options.statistics.empty() || options.quantiles.empty()) {
@@ -281,21 +299,36 @@ ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string&
   check(options);
   pipeline::Run run(parent, options.run);
   pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
-  return reduce_view(view, options, run, start);
+  if (options.axes.empty()) return reduce_view(view, options, run, start);
+  pipeline::OutputFile output(run.communicator);
+  pipeline::AxisReduction work = pipeline::prepare_axes(std::move(view), options, run);
+  ReduceResult result = pipeline::reduce_along_axes(work, run, output, start);
+  output.commit();
+  result.report.seconds = pipeline::seconds_since(start);
+  return result;
 }
 
 std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::string& file,
                                                  const DatasetChoice& datasets,
                                                  const ReduceOptions& options) {
-  if (!options.axes.empty())
-    throw usage_error("several datasets are to be reduced along axes", "each would be a file",
-                      "Name one dataset.");
   check(options);
   pipeline::Run run(parent, options.run);
-  return pipeline::for_each_dataset<ReduceResult>(
-      file, datasets, options.view, run, [&](pipeline::DatasetView& view) {
-        return reduce_view(view, options, run, std::chrono::steady_clock::now());
+  if (options.axes.empty())
+    return pipeline::for_each_dataset<ReduceResult>(
+        file, datasets, options.view, run, [&](pipeline::DatasetView& view) {
+          return reduce_view(view, options, run, std::chrono::steady_clock::now());
+        });
+  pipeline::OutputFile output(run.communicator);
+  auto outcomes = pipeline::for_each_output<ReduceResult>(
+      file, datasets, options.view, options.output, run,
+      [&](pipeline::DatasetView view) {
+        return pipeline::prepare_axes(std::move(view), options, run);
+      },
+      [&](pipeline::AxisReduction& work) {
+        return pipeline::reduce_along_axes(work, run, output, std::chrono::steady_clock::now());
       });
+  output.commit();
+  return outcomes;
 }
 
 }  // namespace warpfold

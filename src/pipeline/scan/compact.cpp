@@ -12,6 +12,7 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
+#include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/regions/block_plan.hpp"
@@ -230,16 +231,11 @@ std::uint64_t total_kept(std::uint64_t first, std::uint64_t mine,
   return mpi::broadcast(first + mine, communicator, communicator.size() - 1);
 }
 
-}  // namespace
-
-CompactResult compact(MPI_Comm parent, const std::string& file, const std::string& name,
-                      const CompactOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  pipeline::Run run(parent, options.run);
-  DatasetView view = pipeline::open_view(file, name, options.view, run);
+/// Compacts a dataset into an output file. Collective.
+CompactResult carry_out(DatasetView& view, const CompactOptions& options, pipeline::Run& run,
+                        pipeline::OutputFile& file, std::chrono::steady_clock::time_point start) {
   io::OutputSpec output = output_of(view, options);
   pipeline::run_on_root(run.communicator, [&] { io::require_writable_target(output); });
-
   std::optional<Compaction> compaction;
   std::uint64_t first = 0;
   CompactResult result;
@@ -253,15 +249,15 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
   output.shape = {result.kept};
   for (io::OutputDataset& other : output.others) other.shape = output.shape;
   pipeline::StagedDataset staged =
-      run.reserving.time(0, [&] { return pipeline::StagedDataset(output, run.communicator); });
+      run.reserving.time(0, [&] { return pipeline::StagedDataset(output, file); });
   pipeline::while_unchanged(view, run.communicator, [&] {
     if (result.kept > 0) compaction->write(first, result.kept, staged);
   });
   pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
-  staged.commit();
+  staged.finish();
 
-  result.input = view.info().format;
-  result.output_type = view.value_type();
+  result.format = view.info().format;
+  result.value_type = view.value_type();
   result.applied = view.applied;
   result.output_dataset = output.dataset;
   if (options.indices) result.indices_dataset = output.others.front().dataset;
@@ -270,6 +266,33 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
   const auto stages = compaction ? compaction->timings() : std::vector<StageTiming>{};
   result.report = pipeline::report_of(run, stages, start);
   return result;
+}
+
+}  // namespace
+
+CompactResult compact(MPI_Comm parent, const std::string& file, const std::string& name,
+                      const CompactOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  pipeline::Run run(parent, options.run);
+  pipeline::OutputFile output(run.communicator);
+  DatasetView view = pipeline::open_view(file, name, options.view, run);
+  CompactResult result = carry_out(view, options, run, output, start);
+  output.commit();
+  result.report.seconds = pipeline::seconds_since(start);
+  return result;
+}
+
+std::vector<DatasetOutcome<CompactResult>> compact(MPI_Comm parent, const std::string& file,
+                                                   const DatasetChoice& datasets,
+                                                   const CompactOptions& options) {
+  pipeline::Run run(parent, options.run);
+  pipeline::OutputFile output(run.communicator);
+  auto outcomes = pipeline::for_each_output<CompactResult>(
+      file, datasets, options.view, options.output, run, std::identity(), [&](DatasetView& view) {
+        return carry_out(view, options, run, output, std::chrono::steady_clock::now());
+      });
+  output.commit();
+  return outcomes;
 }
 
 }  // namespace warpfold

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/values/ordered_key.hpp"
 #include "cpu/machine/machine.hpp"
+#include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
@@ -115,56 +117,97 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
       run.monitor, communicator);
 }
 
+/// A dataset that is to be scanned.
+struct ScanWork {
+  pipeline::DatasetView view;
+  ScanSpec spec;
+  std::optional<pipeline::AxisShape> lines;  ///< along an axis, unless all is one line
+  io::OutputSpec output;
+  ScanResult result;  ///< as far as it is known
+};
+
+/// Throws where the options don't fit the dataset. Collective.
+ScanWork prepare(pipeline::DatasetView view, const ScanOptions& options, pipeline::Run& run) {
+  ScanWork work{std::move(view), {}, {}, {}, {}};
+  const io::DatasetInfo& info = work.view.info();
+  ScanResult& result = work.result;
+  std::optional<std::int64_t> axis;
+  if (options.axis)
+    axis = pipeline::axis_numbers({&*options.axis, 1}, info, run.communicator).front();
+  pipeline::run_on_all(run.communicator, [&] {
+    require_shape(info);
+    work.spec = spec_of(work.view, options);
+    work.lines = pipeline::lines_of(info.shape, axis);
+    if (axis) result.axis = pipeline::resolve_axes({&*axis, 1}, info.shape).front();
+    if (axis && run.communicator.is_root())
+      result.axis_name = pipeline::dimension_names(info)[static_cast<std::size_t>(*result.axis)];
+    work.output = output_of(work.view, work.spec, options);
+    io::require_valid_storage(work.output);
+  });
+  result.format = info.format;
+  result.value_type = work.view.value_type();
+  result.applied = work.view.applied;
+  result.output_type = work.spec.output;
+  result.output_dataset = work.output.dataset;
+  result.shape = info.shape;
+  result.output_shape = work.output.shape;
+  result.count = info.elements;
+  return work;
+}
+
+/// Scans into an output file. Collective.
+ScanResult carry_out(ScanWork& work, const ScanOptions& options, pipeline::Run& run,
+                     pipeline::OutputFile& file, std::chrono::steady_clock::time_point start) {
+  pipeline::DatasetView& view = work.view;
+  ScanResult result = std::move(work.result);
+  pipeline::ScanOutput staged = run.reserving.time(
+      0, [&] { return pipeline::ScanOutput(work.output, file, run.communicator); });
+  std::vector<StageTiming> stages;
+  pipeline::while_unchanged(view, run.communicator, [&] {
+    io::ContiguousWriter* writer = staged.writer();
+    if (options.offsets) begin_offsets(*writer, size_of(work.spec.output), run.communicator);
+    if (view.info().elements == 0) return;
+    const pipeline::ScanOutcome outcome =
+        work.lines ? pipeline::scan_lines(view, work.spec, *work.lines, *writer, run)
+                   : scan_whole(view, work.spec, *writer, run);
+    result.last = value_of_bits(outcome.last_bits, work.spec.output);
+    stages = outcome.stages;
+  });
+  pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
+  pipeline::append(stages, staged.finish(run.monitor, run.place.threads));
+  result.report = pipeline::report_of(run, stages, start);
+  return result;
+}
+
 }  // namespace
 
 ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& name,
                 const ScanOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  check_offsets(options);
   pipeline::Run run(parent, options.run);
-  pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
-  const io::DatasetInfo& info = view.info();
-  ScanSpec spec;
-  std::optional<std::int64_t> axis;
-  if (options.axis)
-    axis = pipeline::axis_numbers({&*options.axis, 1}, info, run.communicator).front();
-  ScanResult result;
-  std::optional<pipeline::AxisShape> lines;
-  pipeline::run_on_all(run.communicator, [&] {
-    check_offsets(options);
-    require_shape(info);
-    spec = spec_of(view, options);
-    lines = pipeline::lines_of(info.shape, axis);
-    if (axis) result.axis = pipeline::resolve_axes({&*axis, 1}, info.shape).front();
-    if (axis && run.communicator.is_root())
-      result.axis_name = pipeline::dimension_names(info)[static_cast<std::size_t>(*result.axis)];
-  });
-  const io::OutputSpec output = output_of(view, spec, options);
-  pipeline::ScanOutput staged =
-      run.reserving.time(0, [&] { return pipeline::ScanOutput(output, run.communicator); });
-
-  result.input = info.format;
-  result.value_type = view.value_type();
-  result.applied = view.applied;
-  result.output_type = spec.output;
-  result.output_dataset = output.dataset;
-  result.shape = info.shape;
-  result.output_shape = output.shape;
-  result.count = info.elements;
-  std::vector<StageTiming> stages;
-  pipeline::while_unchanged(view, run.communicator, [&] {
-    io::ContiguousWriter* writer = staged.writer();
-    if (options.offsets) begin_offsets(*writer, size_of(spec.output), run.communicator);
-    if (info.elements == 0) return;
-    const pipeline::ScanOutcome outcome =
-        lines ? pipeline::scan_lines(view, spec, *lines, *writer, run)
-              : scan_whole(view, spec, *writer, run);
-    result.last = value_of_bits(outcome.last_bits, spec.output);
-    stages = outcome.stages;
-  });
-  pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
-  pipeline::append(stages, staged.commit(run.monitor, run.place.threads));
-  result.report = pipeline::report_of(run, stages, start);
+  pipeline::OutputFile output(run.communicator);
+  ScanWork work = prepare(pipeline::open_view(file, name, options.view, run), options, run);
+  ScanResult result = carry_out(work, options, run, output, start);
+  output.commit();
+  result.report.seconds = pipeline::seconds_since(start);
   return result;
+}
+
+std::vector<DatasetOutcome<ScanResult>> scan(MPI_Comm parent, const std::string& file,
+                                             const DatasetChoice& datasets,
+                                             const ScanOptions& options) {
+  check_offsets(options);
+  pipeline::Run run(parent, options.run);
+  pipeline::OutputFile output(run.communicator);
+  auto outcomes = pipeline::for_each_output<ScanResult>(
+      file, datasets, options.view, options.output, run,
+      [&](pipeline::DatasetView view) { return prepare(std::move(view), options, run); },
+      [&](ScanWork& work) {
+        return carry_out(work, options, run, output, std::chrono::steady_clock::now());
+      });
+  output.commit();
+  return outcomes;
 }
 
 }  // namespace warpfold

@@ -116,7 +116,7 @@ def test_what_stands_in_brackets_is_taken_as_written(folder, ranks):
     support.run("reduce", path.name, "[c,d]", "--axis", 0, "-o", "[p]", cwd=folder, ranks=ranks)
     assert support.read(folder / "[p]", "i64", "[c,d]") == 4
     support.fail("reduce", path.name, "[xy]", code=1, mentions=["'[xy]'", "'[c,d]'"], cwd=folder)
-    support.fail("scan", path.name, "a", "[x]", code=2, mentions=["argument '[x]'"], cwd=folder)
+    support.fail("generate", "normal", "b", "a", "[x]", code=2, mentions=["argument '[x]'"])
 
 
 @pytest.mark.parametrize("ranks", [None, 2])

@@ -1,4 +1,4 @@
-"""--force with -o OUT:DATASET keeps what else OUT holds."""
+"""--append, and --force with -o OUT:DATASET, keep what else OUT holds."""
 
 import signal
 import time
@@ -112,3 +112,118 @@ def test_a_run_that_fails_half_way_changes_nothing(out, fault, ending):
     assert ("changed meanwhile" if ending == "changed" else "interrupted") in stderr
     assert out.read_bytes() == before
     assert sorted(each.name for each in out.parent.iterdir()) == ["in.h5", "out.h5"]
+
+
+def append_to(out, *names):
+    return ["scan", out.parent / "in.h5", *(names or ["values"]), "--append", "-o", out]
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_append_adds_to_a_file(out, ranks):
+    before = support.stored_bytes(out)
+    words = append_to(out)
+    support.run(*words, ranks=ranks)
+    support.run("reduce", out.parent / "in.h5", "values", "--axis", 0, "--ops", "min,max",
+                "--append", "-o", f"{out}:ends", ranks=ranks)  # fmt: skip
+    support.run("generate", "constant", out, "ones", "--shape", 5, "--append", ranks=ranks)
+    after = support.stored_bytes(out)
+    assert {name: after[name] for name in before} == before
+    assert set(after) - set(before) == {"values", "ends_min", "ends_max", "ones"}
+    sums = np.cumsum(np.arange(ELEMENTS))
+    assert np.array_equal(support.read(out, "i64", "values"), sums)
+    with h5py.File(out) as file:
+        lines = file.attrs["history"].decode().split("\n")
+        assert [line.split()[1] for line in lines[:3]] == ["generate", "reduce", "scan"]
+        assert lines[3:] == ["earlier"] and file.attrs["title"] == "mine"
+        assert file.get("link", getlink=True).path == "/group/deep"
+    kept = out.read_bytes()
+    support.fail(*words, code=1, mentions=["'values'", "--force"], ranks=ranks)
+    support.fail(*words[:-1], f"{out}:group", "--force", code=1, mentions=["'group' is a group"])
+    assert out.read_bytes() == kept
+    support.run(*words, "--force", "--exclusive", ranks=ranks)
+    assert np.array_equal(support.read(out, "i64", "values")[1:], sums[:-1])
+    assert set(support.stored_bytes(out)) == set(after)
+    assert sorted(each.name for each in out.parent.iterdir()) == ["in.h5", "out.h5"]
+
+
+def test_append_makes_a_file(out):
+    alone = out.parent / "alone.h5"
+    support.run(*append_to(alone))
+    support.run(*append_to(alone)[:-1], f"{alone}:again")
+    assert sorted(support.stored_bytes(alone)) == ["again", "values"]
+    support.fail("scan", out.parent / "in.h5", "values", "-o", f"{alone}:third", code=1,
+                 mentions=["it exists", "--append", "--force"])  # fmt: skip
+
+
+def test_append_goes_where_a_link_leads(out):
+    link = out.parent / "link.h5"
+    link.symlink_to("out.h5")
+    support.run(*append_to(link))
+    assert link.is_symlink() and "values" in support.stored_bytes(out)
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_several_outputs_are_added_or_none(out, ranks):
+    for name in ("a", "b"):
+        support.write(out.parent / "in.h5", np.arange(5), "i32", name, mode="a")
+    before = out.read_bytes()
+    support.fail(*append_to(out, "a", "gone"), code=1, mentions=["gone"], ranks=ranks)
+    with h5py.File(out, "a") as file:
+        file["b"] = np.arange(3)
+    with_b = support.stored_bytes(out)
+    support.fail(*append_to(out, "a", "b"), code=1, mentions=["'b'", "--force"], ranks=ranks)
+    assert support.stored_bytes(out) == with_b
+    out.write_bytes(before)
+    support.run(*append_to(out, "a", "b"), ranks=ranks)
+    assert list(support.read(out, "i64", "b")) == [0, 1, 3, 6, 10]
+
+
+def test_a_replaced_dataset_stays_where_its_input_is_damaged(out):
+    path = out.parent / "in.h5"
+    with h5py.File(path, "a") as file:
+        file["a"] = np.arange(4)
+        file.create_dataset("sums", data=np.arange(3000.0), chunks=(500,), compression="gzip")
+        place = file["sums"].id.get_chunk_info(4).byte_offset
+    with open(path, "r+b") as file:
+        file.seek(place + 10)
+        file.write(b"\xff" * 40)
+    before = support.stored_bytes(out)
+    outcome = support.attempt(*append_to(out, "--all"), "--force")
+    assert outcome.code == 1 and "sums" in outcome.errors[0]
+    after = support.stored_bytes(out)
+    assert after["sums"] == before["sums"] and {"a", "values"} <= set(after)
+
+
+@pytest.mark.parametrize("words", [["--append"], ["--append", "--force"]])
+def test_a_file_that_appears_meanwhile_stays(folder, fault, words):
+    path = support.write(folder / "in.h5", np.arange(ELEMENTS), "i32")
+    out = folder / "new.h5"
+    prefix = fault("pread", "in.h5", "delay 100")
+    process = support.start("scan", path, "values", "-o", out, *words, "--slab", "4K",
+                            "--threads", 1, prefix=prefix)  # fmt: skip
+    end = time.monotonic() + 60
+    while fault.count() < 15 or len(list(folder.iterdir())) < 2:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+    out.write_text("precious")
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == 1 and "it exists" in stderr
+    assert out.read_text() == "precious"
+    assert sorted(each.name for each in folder.iterdir()) == ["in.h5", "new.h5"]
+
+
+def test_coordinates_that_are_there_are_shared(folder):
+    xarray = pytest.importorskip("xarray")
+    time = xarray.Variable("time", np.arange(4.0), {"units": "days since 2000-01-01"})
+    for name in ("a", "b"):
+        made = xarray.Dataset({name: ("time", np.arange(4.0))}, {"time": time})
+        made.to_netcdf(folder / f"{name}.nc", engine="netcdf4")
+    later = xarray.Dataset({"c": ("time", np.arange(4.0))}, {"time": time + 1})
+    later.to_netcdf(folder / "c.nc", engine="netcdf4")
+    out = folder / "out.nc"
+    for name in ("a", "b", "c"):
+        support.run("scan", folder / f"{name}.nc", name, "-o", out, "--append")
+    with xarray.open_dataset(out, decode_times=False) as opened:
+        assert {name: opened[name].dims for name in "abc"} == {
+            "a": ("time",), "b": ("time",), "c": ("time_2",)
+        }  # fmt: skip

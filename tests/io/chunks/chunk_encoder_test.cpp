@@ -30,14 +30,12 @@ class ChunkEncoderTest : public Hdf5Test {
   Bytes through_library(const Bytes& bytes, const StorageOptions& storage, ElementType type) {
     const std::size_t element_bytes = size_of(type);
     StagedFile staged(spec_for(path("out.h5"), storage, type));
-    ChunkWriter writer(staged.temporary_path(), "values");
     ChunkEncoder encoder(storage, element_bytes);
     const std::size_t chunk_bytes = chunk_elements * element_bytes;
     for (const std::size_t number : {1U, 2U, 0U}) {
-      writer.write(number,
-                   encoder.encode(std::span(bytes).subspan(number * chunk_bytes, chunk_bytes)));
+      staged.write_chunk(
+          number, encoder.encode(std::span(bytes).subspan(number * chunk_bytes, chunk_bytes)));
     }
-    writer.close();
     staged.commit();
     const FileHandle file(H5Fopen(path("out.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
     const DatasetHandle dataset(H5Dopen2(file.get(), "values", H5P_DEFAULT));

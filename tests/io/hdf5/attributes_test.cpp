@@ -242,7 +242,7 @@ TEST_F(AttributesTest, AMissingSourceIsReportedAndLeavesNothing) {
   spec.dataset = "y";
   spec.shape = {1};
   spec.attributes_from = {path("in.h5"), "z"};
-  EXPECT_EQ(error_of([&] { StagedFile staged(spec); }).problem(),
+  EXPECT_EQ(error_of([&] { StagedFile(spec).commit(); }).problem(),
             "cannot read 'z' in '" + path("in.h5") + "'");
   EXPECT_EQ(files_in_folder(), std::vector<std::string>{"in.h5"});
 }

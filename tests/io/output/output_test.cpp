@@ -64,7 +64,6 @@ TEST_F(OutputTest, NothingIsUnderTheFinalNameBeforeCommit) {
   write(staged, numbered(100));
   staged.commit();
   EXPECT_EQ(files(), std::vector<std::string>{"out.h5"});
-  EXPECT_EQ(staged.temporary_path(), "");
   EXPECT_EQ(read("out.h5", "group/x"), numbered(100));
   EXPECT_EQ(read("out.h5", "group/x", ReadPath::automatic), numbered(100));
 }
@@ -143,6 +142,30 @@ TEST_F(OutputTest, AFileMayHaveSeveralDatasets) {
   EXPECT_EQ(read("out.h5", "group/y"), (std::vector<std::int32_t>{1, 2, 3}));
   EXPECT_EQ(read("out.h5", "none"), std::vector<std::int32_t>{});
   EXPECT_EQ(read("out.h5", "z"), (std::vector<std::int32_t>{4, 5, 6, 7}));
+}
+
+TEST_F(OutputTest, DatasetsAreAddedOneAfterAnother) {
+  StagedFile staged(spec());
+  write(staged, numbered(100));
+  staged.finish();
+  OutputSpec next = spec({200, 300});
+  next.dataset = "dropped";
+  staged.stage(next);
+  EXPECT_GT(std::filesystem::file_size(staged.temporary_path()), 240'000U);
+  staged.drop();
+  next = spec({3});
+  next.dataset = "y";
+  staged.stage(next);
+  write(staged, {1, 2, 3});
+  staged.finish();
+  next.dataset = "never/written";
+  staged.stage(next);
+  staged.drop();
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "group/x"), numbered(100));
+  EXPECT_EQ(read("out.h5", "y"), (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(list_datasets(path("out.h5")).size(), 2U);
+  EXPECT_LT(std::filesystem::file_size(path("out.h5")), 20'000U);
 }
 
 TEST_F(OutputTest, EveryElementFormatIsStored) {
@@ -308,17 +331,14 @@ TEST_F(ChunkedOutputTest, ChunksAreWrittenInAnyOrder) {
   wanted.storage.fletcher32 = true;
   StagedFile staged(wanted);
   EXPECT_EQ(staged.data_offset(), std::nullopt);
-  ChunkWriter writer(staged.temporary_path(), "group/x");
-  ChunkWriter moved(std::move(writer));
   ChunkEncoder encoder(wanted.storage, 4);
   std::vector<std::int32_t> chunk(20);
   for (const int number : {8, 0, 4, 2, 1, 3, 5, 7, 6}) {
     std::fill(chunk.begin(), chunk.end(), number);
-    moved.write(static_cast<std::uint64_t>(number),
-                encoder.encode(std::as_bytes(std::span(chunk))));
+    staged.write_chunk(static_cast<std::uint64_t>(number),
+                       encoder.encode(std::as_bytes(std::span(chunk))));
   }
-  EXPECT_THROW(moved.write(9, encoder.encode(std::as_bytes(std::span(chunk)))), Error);
-  moved.close();
+  EXPECT_THROW(staged.write_chunk(9, encoder.encode(std::as_bytes(std::span(chunk)))), Error);
   staged.commit();
   const std::vector<std::int32_t> values = read("out.h5", "group/x");
   for (std::size_t i = 0; i < values.size(); ++i) {

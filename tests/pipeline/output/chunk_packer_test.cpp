@@ -32,16 +32,8 @@ class ChunkPackerTest : public ::testing::Test {
     if (communicator_.is_root()) std::filesystem::remove(spec_.path);
   }
 
-  PackJob job(const StagedDataset& staged, const ElementSource& source) const {
-    return {staged.temporary_path(),
-            spec_.path,
-            spec_.dataset,
-            spec_.shape,
-            spec_.storage,
-            4,
-            [source] { return source; },
-            "number",
-            2};
+  PackJob job(StagedDataset& staged, const ElementSource& source) const {
+    return {staged, spec_.shape, spec_.storage, 4, [source] { return source; }, "number", 2};
   }
 
   static void number(ElementRange range, std::span<std::byte> out) {
@@ -59,9 +51,11 @@ class ChunkPackerTest : public ::testing::Test {
 
 TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
   {
-    StagedDataset staged(spec_, communicator_);
+    OutputFile file(communicator_);
+    StagedDataset staged(spec_, file);
     pack_chunks(job(staged, &number), monitor_, communicator_);
-    staged.commit();
+    staged.finish();
+    file.commit();
   }
   if (!communicator_.is_root()) return;
   std::vector<std::uint32_t> values(9000);
@@ -72,7 +66,8 @@ TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
 
 TEST_F(ChunkPackerTest, WhereARankFailsAllThrowItsError) {
   for (int failing = 0; failing < communicator_.size(); ++failing) {
-    StagedDataset staged(spec_, communicator_);
+    OutputFile file(communicator_);
+    StagedDataset staged(spec_, file);
     const ElementSource source = [&](ElementRange range, std::span<std::byte> out) {
       if (communicator_.rank() == failing && range.first > 4000) throw Error("worn out", "", "");
       number(range, out);
@@ -88,7 +83,8 @@ TEST_F(ChunkPackerTest, WhereARankFailsAllThrowItsError) {
 }
 
 TEST_F(ChunkPackerTest, WhereTheRootCannotWriteAllThrow) {
-  StagedDataset staged(spec_, communicator_);
+  OutputFile file(communicator_);
+  StagedDataset staged(spec_, file);
   struct rlimit before {};
   ::getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -102,7 +98,8 @@ TEST_F(ChunkPackerTest, WhereTheRootCannotWriteAllThrow) {
 TEST_F(ChunkPackerTest, Interrupted) {
   const std::atomic<bool> interrupted = true;
   run_.interrupted = &interrupted;
-  StagedDataset staged(spec_, communicator_);
+  OutputFile file(communicator_);
+  StagedDataset staged(spec_, file);
   EXPECT_THROW(pack_chunks(job(staged, &number), monitor_, communicator_), Error);
 }
 

@@ -81,12 +81,14 @@ class AxisTurns : public MatrixTest {
     io::OutputSpec spec = describe_output({file("out"), "sums", true, {}});
     spec.shape = {outputs};
     spec.format = {ElementType::i64, native_byte_order};
-    StagedDataset staged(spec, world_);
+    OutputFile out(world_);
+    StagedDataset staged(spec, out);
     AxisWriter writer({{Statistic::sum, ElementType::i64, staged.writer()}}, {outputs}, {});
     const std::array<int, 1> axes{axis};
     reduce_rows(matrix, AxisShape(matrix.info().shape, axes),
                 needs_of({Statistic::sum}, ElementType::i64), writer, run);
-    staged.commit();
+    staged.finish();
+    out.commit();
     std::vector<std::int64_t> sums(outputs);
     open_everywhere(file("out"), "sums", world_)
         .read({0, outputs}, std::as_writable_bytes(std::span(sums)));

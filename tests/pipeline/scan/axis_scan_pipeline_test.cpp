@@ -101,12 +101,14 @@ class ScanAhead : public MatrixTest {
     io::OutputSpec spec = describe_output({file("out"), "prefixes", true, {}});
     spec.shape = {rows, columns};
     spec.format = {output, native_byte_order};
-    StagedDataset staged(spec, world_);
+    OutputFile out(world_);
+    StagedDataset staged(spec, out);
     const std::array<int, 1> axes{axis};
     scan_lines(matrix,
                {{ElementType::i64}, ScanOperation::sum, false, output, OverflowPolicy::error},
                AxisShape(matrix.info().shape, axes), *staged.writer(), run);
-    staged.commit();
+    staged.finish();
+    out.commit();
     std::vector<std::int64_t> prefixes(rows * columns);
     open_everywhere(file("out"), "prefixes", world_)
         .read({0, prefixes.size()}, std::as_writable_bytes(std::span(prefixes)));

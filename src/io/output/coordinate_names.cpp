@@ -1,0 +1,57 @@
+#include "io/output/coordinate_names.hpp"
+
+#include <map>
+#include <sstream>
+
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimension_scales.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/output/coordinates.hpp"
+#include "io/output/input_variable.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+void add_named(hid_t variable, const std::string& attribute, std::set<ObjectKey>& keys) {
+  std::istringstream words(
+      read_text_attribute(variable, attribute, cannot_read_variable).value_or(""));
+  for (std::string word; words >> word;) {
+    if (word.back() == ':') word.pop_back();
+    for (const std::string& name : {word, "_nc4_non_coord_" + word})
+      if (const DatasetHandle named = open_named(variable, name)) keys.insert(key_of(named.get()));
+  }
+}
+
+void add_coordinates_of(hid_t variable, std::set<ObjectKey>& keys) {
+  if (is_dimension_scale(variable, cannot_read_variable)) keys.insert(key_of(variable));
+  for (const auto& attribute :
+       {std::string("bounds"), std::string("climatology"), coordinates_name, grid_mapping_name})
+    add_named(variable, attribute, keys);
+}
+
+}  // namespace
+
+std::set<std::string> coordinates_among(const std::string& file,
+                                        const std::vector<std::string>& datasets) {
+  const LibraryScope scope;
+  const FileHandle opened = open_for_reading(file);
+  std::set<ObjectKey> coordinates;
+  std::map<std::string, ObjectKey> keys;
+  for (const std::string& name : datasets) {
+    try {
+      const DatasetHandle dataset(
+          require(H5Dopen2(opened.get(), name.c_str(), H5P_DEFAULT), cannot_read_variable));
+      keys.emplace(name, key_of(dataset.get()));
+      add_coordinates_of(dataset.get(), coordinates);
+    } catch (const Error&) {
+      H5Eclear2(H5E_DEFAULT);
+    }
+  }
+  std::set<std::string> found;
+  for (const auto& [name, key] : keys)
+    if (coordinates.contains(key)) found.insert(name);
+  return found;
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,112 @@
+#include "io/output/output_description.hpp"
+
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "core/numeric/rounding.hpp"
+#include "core/values/byte_order.hpp"
+#include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+
+namespace warpfold::io {
+namespace {
+
+void write_fill_value(const OutputDataset& wanted, hid_t dataset, const std::string& problem) {
+  if (std::holds_alternative<std::monostate>(wanted.fill_value)) return;
+  visit_element_type(wanted.format.type, [&](auto element) {
+    using Element = decltype(element);
+    if constexpr (is_floating_element<Element>)
+      element = output_element<Element>(std::get<double>(wanted.fill_value));
+    else
+      element = static_cast<Element>(std::get<int128>(wanted.fill_value));
+    if (wanted.format.order != native_byte_order) element = byte_swapped(element);
+    add_fill_value(dataset, reinterpret_cast<const std::byte*>(&element), problem);
+  });
+}
+
+/// Returns the dimensions that outputs have; a single one that is merged is about the same.
+std::vector<std::size_t> dimensions_left(const OutputSpec& spec) {
+  using Fate = CarriedDimension::Fate;
+  std::vector<std::size_t> left, merged;
+  for (std::size_t d = 0; d < spec.dimensions.size(); ++d) {
+    if (spec.dimensions[d].is_left()) left.push_back(d);
+    if (spec.dimensions[d].fate == Fate::merged && !spec.dimensions[d].selected.dropped)
+      merged.push_back(d);
+  }
+  if (merged.size() == 1) return merged;
+  return left;
+}
+
+}  // namespace
+
+std::vector<OutputDataset> datasets_of(const OutputSpec& spec) {
+  std::vector<OutputDataset> datasets{spec};
+  datasets.insert(datasets.end(), spec.others.begin(), spec.others.end());
+  return datasets;
+}
+
+OutputSource open_source(const OutputSpec& spec) {
+  OutputSource source;
+  if (!spec.attributes_from) return source;
+  const auto& [path, name] = *spec.attributes_from;
+  source.file = open_for_reading(path);
+  if (!split_name(source.file.get(), name).member.empty()) return source;
+  source.dataset = open_dataset(source.file.get(), path, name, cannot_read(path, name));
+  source.coordinates = read_coordinates(source.dataset.get(), spec.dimensions);
+  return source;
+}
+
+// What CF calls an audit trail, the newest line first; without times, so that the same command
+// makes the same file.
+void write_history(const OutputSpec& spec, const OutputSource& source, hid_t file,
+                   const std::string& problem) {
+  std::string history = spec.history;
+  std::string earlier = read_text_attribute(file, "history", problem).value_or("");
+  if (earlier.empty() && source.file)
+    earlier = read_text_attribute(source.file.get(), "history", problem).value_or("");
+  if (!history.empty() && !earlier.empty()) history += '\n';
+  history += earlier;
+  if (history.empty()) return;
+  const TextAttribute attribute{"history", history};
+  if (require(H5Aexists(file, "history"), problem) > 0)
+    require(H5Adelete(file, "history"), problem);
+  add_text_attributes(file, {&attribute, 1}, problem);
+}
+
+std::vector<std::string> write_coordinates(const OutputSpec& spec, OutputSource& source, hid_t file,
+                                           const std::string& problem) {
+  std::set<std::string> outputs;
+  for (const OutputDataset& each : datasets_of(spec)) outputs.insert(each.dataset);
+  const std::string group = spec.dataset.substr(0, spec.dataset.rfind('/') + 1);
+  write_coordinates(source.coordinates, file, group, outputs, problem);
+  std::vector<std::string> written;
+  for (const CarriedVariable& each : source.coordinates.variables)
+    written.push_back(group + each.name);
+  for (const NamedDimension& each : source.coordinates.dimensions)
+    written.push_back(group + each.name);
+  return written;
+}
+
+void write_attributes(const OutputSpec& spec, const OutputDataset& wanted,
+                      const OutputSource& source, hid_t dataset, const std::string& problem) {
+  if (source.dataset && wanted.carries_attributes) {
+    std::vector<std::string> left_out = wanted.dropped_attributes;
+    for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
+    for (const auto& changed : wanted.changed_text) left_out.push_back(changed.first);
+    if (!source.coordinates.empty())
+      left_out.insert(left_out.end(), {coordinates_name, grid_mapping_name});
+    copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem);
+  }
+  std::vector<TextAttribute> changed;
+  for (const auto& [name, text] : wanted.changed_text)
+    if (text) changed.emplace_back(name, *text);
+  add_text_attributes(dataset, changed, problem);
+  write_fill_value(wanted, dataset, problem);
+  attach_coordinates(source.coordinates, dataset, problem);
+  add_text_attributes(dataset, spec.text_attributes, problem);
+}
+
+}  // namespace warpfold::io
