@@ -23,7 +23,10 @@ class Dataset::Implementation {
         library_(std::in_place, file, name),
         info_(library_->info()) {
     take_path(info_, path, problem_);
-    if (info_.stored_file != file) versions_ = {{info_.stored_file, version_of(info_.stored_file)}};
+    if (info_.stored_file != file) {
+      versions_ = {{info_.stored_file, version_of(info_.stored_file)}};
+      info_.link_files = library_->files_passed();
+    }
     if (info_.path == ReadPath::library) take_sources();
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
   }

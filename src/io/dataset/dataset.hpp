@@ -31,6 +31,7 @@ struct DatasetInfo {
   /// Other files that its elements lie in: sources of a virtual dataset, external raw files. Known
   /// once it is opened to be read.
   std::set<std::string> source_files;
+  std::set<std::string> link_files;  ///< that external links to it lie in; known to who opened it
   ElementFormat format;
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
   /// Whether the attribute `_Unsigned` says that these signed integers have no sign.

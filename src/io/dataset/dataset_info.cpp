@@ -278,6 +278,7 @@ ChunkGrid grid_of(const DatasetInfo& info) {
 
 std::set<std::string> input_files(const DatasetInfo& info) {
   std::set<std::string> files = info.source_files;
+  files.insert(info.link_files.begin(), info.link_files.end());
   files.insert({info.file, info.stored_file});
   return files;
 }

@@ -93,7 +93,7 @@ Object object_at(hid_t group, const std::string& path, const std::string& file) 
 
 /// Describes what lies behind any link, whichever file that leads to.
 Object followed(hid_t group, const std::string& path) {
-  const ObjectHandle object(H5Oopen(group, path.c_str(), H5P_DEFAULT));
+  const ObjectHandle object = open_object(group, path);
   if (!object) {
     H5Eclear2(H5E_DEFAULT);
     return {};

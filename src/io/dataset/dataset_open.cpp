@@ -4,6 +4,7 @@
 
 #include "io/dataset/dataset_names.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/link_access.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -41,9 +42,10 @@ std::string link_text(hid_t file, const std::string& path) {
 
 /// Says what the first link on the way to `name` is that leads to no object, if there is one.
 std::string broken_link_text(hid_t file, const std::string& name) {
+  const PropertiesHandle links = make_link_access();
   for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string path = name.substr(0, end);
-    if (H5Oexists_by_name(file, path.c_str(), H5P_DEFAULT) <= 0) {
+    if (H5Oexists_by_name(file, path.c_str(), links.get()) <= 0) {
       const std::string text = link_text(file, path);
       return text.empty() ? "" : (path == name ? "it" : "'" + path + "'") + " is " + text;
     }
@@ -54,7 +56,8 @@ std::string broken_link_text(hid_t file, const std::string& name) {
 [[noreturn]] void throw_unopened(hid_t file, const std::string& name, const std::string& problem) {
   const std::string causes = take_library_causes();
   const std::string link = name.empty() ? "" : broken_link_text(file, name);
-  const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0;
+  const PropertiesHandle links = make_link_access();
+  const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), links.get()) > 0;
   H5Eclear2(H5E_DEFAULT);
   const Error failure = library_error(problem, causes, "Check the file with h5ls or h5dump.");
   if (!link.empty() && failure.why() == causes)
@@ -66,17 +69,21 @@ std::string broken_link_text(hid_t file, const std::string& name) {
 }
 
 bool is_compound_dataset(hid_t file, const std::string& path) {
-  const DatasetHandle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT));
-  const TypeHandle type(dataset ? H5Dget_type(dataset.get()) : H5I_INVALID_HID);
+  const ObjectHandle object = open_object(file, path);
+  const bool is_dataset = object && H5Iget_type(object.get()) == H5I_DATASET;
+  const TypeHandle type(is_dataset ? H5Dget_type(object.get()) : H5I_INVALID_HID);
   return type && H5Tget_class(type.get()) == H5T_COMPOUND;
 }
 
 }  // namespace
 
+ObjectHandle open_object(hid_t file, const std::string& path) {
+  return ObjectHandle(H5Oopen(file, path.c_str(), make_link_access().get()));
+}
+
 ElementsName split_name(hid_t file, const std::string& name) {
   ElementsName whole{name, ""};
-  if (name.find('.') == std::string::npos || ObjectHandle(H5Oopen(file, name.c_str(), H5P_DEFAULT)))
-    return whole;
+  if (name.find('.') == std::string::npos || open_object(file, name)) return whole;
   for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0;
        dot = name.rfind('.', dot - 1)) {
     if (is_compound_dataset(file, name.substr(0, dot))) {
@@ -105,7 +112,8 @@ std::string enumerate(const std::vector<std::string>& names, std::size_t maximum
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem) {
   const std::string path = split_name(file, name).dataset;
-  const ObjectHandle object(H5Oopen(file, path.c_str(), H5P_DEFAULT));
+  const PropertiesHandle links = make_link_access();
+  const ObjectHandle object(H5Oopen(file, path.c_str(), links.get()));
   if (!object) throw_unopened(file, name, problem);
   switch (H5Iget_type(object.get())) {
     case H5I_DATASET:
@@ -116,7 +124,8 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
     default:
       throw Error(problem, "it is a datatype", "Give the path of a dataset.");
   }
-  return DatasetHandle(require(H5Dopen2(file, path.c_str(), H5P_DEFAULT), problem));
+  H5Iinc_ref(object.get());
+  return DatasetHandle(object.get());
 }
 
 std::string stored_file_of(hid_t object, const std::string& problem) {

@@ -13,6 +13,9 @@ namespace warpfold::io {
 /// "cannot read 'name' in 'file'".
 std::string cannot_read(const std::string& file, const std::string& name);
 
+/// Opens what a path leads to; none where HDF5 can't. Call within a LibraryScope.
+ObjectHandle open_object(hid_t file, const std::string& path);
+
 /// A name is that of a dataset, or DATASET.MEMBER: of a member of its compound elements.
 struct ElementsName {
   std::string dataset;

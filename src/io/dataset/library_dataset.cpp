@@ -196,6 +196,10 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
   zero_first_ = may_leave_elements_unset(creation.get(), problem_);
 }
 
+std::set<std::string> LibraryDataset::files_passed() const {
+  return io::files_passed(file_.get(), dataset_name_);
+}
+
 std::set<std::string> LibraryDataset::readable_sources() const {
   return source_files(dataset_.get(), info_.stored_file, problem_);
 }

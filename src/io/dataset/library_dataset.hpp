@@ -25,6 +25,9 @@ class LibraryDataset {
   /// names missing filters or sources of a virtual dataset.
   std::set<std::string> readable_sources() const;
 
+  /// Returns the files that external links to the dataset lie in.
+  std::set<std::string> files_passed() const;
+
   /// Reads `part`, a slice for each dimension of the stored shape, into `out`, which it fills, in
   /// the type and byte order of info().format. Throws Error.
   void read(const Selection& part, std::span<std::byte> out);

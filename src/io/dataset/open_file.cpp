@@ -53,6 +53,7 @@ std::set<std::string> files_beneath(hid_t file, const std::string& path, const s
   const std::string stored_file = stored_file_of(dataset.get(), problem);
   std::set<std::string> files = found_sources(dataset.get(), stored_file, problem);
   files.insert(stored_file);
+  files.merge(files_passed(file, split_name(file, name).dataset));
   return files;
 }
 

@@ -17,6 +17,7 @@
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/link_access.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -263,6 +264,13 @@ std::set<std::string> source_files(hid_t dataset, const std::string& file_path,
   SourceCheck sources = checked_sources(dataset, file_path, problem);
   sources.require_whole();
   return sources.files();
+}
+
+std::set<std::string> files_passed(hid_t file, const std::string& path) {
+  std::set<std::string> passed;
+  const PropertiesHandle links = make_link_access(&passed);
+  const ObjectHandle object(H5Oopen(file, path.c_str(), links.get()));
+  return passed;
 }
 
 std::set<std::string> found_sources(hid_t dataset, const std::string& file_path,

@@ -15,6 +15,10 @@ namespace warpfold::io {
 std::set<std::string> source_files(hid_t dataset, const std::string& file_path,
                                    const std::string& problem);
 
+/// Returns the files that external links on the way to `path` lie in. Throws Error. Call within a
+/// LibraryScope.
+std::set<std::string> files_passed(hid_t file, const std::string& path);
+
 /// Returns those of source_files() that are named, also where some are missing. Call within a
 /// LibraryScope.
 std::set<std::string> found_sources(hid_t dataset, const std::string& file_path,

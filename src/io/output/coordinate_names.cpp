@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -40,8 +41,7 @@ std::set<std::string> coordinates_among(const std::string& file,
   std::map<std::string, ObjectKey> keys;
   for (const std::string& name : datasets) {
     try {
-      const DatasetHandle dataset(
-          require(H5Dopen2(opened.get(), name.c_str(), H5P_DEFAULT), cannot_read_variable));
+      const DatasetHandle dataset = open_dataset(opened.get(), file, name, cannot_read_variable);
       keys.emplace(name, key_of(dataset.get()));
       add_coordinates_of(dataset.get(), coordinates);
     } catch (const Error&) {

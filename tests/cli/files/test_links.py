@@ -1,5 +1,7 @@
 """Datasets behind soft, external and second hard links, in `info`, `--all` and patterns."""
 
+import os
+
 import h5py
 import numpy as np
 import pytest
@@ -113,3 +115,42 @@ def test_outputs_of_linked_datasets(folder):
     support.scan(path, folder / "out.h5", name)
     with h5py.File(folder / "out.h5") as file:
         assert file[name][-1] == expected[name]
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_a_link_to_a_pipe_leads_nowhere(folder, ranks):
+    path = folder / "in.h5"
+    os.mkfifo(folder / "pipe")
+    with h5py.File(path, "w") as file:
+        file["a"] = np.arange(4.0)
+        file["b"] = h5py.ExternalLink("pipe", "/x")
+        file["c"] = h5py.ExternalLink(str(folder / "pipe"), "/x")
+        file["group"] = h5py.ExternalLink("pipe", "/")
+    outcome = support.attempt("reduce", path, "--all", "--json", "-", timeout=30, ranks=ranks)
+    assert outcome.code == 1
+    skipped = {each["dataset"]: each.get("skipped") for each in outcome.report["datasets"]}
+    assert set(skipped) == {"a", "b", "c", "group"} and skipped["a"] is None
+    assert "'pipe', which can't be opened" in skipped["b"]
+    for name, reason in [("b", "opened"), ("group/x", "opened"), ("c.x", "no such")]:
+        support.fail("reduce", path, name, code=1, mentions=[reason], timeout=30, ranks=ranks)
+    options = {"code": 1, "timeout": 30, "ranks": ranks}
+    support.fail("scan", path, "b", "-o", folder / "out.h5", mentions=["pipe"], **options)
+    (folder / "pipe").unlink()
+
+
+@pytest.mark.parametrize("words", [["--json"], ["--csv"], ["--metrics"], ["-o"]])
+def test_no_file_of_a_chain_of_links_is_replaced(folder, words):
+    with h5py.File(folder / "last.h5", "w") as file:
+        file["x"] = np.arange(4.0)
+    with h5py.File(folder / "middle.h5", "w") as file:
+        file["y"] = h5py.ExternalLink("last.h5", "/x")
+    with h5py.File(folder / "first.h5", "w") as file:
+        file["z"] = h5py.ExternalLink("middle.h5", "/y")
+    before = (folder / "middle.h5").read_bytes()
+    words = [*words, folder / "middle.h5", "--force"][: 3 if words == ["-o"] else 2]
+    if words[0] != "-o":
+        words += ["-o", folder / "out.h5"]
+    for names in (["z"], ["--all"], ["?"]):
+        support.fail("scan", folder / "first.h5", *names, *words, code=2, mentions=["middle.h5"])
+    assert (folder / "middle.h5").read_bytes() == before
+    assert support.reduce(folder / "first.h5", "z").results["sum"] == 6
