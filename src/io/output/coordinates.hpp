@@ -57,8 +57,10 @@ inline const std::string grid_mapping_name = "grid_mapping";
 /// kept; of a reduced one of 1 element that element; of others, where it has a monotonic scale of
 /// numbers, the middle of the cell that all elements make up, and its bounds. Leaves out what can't
 /// be read, has another number of elements, no numbers and no text, or more than 256 MiB. Empty
-/// where the dataset has no dimension scales. Call within a LibraryScope.
-Coordinates read_coordinates(hid_t dataset, std::span<const CarriedDimension> dimensions);
+/// where the dataset has no dimension scales. `merged` is the dimension that outputs have where all
+/// of the dataset's are merged. Call within a LibraryScope.
+Coordinates read_coordinates(hid_t dataset, std::span<const CarriedDimension> dimensions,
+                             std::optional<NamedDimension> merged);
 
 /// Writes them into a group of `file`, beside outputs that are to be written later: under their
 /// names, or with a number behind where another object has that name. One that is there already

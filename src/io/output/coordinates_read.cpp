@@ -65,8 +65,11 @@ std::vector<std::string> words_of(const std::string& text) {
 
 class CoordinateReader {
  public:
-  CoordinateReader(hid_t dataset, std::span<const CarriedDimension> dimensions)
-      : dataset_(dataset), source_(dimensions.begin(), dimensions.end()) {
+  CoordinateReader(hid_t dataset, std::span<const CarriedDimension> dimensions,
+                   std::optional<NamedDimension> merged)
+      : dataset_(dataset),
+        source_(dimensions.begin(), dimensions.end()),
+        merged_(std::move(merged)) {
     // One element is that element, and no cell.
     for (CarriedDimension& dimension : source_) {
       if (dimension.selected.count != 1 && dimension.cell_elements != 1) continue;
@@ -94,6 +97,10 @@ class CoordinateReader {
         result_.of_outputs.back().push_back(
             add_dimension("phony_dim_" + std::to_string(d), source_[d].extent()));
       }
+    }
+    if (merged_) {
+      result_.of_outputs.push_back({result_.dimensions.size()});
+      result_.dimensions.push_back(std::move(*merged_));
     }
     carry_listed();
     carry_grid_mapping();
@@ -356,6 +363,7 @@ class CoordinateReader {
 
   hid_t dataset_;
   std::vector<CarriedDimension> source_;
+  std::optional<NamedDimension> merged_;
   std::map<ObjectKey, std::size_t> known_;  ///< scales of the dataset: of which dimension
   std::map<ObjectKey, std::size_t> carried_dimensions_;
   std::map<ObjectKey, std::size_t> carried_variables_;
@@ -366,9 +374,10 @@ class CoordinateReader {
 
 }  // namespace
 
-Coordinates read_coordinates(hid_t dataset, std::span<const CarriedDimension> dimensions) {
+Coordinates read_coordinates(hid_t dataset, std::span<const CarriedDimension> dimensions,
+                             std::optional<NamedDimension> merged) {
   try {
-    return CoordinateReader(dataset, dimensions).read();
+    return CoordinateReader(dataset, dimensions, std::move(merged)).read();
   } catch (const Error&) {
     H5Eclear2(H5E_DEFAULT);
     return {};

@@ -46,6 +46,7 @@ struct OutputSpec : OutputDataset {
   std::optional<std::pair<std::string, std::string>> attributes_from;
   /// What becomes of each of that dataset's dimensions.
   std::vector<CarriedDimension> dimensions;
+  std::string merged_name;  ///< of the one dimension that outputs have where some are merged
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.

@@ -55,7 +55,9 @@ OutputSource open_source(const OutputSpec& spec) {
   source.file = open_for_reading(path);
   if (!split_name(source.file.get(), name).member.empty()) return source;
   source.dataset = open_dataset(source.file.get(), path, name, cannot_read(path, name));
-  source.coordinates = read_coordinates(source.dataset.get(), spec.dimensions);
+  std::optional<NamedDimension> merged;
+  if (!spec.merged_name.empty()) merged = NamedDimension{spec.merged_name, spec.shape.front()};
+  source.coordinates = read_coordinates(source.dataset.get(), spec.dimensions, std::move(merged));
   return source;
 }
 

@@ -58,7 +58,8 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
   return output;
 }
 
-void merge_dimensions(io::OutputSpec& output) {
+void merge_dimensions(io::OutputSpec& output, const std::string& suffix) {
+  output.merged_name = output.dataset.substr(output.dataset.rfind('/') + 1) + suffix;
   for (io::CarriedDimension& dimension : output.dimensions)
     if (!dimension.selected.dropped) dimension.fate = io::CarriedDimension::Fate::merged;
 }

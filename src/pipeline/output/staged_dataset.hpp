@@ -26,8 +26,9 @@ io::OutputSpec describe_output(const OutputOptions& options);
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
                                std::vector<std::string> dropped);
 
-/// Says that outputs have one dimension, whose places are none of the input's.
-void merge_dimensions(io::OutputSpec& output);
+/// Says that outputs have one dimension, whose places are none of the input's, called as the first
+/// output with `suffix` behind.
+void merge_dimensions(io::OutputSpec& output, const std::string& suffix);
 
 /// Chooses a chunk shape where the options ask for one, or for filters and give none: consecutive
 /// elements of a dataset of `shape`, about 4 MiB. A scalar stays contiguous.

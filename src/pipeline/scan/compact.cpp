@@ -37,7 +37,7 @@ io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options)
       pipeline::describe_output(options.output, view.info(), pipeline::packing_attributes(view));
   output.inputs.merge(view.mask_files());
   output.shape = {0};
-  pipeline::merge_dimensions(output);
+  pipeline::merge_dimensions(output, "_kept");
   output.format = {view.value_type(), native_byte_order};
   if (options.indices)
     output.others.push_back(

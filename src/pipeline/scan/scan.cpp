@@ -66,7 +66,7 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
   output.shape = view.info().shape;
   if (options.offsets) {
     output.shape = {view.info().elements + 1};
-    pipeline::merge_dimensions(output);
+    pipeline::merge_dimensions(output, "_offsets");
   }
   // A running sum is no such quantity, and CF has no word for it.
   if (spec.operation == ScanOperation::sum) output.changed_text = {{"standard_name", std::nullopt}};

@@ -477,3 +477,36 @@ def test_nothing_is_said_that_the_input_does_not_say(folder):
     with h5py.File(folder / "out.h5") as file:
         for each in file.values():
             assert all(name.startswith("warpfold_") for name in each.attrs)
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_what_is_left_of_all_dimensions_has_a_name(folder, path, ranks):
+    out = folder / "out.nc"
+    above = ("compact", path, "temp", "--where", ">3", "--indices", "--append", "-o", out)
+    support.run(*above, ranks=ranks)
+    support.run(*above[:-1], f"{out}:none", "--select", "3:3", ranks=ranks)
+    support.run("scan", path, "temp", "--offsets", "--append", "-o", f"{out}:run/temp", ranks=ranks)
+    made = opened(out)
+    kept = int((opened(path).temp > 3).sum())
+    assert {name: dict(each.sizes) for name, each in made.data_vars.items()} == {
+        "temp": {"temp_kept": kept}, "temp_indices": {"temp_kept": kept},
+        "none": {"none_kept": 0}, "none_indices": {"none_kept": 0},
+    }  # fmt: skip
+    assert dict(opened(out, group="run").temp.sizes) == {"temp_offsets": 121}
+    assert "float temp(temp_kept) ;" in tool("ncdump", "-h", out)
+
+
+def test_dimensions_of_extent_1_are_as_cdo_has_them(folder, path):
+    """It warns of coordinates of dimensions that are gone."""
+    if shutil.which("cdo") is None:
+        pytest.skip("cdo is not here")
+
+    def warnings(file):
+        done = subprocess.run(["cdo", "-s", "infon", file], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return {line for line in done.stderr.splitlines() if "Warning" in line}
+
+    for axes in ("time", "lat", "time,lat,lon"):
+        words = ("--axis", axes, "--keepdims", "--force", "-o", folder / "out.nc")
+        support.run("reduce", path, "temp", "--ops", "mean,max", *words)
+        assert warnings(folder / "out.nc") <= warnings(path)
