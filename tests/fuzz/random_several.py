@@ -6,7 +6,9 @@ import numpy as np
 
 import support
 import truth
-from expected import Command, differences, mentions
+from expected import (
+    Command, compare_arrays, differences, integer_type, mentions, stored_numbers,
+)  # fmt: skip
 from random_histograms import compare_counts, counted, random_bins
 from random_views import default_view
 from reference import STATISTICS
@@ -62,14 +64,31 @@ def _histograms(values, random):
     )
 
 
+def _compactions(output):
+    """All into one file."""
+
+    def compare(results, values, indices, name):
+        found = stored_numbers(output, results["output_dataset"], integer_type(name))
+        places = support.read(output, "u64", results["indices_dataset"])
+        if not np.array_equal(places, indices):
+            return f"indices {places}, expected {indices}"
+        return compare_arrays(found, values)
+
+    return ["compact", "--indices", "-o", output], compare
+
+
 def several_command(dataset, view, random):
     """Of whole datasets: a selection seldom suits several."""
     own = default_view(dataset).values.ravel()
-    (name, *words), compare = (
-        _summaries(random) if random.random() < 0.6 else _histograms(own, random)
-    )
+    kind = random.choice(["summaries", "histograms", "compactions"], p=[0.4, 0.3, 0.3])
+    output = dataset.path.with_name("out.h5") if kind == "compactions" else None
+    (name, *words), compare = {
+        "summaries": lambda: _summaries(random),
+        "histograms": lambda: _histograms(own, random),
+        "compactions": lambda: _compactions(output),
+    }[kind]()
     datasets, read, skipped = _chosen(dataset, random)
-    conditions = list(CONDITIONS)[random.integers(len(CONDITIONS))]
+    conditions = list(CONDITIONS)[random.integers(1 if output else 0, len(CONDITIONS))]
 
     def check(outcome):
         reports = {each["dataset"]: each for each in outcome.report["datasets"]}
@@ -89,5 +108,5 @@ def several_command(dataset, view, random):
 
     words = [name, dataset.path, *datasets, "--json", "-", *words, *conditions]
     if not read:  # what the pattern names cannot be read, or is not there
-        return Command(words, mentions("no dataset of"), code=1)
-    return Command(words, check)
+        return Command(words, mentions("no dataset of"), output, code=1)
+    return Command(words, check, output)
