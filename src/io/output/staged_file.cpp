@@ -178,9 +178,9 @@ class StagedFile::Implementation {
     if (!staged_.empty()) finish();
     const std::string problem = cannot_write(target_);
     if (!file_.close()) throw_library_error(problem);
+    sync_file(temporary_.path, problem);
     if (kept_ && version_of(target_.path) != *kept_)
       throw Error(problem, "the datasets to be kept changed meanwhile", "Start again.");
-    sync_file(temporary_.path, problem);
     publish(temporary_.path, target_.path, kept_ || (target_.force && !target_.keeps_others));
     temporary_.path.clear();
   }

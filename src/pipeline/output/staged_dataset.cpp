@@ -85,16 +85,17 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
     : file_(file), writers_(1 + spec.others.size()) {
   const mpi::Communicator& communicator = file.communicator_;
   std::optional<io::StagedFile>& root_file = file.file_;
+  data_offsets_.assign(writers_.size(), nowhere);
   run_on_root(communicator, [&] {
     if (root_file)
       root_file->stage(spec);
     else
       root_file.emplace(spec);
     temporary_path_ = root_file->temporary_path();
+    for (std::size_t i = 0; i < writers_.size(); ++i)
+      data_offsets_[i] = root_file->data_offset(i).value_or(nowhere);
   });
-  for (std::size_t i = 0; i < writers_.size(); ++i)
-    data_offsets_.push_back(mpi::broadcast(
-        root_file ? root_file->data_offset(i).value_or(nowhere) : nowhere, communicator));
+  for (std::uint64_t& offset : data_offsets_) offset = mpi::broadcast(offset, communicator);
   temporary_path_ = mpi::broadcast(temporary_path_, communicator);
   run_on_all(communicator, [&] {
     for (std::size_t i = 0; i < writers_.size(); ++i)
