@@ -32,7 +32,7 @@ LIBRARY_HEADERS = [
     (r"benchmark/.*", "Google Benchmark"),
     (r"\w*intrin\.h|cpuid\.h|arm_\w+\.h", "SIMD"),
     (r"(sys|linux|asm|netinet)/.*", "system"),
-    (r"(unistd|fcntl|fnmatch|pthread|sched|signal|poll|dirent|dlfcn|termios|spawn|malloc)\.h", "system"),
+    (r"(unistd|fcntl|fnmatch|glob|pthread|sched|signal|poll|dirent|dlfcn|termios|spawn|malloc)\.h", "system"),
     (r"\w+", "standard"),
     (r"cooperative_groups", "CUDA"),
 ]

@@ -3,11 +3,20 @@
 #include <string>
 #include <vector>
 
+#include "warpfold/axis.hpp"
+
 namespace warpfold {
 
 /// A view tells which elements of a dataset count, and what their values are. Everything else sees
 /// a dataset of the selected shape whose elements are those values.
 struct ViewOptions {
+  /// Files that each have a part of the dataset, under the same name: what they have is one
+  /// dataset, each part behind the one before it along dimension `concat`. The first is the file
+  /// that is asked for. Types, other extents, and what attributes make of stored numbers must be
+  /// the same. Empty: that file alone.
+  std::vector<std::string> files;
+  Axis concat = 0;
+
   /// A hyperslab in NumPy's notation: "10:20, ::2, -1", "..., 0", as basic indexing with positive
   /// steps understands it, or by names of dimensions: "time=10:20, lat=-30.0:30.0", whole numbers
   /// as indices, others as coordinates with both bounds included; empty: everything.

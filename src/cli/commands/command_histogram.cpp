@@ -83,7 +83,7 @@ class HistogramCommand : public Command {
   }
 
   void run(const Session& session) override {
-    check(arguments_);
+    take_files(arguments_, options_.view, mpi::Communicator(session.communicator));
     if (options_.range && !options_.edges.empty())
       throw usage_error("both --range and the edges of bins are given", "",
                         "Leave out --range, or give --bins a number.");
@@ -103,9 +103,10 @@ class HistogramCommand : public Command {
       options_.run = run;
       return histogram(session.communicator, arguments_.file, datasets, options_);
     };
-    run_and_report({"histogram", arguments_.file, name}, session, common_,
-                   {arguments_.file, arguments_.datasets, "", options_.view.mask}, compute,
-                   [&](const auto& result) { return make_report(result); });
+    run_and_report(
+        {"histogram", arguments_.file, name}, session, common_,
+        {arguments_.file, arguments_.datasets, "", options_.view.mask, options_.view.files},
+        compute, [&](const auto& result) { return make_report(result); });
   }
 
   void take_bins(const std::string& text) {

@@ -102,8 +102,9 @@ class InfoCommand : public Command {
     if (listing)
       require_no_view_options();
     else
-      check(arguments_);
-    ReportOutputs outputs(session, common_, {arguments_.file, described(), "", view_.mask});
+      take_files(arguments_, view_, mpi::Communicator(session.communicator));
+    ReportOutputs outputs(session, common_,
+                          {arguments_.file, described(), "", view_.mask, view_.files});
     if (listing)
       list(session, outputs);
     else if (arguments_.several())
@@ -145,7 +146,7 @@ class InfoCommand : public Command {
 
   void require_no_view_options() {
     for (const std::string option :
-         {"--select", "--where", "--fill-value", "--raw", "--mask", "--plan", "--axis"})
+         {"--select", "--where", "--fill-value", "--raw", "--mask", "--concat", "--plan", "--axis"})
       if (application().count(option) > 0)
         throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
   }
@@ -262,7 +263,8 @@ class InfoCommand : public Command {
   }
 
   std::string text(const std::string& dataset, const Description& description) const {
-    return arguments_.file + " " + dataset + "\n" + aligned_text(rows_of(description));
+    return files_text(arguments_.file, view_) + " " + dataset + "\n" +
+           aligned_text(rows_of(description));
   }
 
   static Table csv_header() { return {{"file", "dataset", "property", "value"}}; }

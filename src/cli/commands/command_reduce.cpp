@@ -69,7 +69,7 @@ class ReduceCommand : public Command {
   }
 
   void run(const Session& session) override {
-    check(arguments_);
+    take_files(arguments_, options_.view, mpi::Communicator(session.communicator));
     if (quantile_names_.empty() && application().count("--quantile-method") > 0)
       throw usage_error("--quantile-method is given, and no quantile", "",
                         "Ask for some with --ops median,q05, or leave it out.");
@@ -108,7 +108,8 @@ class ReduceCommand : public Command {
       return reduce(session.communicator, arguments_.file, datasets, options_);
     };
     run_and_report({"reduce", arguments_.file, name}, session, common_,
-                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask},
+                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask,
+                    options_.view.files},
                    compute, [&](const auto& result) { return make_report(result); });
   }
 

@@ -5,6 +5,7 @@
 
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
+#include "pipeline/datasets/concatenation.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -27,6 +28,16 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
       ->type_name("...");
   command.add_flag("--all", arguments.datasets.all,
                    "All datasets of the file; those that can't be read are skipped");
+  add_text_option(command, "--concat", "K|NAME",
+                  "Take FILE... DATASET: a dataset of several files, or patterns of them, each "
+                  "file's part behind the one before it along this dimension",
+                  [&arguments](const std::string& text) {
+                    const std::vector<Axis> axes = parse_axes("--concat", text);
+                    if (axes.size() != 1)
+                      throw usage_error("bad --concat '" + text + "'",
+                                        "files go on along one dimension", "Try --concat 0.");
+                    arguments.concat = axes.front();
+                  });
 }
 
 void check(const DatasetArguments& arguments) {
@@ -37,6 +48,24 @@ void check(const DatasetArguments& arguments) {
     throw usage_error("DATASET is required", "",
                       "Name datasets, a pattern of them, or --all; 'warpfold info " +
                           arguments.file + "' lists what there is.");
+}
+
+void take_files(DatasetArguments& arguments, ViewOptions& view,
+                const mpi::Communicator& communicator) {
+  check(arguments);
+  if (!arguments.concat) return;
+  std::vector<std::string>& names = arguments.datasets.names;
+  std::vector<std::string> files{arguments.file};
+  if (!names.empty()) {
+    files.insert(files.end(), names.begin(), names.end() - 1);
+    names.erase(names.begin(), names.end() - 1);
+  }
+  if (arguments.several())
+    throw usage_error("--concat takes one dataset", "several are asked for",
+                      "Name files, and the dataset behind them.");
+  view.concat = *arguments.concat;
+  view.files = pipeline::matching_files(files, communicator);
+  arguments.file = view.files.front();
 }
 
 void add_view_options(CLI::App& command, ViewOptions& options) {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
+#include "mpi/communicator.hpp"
+#include "warpfold/axis.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/dataset_choice.hpp"
 #include "warpfold/output_options.hpp"
@@ -16,6 +19,7 @@ namespace warpfold::cli {
 struct DatasetArguments {
   std::string file;
   DatasetChoice datasets;
+  std::optional<Axis> concat;  ///< the dimension of --concat, with which FILE DATASET... are files
 
   /// Tells whether they may stand for other than the one dataset that has their name: their report
   /// is one of several datasets then.
@@ -24,11 +28,16 @@ struct DatasetArguments {
   const std::string& dataset() const { return datasets.names.front(); }
 };
 
-/// Adds FILE DATASET... and --all.
+/// Adds FILE DATASET..., --all and --concat.
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments);
 
 /// Throws a usage Error where no dataset is named, or some are and all are asked for, too.
 void check(const DatasetArguments& arguments);
+
+/// Does check(); has the view, with --concat, take the files that all names but the last stand for.
+/// Collective; throws the same Error on every rank.
+void take_files(DatasetArguments& arguments, ViewOptions& view,
+                const mpi::Communicator& communicator);
 
 /// Adds --select, --where, --fill-value, --raw and --mask.
 void add_view_options(CLI::App& command, ViewOptions& options);

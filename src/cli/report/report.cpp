@@ -108,6 +108,10 @@ Json json_head(const DatasetRun& run) {
 
 void describe_view(Json& document, const ViewOptions& options, const AppliedAttributes& applied,
                    ElementType stored, ElementType values) {
+  if (!options.files.empty()) {
+    document["files"] = options.files;
+    std::visit([&](const auto& axis) { document["concat"] = axis; }, options.concat);
+  }
   if (!options.select.empty()) document["select"] = options.select;
   if (!options.where.empty()) document["where"] = options.where;
   if (options.raw) document["raw"] = true;
@@ -159,12 +163,18 @@ std::string run_note(const RunReport& run) {
   return note;
 }
 
+std::string files_text(const std::string& file, const ViewOptions& view) {
+  const std::size_t more = view.files.size() - std::min<std::size_t>(view.files.size(), 1);
+  if (more == 0) return file;
+  return fmt::format("{} and {} more file{},", file, more, more == 1 ? "" : "s");
+}
+
 Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std::string& lines,
                       const Json& members, bool timings) {
   Report report;
   report.note = run_note(run.run);
-  report.text = fmt::format("{} {}: {}, {}, {}\n", run.file, run.dataset, format_text(run.format),
-                            extent_text(run.shape), run_text(run.run)) +
+  report.text = fmt::format("{} {}: {}, {}, {}\n", files_text(run.file, view), run.dataset,
+                            format_text(run.format), extent_text(run.shape), run_text(run.run)) +
                 applied_line(run.applied) + lines + timings_text(run.run, timings);
   report.json = json_head(run);
   describe_view(report.json, view, run.applied, run.format.type, run.value_type);

@@ -76,6 +76,9 @@ std::string run_text(const RunReport& run);
 /// Notes a backend that was not the first choice, and a binding that slows the run.
 std::string run_note(const RunReport& run);
 
+/// Names the file that was read, and says how many more were.
+std::string files_text(const std::string& file, const ViewOptions& view);
+
 /// Makes the report of a run on one dataset but for its CSV: the `lines` of its text and the
 /// `members` of its JSON, "results" among them, are the command's own.
 Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std::string& lines,

@@ -56,6 +56,7 @@ bool replaces_source(const std::filesystem::path& report, const UsedFiles& used)
   std::error_code missing;
   if (used.input.empty() || !std::filesystem::is_regular_file(report, missing)) return false;
   std::set<std::string> files = pipeline::files_read(used.input, used.datasets);
+  for (const std::string& file : used.files) files.merge(pipeline::files_read(file, used.datasets));
   if (!used.mask.empty()) {
     const auto [file, dataset] = pipeline::parse_mask_name(used.mask, used.input);
     files.insert(file);

@@ -35,7 +35,8 @@ struct UsedFiles {
   std::string input;
   DatasetChoice datasets;  ///< of the input
   std::string output;
-  std::string mask = {};  ///< as ViewOptions have it
+  std::string mask = {};                ///< as ViewOptions have it
+  std::vector<std::string> files = {};  ///< likewise
 };
 
 /// Report outputs are what a command's report goes to.

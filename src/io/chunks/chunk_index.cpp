@@ -3,10 +3,14 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <map>
+#include <utility>
 
 #include "io/chunks/chunk_coordinates.hpp"
 #include "io/chunks/chunk_lookup.hpp"
+#include "io/chunks/chunk_parts.hpp"
 #include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_parts.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
@@ -69,9 +73,53 @@ void mark_unfiltered_edges(const DatasetInfo& info, const ChunkGrid& grid, Chunk
       chunks[i].skipped_filters = all_filters;
 }
 
+/// Has what the files of a dataset's parts say of the chunks that are selected, read when it is
+/// asked for.
+class PartIndices {
+ public:
+  explicit PartIndices(const DatasetInfo& info) : parts_(info) {
+    for (PartSelection& each : parts_of(*info.parts, selection_of(info)))
+      selections_.emplace(each.part, std::move(each.selection));
+  }
+
+  const StoredChunk& find(std::uint64_t number) {
+    const auto [part, number_in_part] = parts_.place_of(number);
+    Index& index = indices_[part];
+    if (index.chunks.empty()) index = read(part);
+    return index.chunks[index.grid.position_of(number_in_part).value()];
+  }
+
+ private:
+  struct Index {
+    ChunkGrid grid;
+    std::vector<StoredChunk> chunks;
+  };
+
+  Index read(std::size_t part) const {
+    DatasetInfo info = parts_.part(part);
+    take_selection(info, selections_.at(part));
+    const ChunkGrid grid = grid_of(info);
+    return {grid, read_chunk_index(info, {0, grid.chunks()})};
+  }
+
+  ChunkParts parts_;
+  std::map<std::size_t, Selection> selections_;
+  std::map<std::size_t, Index> indices_;
+};
+
+std::vector<StoredChunk> read_part_indices(const DatasetInfo& info, ChunkRun run) {
+  const ChunkGrid grid = grid_of(info);
+  PartIndices indices(info);
+  std::vector<StoredChunk> chunks;
+  for (std::uint64_t position = run.first; position < run.end(); ++position)
+    chunks.push_back(indices.find(grid.number_at(position)));
+  return chunks;
+}
+
 }  // namespace
 
 std::vector<StoredChunk> read_chunk_index(const DatasetInfo& info, ChunkRun run) {
+  if (info.parts) return read_part_indices(info, run);
   if (run.count == 0 || info.stored_bytes == 0) return std::vector<StoredChunk>(run.count);
   const std::string problem = cannot_read(info.file, info.name);
   const LibraryScope scope;

@@ -10,7 +10,7 @@ namespace warpfold::io {
 
 /// Tells where a chunk's bytes lie.
 struct StoredChunk {
-  std::uint64_t address = 0;          ///< of its first byte in the file, a user block included
+  std::uint64_t address = 0;          ///< of its first byte in its file, a user block included
   std::uint32_t bytes = 0;            ///< as stored; 0: never written
   std::uint32_t skipped_filters = 0;  ///< bit i: filter i of the pipeline was not applied
 

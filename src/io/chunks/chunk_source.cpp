@@ -1,9 +1,6 @@
 #include "io/chunks/chunk_source.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <type_traits>
 
@@ -12,8 +9,11 @@
 #include "io/chunks/chunk_coordinates.hpp"
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_index.hpp"
+#include "io/chunks/chunk_parts.hpp"
 #include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_parts.hpp"
 #include "io/files/coalescing.hpp"
+#include "io/files/file_series.hpp"
 #include "io/files/posix_file.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -59,11 +59,15 @@ class ChunkSource::Implementation {
         grid_(grid_of(info)),
         chunk_bytes_(chunk_bytes_of(info)),
         mine_(mine),
+        parts_(info),
+        files_(stored_files(info), problem_),
         chunks_(read_chunk_index(info, mine)),
         max_stored_bytes_(
-            chunks_.empty() ? 0 : std::ranges::max(chunks_, {}, &StoredChunk::bytes).bytes),
-        file_(::open(info.stored_file.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (!file_) throw Error(problem_, describe_errno(errno), "");
+            chunks_.empty() ? 0 : std::ranges::max(chunks_, {}, &StoredChunk::bytes).bytes) {
+    for (std::uint64_t i = 0; i < chunks_.size(); ++i) {
+      const std::size_t part = parts_.place_of(grid_.number_at(mine.first + i)).part;
+      chunks_[i].address = files_.address_of({part, chunks_[i].address});
+    }
   }
 
   const DatasetInfo& info() const { return info_; }
@@ -106,14 +110,19 @@ class ChunkSource::Implementation {
   }
 
   TransferResult read(FileBytes bytes, std::span<std::byte> out) const {
-    return read_at(file_.get(), bytes.address, out);
+    return files_.read(bytes.address, out);
   }
+
+  /// Byte of the chunk's file that has an address.
+  std::uint64_t offset_of(std::uint64_t address) const { return files_.place_of(address).offset; }
 
   [[noreturn]] void refuse(std::uint64_t number, const std::string& why,
                            const std::string& suggestion) const {
-    throw Error(problem_,
-                ChunkCoordinates(info_).name(number) + " at byte " +
-                    std::to_string(chunk(number).address) + ": " + why,
+    const ChunkParts::Place place = parts_.place_of(number);
+    const DatasetInfo& part = parts_.part(place.part);
+    throw Error(cannot_read(part.file, part.name),
+                ChunkCoordinates(part).name(place.number) + " at byte " +
+                    std::to_string(offset_of(chunk(number).address)) + ": " + why,
                 suggestion);
   }
 
@@ -127,9 +136,10 @@ class ChunkSource::Implementation {
   ChunkGrid grid_;
   std::uint64_t chunk_bytes_;
   ChunkRun mine_;
-  std::vector<StoredChunk> chunks_;
+  ChunkParts parts_;
+  mutable FileSeries files_;         ///< one for each part
+  std::vector<StoredChunk> chunks_;  ///< with addresses in them
   std::uint64_t max_stored_bytes_;
-  FileDescriptor file_;
 };
 
 class ChunkSource::Reader::Implementation {
@@ -198,7 +208,8 @@ class ChunkSource::Reader::Implementation {
     const std::uint64_t number = staged_[missed->owner].number;
     if (result.error != 0) source_.refuse(number, describe_errno(result.error), "");
     source_.refuse(number,
-                   "the file ends at byte " + std::to_string(reached) + ", before the chunk does",
+                   "the file ends at byte " + std::to_string(source_.offset_of(reached)) +
+                       ", before the chunk does",
                    copy_again);
   }
 

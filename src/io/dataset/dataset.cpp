@@ -6,14 +6,22 @@
 #include <utility>
 
 #include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_parts.hpp"
 #include "io/dataset/library_dataset.hpp"
 #include "io/files/byte_reader.hpp"
 #include "io/files/byte_runs.hpp"
+#include "io/files/kept_open.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
+namespace {
+
+/// For each the library keeps a row of chunks in memory.
+constexpr std::size_t most_open_in_library = 4;
+
+}  // namespace
 
 class Dataset::Implementation {
  public:
@@ -31,21 +39,35 @@ class Dataset::Implementation {
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
   }
 
+  Implementation(const std::vector<std::string>& files, const std::string& name,
+                 std::size_t dimension, ReadPath path,
+                 const std::function<void(const DatasetInfo&)>& look)
+      : problem_(cannot_read(files.front(), name)) {
+    std::vector<DatasetInfo> infos;
+    for (const std::string& file : files) {
+      Implementation one(file, name, path);
+      if (look) look(one.info());
+      versions_.merge(one.versions_);
+      infos.push_back(std::move(one.info_));
+    }
+    info_ = concatenated(std::move(infos), dimension);
+    info_.files = files;
+    info_.concatenated_along = dimension;
+    take_path(info_, path, problem_);
+    open_parts();
+  }
+
   explicit Implementation(const DatasetInfo& known)
-      : problem_(cannot_read(known.file, known.name)),
-        versions_{{known.stored_file, version_of(known.stored_file)}},
-        info_(known) {
+      : problem_(cannot_read(known.file, known.name)), info_(known) {
+    open_parts();
+    for (const std::string& file : stored_files(info_)) versions_.emplace(file, version_of(file));
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
-    if (info_.path == ReadPath::library) open_library();
+    if (is_whole() && info_.path == ReadPath::library) open_library();
   }
 
   const DatasetInfo& info() const { return info_; }
 
-  void take_as_unsigned() {
-    if (!info_.marked_unsigned || info_.taken_as_unsigned) return;
-    info_.taken_as_unsigned = true;
-    info_.format.type = unsigned_type(info_.format.type);
-  }
+  void take_as_unsigned() { io::take_as_unsigned(info_); }
 
   void select(const Selection& selection) { take_selection(info_, selection); }
 
@@ -53,21 +75,17 @@ class Dataset::Implementation {
     require_inside(range);
     require_fitting(range.count, out.size());
     if (range.count == 0) return;
-    if (!bytes_) return read_by_library(range, out);
+    if (!bytes_ && !open_parts_) return read_by_library(range, out);
     if (const auto address = address_of_run(range)) return bytes_->read(*address, out);
     for_each_part(range, out, [this](const Selection& part, std::span<std::byte> there) {
-      read_bytes(part, there);
+      read_stored(part, there);
     });
   }
 
   void read(const Hyperslab& box, std::span<std::byte> out) {
     require_inside(box);
     require_fitting(box.elements(), out.size());
-    if (out.empty()) return;
-    const Selection part = part_of_box(info_, box);
-    if (bytes_) return read_bytes(part, out);
-    const LibraryScope scope;
-    library().read(part, out);
+    if (!out.empty()) read_stored(part_of_box(info_, box), out);
   }
 
   void choose_cache(FileCache cache) {
@@ -140,6 +158,7 @@ class Dataset::Implementation {
   /// Tells where a range begins in the file, if its elements follow one another there and bytes are
   /// read directly.
   std::optional<std::uint64_t> address_of_run(ElementRange range) const {
+    if (!bytes_) return std::nullopt;
     if (info_.selection.empty()) return info_.file_offset.value() + range.first * element_bytes();
     const std::uint64_t run_elements = layout_of(info_.selection).run_bytes() / element_bytes();
     if (range.first / run_elements != (range.end() - 1) / run_elements) return std::nullopt;
@@ -189,8 +208,47 @@ class Dataset::Implementation {
     }
   }
 
-  void read_bytes(const Selection& part, std::span<std::byte> out) {
-    read_part(*bytes_, layout_of(part), out);
+  /// Reads stored elements, some.
+  void read_stored(const Selection& part, std::span<std::byte> out) {
+    if (bytes_) return read_part(*bytes_, layout_of(part), out);
+    if (open_parts_) return read_of_parts(part, out);
+    const LibraryScope scope;
+    library().read(part, out);
+  }
+
+  /// What parts have lies in `out` side by side, in rows of the dimensions before theirs.
+  void read_of_parts(const Selection& selection, std::span<std::byte> out) {
+    const std::size_t dimension = info_.parts->dimension;
+    std::uint64_t rows = 1;
+    for (std::size_t d = 0; d < dimension; ++d) rows *= selection[d].count;
+    const std::uint64_t row_bytes = out.size() / rows;
+    const std::uint64_t index_bytes = row_bytes / selection[dimension].count;
+    std::vector<std::byte> packed;
+    for (const PartSelection& each : parts_of(*info_.parts, selection)) {
+      const std::uint64_t begin = each.before * index_bytes;
+      const std::uint64_t bytes = each.selection[dimension].count * index_bytes;
+      const auto part = open_parts_->get(each.part);
+      if (rows == 1) {
+        part->read_stored(each.selection, out.subspan(begin, bytes));
+        continue;
+      }
+      packed.resize(rows * bytes);
+      part->read_stored(each.selection, packed);
+      for (std::uint64_t row = 0; row < rows; ++row)
+        std::ranges::copy(std::span(packed).subspan(row * bytes, bytes),
+                          out.subspan(row * row_bytes + begin).begin());
+    }
+  }
+
+  bool is_whole() const { return !info_.parts && info_.files.empty(); }
+
+  void open_parts() {
+    if (!info_.parts) return;
+    open_parts_.emplace(info_.path == ReadPath::library ? most_open_in_library : most_files_open(),
+                        [parts = info_.parts](std::size_t part) {
+                          const LibraryScope scope;
+                          return std::make_shared<Implementation>(parts->infos[part]);
+                        });
   }
 
   LibraryDataset& library() {
@@ -219,11 +277,19 @@ class Dataset::Implementation {
   std::optional<LibraryDataset> library_;
   DatasetInfo info_;
   std::optional<ByteReader> bytes_;  ///< where elements are read directly
+  std::optional<KeptOpen<Implementation>> open_parts_;
 };
 
 Dataset::Dataset(const std::string& file, const std::string& name, ReadPath path) {
   const LibraryScope scope;
   implementation_ = std::make_unique<Implementation>(file, name, path);
+}
+
+Dataset::Dataset(const std::vector<std::string>& files, const std::string& name,
+                 std::size_t dimension, ReadPath path,
+                 const std::function<void(const DatasetInfo&)>& look) {
+  const LibraryScope scope;
+  implementation_ = std::make_unique<Implementation>(files, name, dimension, path, look);
 }
 
 Dataset::Dataset(const DatasetInfo& known) {

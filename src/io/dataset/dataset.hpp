@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,6 +21,8 @@
 #include "warpfold/core/read_path.hpp"
 
 namespace warpfold::io {
+
+struct DatasetParts;
 
 enum class Layout : std::uint8_t { compact, contiguous, chunked, external, virtual_ };
 
@@ -54,7 +57,23 @@ struct DatasetInfo {
   /// behind it in `format`; none where nothing is allocated or the stored bits are not those of
   /// `format`.
   std::optional<std::uint64_t> file_offset;
+  /// Datasets that lie one behind another in it, and are read in its place; null where none do.
+  std::shared_ptr<const DatasetParts> parts;
+  /// Files whose datasets were concatenated along a dimension, `file` the first; empty for one
+  /// file.
+  std::vector<std::string> files;
+  std::size_t concatenated_along = 0;
 };
+
+/// Parts differ in their extents along one dimension alone; each has elements and selects all.
+struct DatasetParts {
+  std::size_t dimension = 0;
+  std::vector<std::uint64_t> first;  ///< index along it, of each
+  std::vector<DatasetInfo> infos;
+};
+
+/// Makes integers that are marked as unsigned such: `format` is of unsigned ones from now on.
+void take_as_unsigned(DatasetInfo& info);
 
 /// Lists all files that must stay as they are for the dataset to be read.
 std::set<std::string> input_files(const DatasetInfo& info);
@@ -94,6 +113,13 @@ class Dataset {
   /// path that is not open to the dataset.
   Dataset(const std::string& file, const std::string& name, ReadPath path = ReadPath::automatic);
 
+  /// Opens the datasets called `name` of several files as one, each behind the one before it along
+  /// `dimension`. `look` is called with the description of each, its file open. Throws as for one
+  /// file, and an Error that names two files where their types, or other extents, are not the same.
+  Dataset(const std::vector<std::string>& files, const std::string& name, std::size_t dimension,
+          ReadPath path = ReadPath::automatic,
+          const std::function<void(const DatasetInfo&)>& look = {});
+
   /// Opens a dataset that another process has described, of the same file: without the HDF5 library
   /// unless that is its path. Throws Error.
   explicit Dataset(const DatasetInfo& known);
@@ -103,7 +129,6 @@ class Dataset {
 
   const DatasetInfo& info() const;
 
-  /// Makes integers that are marked as unsigned such: `format` is of unsigned ones from now on.
   void take_as_unsigned();
 
   /// Makes a part of the stored elements all there are from now on: a slice for each dimension of

@@ -104,8 +104,6 @@ void require_stored_whole(const DatasetInfo& info, std::size_t element_bytes,
               copy_again);
 }
 
-/// The index of chunks is kept in memory, 16 bytes each.
-constexpr std::uint64_t max_chunks = std::uint64_t{1} << 25;
 /// Each takes memory for what it leaves to the next one; real pipelines have three or four.
 constexpr std::size_t max_filters = 8;
 /// A slab has as many, which takes at least a chunk.
@@ -113,8 +111,8 @@ constexpr std::uint64_t max_chunk_bytes = std::uint64_t{1} << 30;
 
 std::string reason_against_chunks(const DatasetInfo& info) {
   if (chunk_bytes_of(info) > max_chunk_bytes) return "its chunks have more than 1 GiB";
-  if (grid_of(info).chunks() > max_chunks) {
-    return "it has more than " + std::to_string(max_chunks) + " chunks";
+  if (grid_of(info).chunks() > most_chunks) {
+    return "it has more than " + std::to_string(most_chunks) + " chunks";
   }
   if (info.filters.size() > max_filters) {
     return "it has more than " + std::to_string(max_filters) + " filters";
@@ -227,6 +225,12 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
                     : member ? "it is one member of compound elements"
                              : "its integers are narrower than their bytes");
   return info;
+}
+
+void take_as_unsigned(DatasetInfo& info) {
+  if (!info.marked_unsigned || info.taken_as_unsigned) return;
+  info.taken_as_unsigned = true;
+  info.format.type = unsigned_type(info.format.type);
 }
 
 void take_path(DatasetInfo& info, ReadPath wanted, const std::string& problem) {

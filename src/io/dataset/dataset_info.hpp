@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "io/hdf5/hdf5_type.hpp"
 
 namespace warpfold::io {
+
+/// The index of chunks is kept in memory, 16 bytes each.
+inline constexpr std::uint64_t most_chunks = std::uint64_t{1} << 25;
 
 /// Returns the extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
 std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);

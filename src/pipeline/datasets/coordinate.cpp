@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "core/base/text.hpp"
@@ -24,8 +25,7 @@ ViewOptions unpacked() {
 
 }  // namespace
 
-Coordinate::Coordinate(const std::string& file, const std::string& dataset)
-    : dataset_(file, dataset) {
+Coordinate::Coordinate(io::Dataset dataset) : dataset_(std::move(dataset)) {
   dataset_.take_as_unsigned();
   decoding_ = interpret(dataset_.info(), unpacked()).decoding;
 }

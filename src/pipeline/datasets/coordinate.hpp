@@ -16,8 +16,8 @@ namespace warpfold::pipeline {
 /// The coordinate of a dimension: a number for each of its indices, unpacked. For one rank.
 class Coordinate {
  public:
-  /// Opens the dataset of one dimension that holds it. Throws Error.
-  Coordinate(const std::string& file, const std::string& dataset);
+  /// Takes the dataset of one dimension that holds it. Throws Error.
+  explicit Coordinate(io::Dataset dataset);
 
   /// Counts its values; 0 for a dataset that is none, as it has other than one dimension.
   std::uint64_t size() const;

@@ -1,5 +1,6 @@
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -16,7 +17,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Filter, id, name, available, parameters)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, file, name, stored_file, format, stored_type,
                                    marked_unsigned, taken_as_unsigned, stored_shape, selection,
                                    shape, elements, layout, chunk_shape, filters, stored_bytes,
-                                   fill, partial_edge_chunks_filtered, path, path_reason)
+                                   fill, partial_edge_chunks_filtered, path, path_reason, files,
+                                   concatenated_along)
 
 }  // namespace io
 
@@ -25,26 +27,43 @@ namespace {
 
 using nlohmann::json;
 
-std::string packed(const io::DatasetInfo& info) {
+json to_json(const io::DatasetInfo& info) {
   json document = info;
   if (info.file_offset) document["file_offset"] = *info.file_offset;
-  std::string bytes;
-  json::to_msgpack(document, bytes);
-  return bytes;
+  if (info.parts) {
+    document["dimension"] = info.parts->dimension;
+    document["first"] = info.parts->first;
+    for (const io::DatasetInfo& part : info.parts->infos)
+      document["parts"].push_back(to_json(part));
+  }
+  return document;
 }
 
-io::DatasetInfo unpacked(const std::string& bytes) {
-  const json document = json::from_msgpack(bytes);
+io::DatasetInfo from_json(const json& document) {
   auto info = document.get<io::DatasetInfo>();
   if (document.contains("file_offset")) document["file_offset"].get_to(info.file_offset.emplace());
+  if (document.contains("parts")) {
+    const auto parts = std::make_shared<io::DatasetParts>();
+    document["dimension"].get_to(parts->dimension);
+    document["first"].get_to(parts->first);
+    for (const json& part : document["parts"]) parts->infos.push_back(from_json(part));
+    info.parts = parts;
+  }
   return info;
+}
+
+std::string packed(const io::DatasetInfo& info) {
+  std::string bytes;
+  json::to_msgpack(to_json(info), bytes);
+  return bytes;
 }
 
 }  // namespace
 
 io::DatasetInfo share_from_root(const io::DatasetInfo& info,
                                 const mpi::Communicator& communicator) {
-  return unpacked(mpi::broadcast(communicator.is_root() ? packed(info) : "", communicator));
+  return from_json(
+      json::from_msgpack(mpi::broadcast(communicator.is_root() ? packed(info) : "", communicator)));
 }
 
 io::Dataset open_everywhere(const std::string& file, const std::string& name,

@@ -7,6 +7,7 @@
 
 #include "core/values/ordered_key.hpp"
 #include "core/values/value_filters.hpp"
+#include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/run/collective.hpp"
@@ -95,7 +96,11 @@ std::vector<std::string> packing_attributes(const DatasetView& view) {
 
 io::Dataset open_selected(const std::string& file, const std::string& name,
                           const ViewOptions& options, ReadPath path) {
-  io::Dataset dataset(file, name, path);
+  if (!options.files.empty() && options.files.front() != file)
+    throw usage_error("the first of the view's files is not '" + file + "'", "",
+                      "Begin with the file.");
+  io::Dataset dataset = options.files.empty() ? io::Dataset(file, name, path)
+                                              : open_concatenated(name, options, path);
   if (!options.raw) dataset.take_as_unsigned();
   dataset.select(make_selection(options.select, dataset.info()));
   return dataset;

@@ -12,6 +12,7 @@
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dimensions.hpp"
+#include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/coordinate.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -87,10 +88,10 @@ class CoordinateSlice {
            (is_coordinate(parts_[0]) || (is_range() && is_coordinate(parts_[1])));
   }
 
-  std::string of_indices(const std::string& file, const io::DimensionName& dimension,
-                         std::uint64_t extent) const {
-    if (dimension.coordinate.empty()) refuse("has a coordinate for a dimension that has none");
-    Coordinate coordinate(file, dimension.coordinate);
+  std::string of_indices(const io::DatasetInfo& info, const Found& found) const {
+    if (found.name.coordinate.empty()) refuse("has a coordinate for a dimension that has none");
+    Coordinate coordinate(open_coordinate(info, found.dimension, found.name.coordinate));
+    const std::uint64_t extent = info.stored_shape[found.dimension];
     if (coordinate.size() != extent || extent == 0)
       refuse("has a coordinate for a dimension that has no coordinate for each index");
     return is_range() ? range_of(coordinate) : index_of(coordinate);
@@ -190,6 +191,17 @@ std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::Dat
   return numbers;
 }
 
+std::size_t stored_dimension(const Axis& axis, const io::DatasetInfo& info) {
+  if (const auto* name = std::get_if<std::string>(&axis))
+    return find_dimension(*name, io::read_dimension_names(info.file, info.name), info).dimension;
+  const auto dimensions = static_cast<std::int64_t>(info.stored_shape.size());
+  const std::int64_t number = std::get<std::int64_t>(axis);
+  if (number < -dimensions || number >= dimensions)
+    throw usage_error("'" + info.name + "' has no dimension " + std::to_string(number),
+                      "it has " + std::to_string(dimensions), "Give one of its dimensions.");
+  return static_cast<std::size_t>(number < 0 ? number + dimensions : number);
+}
+
 std::vector<std::string> dimension_names(const io::DatasetInfo& info) {
   std::vector<std::string> names;
   for (const Names& each : names_of(info)) names.push_back(shown(each));
@@ -205,7 +217,8 @@ std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& inf
     const std::uint64_t extent = info.stored_shape[descriptions.size() - 1];
     if (names.front().coordinate.empty() || extent == 0) continue;
     try {
-      Coordinate coordinate(info.stored_file, names.front().coordinate);
+      Coordinate coordinate(
+          open_coordinate(info, descriptions.size() - 1, names.front().coordinate));
       if (coordinate.size() != extent) continue;
       description.first = coordinate.at(0);
       description.last = coordinate.at(extent - 1);
@@ -222,15 +235,14 @@ Selection make_selection(const std::string& text, const io::DatasetInfo& info) {
   const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
   std::vector<std::string> slices(info.stored_shape.size());
   for (const NamedSlice& each : named) {
-    const auto [d, dimension] = find_dimension(each.name, names, info);
+    const Found found = find_dimension(each.name, names, info);
+    const std::size_t d = found.dimension;
     if (!slices[d].empty())
       throw usage_error("bad selection '" + text + "'",
                         "'" + each.name + "' is a dimension that has another part, too",
                         "Name each dimension once.");
     const CoordinateSlice slice(text, each);
-    slices[d] = slice.by_coordinate()
-                    ? slice.of_indices(info.stored_file, dimension, info.stored_shape[d])
-                    : each.slice;
+    slices[d] = slice.by_coordinate() ? slice.of_indices(info, found) : each.slice;
   }
   for (std::string& slice : slices)
     if (slice.empty()) slice.push_back(':');

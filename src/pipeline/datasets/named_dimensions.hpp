@@ -18,6 +18,10 @@ namespace warpfold::pipeline {
 std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::DatasetInfo& info,
                                        const mpi::Communicator& communicator);
 
+/// Returns the number of a dimension of info.stored_shape. For one rank; throws a usage Error where
+/// there is no such one.
+std::size_t stored_dimension(const Axis& axis, const io::DatasetInfo& info);
+
 /// Returns the name of each dimension of info.shape, empty where it has none. For one rank; throws
 /// Error.
 std::vector<std::string> dimension_names(const io::DatasetInfo& info);

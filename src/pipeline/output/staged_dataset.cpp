@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -54,7 +55,8 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
   output.attributes_from = {input.file, input.name};
   for (const Slice& selected : io::selection_of(input)) output.dimensions.push_back({selected});
   output.dropped_attributes = std::move(dropped);
-  output.text_attributes.emplace_back("warpfold_input", input.file + ":" + input.name);
+  const std::string file = input.files.empty() ? input.file : joined(input.files, ",");
+  output.text_attributes.emplace_back("warpfold_input", file + ":" + input.name);
   return output;
 }
 

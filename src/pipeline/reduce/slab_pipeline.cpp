@@ -86,14 +86,13 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& 
 }
 
 void read_through_library(io::Dataset& dataset, const Run& run) {
-  const io::DatasetInfo info = dataset.info();
+  io::DatasetInfo info = dataset.info();
   if (run.options.read_path != ReadPath::automatic)
     throw Error("can't read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
                 "one chunk is more than the device memory allowed holds",
                 "Raise `device_memory_bytes`, or leave out `read_path`.");
-  dataset = open_everywhere(info.file, info.name, run.communicator, ReadPath::library);
-  if (info.taken_as_unsigned) dataset.take_as_unsigned();
-  dataset.select(io::selection_of(info));
+  info.path = ReadPath::library;
+  run_on_all(run.communicator, [&] { dataset = io::Dataset(info); });
 }
 
 /// Gives cores pieces of slabs.

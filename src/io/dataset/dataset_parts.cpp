@@ -1,0 +1,178 @@
+#include "io/dataset/dataset_parts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/layout/partition.hpp"
+#include "io/dataset/dataset_info.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  std::string text;
+  for (const std::uint64_t extent : shape)
+    text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  return shape.empty() ? "no dimensions" : text;
+}
+
+[[noreturn]] void throw_different(const DatasetInfo& first, const DatasetInfo& other,
+                                  const std::string& what, const std::string& of_first,
+                                  const std::string& of_other) {
+  throw Error(
+      "cannot concatenate '" + first.name + "' of '" + first.file + "' and '" + other.file + "'",
+      "their " + what + " differ: " + of_first + " and " + of_other, "Leave out one of them.");
+}
+
+void require_alike(const DatasetInfo& first, const DatasetInfo& other, std::size_t dimension) {
+  if (other.format != first.format || other.stored_type != first.stored_type)
+    throw_different(first, other, "types", first.stored_type, other.stored_type);
+  if (other.marked_unsigned != first.marked_unsigned)
+    throw_different(first, other, "attributes _Unsigned",
+                    first.marked_unsigned ? "true" : "not true",
+                    other.marked_unsigned ? "true" : "not true");
+  std::vector<std::uint64_t> shape = other.stored_shape;
+  if (shape.size() == first.stored_shape.size()) shape[dimension] = first.stored_shape[dimension];
+  if (shape != first.stored_shape)
+    throw_different(first, other, "shapes", shape_text(first.stored_shape),
+                    shape_text(other.stored_shape));
+}
+
+bool have_equal_chunks(const DatasetInfo& one, const DatasetInfo& other) {
+  const auto equal_filters = [](const Filter& a, const Filter& b) {
+    return a.id == b.id && (a.id == filter_id::deflate || a.parameters == b.parameters);
+  };
+  return other.path == one.path && other.layout == one.layout &&
+         other.chunk_shape == one.chunk_shape && other.fill == one.fill &&
+         other.partial_edge_chunks_filtered == one.partial_edge_chunks_filtered &&
+         std::ranges::equal(other.filters, one.filters, equal_filters);
+}
+
+/// Says why the chunks of parts do not form one grid, or nothing.
+std::string reason_against_grid(const DatasetParts& parts) {
+  const DatasetInfo& front = parts.infos.front();
+  std::uint64_t chunks = 0;
+  for (const DatasetInfo& info : parts.infos) {
+    if (!have_equal_chunks(front, info))
+      return "'" + front.file + "' and '" + info.file + "' store it in different ways";
+    const bool last = &info == &parts.infos.back();
+    if (!last && info.stored_shape[parts.dimension] % front.chunk_shape[parts.dimension] != 0)
+      return "the chunks at the end of '" + info.file + "' are not whole";
+    chunks += grid_of(info).chunks();
+  }
+  return chunks > most_chunks ? "it has more than " + std::to_string(most_chunks) + " chunks" : "";
+}
+
+void choose_path(DatasetInfo& info, const DatasetParts& parts) {
+  const auto has_path = [](ReadPath path) {
+    return [path](const DatasetInfo& part) { return part.path == path; };
+  };
+  const DatasetInfo& front = parts.infos.front();
+  const auto by_library = std::ranges::find_if(parts.infos, has_path(ReadPath::library));
+  info.path_reason = "";
+  if (by_library != parts.infos.end())
+    info.path_reason = by_library->path_reason;
+  else if (front.layout == Layout::chunked)
+    info.path_reason = reason_against_grid(parts);
+  else if (!std::ranges::all_of(parts.infos,
+                                [&](const auto& part) { return part.layout == front.layout; }))
+    info.path_reason = "its files store it in different ways";
+  info.path = info.path_reason.empty() ? front.path : ReadPath::library;
+}
+
+/// Takes parts of parts where they go on along the same dimension.
+std::vector<DatasetInfo> flattened(std::vector<DatasetInfo> infos, std::size_t dimension) {
+  std::vector<DatasetInfo> flat;
+  for (DatasetInfo& info : infos) {
+    if (info.stored_shape[dimension] == 0) continue;
+    if (info.parts && info.parts->dimension == dimension) {
+      flat.insert(flat.end(), info.parts->infos.begin(), info.parts->infos.end());
+      continue;
+    }
+    if (info.parts) info.path = ReadPath::library;
+    flat.push_back(std::move(info));
+  }
+  return flat;
+}
+
+}  // namespace
+
+DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension) {
+  DatasetInfo whole = infos.front();
+  if (dimension >= whole.stored_shape.size())
+    throw usage_error(
+        "cannot concatenate '" + whole.name + "' along dimension " + std::to_string(dimension),
+        "it has " + shape_text(whole.stored_shape), "Name one of its dimensions.");
+  std::set<std::string> files;
+  std::uint64_t extent = 0;
+  whole.stored_bytes = 0;
+  whole.elements = 0;
+  for (const DatasetInfo& info : infos) {
+    require_alike(infos.front(), info, dimension);
+    files.merge(input_files(info));
+    extent += info.stored_shape[dimension];
+    whole.stored_bytes += info.stored_bytes;
+    whole.elements += info.elements;
+    if (whole.elements > std::numeric_limits<std::int64_t>::max() / size_of(whole.format.type))
+      throw Error("cannot concatenate '" + whole.name + "' of '" + whole.file + "' and others",
+                  "together they have more bytes than 63 bits can count", "");
+  }
+  whole.source_files = std::move(files);
+  whole.stored_shape[dimension] = extent;
+  whole.shape = whole.stored_shape;
+  whole.file_offset.reset();
+  whole.parts.reset();
+  if (whole.elements == 0) return whole;
+  const auto parts = std::make_shared<DatasetParts>();
+  parts->dimension = dimension;
+  parts->infos = flattened(std::move(infos), dimension);
+  std::uint64_t first = 0;
+  for (const DatasetInfo& info : parts->infos) {
+    parts->first.push_back(first);
+    first += info.stored_shape[dimension];
+  }
+  choose_path(whole, *parts);
+  const DatasetInfo& front = parts->infos.front();
+  whole.layout = front.layout;
+  whole.chunk_shape = front.chunk_shape;
+  whole.filters = front.filters;
+  whole.fill = front.fill;
+  whole.partial_edge_chunks_filtered = front.partial_edge_chunks_filtered;
+  whole.parts = parts;
+  return whole;
+}
+
+std::vector<std::string> stored_files(const DatasetInfo& info) {
+  if (!info.parts) return {info.stored_file};
+  std::vector<std::string> files;
+  for (const DatasetInfo& part : info.parts->infos) files.push_back(part.stored_file);
+  return files;
+}
+
+std::size_t part_at(const DatasetParts& parts, std::uint64_t index) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(parts.first, index) -
+                                  parts.first.begin() - 1);
+}
+
+std::vector<PartSelection> parts_of(const DatasetParts& parts, const Selection& selection) {
+  const auto& [start, count, step, dropped] = selection[parts.dimension];
+  std::vector<PartSelection> found;
+  for (std::uint64_t before = 0; before < count;) {
+    const std::uint64_t index = start + before * step;
+    const std::size_t part = part_at(parts, index);
+    const std::uint64_t first = parts.first[part];
+    const std::uint64_t end = first + parts.infos[part].stored_shape[parts.dimension];
+    const std::uint64_t taken = std::min(count - before, ceil_div(end - index, step));
+    found.push_back({part, selection, before});
+    found.back().selection[parts.dimension] = {index - first, taken, step, dropped};
+    before += taken;
+  }
+  return found;
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "io/dataset/dataset.hpp"
+#include "mpi/communicator.hpp"
+#include "warpfold/core/read_path.hpp"
+#include "warpfold/view_options.hpp"
+
+namespace warpfold::pipeline {
+
+/// Opens the datasets called `name` of options.files as one, along options.concat. For one rank.
+/// Throws as io::Dataset does, and an Error that names two files whose attributes, as the options
+/// have them applied, make different values of stored numbers.
+io::Dataset open_concatenated(const std::string& name, const ViewOptions& options, ReadPath path);
+
+/// Opens the dataset at `path` of the file that a dataset lies in, which has the coordinates of one
+/// of its stored dimensions; those of all files along which it was concatenated. For one rank.
+/// Throws likewise, and an Error where their units differ.
+io::Dataset open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
+                            const std::string& path);
+
+/// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each
+/// pattern's sorted. Collective; throws the same Error on every rank, one that names a pattern
+/// without files.
+std::vector<std::string> matching_files(const std::vector<std::string>& names,
+                                        const mpi::Communicator& communicator);
+
+}  // namespace warpfold::pipeline
