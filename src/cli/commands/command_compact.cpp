@@ -29,7 +29,7 @@ class CompactCommand : public Command {
   }
 
   void run(const Session& session) override {
-    check(arguments_);
+    take_files(arguments_, options_.view, mpi::Communicator(session.communicator));
     require_output(options_.output);
     if (options_.view.where.empty() && options_.view.mask.empty() &&
         (options_.view.fill_value.empty() || options_.view.fill_value == "none"))
@@ -53,7 +53,8 @@ class CompactCommand : public Command {
       return compact(session.communicator, arguments_.file, datasets, options_);
     };
     run_and_report({"compact", arguments_.file, name}, session, common_,
-                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask},
+                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask,
+                    options_.view.files},
                    compute, [&](const auto& result) { return make_report(result); });
   }
 

@@ -34,7 +34,7 @@ class ScanCommand : public Command {
   }
 
   void run(const Session& session) override {
-    check(arguments_);
+    take_files(arguments_, options_.view, mpi::Communicator(session.communicator));
     require_output(options_.output);
     options_.output.command = shell_quoted(session.words);
     if (arguments_.several())
@@ -54,7 +54,8 @@ class ScanCommand : public Command {
       return scan(session.communicator, arguments_.file, datasets, options_);
     };
     run_and_report({"scan", arguments_.file, name}, session, common_,
-                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask},
+                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask,
+                    options_.view.files},
                    compute, [&](const auto& result) { return make_report(result); });
   }
 

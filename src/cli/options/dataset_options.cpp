@@ -13,6 +13,16 @@ namespace {
 
 constexpr const char* default_deflate_level = "6";
 
+void check(const DatasetArguments& arguments) {
+  const bool named = !arguments.datasets.names.empty();
+  if (named && arguments.datasets.all)
+    throw usage_error("both DATASET and --all are given", "", "Leave out one of them.");
+  if (!named && !arguments.datasets.all)
+    throw usage_error("DATASET is required", "",
+                      "Name datasets, a pattern of them, or --all; 'warpfold info " +
+                          arguments.file + "' lists what there is.");
+}
+
 }  // namespace
 
 bool DatasetArguments::several() const {
@@ -38,16 +48,6 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
                                         "files go on along one dimension", "Try --concat 0.");
                     arguments.concat = axes.front();
                   });
-}
-
-void check(const DatasetArguments& arguments) {
-  const bool named = !arguments.datasets.names.empty();
-  if (named && arguments.datasets.all)
-    throw usage_error("both DATASET and --all are given", "", "Leave out one of them.");
-  if (!named && !arguments.datasets.all)
-    throw usage_error("DATASET is required", "",
-                      "Name datasets, a pattern of them, or --all; 'warpfold info " +
-                          arguments.file + "' lists what there is.");
 }
 
 void take_files(DatasetArguments& arguments, ViewOptions& view,

@@ -31,11 +31,9 @@ struct DatasetArguments {
 /// Adds FILE DATASET..., --all and --concat.
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments);
 
-/// Throws a usage Error where no dataset is named, or some are and all are asked for, too.
-void check(const DatasetArguments& arguments);
-
-/// Does check(); has the view, with --concat, take the files that all names but the last stand for.
-/// Collective; throws the same Error on every rank.
+/// Has the view, with --concat, take the files that all names but the last stand for. Collective;
+/// throws the same Error on every rank, a usage Error where no dataset is named, or some are and
+/// all are asked for, too.
 void take_files(DatasetArguments& arguments, ViewOptions& view,
                 const mpi::Communicator& communicator);
 

@@ -1,7 +1,10 @@
 #include "core/layout/hyperslab.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
+
+#include "core/layout/partition.hpp"
 
 namespace warpfold {
 namespace {
@@ -81,6 +84,17 @@ std::vector<Hyperslab> hyperslabs_of(Shape shape, ElementRange range) {
     add_slab(shape, last, d, 0, last[d] + (d == deepest_end ? 1 : 0), slabs);
   }
   return slabs;
+}
+
+Slice slice_within(const Slice& slice, ElementRange indices) {
+  const auto taken_before = [&](std::uint64_t index) {
+    const std::uint64_t beyond = index - std::min(index, slice.start);
+    return std::min(slice.count, ceil_div(beyond, slice.step));
+  };
+  const std::uint64_t before = taken_before(indices.first);
+  const std::uint64_t count = taken_before(indices.end()) - before;
+  const std::uint64_t start = count == 0 ? 0 : slice.start + before * slice.step - indices.first;
+  return {start, count, slice.step, slice.dropped};
 }
 
 Selection part_of(const Selection& selection, const Hyperslab& slab) {

@@ -32,6 +32,9 @@ struct Hyperslab {
 /// the array and the array must have at least one dimension.
 std::vector<Hyperslab> hyperslabs_of(std::span<const std::uint64_t> shape, ElementRange range);
 
+/// Returns what a slice takes of consecutive indices, which it counts from 0.
+Slice slice_within(const Slice& slice, ElementRange indices);
+
 /// Returns the elements of `slab`, a box of an array that has all dimensions of `selection`.
 Selection part_of(const Selection& selection, const Hyperslab& slab);
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/layout/partition.hpp"
+#include "core/layout/hyperslab.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -160,17 +160,14 @@ std::size_t part_at(const DatasetParts& parts, std::uint64_t index) {
 }
 
 std::vector<PartSelection> parts_of(const DatasetParts& parts, const Selection& selection) {
-  const auto& [start, count, step, dropped] = selection[parts.dimension];
+  const Slice& slice = selection[parts.dimension];
   std::vector<PartSelection> found;
-  for (std::uint64_t before = 0; before < count;) {
-    const std::uint64_t index = start + before * step;
-    const std::size_t part = part_at(parts, index);
-    const std::uint64_t first = parts.first[part];
-    const std::uint64_t end = first + parts.infos[part].stored_shape[parts.dimension];
-    const std::uint64_t taken = std::min(count - before, ceil_div(end - index, step));
+  for (std::uint64_t before = 0; before < slice.count;
+       before += found.back().selection[parts.dimension].count) {
+    const std::size_t part = part_at(parts, slice.start + before * slice.step);
+    const std::uint64_t extent = parts.infos[part].stored_shape[parts.dimension];
     found.push_back({part, selection, before});
-    found.back().selection[parts.dimension] = {index - first, taken, step, dropped};
-    before += taken;
+    found.back().selection[parts.dimension] = slice_within(slice, {parts.first[part], extent});
   }
   return found;
 }

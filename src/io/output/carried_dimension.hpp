@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "core/layout/partition.hpp"
 #include "core/layout/selection.hpp"
@@ -19,6 +21,8 @@ struct CarriedDimension {
   Slice selected;  ///< of the stored dimension
   Fate fate = Fate::kept;
   std::uint64_t cell_elements = 0;  ///< of all cells but the last; 0: there is one cell
+  /// Files that have its coordinates one behind another, the dataset's first; empty: that alone.
+  std::vector<std::string> files = {};
 
   bool is_left() const {
     return fate == Fate::reduced_to_cells || (fate == Fate::kept && !selected.dropped);

@@ -147,7 +147,7 @@ class CoordinateReader {
       carried_dimensions_.emplace(key_of(scale.get()), *number);
     }
     const auto variable = attempt([&] {
-      return dimension.fate == Fate::kept ? carry_values(scale, name, dimension.selected, number)
+      return dimension.fate == Fate::kept ? carry_values(scale, name, dimension, number)
                                           : carry_cells(scale, name, dimension, number);
     });
     if (number)
@@ -158,13 +158,16 @@ class CoordinateReader {
   }
 
   std::optional<std::size_t> carry_values(DatasetHandle& scale, const std::string& name,
-                                          const Slice& slice, std::optional<std::size_t> number) {
-    const auto shape = shape_of(scale.get(), cannot_read_variable);
+                                          const CarriedDimension& dimension,
+                                          std::optional<std::size_t> number) {
+    const Slice& slice = dimension.selected;
+    const auto shape = shape_of(scale.get(), dimension.files);
     const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
     if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
         !has_indices(slice, shape.front()) || !is_number_or_text(type.get()))
       return std::nullopt;
-    CarriedVariable variable{name, {}, read_part(scale.get(), type.get(), {slice}), {}};
+    CarriedVariable variable{
+        name, {}, read_part(scale.get(), type.get(), {slice}, dimension.files), {}};
     if (number) variable.dimensions.emplace_back(number);
     variable.is_whole = slice == whole(shape.front());
     variable.source = std::move(scale);
@@ -193,16 +196,16 @@ class CoordinateReader {
                                          const CarriedDimension& dimension,
                                          std::optional<std::size_t> number) {
     const Slice& slice = dimension.selected;
-    const auto shape = shape_of(scale.get(), cannot_read_variable);
+    const auto shape = shape_of(scale.get(), dimension.files);
     const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
     if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
         slice.count == 0 || !has_indices(slice, shape.front()) || !is_number(type.get()))
       return std::nullopt;
-    std::vector<double> values = read_numbers(scale.get(), {slice});
+    std::vector<double> values = read_numbers(scale.get(), {slice}, dimension.files);
     if (!is_monotonic(values)) return std::nullopt;
     const bool rises = values.front() < values.back();
     CarriedVariable bounds = attempt([&] {
-                               return bounds_of(scale.get(), slice, values);
+                               return bounds_of(scale.get(), dimension, values);
                              }).value_or(CarriedVariable{name + "_bnds", {}, no_values(), {}});
     const std::vector<double> ends = ends_of_cells(values, dimension, rises);
     std::vector<double> middles;
@@ -248,18 +251,19 @@ class CoordinateReader {
 
   /// Puts the bounds of a scale's elements in place of their values; returns the variable without
   /// values, and with the dimension of the two bounds alone.
-  std::optional<CarriedVariable> bounds_of(hid_t scale, const Slice& slice,
+  std::optional<CarriedVariable> bounds_of(hid_t scale, const CarriedDimension& dimension,
                                            std::vector<double>& values) {
+    const Slice& slice = dimension.selected;
     const auto name = read_text_attribute(scale, "bounds", cannot_read_variable);
     if (!name) return std::nullopt;
     DatasetHandle bounds = open_named(scale, *name);
     if (!bounds) return std::nullopt;
-    const auto shape = shape_of(bounds.get(), cannot_read_variable);
+    const auto shape = shape_of(bounds.get(), dimension.files);
     const TypeHandle type(require(H5Dget_type(bounds.get()), cannot_read_variable));
     if (shape.size() != 2 || shape[1] != 2 || !has_indices(slice, shape[0]) ||
         !is_number(type.get()))
       return std::nullopt;
-    std::vector<double> cells = read_numbers(bounds.get(), {slice, whole(2)});
+    std::vector<double> cells = read_numbers(bounds.get(), {slice, whole(2)}, dimension.files);
     if (!std::all_of(cells.begin(), cells.end(), [](double each) { return std::isfinite(each); }))
       return std::nullopt;
     CarriedVariable variable{own_name_of(bounds.get(), cannot_read_variable), {}, no_values(), {}};
@@ -294,22 +298,26 @@ class CoordinateReader {
     const auto known = carried_variables_.find(key);
     if (known != carried_variables_.end()) return known->second;
     if (known_.contains(key) || key == key_of(dataset_)) return std::nullopt;
-    const auto shape = shape_of(named.get(), cannot_read_variable);
     const TypeHandle type(require(H5Dget_type(named.get()), cannot_read_variable));
     const SpaceHandle space(require(H5Dget_space(named.get()), cannot_read_variable));
     if (H5Sget_simple_extent_type(space.get()) == H5S_NULL || !is_number_or_text(type.get()))
       return std::nullopt;
     Selection part;
     std::vector<std::vector<DatasetHandle>> scales = scales_of(named.get(), cannot_read_variable);
+    SeveralFiles files;
+    if (!scales.empty())
+      if (const auto* first = dimension_of(scales.front())) files = first->files;
+    const auto shape = shape_of(named.get(), files);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const auto* dimension = dimension_of(scales[d]);
       if (dimension != nullptr && dimension->fate != Fate::kept) return std::nullopt;
+      if (d > 0 && dimension != nullptr && !dimension->files.empty()) return std::nullopt;
       part.push_back(dimension != nullptr ? dimension->selected : whole(shape[d]));
       if (!has_indices(part.back(), shape[d])) return std::nullopt;
     }
     CarriedVariable carried{own_name_of(named.get(), cannot_read_variable),
                             {},
-                            read_part(named.get(), type.get(), part),
+                            read_part(named.get(), type.get(), part, files),
                             {}};
     carried.is_whole = takes_everything(part, shape);
     for (std::size_t d = 0; d < shape.size(); ++d) {

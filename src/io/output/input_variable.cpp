@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
+#include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/source_files.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/creation_properties.hpp"
+#include "io/hdf5/hdf5_file.hpp"
 #include "io/output/dataset_create.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -13,6 +18,53 @@ namespace warpfold::io {
 namespace {
 
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 28;
+
+/// Calls use(variable of the same path) in each file.
+template <class Use>
+void for_each_file(hid_t variable, SeveralFiles files, const Use& use) {
+  const std::string path =
+      queried_name([&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
+                   cannot_read_variable);
+  for (const std::string& name : files) {
+    const FileHandle file = open_for_reading(name);
+    const DatasetHandle there(
+        require(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), cannot_read_variable));
+    use(there.get());
+  }
+}
+
+/// Says what numbers of a variable mean.
+std::vector<std::optional<std::string>> meaning_of(hid_t variable) {
+  for (const char* packing : {"scale_factor", "add_offset"})
+    if (require(H5Aexists(variable, packing), cannot_read_variable) > 0)
+      throw Error(cannot_read_variable, "", "");
+  std::vector<std::optional<std::string>> texts;
+  for (const char* name : {"units", "calendar", "bounds", "climatology"})
+    texts.push_back(read_text_attribute(variable, name, cannot_read_variable));
+  return texts;
+}
+
+void require_alike(bool alike) {
+  if (!alike) throw Error(cannot_read_variable, "", "");
+}
+
+StoredValues read_part_of_files(hid_t variable, hid_t type, const Selection& part,
+                                SeveralFiles files) {
+  require_alike(H5Tdetect_class(type, H5T_VLEN) == 0 && H5Tis_variable_str(type) == 0);
+  std::vector<std::byte> bytes;
+  std::uint64_t first = 0;
+  for_each_file(variable, files, [&](hid_t there) {
+    const std::uint64_t extent = shape_of(there, cannot_read_variable).front();
+    Selection taken = part;
+    taken.front() = slice_within(part.front(), {first, extent});
+    first += extent;
+    if (taken.front().count == 0) return;
+    const StoredValues values = read_part(there, type, taken);
+    bytes.insert(bytes.end(), values.data(), values.data() + values.text().size());
+  });
+  return {TypeHandle(require(H5Tcopy(type), cannot_read_variable)),
+          make_space(selected_shape(part), cannot_read_variable), std::move(bytes)};
+}
 
 }  // namespace
 
@@ -48,7 +100,27 @@ DatasetHandle open_named(hid_t variable, const std::string& name) {
   return {};
 }
 
-StoredValues read_part(hid_t variable, hid_t type, const Selection& part) {
+std::vector<std::uint64_t> shape_of(hid_t variable, SeveralFiles files) {
+  std::vector<std::uint64_t> shape = shape_of(variable, cannot_read_variable);
+  if (files.empty()) return shape;
+  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
+  const auto meaning = meaning_of(variable);
+  require_alike(!shape.empty());
+  std::uint64_t extent = 0;
+  for_each_file(variable, files, [&](hid_t there) {
+    std::vector<std::uint64_t> other = shape_of(there, cannot_read_variable);
+    const TypeHandle other_type(require(H5Dget_type(there), cannot_read_variable));
+    require_alike(H5Tequal(type.get(), other_type.get()) > 0 && meaning_of(there) == meaning &&
+                  other.size() == shape.size());
+    extent += std::exchange(other.front(), shape.front());
+    require_alike(other == shape);
+  });
+  shape.front() = extent;
+  return shape;
+}
+
+StoredValues read_part(hid_t variable, hid_t type, const Selection& part, SeveralFiles files) {
+  if (!files.empty()) return read_part_of_files(variable, type, part, files);
   const std::vector<std::uint64_t> shape = selected_shape(part);
   std::uint64_t bytes = H5Tget_size(type);
   for (const std::uint64_t extent : shape) {
@@ -75,8 +147,8 @@ StoredValues read_part(hid_t variable, hid_t type, const Selection& part) {
                            cannot_read_variable);
 }
 
-std::vector<double> read_numbers(hid_t variable, const Selection& part) {
-  const StoredValues values = read_part(variable, H5T_NATIVE_DOUBLE, part);
+std::vector<double> read_numbers(hid_t variable, const Selection& part, SeveralFiles files) {
+  const StoredValues values = read_part(variable, H5T_NATIVE_DOUBLE, part, files);
   const auto* first = reinterpret_cast<const double*>(values.data());
   return {first, first + H5Sget_simple_extent_npoints(values.space())};
 }

@@ -2,6 +2,8 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,10 +28,18 @@ ObjectKey key_of(hid_t object);
 /// Returns none where there is no such dataset.
 DatasetHandle open_named(hid_t variable, const std::string& name);
 
+/// Files that have a variable one behind another along its first dimension, the first of them the
+/// variable's own; none: that alone.
+using SeveralFiles = std::span<const std::string>;
+
+/// Returns the extents of a variable; throws where those in several files are not alike, have other
+/// units, or are packed.
+std::vector<std::uint64_t> shape_of(hid_t variable, SeveralFiles files);
+
 /// Returns what is selected of a variable, which has it, as elements of `type`; throws where that
 /// is more than 256 MiB.
-StoredValues read_part(hid_t variable, hid_t type, const Selection& part);
+StoredValues read_part(hid_t variable, hid_t type, const Selection& part, SeveralFiles files = {});
 
-std::vector<double> read_numbers(hid_t variable, const Selection& part);
+std::vector<double> read_numbers(hid_t variable, const Selection& part, SeveralFiles files = {});
 
 }  // namespace warpfold::io

@@ -54,6 +54,7 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
   output.inputs = io::input_files(input);
   output.attributes_from = {input.file, input.name};
   for (const Slice& selected : io::selection_of(input)) output.dimensions.push_back({selected});
+  if (!input.files.empty()) output.dimensions[input.concatenated_along].files = input.files;
   output.dropped_attributes = std::move(dropped);
   const std::string file = input.files.empty() ? input.file : joined(input.files, ",");
   output.text_attributes.emplace_back("warpfold_input", file + ":" + input.name);

@@ -234,6 +234,78 @@ def test_dimensions_and_coordinates_by_name(folder):
     ]  # fmt: skip
 
 
+def write_netcdf(path, first, count, units="hours since 2000-01-01"):
+    """A file of `count` hours, with bounds and an auxiliary coordinate of each."""
+    netCDF4 = pytest.importorskip("netCDF4")
+    with netCDF4.Dataset(path, "w") as file:
+        for name, extent in (("time", None), ("lat", 3), ("bnds", 2)):
+            file.createDimension(name, extent)
+        time = file.createVariable("time", "f8", ("time",), chunksizes=(7,))
+        time.setncatts({"units": units, "calendar": "noleap", "bounds": "time_bnds"})
+        steps = np.arange(first, first + count)
+        time[:] = steps
+        file.createVariable("time_bnds", "f8", ("time", "bnds"))[:] = np.stack(
+            [steps - 0.5, steps + 0.5], 1
+        )
+        file.createVariable("lat", "f4", ("lat",))[:] = [-10, 0, 10]
+        file.createVariable("lead", "i4", ("time",))[:] = steps % 5
+        tas = file.createVariable("tas", "f4", ("time", "lat"), zlib=True, chunksizes=(1, 3))
+        tas.coordinates = "lead"
+        tas.units = "K"
+        tas[:] = steps[:, None] + np.arange(3)
+    return path
+
+
+NETCDF_CASES = {
+    "mean": ("reduce", "--axis", "time", "--ops", "mean"),
+    "groups": ("reduce", "--axis", "time", "--every", "6", "--ops", "max"),
+    "kept": ("reduce", "--axis", "lat"),
+    "selected": ("reduce", "--axis", "lat", "--select", "time=2:-1:3"),
+    "first": ("reduce", "--axis", "lat", "--select", "time=1:4"),
+    "index": ("reduce", "--axis", "lat", "--select", "time=13"),
+    "scan": ("scan", "--axis", "time"),
+    "compact": ("compact", "--where", ">11"),
+}
+
+
+@pytest.mark.parametrize("case", NETCDF_CASES)
+def test_outputs_have_the_coordinates_of_all_files(folder, case):
+    """What one file of all has, to the last byte of each variable and attribute."""
+    netCDF4 = pytest.importorskip("netCDF4")
+    parts = [write_netcdf(folder / f"{i}.nc", first, 5) for i, first in enumerate((0, 5, 10))]
+    whole = write_netcdf(folder / "whole.nc", 0, 15)
+    command, *words = NETCDF_CASES[case]
+    support.run(command, whole, "tas", *words, "-o", folder / "one.nc")
+    support.run(
+        command, *parts, "tas", "--concat", "time", *words, "-o", folder / "several.nc", ranks=2
+    )
+    assert support.stored_bytes(folder / "several.nc") == support.stored_bytes(folder / "one.nc")
+    with netCDF4.Dataset(folder / "one.nc") as one, netCDF4.Dataset(folder / "several.nc") as made:
+        assert list(made.variables) == list(one.variables)
+        for name, variable in one.variables.items():
+            other = made[name]
+            assert other.dimensions == variable.dimensions
+            ours = {"warpfold_command", "warpfold_input"}
+            assert set(other.ncattrs()) == set(variable.ncattrs())
+            for attribute in set(other.ncattrs()) - ours:
+                assert other.getncattr(attribute) == variable.getncattr(attribute)
+    with h5py.File(folder / "several.nc") as file:
+        assert file["tas"].attrs["warpfold_input"].decode() == f"{','.join(map(str, parts))}:tas"
+
+
+def test_outputs_have_no_coordinate_of_several_units(folder):
+    netCDF4 = pytest.importorskip("netCDF4")
+    paths = [
+        write_netcdf(folder / f"{i}.nc", 0, 5, f"hours since 2000-01-0{i + 1}") for i in range(2)
+    ]
+    out = folder / "out.nc"
+    support.run("reduce", *paths, "tas", "--concat", "time", "--axis", "lat", "-o", out)
+    with netCDF4.Dataset(out) as file:
+        assert file.dimensions["time"].size == 10
+        assert "time" not in file.variables
+        assert file["lead"][:].tolist() == [0, 1, 2, 3, 4] * 2
+
+
 def test_coordinates_of_several_units_are_no_coordinate(folder):
     paths = [
         write_climate(folder / f"{i}.nc", 10 * i, 10, f"days since 200{i}-01-01") for i in range(2)

@@ -109,5 +109,22 @@ TEST(HyperslabsOfLargeShapes, CountIn64Bits) {
   EXPECT_EQ(slabs[1], (Hyperslab{{(std::uint64_t{1} << 32) + 1, 0}, {1, 7}}));
 }
 
+TEST(SliceWithin, TakesTheIndicesThatTheSliceTakes) {
+  for (const Slice& slice :
+       {Slice{0, 20}, Slice{3, 4, 5}, Slice{7, 1}, Slice{2, 0}, Slice{0, 3, 9}})
+    for (std::uint64_t first = 0; first <= 20; ++first)
+      for (std::uint64_t count = 0; first + count <= 20; ++count) {
+        std::vector<std::uint64_t> expected, taken;
+        for (std::uint64_t i = 0; i < slice.count; ++i) {
+          const std::uint64_t index = slice.start + i * slice.step;
+          if (index >= first && index < first + count) expected.push_back(index - first);
+        }
+        const Slice within = slice_within(slice, {first, count});
+        for (std::uint64_t i = 0; i < within.count; ++i)
+          taken.push_back(within.start + i * within.step);
+        ASSERT_EQ(taken, expected) << first << " " << count;
+      }
+}
+
 }  // namespace
 }  // namespace warpfold
