@@ -62,6 +62,12 @@ std::string dimensions_text(const std::vector<pipeline::DimensionDescription>& d
   return joined(texts, ", ");
 }
 
+std::string layout_text(const io::DatasetInfo& info) {
+  const std::string name(layout_name(info.layout));
+  if (!info.parts) return name;
+  return fmt::format("{}, in {} parts of other files", name, info.parts->infos.size());
+}
+
 }  // namespace
 
 std::string read_path_text(const io::DatasetInfo& info) {
@@ -70,7 +76,8 @@ std::string read_path_text(const io::DatasetInfo& info) {
     case ReadPath::direct:
       return info.file_offset
                  ? fmt::format("direct: bytes of the file, from byte {} on", *info.file_offset)
-                 : "direct: bytes of the file, chunk by chunk";
+             : info.layout == io::Layout::chunked ? "direct: bytes of the file, chunk by chunk"
+                                                  : "direct: bytes of the files";
     case ReadPath::chunk:
       return "chunk: stored chunks, whose filters warpfold undoes";
     default:
@@ -87,7 +94,7 @@ Table properties_table(const io::DatasetInfo& info,
   if (!info.selection.empty()) table.push_back({"selected", shape_text(info.shape)});
   table.push_back({"elements", fmt::format("{}", info.elements)});
   table.push_back({"bytes", bytes_text(element_bytes(info))});
-  table.push_back({"layout", std::string(layout_name(info.layout))});
+  table.push_back({"layout", layout_text(info)});
   if (!info.chunk_shape.empty()) {
     table.push_back({"chunk", shape_text(info.chunk_shape)});
     table.push_back({"filters", filters_text(info)});
@@ -112,6 +119,7 @@ Json properties_json(const io::DatasetInfo& info,
   properties["elements"] = json_integer(info.elements);
   properties["bytes"] = json_integer(element_bytes(info));
   properties["layout"] = layout_name(info.layout);
+  if (info.parts) properties["parts"] = info.parts->infos.size();
   properties["chunk_shape"] = info.chunk_shape;
   properties["filters"] = filter_names(info);
   properties["stored_bytes"] = json_integer(info.stored_bytes);

@@ -121,7 +121,7 @@ std::vector<StoredChunk> read_part_indices(const DatasetInfo& info, ChunkRun run
 std::vector<StoredChunk> read_chunk_index(const DatasetInfo& info, ChunkRun run) {
   if (info.parts) return read_part_indices(info, run);
   if (run.count == 0 || info.stored_bytes == 0) return std::vector<StoredChunk>(run.count);
-  const std::string problem = cannot_read(info.file, info.name);
+  const std::string& problem = info.problem;
   const LibraryScope scope;
   const ChunkGrid grid = grid_of(info);
   std::vector<StoredChunk> chunks = look_up_chunks(info, grid, run, problem);

@@ -55,7 +55,7 @@ class ChunkSource::Implementation {
  public:
   Implementation(const DatasetInfo& info, ChunkRun mine)
       : info_(info),
-        problem_(cannot_read(info.file, info.name)),
+        problem_(info.problem),
         grid_(grid_of(info)),
         chunk_bytes_(chunk_bytes_of(info)),
         mine_(mine),
@@ -120,7 +120,7 @@ class ChunkSource::Implementation {
                            const std::string& suggestion) const {
     const ChunkParts::Place place = parts_.place_of(number);
     const DatasetInfo& part = parts_.part(place.part);
-    throw Error(cannot_read(part.file, part.name),
+    throw Error(part.problem,
                 ChunkCoordinates(part).name(place.number) + " at byte " +
                     std::to_string(offset_of(chunk(number).address)) + ": " + why,
                 suggestion);

@@ -30,11 +30,11 @@ class Dataset::Implementation {
         versions_{{file, version_of(file)}},
         library_(std::in_place, file, name),
         info_(library_->info()) {
+    if (info_.stored_file != file) versions_ = {{info_.stored_file, version_of(info_.stored_file)}};
+    if (info_.layout == Layout::virtual_ && info_.elements > 0 && path != ReadPath::library)
+      take_stacked_sources();
+    if (info_.stored_file != file) info_.link_files = library_->files_passed();
     take_path(info_, path, problem_);
-    if (info_.stored_file != file) {
-      versions_ = {{info_.stored_file, version_of(info_.stored_file)}};
-      info_.link_files = library_->files_passed();
-    }
     if (info_.path == ReadPath::library) take_sources();
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
   }
@@ -57,8 +57,7 @@ class Dataset::Implementation {
     open_parts();
   }
 
-  explicit Implementation(const DatasetInfo& known)
-      : problem_(cannot_read(known.file, known.name)), info_(known) {
+  explicit Implementation(const DatasetInfo& known) : problem_(known.problem), info_(known) {
     open_parts();
     for (const std::string& file : stored_files(info_)) versions_.emplace(file, version_of(file));
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
@@ -146,6 +145,42 @@ class Dataset::Implementation {
     info_.source_files = library_->readable_sources();
     for (const std::string& source : info_.source_files)
       versions_.emplace(source, version_of(source));
+  }
+
+  /// Reads the sources of a virtual dataset in its place where these lie one behind another and the
+  /// library is not needed for them.
+  void take_stacked_sources() {
+    take_sources();
+    const std::optional<StackedSources> stacked = library_->stacked();
+    if (!stacked) return;
+    try {
+      take_parts(*stacked);
+    } catch (const Error&) {
+      // The library converts between types that aren't supported, and are no matter then.
+    }
+  }
+
+  void take_parts(const StackedSources& stacked) {
+    std::vector<DatasetInfo> infos;
+    for (const auto& [file, name, shape] : stacked.sources) {
+      Implementation one(file, name, ReadPath::automatic);
+      DatasetInfo& info = infos.emplace_back(std::move(one.info_));
+      if (info.path == ReadPath::library || info.format != info_.format ||
+          info.stored_shape != shape)
+        return;
+      versions_.merge(one.versions_);
+      info.problem = problem_ + ", of which '" + file + "' has a part";
+      info.stored_type = info_.stored_type;
+      info.marked_unsigned = info_.marked_unsigned;
+    }
+    DatasetInfo whole = concatenated(std::move(infos), stacked.dimension);
+    if (whole.path == ReadPath::library) return;
+    whole.file = info_.file;
+    whole.name = info_.name;
+    whole.problem = info_.problem;
+    whole.stored_file = info_.stored_file;
+    info_ = std::move(whole);
+    open_parts();
   }
 
   std::size_t element_bytes() const { return size_of(info_.format.type); }

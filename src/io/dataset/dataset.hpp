@@ -30,6 +30,7 @@ enum class Layout : std::uint8_t { compact, contiguous, chunked, external, virtu
 struct DatasetInfo {
   std::string file;
   std::string name;
+  std::string problem;      ///< begins what an Error says of its reading: "cannot read ..."
   std::string stored_file;  ///< where it lies, another than `file` behind an external link
   /// Other files that its elements lie in: sources of a virtual dataset, external raw files. Known
   /// once it is opened to be read.
@@ -57,7 +58,8 @@ struct DatasetInfo {
   /// behind it in `format`; none where nothing is allocated or the stored bits are not those of
   /// `format`.
   std::optional<std::uint64_t> file_offset;
-  /// Datasets that lie one behind another in it, and are read in its place; null where none do.
+  /// Datasets that lie one behind another in it, as those of several files, or the sources of a
+  /// virtual dataset, and are read in its place; null where none do.
   std::shared_ptr<const DatasetParts> parts;
   /// Files whose datasets were concatenated along a dimension, `file` the first; empty for one
   /// file.

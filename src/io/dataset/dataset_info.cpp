@@ -198,6 +198,7 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   DatasetInfo info;
   info.file = file;
   info.name = name;
+  info.problem = problem;
   info.stored_file = stored_file_of(dataset, problem);
   info.format = type.format.value();
   info.stored_type = type.name;

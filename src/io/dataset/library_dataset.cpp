@@ -8,7 +8,6 @@
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
-#include "io/dataset/source_files.hpp"
 #include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -202,6 +201,11 @@ std::set<std::string> LibraryDataset::files_passed() const {
 
 std::set<std::string> LibraryDataset::readable_sources() const {
   return source_files(dataset_.get(), info_.stored_file, problem_);
+}
+
+std::optional<StackedSources> LibraryDataset::stacked() const {
+  if (H5Tget_class(memory_type_.get()) == H5T_COMPOUND) return std::nullopt;
+  return stacked_sources(dataset_.get(), info_.stored_file, problem_);
 }
 
 void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {

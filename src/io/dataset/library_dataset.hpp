@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "core/layout/selection.hpp"
 #include "io/dataset/dataset.hpp"
+#include "io/dataset/source_files.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
@@ -27,6 +29,10 @@ class LibraryDataset {
 
   /// Returns the files that external links to the dataset lie in.
   std::set<std::string> files_passed() const;
+
+  /// Returns the sources of a virtual dataset whose readable_sources() are there, as
+  /// stacked_sources() does.
+  std::optional<StackedSources> stacked() const;
 
   /// Reads `part`, a slice for each dimension of the stored shape, into `out`, which it fills, in
   /// the type and byte order of info().format. Throws Error.

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/layout/hyperslab.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/creation_properties.hpp"
@@ -257,7 +259,80 @@ SourceCheck checked_sources(hid_t dataset, const std::string& file_path,
   return sources;
 }
 
+/// Returns the box that is selected in a space of `rank` dimensions, if it is one of unit steps.
+std::optional<Hyperslab> selected_box(hid_t space, std::size_t rank, const std::string& problem) {
+  const hssize_t selected = H5Sget_select_npoints(space);
+  const H5S_sel_type kind = H5Sget_select_type(space);
+  if (static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)) != rank || selected <= 0 ||
+      (kind != H5S_SEL_ALL && kind != H5S_SEL_HYPERSLABS))
+    return std::nullopt;
+  std::vector<hsize_t> low(rank), high(rank);
+  require(H5Sget_select_bounds(space, low.data(), high.data()), problem);
+  Hyperslab box;
+  for (std::size_t d = 0; d < rank; ++d) {
+    box.start.push_back(low[d]);
+    box.count.push_back(high[d] - low[d] + 1);
+  }
+  const bool is_box = static_cast<hsize_t>(selected) == box.elements();
+  return is_box ? std::optional(box) : std::nullopt;
+}
+
+/// Tells whether a mapping takes all of a source of a box's extents; HDF5 doesn't keep these where
+/// it takes all by itself.
+bool takes_all(hid_t source_space, const Hyperslab& box, const std::string& problem) {
+  if (H5Sget_select_type(source_space) == H5S_SEL_ALL) return true;
+  const Hyperslab all{std::vector<std::uint64_t>(box.count.size()), box.count};
+  return selected_box(source_space, box.count.size(), problem) == all;
+}
+
+/// A source, and where its elements are in the virtual dataset.
+struct Stacked {
+  StackedSources::Source source;
+  Hyperslab box;
+};
+
+/// Returns the dimension along which boxes fill `shape` one behind another, if they do.
+std::optional<std::size_t> stacked_along(const std::vector<Stacked>& sources,
+                                         const std::vector<std::uint64_t>& shape) {
+  Hyperslab next{std::vector<std::uint64_t>(shape.size()), sources.front().box.count};
+  std::size_t dimension = 0;
+  while (dimension + 1 < shape.size() && next.count[dimension] == shape[dimension]) ++dimension;
+  for (const Stacked& each : sources) {
+    next.count[dimension] = each.box.count[dimension];
+    if (each.box != next) return std::nullopt;
+    next.start[dimension] += next.count[dimension];
+  }
+  next.count[dimension] = next.start[dimension];
+  return next.count == shape ? std::optional(dimension) : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<StackedSources> stacked_sources(hid_t dataset, const std::string& file_path,
+                                              const std::string& problem) {
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  const std::vector<std::uint64_t> shape = shape_of(dataset, problem);
+  std::size_t count = 0;
+  require(H5Pget_virtual_count(creation.get(), &count), problem);
+  if (shape.empty() || count == 0) return std::nullopt;
+  std::vector<Stacked> stacked;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Mapping mapping = mapping_at(creation.get(), i, problem);
+    if (mapping.unlimited) return std::nullopt;
+    const SpaceHandle space(require(H5Pget_virtual_vspace(creation.get(), i), problem));
+    const auto box = selected_box(space.get(), shape.size(), problem);
+    if (!box || !takes_all(mapping.source_space.get(), *box, problem)) return std::nullopt;
+    const std::string file =
+        mapping.file == "." ? file_path : open_source_file(file_path, mapping.file, problem).path;
+    stacked.push_back({{file, mapping.dataset, box->count}, *box});
+  }
+  std::ranges::sort(stacked, {}, [](const Stacked& each) { return each.box.start; });
+  const auto dimension = stacked_along(stacked, shape);
+  if (!dimension) return std::nullopt;
+  StackedSources result{*dimension, {}};
+  for (Stacked& each : stacked) result.sources.push_back(std::move(each.source));
+  return result;
+}
 
 std::set<std::string> source_files(hid_t dataset, const std::string& file_path,
                                    const std::string& problem) {

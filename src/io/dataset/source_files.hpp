@@ -2,8 +2,12 @@
 
 #include <hdf5.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace warpfold::io {
 
@@ -18,6 +22,24 @@ std::set<std::string> source_files(hid_t dataset, const std::string& file_path,
 /// Returns the files that external links on the way to `path` lie in. Throws Error. Call within a
 /// LibraryScope.
 std::set<std::string> files_passed(hid_t file, const std::string& path);
+
+/// Datasets that lie one behind another along a dimension of a virtual one.
+struct StackedSources {
+  struct Source {
+    std::string file;
+    std::string dataset;
+    std::vector<std::uint64_t> shape;  ///< of what is taken, all of it
+  };
+
+  std::size_t dimension = 0;
+  std::vector<Source> sources;
+};
+
+/// Returns the sources of an open dataset whose source_files() are there, if it is a virtual one of
+/// the elements of whole datasets of as many dimensions, each behind the one before it. Throws and
+/// is called likewise.
+std::optional<StackedSources> stacked_sources(hid_t dataset, const std::string& file_path,
+                                              const std::string& problem);
 
 /// Returns those of source_files() that are named, also where some are missing. Call within a
 /// LibraryScope.

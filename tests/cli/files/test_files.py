@@ -108,7 +108,7 @@ HANDLED = [
     ("contiguous, never written", "none", NUMBERS, "library", [stored(written=False)], NUMERIC),
     ("compact", "none", NUMBERS, "library", [stored(compact)], NUMERIC),
     ("external", "none", NUMBERS, "library", [stored(external)], NUMERIC),
-    ("virtual", "none", NUMBERS, "library", [virtual], NUMERIC),
+    ("virtual", "none", NUMBERS, "direct", [virtual], NUMERIC),
     (
         "chunked", "none", NUMBERS, "direct",
         [stored(chunked), stored(chunked, written=False)],

@@ -151,6 +151,16 @@ def virtual(path):
     return values
 
 
+def virtual_of_parts(path):
+    source = path.parent / "source.h5"
+    values = make(source, integers(), chunks=(10, 9), **PIPELINE)[3:30]
+    layout = h5py.VirtualLayout(values.shape, "<i4")
+    layout[...] = h5py.VirtualSource(str(source), "values", SHAPE)[3:30]
+    with h5py.File(path, "w") as file:
+        file.create_virtual_dataset("values", layout)
+    return values
+
+
 def scaled(path):
     return make(path, integers() % 1000, chunks=(10, 9), scaleoffset=0)
 
@@ -193,8 +203,9 @@ CHUNK = [
     single_chunk,
     extensible_array,
     shrunk,
+    virtual,
 ]
-LIBRARY = [never_written, compact, external, virtual, scaled, narrow]
+LIBRARY = [never_written, compact, external, virtual_of_parts, scaled, narrow]
 CASES = [
     pytest.param(make_input, path, id=make_input.__name__)
     for path, inputs in {"direct": DIRECT, "chunk": CHUNK, "library": LIBRARY}.items()

@@ -84,13 +84,16 @@ TEST_F(PathTest, ExternalElementsAreLeftToTheLibrary) {
   expect_library("its elements lie in other files");
 }
 
-TEST_F(PathTest, VirtualElementsAreLeftToTheLibrary) {
+TEST_F(PathTest, VirtualElementsOfAPartOfASourceAreLeftToTheLibrary) {
   make(H5P_DEFAULT);
   std::filesystem::rename(path("x.h5"), path("source.h5"));
   const PropertiesHandle creation = dataset_creation();
-  const SpaceHandle space = simple_space({40});
-  H5Pset_virtual(creation.get(), space.get(), path("source.h5").c_str(), "x", space.get());
-  create_dataset(create_file("x.h5").get(), "x", H5T_STD_I32LE, {40}, creation.get());
+  const SpaceHandle source = simple_space({40});
+  const hsize_t start = 3, count = 20;
+  H5Sselect_hyperslab(source.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr);
+  H5Pset_virtual(creation.get(), simple_space({count}).get(), path("source.h5").c_str(), "x",
+                 source.get());
+  create_dataset(create_file("x.h5").get(), "x", H5T_STD_I32LE, {count}, creation.get());
   expect_library("its elements are those of other datasets");
 }
 

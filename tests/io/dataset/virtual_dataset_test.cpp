@@ -33,11 +33,18 @@ class VirtualTest : public Hdf5Test {
                    creation.get());
   }
 
-  std::vector<std::int32_t> read(const std::string& file, const std::string& name = "x") {
-    Dataset dataset(path(file), name);
-    EXPECT_EQ(dataset.info().layout, Layout::virtual_);
+  static std::vector<std::int32_t> elements_of(Dataset dataset) {
     std::vector<std::int32_t> values(dataset.info().elements);
     dataset.read({0, values.size()}, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  /// Expects that the same elements are found without HDF5, where that is possible, and by it.
+  std::vector<std::int32_t> read(const std::string& file, const std::string& name = "x") {
+    const std::vector<std::int32_t> values = elements_of(Dataset(path(file), name));
+    Dataset by_library(path(file), name, ReadPath::library);
+    EXPECT_EQ(by_library.info().layout, Layout::virtual_);
+    EXPECT_EQ(values, elements_of(std::move(by_library)));
     return values;
   }
 
@@ -58,6 +65,7 @@ TEST_F(VirtualTest, ReadsItsSources) {
   make_source("b.h5");
   make_virtual();
   EXPECT_EQ(read("v.h5"), both_parts());
+  EXPECT_EQ(Dataset(path("v.h5"), "x").info().path, ReadPath::direct);
 }
 
 TEST_F(VirtualTest, ReadsThroughALinkFromAnotherFolder) {
