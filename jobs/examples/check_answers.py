@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Checks that what the jobs in README.md wrote into this folder is what exact arithmetic gives."""
+
+import fractions
+import json
+
+import h5py
+import netCDF4
+import numpy as np
+
+
+def exact_sums(values, axis=0):
+    """Sums along an axis, of what is not masked, as fractions."""
+    columns = np.moveaxis(np.ma.asarray(values, "f8"), axis, -1)
+    kept = columns.shape[:-1]
+    lines = columns.reshape(-1, columns.shape[-1])
+    sums = [sum(map(fractions.Fraction, line.compressed().tolist())) for line in lines]
+    return np.array(sums, object).reshape(kept)
+
+
+def exact_means(values, axis=0):
+    return exact_sums(values, axis) / np.ma.count(values, axis).astype(object)
+
+
+def require_equal(what, found, true, kind="f8"):
+    equal = np.array_equal(np.asarray(found, kind), np.asarray(true).astype("f8").astype(kind))
+    if not equal:
+        raise SystemExit(f"{what} is not what it should be")
+    print(f"{what}: right")
+
+
+def variable(path, name):
+    with netCDF4.Dataset(path) as file:
+        return file[name][...]
+
+
+def dataset(path, name):
+    with h5py.File(path) as file:
+        return file[name][()]
+
+
+def results(path):
+    with open(path) as file:
+        return json.load(file)["results"]
+
+
+if __name__ == "__main__":
+    hourly = variable("era5.nc", "t2m")
+    by_day = hourly.reshape(-1, 24, *hourly.shape[1:])
+    require_equal("daily means", variable("daily.nc", "t2m"), exact_means(by_day, 1))
+
+    wind, rain = (variable("era5.nc", name).astype("f8") for name in ("u10", "tp"))
+    require_equal("mean temperature", variable("means.nc", "t2m"), exact_means(hourly))
+    require_equal("mean wind", variable("means.nc", "u10"), exact_means(wind), "f4")
+    require_equal("total rain", variable("rain.nc", "tp"), exact_sums(rain), "f4")
+    soaked = [exact_sums(rain[: hours + 1]) for hours in range(len(rain))]
+    require_equal("rain until each hour", variable("rain_until.nc", "tp"), soaked, "f4")
+
+    median = np.median(hourly.compressed())
+    require_equal("median temperature", results("quantiles.json")["median"], median)
+
+    years = np.concatenate([variable(f"tas_{year}.nc", "tas") for year in (1990, 1991, 1992)])
+    require_equal("mean of three years", variable("years.nc", "tas_mean"), exact_means(years), "f4")
+    require_equal("maximum of three years", variable("years.nc", "tas_max"), years.max(0), "f4")
+
+    frames = np.concatenate([dataset(f"data_{i:06d}.h5", "entry/data") for i in (1, 2, 3)])
+    require_equal("sum of frames", dataset("sum.h5", "entry/frames"), frames.sum(0, "u8"), "u8")
+    good = frames[:, dataset("pixels.h5", "good") != 0]
+    require_equal("brightest good pixel", results("brightest.json")["max"], good.max())
+
+    events = dataset("events.h5", "events")["energy"]
+    require_equal("energetic events", dataset("energetic.h5", "events.energy_indices"),
+                  np.flatnonzero(events > 50), "u8")  # fmt: skip
+
+    counts = dataset("matrix.h5", "entries_of_row")
+    require_equal("offsets of rows", dataset("offsets.h5", "indptr"), [0, *np.cumsum(counts)], "i8")
