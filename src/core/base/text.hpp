@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,13 @@ inline std::string joined(const std::vector<std::string>& items, std::string_vie
     text += items[i];
   }
   return text;
+}
+
+/// Puts `separator` between `numbers`.
+inline std::string joined(std::span<const std::uint64_t> numbers, std::string_view separator) {
+  std::vector<std::string> items;
+  for (const std::uint64_t number : numbers) items.push_back(std::to_string(number));
+  return joined(items, separator);
 }
 
 /// Returns a text without white space at its ends.

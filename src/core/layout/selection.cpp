@@ -39,12 +39,7 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   return negative ? -number : number;
 }
 
-std::string shape_text(Shape shape) {
-  std::string text;
-  for (const std::uint64_t extent : shape)
-    text += (text.empty() ? "" : " x ") + std::to_string(extent);
-  return text.empty() ? "a scalar" : text;
-}
+std::string shape_text(Shape shape) { return shape.empty() ? "a scalar" : joined(shape, " x "); }
 
 /// Takes a selection's text apart for one shape.
 class SelectionParser {

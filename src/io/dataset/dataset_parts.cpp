@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/layout/hyperslab.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "warpfold/core/error.hpp"
@@ -15,10 +16,7 @@ namespace warpfold::io {
 namespace {
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) {
-  std::string text;
-  for (const std::uint64_t extent : shape)
-    text += (text.empty() ? "" : " x ") + std::to_string(extent);
-  return shape.empty() ? "no dimensions" : text;
+  return shape.empty() ? "no dimensions" : joined(shape, " x ");
 }
 
 [[noreturn]] void throw_different(const DatasetInfo& first, const DatasetInfo& other,

@@ -26,9 +26,7 @@ namespace {
 constexpr auto word_bits = static_cast<std::uint64_t>(Mask::word_bits);
 
 std::string text_of(std::span<const std::uint64_t> shape) {
-  std::vector<std::string> extents;
-  for (const std::uint64_t extent : shape) extents.push_back(std::to_string(extent));
-  return "(" + joined(extents, ", ") + ")";
+  return "(" + joined(shape, ", ") + ")";
 }
 
 /// Counts the last dimensions that two shapes have in common.
