@@ -64,6 +64,7 @@ class ChunkSource::Implementation {
         chunks_(read_chunk_index(info, mine)),
         max_stored_bytes_(
             chunks_.empty() ? 0 : std::ranges::max(chunks_, {}, &StoredChunk::bytes).bytes) {
+    if (!info.parts) return;
     for (std::uint64_t i = 0; i < chunks_.size(); ++i) {
       const std::size_t part = parts_.place_of(grid_.number_at(mine.first + i)).part;
       chunks_[i].address = files_.address_of({part, chunks_[i].address});

@@ -31,11 +31,12 @@ class Dataset::Implementation {
         library_(std::in_place, file, name),
         info_(library_->info()) {
     if (info_.stored_file != file) versions_ = {{info_.stored_file, version_of(info_.stored_file)}};
-    if (info_.layout == Layout::virtual_ && info_.elements > 0 && path != ReadPath::library)
-      take_stacked_sources();
+    const bool may_be_in_parts =
+        info_.layout == Layout::virtual_ && info_.elements > 0 && path != ReadPath::library;
+    if (may_be_in_parts) take_stacked_sources();
     if (info_.stored_file != file) info_.link_files = library_->files_passed();
     take_path(info_, path, problem_);
-    if (info_.path == ReadPath::library) take_sources();
+    if (info_.path == ReadPath::library && !may_be_in_parts) take_sources();
     if (reads_directly()) bytes_.emplace(info_.stored_file, problem_);
   }
 
