@@ -1,7 +1,6 @@
 #include "io/output/coordinate_names.hpp"
 
 #include <map>
-#include <sstream>
 
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
@@ -15,9 +14,8 @@ namespace warpfold::io {
 namespace {
 
 void add_named(hid_t variable, const std::string& attribute, std::set<ObjectKey>& keys) {
-  std::istringstream words(
-      read_text_attribute(variable, attribute, cannot_read_variable).value_or(""));
-  for (std::string word; words >> word;) {
+  const auto names = read_text_attribute(variable, attribute, cannot_read_variable);
+  for (std::string word : words_of(names.value_or(""))) {
     if (word.back() == ':') word.pop_back();
     for (const std::string& name : {word, "_nc4_non_coord_" + word})
       if (const DatasetHandle named = open_named(variable, name)) keys.insert(key_of(named.get()));

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
-#include <sstream>
 #include <utility>
 
 #include "io/dataset/dataset_info.hpp"
@@ -54,13 +53,6 @@ StoredValues converted(std::span<const double> numbers, hid_t type,
   bytes.resize(numbers.size() * H5Tget_size(type));
   return {TypeHandle(require(H5Tcopy(type), cannot_read_variable)),
           make_space(shape, cannot_read_variable), std::move(bytes)};
-}
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
 }
 
 class CoordinateReader {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "io/hdf5/attributes.hpp"
@@ -177,9 +176,8 @@ class CoordinateWriter {
 
 /// Puts the names that variables were written under in place of theirs in the input.
 std::string renamed(const std::string& text, const Coordinates& coordinates) {
-  std::istringstream words(text);
   std::string result;
-  for (std::string word; words >> word;) {
+  for (std::string word : words_of(text)) {
     const bool has_colon = word.back() == ':';
     if (has_colon) word.pop_back();
     for (const CarriedVariable& variable : coordinates.variables)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "io/dataset/dataset_info.hpp"
@@ -27,9 +28,7 @@ void for_each_file(hid_t variable, SeveralFiles files, const Use& use) {
                    cannot_read_variable);
   for (const std::string& name : files) {
     const FileHandle file = open_for_reading(name);
-    const DatasetHandle there(
-        require(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), cannot_read_variable));
-    use(there.get());
+    use(open_dataset(file.get(), name, path, cannot_read_variable).get());
   }
 }
 
@@ -81,6 +80,13 @@ ObjectKey key_of(hid_t object) {
   return {info.fileno, std::string(reinterpret_cast<const char*>(&place), sizeof(place))};
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
 DatasetHandle open_named(hid_t variable, const std::string& name) {
   std::string group =
       queried_name([&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
@@ -90,7 +96,7 @@ DatasetHandle open_named(hid_t variable, const std::string& name) {
     group.erase(group.rfind('/'));
     std::string path = group;
     path.append("/").append(name);
-    ObjectHandle object(H5Oopen(file.get(), path.c_str(), H5P_DEFAULT));
+    const ObjectHandle object = open_object(file.get(), path);
     if (object && H5Iget_type(object.get()) == H5I_DATASET) {
       H5Iinc_ref(object.get());
       return DatasetHandle(object.get());
@@ -120,7 +126,6 @@ std::vector<std::uint64_t> shape_of(hid_t variable, SeveralFiles files) {
 }
 
 StoredValues read_part(hid_t variable, hid_t type, const Selection& part, SeveralFiles files) {
-  if (!files.empty()) return read_part_of_files(variable, type, part, files);
   const std::vector<std::uint64_t> shape = selected_shape(part);
   std::uint64_t bytes = H5Tget_size(type);
   for (const std::uint64_t extent : shape) {
@@ -128,6 +133,7 @@ StoredValues read_part(hid_t variable, hid_t type, const Selection& part, Severa
       throw Error(cannot_read_variable, "", "");
     bytes *= extent;
   }
+  if (!files.empty()) return read_part_of_files(variable, type, part, files);
   const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
   require_available(filters_of(creation.get()), cannot_read_variable);
   // HDF5 itself would take elements of missing files for fill values.

@@ -25,6 +25,9 @@ using ObjectKey = std::pair<unsigned long, std::string>;
 ObjectKey key_of(hid_t object);
 
 /// Opens the dataset that an attribute of `variable` names: one of its group, or of one above.
+/// Returns what is between the white space of a text.
+std::vector<std::string> words_of(const std::string& text);
+
 /// Returns none where there is no such dataset.
 DatasetHandle open_named(hid_t variable, const std::string& name);
 
