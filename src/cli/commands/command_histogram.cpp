@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/commands/command.hpp"
+#include "cli/commands/dataset_command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_options.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "cli/run/watched_run.hpp"
 #include "core/results/histogram_bins.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/histogram.hpp"
@@ -66,10 +65,10 @@ Json results_json(const HistogramResult& result) {
           {"nan_count", json_integer(result.nan)}};
 }
 
-class HistogramCommand : public Command {
+class HistogramCommand : public DatasetCommand<HistogramOptions, HistogramResult> {
  public:
   explicit HistogramCommand(CLI::App& program)
-      : Command(program, "histogram", "Count a dataset's values by bins") {
+      : DatasetCommand(program, "histogram", "Count a dataset's values by bins") {
     add_dataset_arguments(application(), arguments_);
     add("--bins", "N|EDGE,...",
         "The number of bins of equal width, or the edges of bins: two or more rising numbers; 10 "
@@ -87,28 +86,10 @@ class HistogramCommand : public Command {
     if (options_.range && !options_.edges.empty())
       throw usage_error("both --range and the edges of bins are given", "",
                         "Leave out --range, or give --bins a number.");
-    if (arguments_.several())
-      count_all(session, "", arguments_.datasets);
-    else
-      count_all(session, arguments_.dataset(), arguments_.dataset());
+    compute_and_report(session, "", [](const auto&... of) { return histogram(of...); });
   }
 
  private:
-  using Outcomes = std::vector<DatasetOutcome<HistogramResult>>;
-
-  /// Counts one dataset, `name`, or a choice of several.
-  template <class Datasets>
-  void count_all(const Session& session, const std::string& name, const Datasets& datasets) {
-    const auto compute = [&](const RunOptions& run) {
-      options_.run = run;
-      return histogram(session.communicator, arguments_.file, datasets, options_);
-    };
-    run_and_report(
-        {"histogram", arguments_.file, name}, session, common_,
-        {arguments_.file, arguments_.datasets, "", options_.view.mask, options_.view.files},
-        compute, [&](const auto& result) { return make_report(result); });
-  }
-
   void take_bins(const std::string& text) {
     if (text.find(',') != std::string::npos)
       options_.edges = parse_reals("--bins", text);
@@ -124,17 +105,16 @@ class HistogramCommand : public Command {
     options_.range.emplace(ends[0], ends[1]);
   }
 
-  Report make_report(const HistogramResult& result) const {
-    const DatasetRun run{"histogram",   arguments_.file,   arguments_.dataset(), result.shape,
-                         result.format, result.value_type, result.report,        result.applied};
-    Report report = dataset_report(run, options_.view, bins_text(result),
-                                   {{"results", results_json(result)}}, common_.timings);
+  Report make_report(const HistogramResult& result) const override {
+    Report report =
+        dataset_report(run_on(arguments_.dataset(), result), options_.view, bins_text(result),
+                       {{"results", results_json(result)}}, common_.timings);
     report.csv = {csv_header()};
     add_rows(report.csv, {arguments_.dataset(), "", result}, result.report);
     return report;
   }
 
-  Report make_report(const Outcomes& outcomes) const {
+  Report make_report(const Outcomes& outcomes) const override {
     Report report = several_report("histogram", arguments_.file, outcomes, options_.view,
                                    [](const HistogramResult& result) {
                                      return Json{{"results", results_json(result)}};
@@ -178,10 +158,6 @@ class HistogramCommand : public Command {
     add("above", to_text(result.edges.back()), "", fmt::format("{}", result.above));
     add("nan", "", "", fmt::format("{}", result.nan));
   }
-
-  DatasetArguments arguments_;
-  HistogramOptions options_;
-  CommonOptions common_;
 };
 
 }  // namespace

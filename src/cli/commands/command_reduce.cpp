@@ -9,14 +9,13 @@
 #include <variant>
 #include <vector>
 
-#include "cli/commands/command.hpp"
+#include "cli/commands/dataset_command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_options.hpp"
 #include "cli/options/operations.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "cli/run/watched_run.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -57,10 +56,10 @@ std::string result_text(Statistic statistic, const Value& value,
   return coordinates.empty() ? text : fmt::format("{} at [{}]", text, fmt::join(coordinates, ", "));
 }
 
-class ReduceCommand : public Command {
+class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
  public:
   explicit ReduceCommand(CLI::App& program)
-      : Command(program, "reduce", "Reduce a dataset to its statistics, in one pass") {
+      : RowsCommand(program, "reduce", "Reduce a dataset to its statistics, in one pass") {
     add_dataset_arguments(application(), arguments_);
     add_statistics_options();
     add_axes_options();
@@ -78,15 +77,11 @@ class ReduceCommand : public Command {
       options_.output.command = shell_quoted(session.words);
       if (application().count("--ops") == 0) options_.statistics = {Statistic::sum};
     }
-    if (arguments_.several())
-      reduce_all(session, "", arguments_.datasets);
-    else
-      reduce_all(session, arguments_.dataset(), arguments_.dataset());
+    compute_and_report(session, options_.output.path,
+                       [](const auto&... of) { return reduce(of...); });
   }
 
  private:
-  using Outcomes = std::vector<DatasetOutcome<ReduceResult>>;
-
   bool along_axes() const { return !options_.axes.empty(); }
 
   void check_output_options() const {
@@ -98,19 +93,6 @@ class ReduceCommand : public Command {
           "-o, --append, --force, --every, --output-type, --empty and --keepdims need --axis",
           "without it the results are numbers, not datasets",
           "Name the axes with --axis, or write a report with --json or --csv.");
-  }
-
-  /// Reduces one dataset, `name`, or a choice of several.
-  template <class Datasets>
-  void reduce_all(const Session& session, const std::string& name, const Datasets& datasets) {
-    const auto compute = [&](const RunOptions& run) {
-      options_.run = run;
-      return reduce(session.communicator, arguments_.file, datasets, options_);
-    };
-    run_and_report({"reduce", arguments_.file, name}, session, common_,
-                   {arguments_.file, arguments_.datasets, options_.output.path, options_.view.mask,
-                    options_.view.files},
-                   compute, [&](const auto& result) { return make_report(result); });
   }
 
   void add_statistics_options() {
@@ -180,38 +162,21 @@ class ReduceCommand : public Command {
         ->group(axes_group);
   }
 
-  Report make_report(const ReduceResult& result) const {
-    const DatasetRun run = run_on(arguments_.dataset(), result);
-    Json members;
-    if (along_axes()) members["schema"] = axes_schema;
-    members.update(members_of(result));
-    Report report = dataset_report(run, options_.view, lines(result), members, common_.timings);
-    report.csv = {csv_columns()};
-    add_rows(report.csv, run, rows(result));
-    return report;
+  Report make_report(const ReduceResult& result) const override {
+    return with_schema(RowsCommand::make_report(result));
   }
 
-  Report make_report(const Outcomes& outcomes) const {
-    Report report = several_report("reduce", arguments_.file, outcomes, options_.view,
-                                   [&](const ReduceResult& each) { return members_of(each); });
+  Report make_report(const Outcomes& outcomes) const override {
+    return with_schema(RowsCommand::make_report(outcomes));
+  }
+
+  Report with_schema(Report report) const {
     if (along_axes()) report.json["schema"] = axes_schema;
-    report.csv = several_csv("reduce", arguments_.file, outcomes,
-                             [&](Table& csv, const std::string& dataset, const auto& result) {
-                               add_rows(csv, run_on(dataset, result), rows(result));
-                             });
-    report.text = several_text(
-        arguments_.file, outcomes, columns(), [&](const auto& result) { return row(result); },
-        common_.timings);
     return report;
-  }
-
-  DatasetRun run_on(const std::string& dataset, const ReduceResult& result) const {
-    return {"reduce",      arguments_.file,   dataset,       result.shape,
-            result.format, result.value_type, result.report, result.applied};
   }
 
   /// Tells each statistic's value, or the dataset that holds it.
-  std::string lines(const ReduceResult& result) const {
+  std::string lines(const ReduceResult& result) const override {
     Table table;
     for (const auto& [statistic, value] : result.summary)
       table.push_back(
@@ -225,9 +190,8 @@ class ReduceCommand : public Command {
     return aligned_text(table);
   }
 
-  /// Does the same for a CSV.
-  std::vector<std::pair<std::string, std::string>> rows(const ReduceResult& result) const {
-    std::vector<std::pair<std::string, std::string>> rows;
+  Rows rows(const ReduceResult& result) const override {
+    Rows rows;
     for (const auto& [statistic, value] : result.summary)
       rows.emplace_back(name_of(statistic), to_text(value, ""));
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
@@ -237,15 +201,14 @@ class ReduceCommand : public Command {
     return rows;
   }
 
-  /// Name what row() tells of one of several datasets.
-  std::vector<std::string> columns() const {
+  std::vector<std::string> columns() const override {
     std::vector<std::string> names;
     for (const Statistic statistic : options_.statistics) names.emplace_back(name_of(statistic));
     names.insert(names.end(), quantile_names_.begin(), quantile_names_.end());
     return names;
   }
 
-  std::vector<std::string> row(const ReduceResult& result) const {
+  std::vector<std::string> row(const ReduceResult& result) const override {
     std::vector<std::string> cells;
     for (const auto& [statistic, value] : result.summary)
       cells.push_back(result_text(statistic, value, result.shape));
@@ -275,7 +238,7 @@ class ReduceCommand : public Command {
   }
 
   /// Gives the results, and the coordinates of those that are places.
-  Json members_of(const ReduceResult& result) const {
+  Json members_of(const ReduceResult& result) const override {
     if (along_axes()) return axis_members(result);
     Json results = Json::object();
     Json places = Json::object();
@@ -294,10 +257,7 @@ class ReduceCommand : public Command {
     return members;
   }
 
-  DatasetArguments arguments_;
-  ReduceOptions options_;
   std::vector<std::string> quantile_names_;
-  CommonOptions common_;
 };
 
 }  // namespace

@@ -42,11 +42,8 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
                   "Take FILE... DATASET: a dataset of several files, or patterns of them, each "
                   "file's part behind the one before it along this dimension",
                   [&arguments](const std::string& text) {
-                    const std::vector<Axis> axes = parse_axes("--concat", text);
-                    if (axes.size() != 1)
-                      throw usage_error("bad --concat '" + text + "'",
-                                        "files go on along one dimension", "Try --concat 0.");
-                    arguments.concat = axes.front();
+                    arguments.concat =
+                        parse_axis("--concat", text, "files go on along one dimension");
                   });
 }
 

@@ -155,6 +155,12 @@ std::vector<Axis> parse_axes(std::string_view option, std::string_view text) {
   return axes;
 }
 
+Axis parse_axis(std::string_view option, const std::string& text, const char* why) {
+  const std::vector<Axis> axes = parse_axes(option, text);
+  if (axes.size() == 1) return axes.front();
+  throw bad_value(option, text, why, fmt::format("Try {} 0.", option));
+}
+
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,
                             std::uint64_t maximum) {
   const auto number = whole_number<std::uint64_t>(text);

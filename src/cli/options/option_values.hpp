@@ -34,6 +34,9 @@ std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view
 /// which whole numbers are not. Throws a usage Error.
 std::vector<Axis> parse_axes(std::string_view option, std::string_view text);
 
+/// Parses one of these. Throws a usage Error, for several of them with `why`.
+Axis parse_axis(std::string_view option, const std::string& text, const char* why);
+
 /// Parses an integer. Throws a usage Error for text that is none in [minimum, maximum].
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,
                             std::uint64_t maximum);

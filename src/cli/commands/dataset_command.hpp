@@ -1,0 +1,112 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands/command.hpp"
+#include "cli/options/common_options.hpp"
+#include "cli/options/dataset_options.hpp"
+#include "cli/report/report.hpp"
+#include "cli/run/watched_run.hpp"
+#include "warpfold/dataset_choice.hpp"
+#include "warpfold/run_options.hpp"
+
+namespace warpfold::cli {
+
+/// A command that makes a Result of a dataset, or of each of several, as its Options say.
+template <class Options, class Result>
+class DatasetCommand : public Command {
+ protected:
+  using Outcomes = std::vector<DatasetOutcome<Result>>;
+
+  DatasetCommand(CLI::App& program, const char* name, const char* description)
+      : Command(program, name, description), name_(name) {}
+
+  virtual Report make_report(const Result& result) const = 0;
+  virtual Report make_report(const Outcomes& outcomes) const = 0;
+
+  /// Reports what compute(communicator, file, datasets, options) returns: a Result of a dataset's
+  /// name, Outcomes of a choice. `output` is the file that it writes, or empty.
+  template <class Compute>
+  void compute_and_report(const Session& session, const std::string& output,
+                          const Compute& compute) {
+    const auto use = [&](const std::string& subject, const auto& datasets) {
+      run_and_report(
+          {name_, arguments_.file, subject}, session, common_,
+          {arguments_.file, arguments_.datasets, output, options_.view.mask, options_.view.files},
+          [&](const RunOptions& run) {
+            options_.run = run;
+            return compute(session.communicator, arguments_.file, datasets, options_);
+          },
+          [&](const auto& result) { return make_report(result); });
+    };
+    if (arguments_.several())
+      use("", arguments_.datasets);
+    else
+      use(arguments_.dataset(), arguments_.dataset());
+  }
+
+  DatasetRun run_on(const std::string& dataset, const Result& result) const {
+    return {name_,         arguments_.file,   dataset,       result.shape,
+            result.format, result.value_type, result.report, result.applied};
+  }
+
+  const std::string name_;
+  DatasetArguments arguments_;
+  Options options_;
+  CommonOptions common_;
+};
+
+/// A dataset command each of whose results is a few words and numbers: lines of a dataset, a row of
+/// several.
+template <class Options, class Result>
+class RowsCommand : public DatasetCommand<Options, Result> {
+ protected:
+  using Base = DatasetCommand<Options, Result>;
+  using typename Base::Outcomes;
+  using Rows = std::vector<std::pair<std::string, std::string>>;
+  using Base::arguments_;
+  using Base::Base;
+  using Base::common_;
+  using Base::name_;
+  using Base::options_;
+  using Base::run_on;
+
+  /// Tells the result in lines.
+  virtual std::string lines(const Result& result) const = 0;
+
+  /// Names what row() tells of one of several datasets.
+  virtual std::vector<std::string> columns() const = 0;
+  virtual std::vector<std::string> row(const Result& result) const = 0;
+
+  /// Tells the result in rows of a CSV.
+  virtual Rows rows(const Result& result) const = 0;
+
+  /// Makes members of its JSON, "results" among them.
+  virtual Json members_of(const Result& result) const = 0;
+
+  Report make_report(const Result& result) const override {
+    const DatasetRun run = run_on(arguments_.dataset(), result);
+    Report report =
+        dataset_report(run, options_.view, lines(result), members_of(result), common_.timings);
+    report.csv = {csv_columns()};
+    add_rows(report.csv, run, rows(result));
+    return report;
+  }
+
+  Report make_report(const Outcomes& outcomes) const override {
+    Report report = several_report(name_, arguments_.file, outcomes, options_.view,
+                                   [&](const Result& each) { return members_of(each); });
+    report.text = several_text(
+        arguments_.file, outcomes, columns(), [&](const Result& each) { return row(each); },
+        common_.timings);
+    report.csv = several_csv(name_, arguments_.file, outcomes,
+                             [&](Table& csv, const std::string& dataset, const Result& result) {
+                               add_rows(csv, run_on(dataset, result), rows(result));
+                             });
+    return report;
+  }
+};
+
+}  // namespace warpfold::cli
