@@ -133,15 +133,18 @@ void require_valid_storage(const OutputDataset& spec) {
   }
 }
 
-DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::string& problem) {
+DatasetHandle create_dataset(hid_t file, const std::string& preliminary_name,
+                             const OutputDataset& spec, const std::string& problem) {
   const TypeHandle type = make_type(spec.format);
   const SpaceHandle space = make_space(spec.shape, problem);
   const PropertiesHandle creation = make_creation(spec, problem);
-  return DatasetHandle(
-      require(H5Dcreate_anon(file, type.get(), space.get(), creation.get(), H5P_DEFAULT), problem));
+  return DatasetHandle(require(H5Dcreate2(file, preliminary_name.c_str(), type.get(), space.get(),
+                                          H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+                               problem));
 }
 
-void give_name(hid_t file, hid_t dataset, const std::string& path, const std::string& problem) {
+void give_name(hid_t file, const std::string& preliminary_name, const std::string& path,
+               const std::string& problem) {
   const PropertiesHandle links = make_links(problem);
   make_groups(file, path, links.get(), problem);
   if (is_there(file, path, problem)) {
@@ -151,7 +154,8 @@ void give_name(hid_t file, hid_t dataset, const std::string& path, const std::st
       detach_scales(replaced.get(), problem);
     require(H5Ldelete(file, path.c_str(), H5P_DEFAULT), problem);
   }
-  require(H5Olink(dataset, file, path.c_str(), links.get(), H5P_DEFAULT), problem);
+  require(H5Lmove(file, preliminary_name.c_str(), file, path.c_str(), links.get(), H5P_DEFAULT),
+          problem);
 }
 
 bool is_there(hid_t file, const std::string& path, const std::string& problem) {

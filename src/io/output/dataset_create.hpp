@@ -10,14 +10,16 @@
 
 namespace warpfold::io {
 
-/// Makes the dataset `spec` asks for, still without a name: contiguous ones are allocated at once
-/// and never filled. One that is closed without a name leaves the file. Throws an Error beginning
-/// with `problem`. Call within a LibraryScope.
-DatasetHandle create_dataset(hid_t file, const OutputDataset& spec, const std::string& problem);
+/// Makes the dataset `spec` asks for under a preliminary name: contiguous ones are allocated at
+/// once and never filled. HDF5 1.10 writes broken indexes of 65,536 chunks and more where a dataset
+/// has no name at all. Throws an Error beginning with `problem`. Call within a LibraryScope.
+DatasetHandle create_dataset(hid_t file, const std::string& preliminary_name,
+                             const OutputDataset& spec, const std::string& problem);
 
-/// Gives a dataset its path in the file, in place of one that is there, and makes the groups above
-/// it. Throws and is called likewise.
-void give_name(hid_t file, hid_t dataset, const std::string& path, const std::string& problem);
+/// Gives what has the preliminary name its path in the file, in place of a dataset that is there,
+/// and makes the groups above it. Throws and is called likewise.
+void give_name(hid_t file, const std::string& preliminary_name, const std::string& path,
+               const std::string& problem);
 
 /// Tells whether a file has a link of that path, wherever that leads. Throws and is called
 /// likewise.

@@ -95,6 +95,11 @@ void require_possible(const OutputSpec& spec) {
   require_writable_target(spec);
 }
 
+/// A name that no other tool gives.
+std::string preliminary_name(std::size_t number) {
+  return ".warpfold-staged-" + std::to_string(number);
+}
+
 std::string without_leading_slashes(const std::string& path) {
   return path.substr(std::min(path.size(), path.find_first_not_of('/')));
 }
@@ -122,7 +127,7 @@ class StagedFile::Implementation {
 
   void stage(OutputSpec spec) {
     const LibraryScope scope;
-    staged_.clear();
+    drop();
     spec_ = std::move(spec);
     const std::string problem = cannot_write(spec_);
     const std::uint64_t bytes = contiguous_bytes(spec_);
@@ -130,7 +135,8 @@ class StagedFile::Implementation {
     open(alignment_for(bytes, 1 + spec_.others.size()));
     for (const OutputDataset& dataset : datasets_of(spec_)) require_free_name(dataset.dataset);
     for (const OutputDataset& dataset : datasets_of(spec_))
-      staged_.push_back(create_dataset(file_.get(), dataset, problem));
+      staged_.push_back(
+          create_dataset(file_.get(), preliminary_name(staged_.size()), dataset, problem));
     // Other processes are to find all bytes of the file.
     require(H5Fflush(file_.get(), H5F_SCOPE_LOCAL), problem);
     if (bytes > 0) reserve_storage(temporary_.path, problem);
@@ -159,7 +165,7 @@ class StagedFile::Implementation {
       written_.insert(without_leading_slashes(name));
     const std::vector<OutputDataset> datasets = datasets_of(spec_);
     for (std::size_t i = 0; i < datasets.size(); ++i) {
-      give_name(file_.get(), staged_[i].get(), datasets[i].dataset, problem);
+      give_name(file_.get(), preliminary_name(i), datasets[i].dataset, problem);
       written_.insert(without_leading_slashes(datasets[i].dataset));
       write_attributes(spec_, datasets[i], source, staged_[i].get(), problem);
     }
@@ -170,7 +176,11 @@ class StagedFile::Implementation {
 
   void drop() {
     const LibraryScope scope;
+    const std::size_t count = staged_.size();
     staged_.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      require(H5Ldelete(file_.get(), preliminary_name(i).c_str(), H5P_DEFAULT),
+              cannot_write(target_));
   }
 
   void commit() {
@@ -223,7 +233,7 @@ class StagedFile::Implementation {
   std::optional<FileVersion> kept_;  ///< what of the file under the final name was copied
   FileHandle file_;
   bool was_open_ = false;
-  std::vector<DatasetHandle> staged_;  ///< without names until they are finished
+  std::vector<DatasetHandle> staged_;  ///< under preliminary names until they are finished
   std::set<std::string> written_;      ///< paths of what was finished
 };
 

@@ -51,6 +51,23 @@ def test_scan_stores_as_asked(folder, numbers):
         assert b"--fletcher32" in made.attrs["warpfold_command"]
 
 
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_outputs_of_many_chunks(folder, ranks):
+    """HDF5's index of chunks gets another level at 65,536 of them."""
+    values = np.arange(70_000 * 4, dtype="i4")
+    sums = np.cumsum(values, dtype="i8")
+    chunks = ("--chunks", 4)
+    words = ("--type", "i32", "--shape", values.size, *chunks)
+    support.run("generate", "iota", folder / "in.h5", "values", *words, ranks=ranks)
+    assert np.array_equal(support.read(folder / "in.h5", "i32"), values)
+    support.scan(folder / "in.h5", folder / "out.h5", "values", *chunks, ranks=ranks)
+    assert np.array_equal(support.read(folder / "out.h5", "i64"), sums)
+    added = f"{folder / 'out.h5'}:added"
+    support.run("scan", folder / "in.h5", "values", "-o", added, "--append", *chunks, ranks=ranks)
+    with h5py.File(folder / "out.h5") as file:
+        assert all(np.array_equal(file[name][:], sums) for name in ("values", "added"))
+
+
 def test_scan_without_elements(folder):
     support.write(folder / "in.h5", np.zeros((4, 0)), "f32")
     support.scan(folder / "in.h5", folder / "out.h5", "values", "--chunks", "2,2", ranks=2)
