@@ -58,7 +58,7 @@ bool replaces_source(const std::filesystem::path& report, const UsedFiles& used)
   std::set<std::string> files = pipeline::files_read(used.input, used.datasets);
   for (const std::string& file : used.files) files.merge(pipeline::files_read(file, used.datasets));
   if (!used.mask.empty()) {
-    const auto [file, dataset] = pipeline::parse_mask_name(used.mask, used.input);
+    const auto [file, dataset] = pipeline::parse_mask_name("mask", used.mask, used.input);
     files.insert(file);
     files.merge(pipeline::files_read(file, {{dataset}}));
   }

@@ -9,9 +9,9 @@ template <class Sum>
 using SumsByOutput = std::unordered_map<std::uint64_t, Sum>;
 
 template <class Sum>
-void merge_sums(SumsByOutput<Sum>& into, const SumsByOutput<Sum>& from) {
+void merge_sums(SumsByOutput<Sum>& into, const SumsByOutput<Sum>& from, OutputMap to) {
   for (const auto& [output, addend] : from) {
-    Sum& sum = into[output];
+    Sum& sum = into[to(output)];
     sum.add(addend);
     sum.normalize();
   }
@@ -73,10 +73,10 @@ void AxisSpills::add(const AxisSpill& spill) {
   squares.normalize();
 }
 
-void AxisSpills::merge(const AxisSpills& other) {
-  merge_sums(sum_, other.sum_);
-  merge_sums(absolute_, other.absolute_);
-  merge_sums(squares_, other.squares_);
+void AxisSpills::merge(const AxisSpills& other, OutputMap to) {
+  merge_sums(sum_, other.sum_, to);
+  merge_sums(absolute_, other.absolute_, to);
+  merge_sums(squares_, other.squares_, to);
 }
 
 void AxisSpills::add_to(std::uint64_t output, Accumulator& accumulator) const {

@@ -22,12 +22,27 @@ struct AxisSpill {
   AxisTerm term = AxisTerm::value;
 };
 
+/// Outputs by the numbers of others: those that these are merged into.
+class OutputMap {
+ public:
+  /// Makes one of each to the one of its own number.
+  OutputMap() = default;
+  explicit OutputMap(std::span<const std::uint32_t> outputs) : outputs_(outputs) {}
+
+  std::uint64_t operator()(std::uint64_t output) const {
+    return outputs_.empty() ? output : outputs_[output];
+  }
+
+ private:
+  std::span<const std::uint32_t> outputs_;
+};
+
 /// Spills are numbers, summed exactly for each output that has any.
 class AxisSpills {
  public:
   /// Adds a number, which is finite.
   void add(const AxisSpill& spill);
-  void merge(const AxisSpills& other);
+  void merge(const AxisSpills& other, OutputMap to);
 
   bool empty() const { return sum_.empty() && absolute_.empty() && squares_.empty(); }
   bool any_of_sum(std::uint64_t output) const { return sum_.contains(output); }
@@ -63,14 +78,20 @@ struct AxisParts {
   AxisParts() = default;
 
   /// Makes parts of no elements.
-  AxisParts(ReduceNeeds needs, std::uint64_t outputs)
-      : counts(outputs),
-        sum(needs.sum ? outputs : 0),
-        absolute(needs.absolute ? outputs : 0),
-        squares(needs.squares ? outputs : 0),
-        minimum(needs.extrema ? outputs : 0, Extremum::none()),
-        maximum(needs.extrema ? outputs : 0, Extremum::none()),
-        first_nan(outputs, no_index) {}
+  AxisParts(ReduceNeeds needs, std::uint64_t outputs) { grow(needs, outputs); }
+
+  /// Adds outputs of no elements, of the same needs, until there are so many.
+  void grow(ReduceNeeds needs, std::uint64_t outputs) {
+    counts.resize(outputs);
+    if (needs.sum) sum.resize(outputs);
+    if (needs.absolute) absolute.resize(outputs);
+    if (needs.squares) squares.resize(outputs);
+    if (needs.extrema) {
+      minimum.resize(outputs, Extremum::none());
+      maximum.resize(outputs, Extremum::none());
+    }
+    first_nan.resize(outputs, no_index);
+  }
 
   std::vector<AxisCounts> counts;
   std::vector<Expansion> sum;  ///< of finite elements; of integers

@@ -1,18 +1,9 @@
 #include "core/results/axis_totals.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <string>
-
-#include "core/numeric/exact_rounding.hpp"
-#include "core/results/summarize.hpp"
-#include "core/values/ordered_key.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 template <class Part>
 void append_words(const std::vector<Part>& parts, std::vector<std::uint64_t>& words) {
@@ -42,14 +33,16 @@ void for_each_array(Parts& parts, Visit&& visit) {
   visit(parts.first_nan);
 }
 
-void merge_sums(std::vector<Expansion>& into, const std::vector<Expansion>& from, AxisTerm term,
-                AxisSpills& spills) {
-  for (std::size_t output = 0; output < into.size(); ++output)
-    add(into[output], from[output], [&](double rest) { spills.add({output, rest, term}); });
+void merge_sums(std::vector<Expansion>& into, const std::vector<Expansion>& from, OutputMap to,
+                AxisTerm term, AxisSpills& spills) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::uint64_t output = to(i);
+    add(into[output], from[i], [&](double rest) { spills.add({output, rest, term}); });
+  }
 }
 
-void merge_extrema(std::vector<Extremum>& into, const std::vector<Extremum>& from) {
-  for (std::size_t output = 0; output < into.size(); ++output) into[output].merge(from[output]);
+void merge_extrema(std::vector<Extremum>& into, const std::vector<Extremum>& from, OutputMap to) {
+  for (std::size_t i = 0; i < from.size(); ++i) into[to(i)].merge(from[i]);
 }
 
 template <class Sum>
@@ -58,222 +51,30 @@ void add_parts(Sum& sum, const std::vector<Expansion>& parts, std::uint64_t outp
   for (const double part : parts[output].part) sum.add(part);
 }
 
-/// Makes results elements of type Out; nothing where it can't hold them.
-template <class Out>
-std::optional<Out> element(int128 value) {
-  if (!can_hold<Out>(value)) return std::nullopt;
-  return output_element<Out>(value);
-}
-
-template <class Out>
-std::optional<Out> element(double value) {
-  if constexpr (is_floating_element<Out>)
-    return output_element<Out>(value);
-  else
-    return std::nullopt;
-}
-
-template <class Out>
-std::optional<Out> element(std::monostate) {
-  return element<Out>(nan);
-}
-
-template <class Out>
-std::optional<Out> element(const Expansion& sum) {
-  if constexpr (is_floating_element<Out>)
-    return rounded_to<Out>(sum);
-  else
-    return element<Out>(whole_number(sum));
-}
-
-/// Results are one statistic of outputs as elements of type Out, nothing where Out can't hold it.
-template <class Out>
-class Results {
- public:
-  Results(const AxisTotals& totals, const AxisParts& parts, ElementType values, Statistic statistic,
-          const SummaryOptions& options)
-      : totals_(totals),
-        parts_(parts),
-        values_(values),
-        statistic_(statistic),
-        options_(options),
-        wraps_(std::is_integral_v<Out> && options.overflow == OverflowPolicy::wrap) {
-    // The type to wrap in is Out, not the elements'.
-    options_.overflow = OverflowPolicy::error;
-  }
-
-  std::optional<Out> of(std::uint64_t output) const {
-    const AxisCounts& counts = parts_.counts[output];
-    switch (statistic_) {
-      case Statistic::count:
-        return element<Out>(int128{taking_part(counts)});
-      case Statistic::nan_count:
-        return element<Out>(int128{counts.nan});
-      case Statistic::inf_count:
-        return element<Out>(int128{infinities(counts)});
-      case Statistic::sum:
-        return wraps_ ? wrapped_sum(output) : sum(output);
-      case Statistic::mean:
-        return has_plain_sum(output) ? mean(output) : summarized(output);
-      case Statistic::l1:
-        return has_plain_absolute(output) ? element<Out>(parts_.absolute[output])
-                                          : summarized(output);
-      case Statistic::min:
-        return extremum(counts, parts_.minimum[output]);
-      case Statistic::max:
-        return extremum(counts, parts_.maximum[output]);
-      case Statistic::argmin:
-        return index(output, parts_.minimum[output]);
-      case Statistic::argmax:
-        return index(output, parts_.maximum[output]);
-      case Statistic::var:
-      case Statistic::std:
-      case Statistic::l2:
-      case Statistic::linf:
-        break;
-    }
-    return summarized(output);
-  }
-
- private:
-  std::uint64_t taking_part(const AxisCounts& counts) const {
-    return counts.elements - (options_.nan == NanPolicy::skip ? counts.nan : 0);
-  }
-
-  static std::uint64_t infinities(const AxisCounts& counts) {
-    return counts.positive_infinities + counts.negative_infinities;
-  }
-
-  bool poisoned(const AxisCounts& counts) const {
-    return options_.nan == NanPolicy::propagate && counts.nan > 0;
-  }
-
-  bool all_finite(const AxisCounts& counts) const {
-    return !poisoned(counts) && infinities(counts) == 0;
-  }
-
-  bool has_plain_sum(std::uint64_t output) const {
-    return all_finite(parts_.counts[output]) && !parts_.spills.any_of_sum(output);
-  }
-
-  bool has_plain_absolute(std::uint64_t output) const {
-    return is_floating(values_) && all_finite(parts_.counts[output]) &&
-           !parts_.spills.any_of_absolute(output);
-  }
-
-  std::optional<Out> sum(std::uint64_t output) const {
-    return has_plain_sum(output) ? element<Out>(parts_.sum[output]) : summarized(output);
-  }
-
-  std::optional<Out> wrapped_sum(std::uint64_t output) const {
-    const int128 exact = has_plain_sum(output) ? whole_number(parts_.sum[output])
-                                               : std::get<int128>(summary(output));
-    return output_element<Out>(exact);
-  }
-
-  std::optional<Out> mean(std::uint64_t output) const {
-    const std::uint64_t count = taking_part(parts_.counts[output]);
-    if (count == 0) return element<Out>(nan);
-    const auto quotient = rounded_quotient(parts_.sum[output], count, rounding_towards<Out>);
-    return quotient ? element<Out>(*quotient) : summarized(output);
-  }
-
-  std::optional<Out> extremum(const AxisCounts& counts, const Extremum& extremum) const {
-    if (poisoned(counts)) return element<Out>(nan);
-    if (!extremum.seen()) return element_of(options_.empty);
-    return element_of(value_of_bits(extremum.bits, values_));
-  }
-
-  std::optional<Out> index(std::uint64_t output, const Extremum& extremum) const {
-    if (poisoned(parts_.counts[output])) return element<Out>(int128{parts_.first_nan[output]});
-    return element<Out>(extremum.seen() ? int128{extremum.index} : int128{-1});
-  }
-
-  Value summary(std::uint64_t output) const {
-    return summarize(totals_.accumulator(output), values_, {statistic_}, options_,
-                     rounding_towards<Out>)
-        .front()
-        .second;
-  }
-
-  std::optional<Out> summarized(std::uint64_t output) const { return element_of(summary(output)); }
-
-  static std::optional<Out> element_of(const Value& value) {
-    return std::visit([](const auto& held) { return element<Out>(held); }, value);
-  }
-
-  const AxisTotals& totals_;
-  const AxisParts& parts_;
-  ElementType values_;
-  Statistic statistic_;
-  SummaryOptions options_;
-  bool wraps_;
-};
-
-Error no_result(Statistic statistic, ElementType to, std::uint64_t output) {
-  return Error("the " + std::string(name_of(statistic)) + " of output " + std::to_string(output) +
-                   " doesn't fit " + std::string(name_of(to)),
-               "",
-               statistic == Statistic::sum ? "Choose `output_type` f64, or `overflow` wrap."
-                                           : "Choose `output_type` f64.");
-}
-
 }  // namespace
 
-ElementType axis_output_type(Statistic statistic, ElementType value,
-                             std::optional<ElementType> asked) {
-  switch (statistic) {
-    case Statistic::count:
-    case Statistic::nan_count:
-    case Statistic::inf_count:
-      return ElementType::u64;
-    case Statistic::argmin:
-    case Statistic::argmax:
-      return ElementType::i64;
-    case Statistic::min:
-    case Statistic::max:
-      return value;
-    case Statistic::linf:
-      return is_integer(value) ? ElementType::u64 : value;
-    case Statistic::sum:
-      if (is_floating(value)) break;
-      return asked.value_or(is_signed_integer(value) ? ElementType::i64 : ElementType::u64);
-    case Statistic::l1:
-      if (is_floating(value)) break;
-      return asked.value_or(ElementType::u64);
-    case Statistic::mean:
-    case Statistic::var:
-    case Statistic::std:
-    case Statistic::l2:
-      break;
-  }
-  if (asked && is_integer(*asked))
-    throw usage_error(
-        "the " + std::string(name_of(statistic)) + " of " + std::string(name_of(value)) +
-            " can't be stored as " + std::string(name_of(*asked)),
-        "it is a floating-point number", "Choose one of f16, bf16, f32, f64 as `output_type`.");
-  return asked.value_or(is_floating(value) ? value : ElementType::f64);
-}
-
 AxisTotals::AxisTotals(ElementType values, ReduceNeeds needs, std::uint64_t outputs)
-    : values_(values), parts_(needs, outputs) {}
+    : values_(values), needs_(needs), parts_(needs, outputs) {}
 
-void AxisTotals::merge(const AxisParts& parts) {
-  for (std::size_t output = 0; output < parts_.counts.size(); ++output) {
+void AxisTotals::grow(std::uint64_t outputs) { parts_.grow(needs_, outputs); }
+
+void AxisTotals::merge(const AxisParts& parts, OutputMap to) {
+  for (std::size_t i = 0; i < parts.counts.size(); ++i) {
+    const std::uint64_t output = to(i);
     AxisCounts& counts = parts_.counts[output];
-    const AxisCounts& more = parts.counts[output];
+    const AxisCounts& more = parts.counts[i];
     counts.elements += more.elements;
     counts.nan += more.nan;
     counts.positive_infinities += more.positive_infinities;
     counts.negative_infinities += more.negative_infinities;
-    parts_.first_nan[output] = std::min(parts_.first_nan[output], parts.first_nan[output]);
+    parts_.first_nan[output] = std::min(parts_.first_nan[output], parts.first_nan[i]);
   }
-  merge_sums(parts_.sum, parts.sum, AxisTerm::value, parts_.spills);
-  merge_sums(parts_.absolute, parts.absolute, AxisTerm::magnitude, parts_.spills);
-  merge_sums(parts_.squares, parts.squares, AxisTerm::square, parts_.spills);
-  merge_extrema(parts_.minimum, parts.minimum);
-  merge_extrema(parts_.maximum, parts.maximum);
-  parts_.spills.merge(parts.spills);
+  merge_sums(parts_.sum, parts.sum, to, AxisTerm::value, parts_.spills);
+  merge_sums(parts_.absolute, parts.absolute, to, AxisTerm::magnitude, parts_.spills);
+  merge_sums(parts_.squares, parts.squares, to, AxisTerm::square, parts_.spills);
+  merge_extrema(parts_.minimum, parts.minimum, to);
+  merge_extrema(parts_.maximum, parts.maximum, to);
+  parts_.spills.merge(parts.spills, to);
 }
 
 std::vector<std::uint64_t> AxisTotals::packed() const {
@@ -284,11 +85,14 @@ std::vector<std::uint64_t> AxisTotals::packed() const {
 }
 
 void AxisTotals::merge(std::span<const std::uint64_t> packed) {
-  AxisParts parts = parts_;
+  merge(unpacked(packed, outputs()));
+}
+
+AxisParts AxisTotals::unpacked(std::span<const std::uint64_t> packed, std::uint64_t outputs) const {
+  AxisParts parts(needs_, outputs);
   for_each_array(parts, [&](auto& array) { take_words(array, packed); });
-  parts.spills = {};
   parts.spills.merge(packed);
-  merge(parts);
+  return parts;
 }
 
 Accumulator AxisTotals::accumulator(std::uint64_t output) const {
@@ -309,21 +113,6 @@ Accumulator AxisTotals::accumulator(std::uint64_t output) const {
   accumulator.normalize();
   parts_.spills.add_to(output, accumulator);
   return accumulator;
-}
-
-void AxisTotals::store(Statistic statistic, const SummaryOptions& options, ElementRange outputs,
-                       std::uint64_t first_output, ElementType to, std::byte* out) const {
-  visit_element_type(to, [&](auto zero) {
-    using Out = decltype(zero);
-    const Results<Out> results(*this, parts_, values_, statistic, options);
-    auto* elements = reinterpret_cast<Out*>(out);
-    for (std::uint64_t i = 0; i < outputs.count; ++i) {
-      const std::uint64_t output = outputs.first + i;
-      const std::optional<Out> result = results.of(output);
-      if (!result) throw no_result(statistic, to, first_output + output);
-      elements[i] = *result;
-    }
-  });
 }
 
 }  // namespace warpfold

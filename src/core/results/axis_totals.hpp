@@ -29,14 +29,22 @@ class AxisTotals {
 
   std::uint64_t outputs() const { return parts_.counts.size(); }
 
-  /// Adds a reduction of the same outputs and needs.
-  void merge(const AxisParts& parts);
+  /// Adds outputs of no elements until there are so many.
+  void grow(std::uint64_t outputs);
+
+  /// Adds a reduction of the same needs to outputs, by default the same.
+  void merge(const AxisParts& parts, OutputMap to = {});
 
   /// Returns all as words, for messages between ranks.
   std::vector<std::uint64_t> packed() const;
 
   /// Adds what packed() gave of the same outputs and needs.
   void merge(std::span<const std::uint64_t> packed);
+
+  /// Returns what packed() gave of so many outputs of the same needs.
+  AxisParts unpacked(std::span<const std::uint64_t> packed, std::uint64_t outputs) const;
+
+  const AxisParts& parts() const { return parts_; }
 
   /// Returns what the needs ask for of one output.
   Accumulator accumulator(std::uint64_t output) const;
@@ -52,6 +60,7 @@ class AxisTotals {
 
  private:
   ElementType values_;
+  ReduceNeeds needs_;
   AxisParts parts_;
 };
 

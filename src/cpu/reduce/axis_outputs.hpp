@@ -33,6 +33,14 @@ class AxisOutputs {
       if (needs(term)) sums_of(term).clear(outputs);
   }
 
+  /// Adds outputs of no elements until there are so many.
+  void grow(std::uint64_t outputs) {
+    outputs_ = outputs;
+    parts_.grow({.extrema = needs_.extrema}, outputs);
+    for (const Term term : terms)
+      if (needs(term)) sums_of(term).grow(outputs);
+  }
+
   AxisParts finish() {
     if (rows_ != 0)
       for (AxisCounts& counts : parts_.counts) counts.elements += rows_;
@@ -119,11 +127,14 @@ class AxisOutputs {
     int used = 0;  ///< parts; beyond those all are 0
 
     void clear(std::uint64_t outputs) {
-      for (std::vector<double>& parts : part) {
+      for (std::vector<double>& parts : part)
         if (used-- > 0) std::fill(parts.begin(), parts.end(), 0.0);
-        parts.resize(outputs + vector_columns);
-      }
       used = 0;
+      grow(outputs);
+    }
+
+    void grow(std::uint64_t outputs) {
+      for (std::vector<double>& parts : part) parts.resize(outputs + vector_columns);
     }
 
     /// Returns what there is no room for.

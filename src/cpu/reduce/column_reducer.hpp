@@ -98,21 +98,26 @@ class ColumnReducer {
   }
 
   void reduce_element(T x, std::uint64_t place, const BoxIndices& rows) {
-    const PlacedMatrix alone = {1, 1, 1, place, 0};
-    find_outputs(alone);
+    const std::uint64_t outputs = outputs_.outputs();
+    reduce_element(x, place % outputs, [&] { return rows(place / outputs); });
+  }
+
+  /// Reduces an element of one output; `index()` is the index that an extremum has there.
+  template <class Index>
+  void reduce_element(T x, std::uint64_t output, const Index& index) {
     AxisParts& parts = outputs_.parts();
     if constexpr (floating) {
       if (!std::isfinite(x))
-        count_specials(&x, alone, 0, rows);
+        count_special(x, output, index);
       else
-        add_float(x, output_[0]);
+        add_float(x, output);
       if (std::isnan(x)) return;
     } else {
-      add_integer(x, output_[0]);
+      add_integer(x, output);
     }
     if (!outputs_.needs().extrema) return;
-    merge_extremum(parts.minimum[output_[0]], &x, alone, 0, rows, x, 0);
-    merge_extremum(parts.maximum[output_[0]], &x, alone, 0, rows, x, ~std::uint64_t{0});
+    merge_extremum(parts.minimum[output], x, index, 0);
+    merge_extremum(parts.maximum[output], x, index, ~std::uint64_t{0});
   }
 
  private:
@@ -156,18 +161,22 @@ class ColumnReducer {
   void count_specials(const T* row, const PlacedMatrix& tile, std::size_t r,
                       const BoxIndices& rows) {
     if (outputs_.marked() && !leave_out_marked(row, tile.columns)) return;
-    AxisParts& parts = outputs_.parts();
-    for (std::size_t c = 0; c < tile.columns; ++c) {
-      if (std::isfinite(row[c]) || outputs_.is_left_out(row[c])) continue;
-      AxisCounts& counts = parts.counts[output_[c]];
-      if (std::isnan(row[c])) {
-        ++counts.nan;
-        std::uint64_t& first = parts.first_nan[output_[c]];
-        first = std::min(first, row_index(tile, r, c, rows));
-      } else {
-        ++(row[c] > 0 ? counts.positive_infinities : counts.negative_infinities);
-      }
+    for (std::size_t c = 0; c < tile.columns; ++c)
+      if (!std::isfinite(row[c]) && !outputs_.is_left_out(row[c]))
+        count_special(row[c], output_[c], [&] { return row_index(tile, r, c, rows); });
+  }
+
+  template <class Index>
+  void count_special(T x, std::uint64_t output, const Index& index) {
+    AxisCounts& counts = outputs_.parts().counts[output];
+    if (outputs_.is_left_out(x)) return outputs_.leave_out(output, 1);
+    if (!std::isnan(x)) {
+      ++(x > 0 ? counts.positive_infinities : counts.negative_infinities);
+      return;
     }
+    ++counts.nan;
+    std::uint64_t& first = outputs_.parts().first_nan[output];
+    first = std::min(first, index());
   }
 
   /// Takes marked elements out of the counts; tells whether others are not finite, either. Without
@@ -317,6 +326,12 @@ class ColumnReducer {
       const T element = x[r * tile.stride + column];
       if (element == value) return best.merge({key, index(r), value_bits(element)});
     }
+  }
+
+  template <class Index>
+  static void merge_extremum(Extremum& best, T x, const Index& index, std::uint64_t complement) {
+    const std::uint64_t key = ordered_key(x) ^ complement;
+    if (key <= best.key) best.merge({key, index(), value_bits(x)});
   }
 
   using KernelTable = std::remove_cvref_t<decltype(kernels_of<T>(std::declval<const Kernels&>()))>;

@@ -35,22 +35,32 @@ std::size_t common_dimensions(std::span<const std::uint64_t> a, std::span<const 
                                   a.rbegin());
 }
 
-/// Throws where the shapes don't fit.
-Selection selection_of_mask(const io::DatasetInfo& mask, const io::DatasetInfo& masked) {
+}  // namespace
+
+Selection selection_beside(const std::string& option, const io::DatasetInfo& mask,
+                           const io::DatasetInfo& masked) {
   const std::span<const std::uint64_t> shape = mask.stored_shape;
   const std::size_t common = common_dimensions(shape, masked.stored_shape);
   const std::size_t leading = shape.size() - common;
   const bool is_null = shape.empty() && mask.elements == 0;
   if (is_null || std::ranges::any_of(shape.first(leading), [](auto extent) { return extent != 1; }))
-    throw usage_error("`mask` '" + mask.name + "' does not fit dataset '" + masked.name + "'",
-                      is_null ? "it has no elements"
-                              : text_of(shape) + " is not the shape of the last dimensions of " +
-                                    text_of(masked.stored_shape),
-                      "Name a dataset of the same shape, or of that of the last dimensions.");
+    throw usage_error(
+        "`" + option + "` '" + mask.name + "' does not fit dataset '" + masked.name + "'",
+        is_null ? "it has no elements"
+                : text_of(shape) + " is not the shape of the last dimensions of " +
+                      text_of(masked.stored_shape),
+        "Name a dataset of the same shape, or of that of the last dimensions.");
   Selection selection(leading, Slice{0, 1, 1, true});
   const Selection of_masked = io::selection_of(masked);
   selection.insert(selection.end(), of_masked.end() - static_cast<std::ptrdiff_t>(common),
                    of_masked.end());
+  return selection;
+}
+
+namespace {
+
+Selection selection_of_mask(const io::DatasetInfo& mask, const io::DatasetInfo& masked) {
+  Selection selection = selection_beside("mask", mask, masked);
   const std::uint64_t elements = product(counts_of(selection));
   if (elements > 8 * max_mask_bytes)
     throw Error("cannot take `mask` '" + mask.name + "'",
@@ -141,20 +151,21 @@ class MaskReader {
 
 }  // namespace
 
-MaskName parse_mask_name(const std::string& text, const std::string& file) {
+MaskName parse_mask_name(const std::string& option, const std::string& text,
+                         const std::string& file) {
   constexpr std::string_view separator = "::";
   const std::size_t place = text.rfind(separator);
   const bool in_other_file = place != std::string::npos;
   MaskName name{in_other_file ? text.substr(0, place) : file,
                 in_other_file ? text.substr(place + separator.size()) : text};
   if (name.file.empty() || name.dataset.empty())
-    throw usage_error("bad `mask` '" + text + "'", "it names no dataset",
+    throw usage_error("bad `" + option + "` '" + text + "'", "it names no dataset",
                       "Give DATASET, or FILE::DATASET of another file.");
   return name;
 }
 
 io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked) {
-  const auto [file, dataset] = parse_mask_name(name, masked.file);
+  const auto [file, dataset] = parse_mask_name("mask", name, masked.file);
   io::Dataset mask(file, dataset);
   mask.take_as_unsigned();
   mask.select(selection_of_mask(mask.info(), masked));

@@ -20,8 +20,15 @@ struct MaskName {
   std::string dataset;
 };
 
-/// Understands ViewOptions::mask, of a view of a dataset of `file`. Throws a usage Error.
-MaskName parse_mask_name(const std::string& text, const std::string& file);
+/// Understands ViewOptions::mask, or another option that names a dataset likewise, of a view of a
+/// dataset of `file`. Throws a usage Error.
+MaskName parse_mask_name(const std::string& option, const std::string& text,
+                         const std::string& file);
+
+/// Returns what of a mask, or of the dataset that another option names, belongs to what is selected
+/// of a dataset: it has the dataset's last dimensions. Throws a usage Error where it doesn't.
+Selection selection_beside(const std::string& option, const io::DatasetInfo& mask,
+                           const io::DatasetInfo& masked);
 
 /// Opens the mask of that name, of which it selects what belongs to what is selected of a dataset,
 /// on one rank. Throws as io::Dataset does; a usage Error where its shape is another than that of

@@ -48,12 +48,15 @@ Decoding share_from_root(const Decoding& decoding, const mpi::Communicator& comm
   return shared;
 }
 
-/// Collective; throws the same Error on every rank.
+}  // namespace
+
 void interpret_everywhere(Interpretation& view, const io::DatasetInfo& info,
                           const ViewOptions& options, const mpi::Communicator& communicator) {
   run_on_root(communicator, [&] { view = interpret(info, options); });
   view.decoding = share_from_root(view.decoding, communicator);
 }
+
+namespace {
 
 /// Collective; throws the same Error on every rank.
 void put_mask(DatasetView& view, const std::string& mask, Run& run) {

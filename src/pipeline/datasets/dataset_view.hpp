@@ -33,6 +33,11 @@ struct DatasetView : Interpretation {
   std::set<std::string> mask_files() const;
 };
 
+/// Interprets a dataset as the options want it: the decoding on every rank. Collective; throws the
+/// same Error on every rank.
+void interpret_everywhere(Interpretation& view, const io::DatasetInfo& info,
+                          const ViewOptions& options, const mpi::Communicator& communicator);
+
 /// Opens a dataset as the options select it, on one rank. Throws as open_view().
 io::Dataset open_selected(const std::string& file, const std::string& dataset,
                           const ViewOptions& options, ReadPath path);

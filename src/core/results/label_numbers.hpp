@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace warpfold {
+
+/// Numbers labels in the order in which they first come. A label is any 64 bits.
+class LabelNumbers {
+ public:
+  /// Returns the number of a label, a new one if it has none yet. The caller sees to it that there
+  /// are fewer than 2^31.
+  std::uint32_t operator()(std::uint64_t label) {
+    if (labels_.empty() || label != labels_[last_]) last_ = find(label);
+    return last_;
+  }
+
+  /// Returns the labels by their numbers.
+  std::span<const std::uint64_t> labels() const { return labels_; }
+  std::uint64_t size() const { return labels_.size(); }
+
+ private:
+  std::uint32_t find(std::uint64_t label);
+  std::uint64_t slot_of(std::uint64_t label) const;
+  void grow();
+
+  std::uint32_t last_ = 0;             ///< that was asked for: equal labels often come in runs
+  std::vector<std::uint64_t> labels_;  ///< by number
+  std::vector<std::uint32_t> slots_;   ///< a power of two of numbers, at least half of them free
+};
+
+}  // namespace warpfold

@@ -1,0 +1,122 @@
+#include "cpu/reduce/label_reducer.hpp"
+
+#include <algorithm>
+
+#include "core/values/ordered_key.hpp"
+#include "cpu/chunks/chunk_assembly.hpp"
+#include "cpu/chunks/chunk_rows.hpp"
+#include "cpu/chunks/chunk_values.hpp"
+#include "cpu/chunks/masked_places.hpp"
+#include "cpu/reduce/column_reducer.hpp"
+
+namespace warpfold::cpu {
+namespace {
+
+/// Calls body(elements of a chunk, first element, first place, count) for all of a slab's elements,
+/// at most block_elements at a time.
+template <class Body>
+void for_each_block(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& slab,
+                    const std::byte* staging, Body&& body) {
+  for (const StagedChunk& chunk : slab.chunks) {
+    const ChunkElements elements(kernels, element_bytes, slab, chunk, staging);
+    ChunkRows(slab.grid, slab.target, chunk.number).for_each([&](const ChunkRow& row) {
+      for (std::uint64_t done = 0; done < row.elements; done += block_elements)
+        body(elements, row.source + done, row.target + done,
+             std::min<std::uint64_t>(block_elements, row.elements - done));
+    });
+  }
+}
+
+template <class Stored, class Value>
+class TypedLabelDecoder final : public LabelDecoder {
+ public:
+  TypedLabelDecoder(const Kernels& kernels, ByteOrder order, const Decoding& decoding)
+      : kernels_(kernels), values_(kernels, order, decoding) {}
+
+  void decode(const StagedChunks& slab, const std::byte* staging, LabelNumbers& numbers,
+              std::span<std::uint32_t> places) override {
+    std::ranges::fill(places, no_label);
+    for_each_block(kernels_, sizeof(Stored), slab, staging,
+                   [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
+                       std::uint64_t n) {
+                     values_.for_each_counted(elements, first, n,
+                                              [&](Value value, std::uint64_t i) {
+                                                places[place + i] = numbers(ordered_key(value));
+                                              });
+                   });
+  }
+
+ private:
+  const Kernels& kernels_;
+  ChunkValues<Stored, Value> values_;
+};
+
+template <class Stored, class Value>
+class TypedLabelReducer final : public LabelReducer {
+ public:
+  TypedLabelReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
+                    ReduceNeeds needs)
+      : kernels_(kernels),
+        mask_(decoding.mask),
+        values_(kernels, order, decoding),
+        outputs_(kernels, needs, false),
+        reducer_(kernels, outputs_) {
+    outputs_.begin(0);
+  }
+
+  void reduce(const StagedChunks& slab, const std::byte* staging,
+              std::span<const std::uint32_t> numbers, std::uint64_t outputs) override {
+    outputs_.grow(outputs);
+    const bool masked = !mask_.selects_all();
+    for_each_block(
+        kernels_, sizeof(Stored), slab, staging,
+        [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
+            std::uint64_t n) {
+          if (masked && mask_.look_at(slab.indices, place, n) == 0) return;
+          const std::uint64_t at = place % numbers.size();
+          values_.for_each_counted(elements, first, n, [&](Value value, std::uint64_t i) {
+            const std::uint64_t next = at + i;
+            const std::uint32_t output =
+                numbers[next < numbers.size() ? next : next % numbers.size()];
+            if (output == no_label || (masked && !mask_.counts(i))) return;
+            outputs_.count(output);
+            reducer_.reduce_element(value, output, [&] { return slab.indices(place + i); });
+          });
+        });
+  }
+
+  AxisParts finish() override {
+    AxisParts parts = outputs_.finish();
+    outputs_.begin(0);
+    return parts;
+  }
+
+ private:
+  const Kernels& kernels_;
+  MaskedPlaces mask_;
+  ChunkValues<Stored, Value> values_;
+  AxisOutputs outputs_;
+  ColumnReducer<Value> reducer_;
+};
+
+}  // namespace
+
+std::unique_ptr<LabelDecoder> make_label_decoder(const Kernels& kernels, ElementFormat format,
+                                                 const Decoding& decoding) {
+  return visit_value_type(
+      format.type, decoding, [&](auto stored, auto value) -> std::unique_ptr<LabelDecoder> {
+        return std::make_unique<TypedLabelDecoder<decltype(stored), decltype(value)>>(
+            kernels, format.order, decoding);
+      });
+}
+
+std::unique_ptr<LabelReducer> make_label_reducer(const Kernels& kernels, ElementFormat format,
+                                                 const Decoding& decoding, ReduceNeeds needs) {
+  return visit_value_type(
+      format.type, decoding, [&](auto stored, auto value) -> std::unique_ptr<LabelReducer> {
+        return std::make_unique<TypedLabelReducer<decltype(stored), decltype(value)>>(
+            kernels, format.order, decoding, needs);
+      });
+}
+
+}  // namespace warpfold::cpu

@@ -1,0 +1,219 @@
+#include "pipeline/reduce/label_pipeline.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/layout/partition.hpp"
+#include "cpu/machine/machine.hpp"
+#include "cpu/machine/page_buffer.hpp"
+#include "cpu/reduce/label_reducer.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/message.hpp"
+#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/region_reader.hpp"
+#include "pipeline/run/bottleneck.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "pipeline/run/work_queue.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// A thread hands over what it has of so many labels, so that its memory stays within bounds.
+constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 18;
+
+const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
+
+/// What a rank's threads share.
+struct LabelJob {
+  LabelJob(const AxisTiling& boxes, DatasetView& dataset, DatasetLabels& its_labels,
+           ReduceNeeds reduce_needs, StageRegistry& stages)
+      : tiling(boxes),
+        view(dataset),
+        labels(its_labels),
+        needs(reduce_needs),
+        elements(dataset.dataset, stages),
+        label_elements(its_labels.dataset, stages),
+        totals(dataset.value_type(), reduce_needs) {}
+
+  const AxisTiling& tiling;
+  const DatasetView& view;
+  const DatasetLabels& labels;
+  ReduceNeeds needs;
+  RegionSource elements;
+  RegionSource label_elements;
+  std::mutex mutex;
+  LabelTotals totals;
+};
+
+/// Returns the part of a box along its last dimensions, those that labels have.
+std::vector<std::uint64_t> last(std::span<const std::uint64_t> of_box, std::size_t dimensions) {
+  const auto part = of_box.last(dimensions);
+  return {part.begin(), part.end()};
+}
+
+/// The work of one thread of those that share a rank's boxes.
+class LabelWork {
+ public:
+  LabelWork(LabelJob& job, StageRegistry& stages, WorkQueue::Worker& worker)
+      : job_(job),
+        worker_(worker),
+        element_bytes_(size_of(job.view.info().format.type)),
+        label_dimensions_(job.labels.dataset.info().shape.size()),
+        staging_(job.elements.bytes_of_box(job.tiling.box_extents())),
+        label_staging_(
+            job.label_elements.bytes_of_box(last(job.tiling.box_extents(), label_dimensions_))),
+        reader_(job.elements),
+        label_reader_(job.label_elements),
+        decoder_(cpu::make_label_decoder(kernels(), job.labels.dataset.info().format,
+                                         job.labels.decoding)),
+        reducer_(cpu::make_label_reducer(kernels(), job.view.info().format, job.view.decoding,
+                                         job.needs)),
+        reducing_(stages, stage::reduce),
+        combining_(stages, stage::combine) {}
+
+  std::vector<StageTiming> run() {
+    while (const auto item = worker_.next()) {
+      const ElementRange boxes = job_.tiling.boxes(*item);
+      for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {
+        if (worker_.is_to_stop()) return {};
+        reduce(job_.tiling.box(job_.tiling.tile(*item), number));
+        if (numbers_.size() >= max_labels_of_thread) hand_over();
+      }
+    }
+    hand_over();
+    std::vector<StageTiming> stages = reader_.timings();
+    add_up(stages, label_reader_.timings());
+    append(stages, {reducing_.timing(), combining_.timing()});
+    return stages;
+  }
+
+ private:
+  void reduce(const Hyperslab& box) {
+    number_labels({last(box.start, label_dimensions_), last(box.count, label_dimensions_)});
+    const std::uint64_t bytes = box.elements() * element_bytes_;
+    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), staging_.span());
+    reducing_.time(
+        bytes, [&] { reducer_->reduce(slab, staging_.span().data(), places_, numbers_.size()); });
+    worker_.advance(bytes);
+  }
+
+  /// Reads the labels of a box, unless they are the last box's.
+  void number_labels(const Hyperslab& box) {
+    if (numbered_ == box) return;
+    places_.resize(box.elements());
+    const StagedChunks slab =
+        label_reader_.read(box, row_major_strides(box.count), label_staging_.span());
+    reducing_.time(
+        0, [&] { decoder_->decode(slab, label_staging_.span().data(), numbers_, places_); });
+    numbered_ = box;
+  }
+
+  /// Adds what this thread has to the rank's totals.
+  void hand_over() {
+    const AxisParts parts = reducing_.time(0, [&] { return reducer_->finish(); });
+    combining_.time(0, [&] {
+      const std::lock_guard lock(job_.mutex);
+      job_.totals.merge(numbers_.labels(), parts);
+    });
+    numbers_ = {};
+    numbered_.reset();
+  }
+
+  LabelJob& job_;
+  WorkQueue::Worker& worker_;
+  std::size_t element_bytes_;
+  std::size_t label_dimensions_;
+  cpu::PageBuffer staging_;
+  cpu::PageBuffer label_staging_;
+  RegionReader reader_;
+  RegionReader label_reader_;
+  std::unique_ptr<cpu::LabelDecoder> decoder_;
+  std::unique_ptr<cpu::LabelReducer> reducer_;
+  StageTimer reducing_;
+  StageTimer combining_;
+  LabelNumbers numbers_;
+  std::optional<Hyperslab> numbered_;  ///< the labels that `places_` has
+  std::vector<std::uint32_t> places_;
+};
+
+/// Combines ranks' totals on the root, in a tree. Collective; throws the same Error on every rank.
+void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
+  const int rank = communicator.rank();
+  std::exception_ptr failure;
+  const auto attempt = [&](const auto& body) {
+    if (!failure) failure = capture_exception(body);
+  };
+  for (int step = 1; step < communicator.size(); step *= 2) {
+    if (rank % (2 * step) != 0) {
+      std::vector<std::uint64_t> words;
+      attempt([&] { words = totals.packed(); });
+      mpi::send(0, std::as_bytes(std::span(words)), communicator, rank - step);
+      break;
+    }
+    if (rank + step >= communicator.size()) continue;
+    std::vector<std::byte> bytes;
+    mpi::receive(bytes, communicator, rank + step);
+    attempt([&] {
+      const auto* words = reinterpret_cast<const std::uint64_t*>(bytes.data());
+      if (!bytes.empty()) totals.merge({words, bytes.size() / sizeof(std::uint64_t)});
+    });
+  }
+  mpi::throw_on_all_ranks(failure, communicator);
+}
+
+/// Returns all axes of a dataset, which has elements: its boxes are then those of one output.
+AxisShape all_along(const io::DatasetInfo& info) {
+  std::vector<int> axes(info.shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return {info.shape, axes};
+}
+
+std::vector<StageTiming> reduce_share(LabelJob& job, const AxisPlan& plan, Run& run) {
+  const ElementRange mine =
+      share_of(plan.tiling.items(), run.communicator.size(), run.communicator.rank());
+  const auto threads = static_cast<int>(
+      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
+  const auto start = SteadyClock::now();
+  const auto work = [&](WorkQueue::Worker& worker) {
+    return LabelWork(job, run.monitor.stages(), worker).run();
+  };
+  const io::DatasetInfo& info = job.view.info();
+  const auto stages = WorkQueue(mine).run(threads, work, info.elements * size_of(info.format.type),
+                                          run.monitor, run.communicator);
+  return over_threads(stages, seconds_since(start));
+}
+
+}  // namespace
+
+LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const ReduceNeeds& needs,
+                          Run& run, std::vector<StageTiming>& stages) {
+  const mpi::Communicator& communicator = run.communicator;
+  if (view.info().elements == 0) return {view.value_type(), needs};
+  if (run.place.gpu) run_on_all(communicator, [&] { run.cores(); });
+  const AxisPlan plan = plan_axis_reduce(view.info(), all_along(view.info()), needs, run);
+  std::optional<LabelTotals> result;
+  while_unchanged(view, communicator, [&] {
+    std::optional<LabelJob> job;
+    StageRegistry& registry = run.monitor.stages();
+    run_on_all(communicator, [&] { job.emplace(plan.tiling, view, labels, needs, registry); });
+    append(stages, reduce_share(*job, plan, run));
+    StageTimer combining(registry, stage::combine);
+    combining.time(0, [&] {
+      combine(job->totals, communicator);
+      run_on_root(communicator, [&] { job->totals = job->totals.sorted(); });
+    });
+    append(stages, {combining.timing()});
+    result = std::move(job->totals);
+  });
+  run_on_all(communicator, [&] { labels.dataset.require_unchanged(); });
+  return std::move(*result);
+}
+
+}  // namespace warpfold::pipeline
