@@ -42,6 +42,11 @@ struct ReduceOptions {
   std::string empty = "auto";
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
+  /// Reduce the elements of each label apart: a dataset of integers, named as ViewOptions::mask is,
+  /// of the dataset's shape or of that of its last dimensions. Elements that its `_FillValue` and
+  /// the like stand for have no label. Results are datasets where `output` has a path, otherwise
+  /// ReduceResult::labels; not with `axes` or quantiles.
+  std::string by;
   OutputOptions output;  ///< of several statistics, its dataset is what their names begin with
   RunOptions run;
 };
@@ -53,9 +58,19 @@ struct AxisOutput {
   ElementType type = ElementType::f64;
 };
 
+/// The statistics of the elements that have a label.
+struct LabelSummary {
+  Value label;
+  Summary summary;
+};
+
+/// The most labels that are told without an output.
+inline constexpr std::uint64_t max_told_labels = std::uint64_t{1} << 20;
+
 /// A reduction's result is filled on rank 0 alone.
 struct ReduceResult {
-  Summary summary;  ///< of all elements in view; none along axes
+  Summary summary;                   ///< of all elements in view; none along axes or by labels
+  std::vector<LabelSummary> labels;  ///< rising; also those of which no element is in view
   /// The quantiles asked for: nothing of no elements; elements, if they are some, and otherwise
   /// doubles interpolated between two, both as numpy.quantile() has them of an array of doubles.
   std::vector<Value> quantiles;
@@ -65,8 +80,8 @@ struct ReduceResult {
   std::vector<std::uint64_t> shape;           ///< as selected
   std::vector<int> axes;                      ///< of the shape, rising; none over all elements
   std::vector<std::string> axis_names;        ///< of these, where each has one
-  std::vector<std::uint64_t> output_shape;    ///< along axes
-  std::vector<AxisOutput> outputs;            ///< along axes, one for each statistic
+  std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
+  std::vector<AxisOutput> outputs;            ///< likewise, one for each statistic
   RunReport report;
 };
 

@@ -104,7 +104,7 @@ class InfoCommand : public Command {
     else
       take_files(arguments_, view_, mpi::Communicator(session.communicator));
     ReportOutputs outputs(session, common_,
-                          {arguments_.file, described(), "", view_.mask, view_.files});
+                          {arguments_.file, described(), "", view_.files, {view_.mask}});
     if (listing)
       list(session, outputs);
     else if (arguments_.several())

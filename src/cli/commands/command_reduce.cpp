@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -32,7 +34,11 @@ constexpr Choice<QuantileMethod> quantile_methods[] = {{"linear", QuantileMethod
                                                        {"nearest", QuantileMethod::nearest}};
 
 constexpr const char* axes_schema = "warpfold.reduce-axis/1";
+constexpr const char* labels_schema = "warpfold.reduce-labels/1";
 constexpr const char* axes_group = "Along axes";
+
+/// The most labels that the text of a report tells.
+constexpr std::size_t shown_labels = 20;
 
 /// Returns where argmin and argmax are in a dataset of more than one dimension; nothing of others.
 std::vector<std::uint64_t> coordinates_of(Statistic statistic, const Value& value,
@@ -73,26 +79,36 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
       throw usage_error("--quantile-method is given, and no quantile", "",
                         "Ask for some with --ops median,q05, or leave it out.");
     check_output_options();
-    if (along_axes()) {
-      options_.output.command = shell_quoted(session.words);
-      if (application().count("--ops") == 0) options_.statistics = {Statistic::sum};
-    }
+    options_.output.command = shell_quoted(session.words);
+    if (along_axes() && application().count("--ops") == 0) options_.statistics = {Statistic::sum};
     compute_and_report(session, options_.output.path,
                        [](const auto&... of) { return reduce(of...); });
   }
 
  private:
   bool along_axes() const { return !options_.axes.empty(); }
+  bool by_labels() const { return !options_.by.empty(); }
+
+  std::vector<std::string> datasets_beside() const override {
+    return {options_.view.mask, options_.by};
+  }
 
   void check_output_options() const {
     if (along_axes()) return require_output(options_.output, "--axis makes datasets");
+    if (by_labels() && !options_.output.path.empty() && options_.every == 0 &&
+        !options_.keep_dimensions)
+      return;
     if (!options_.output.path.empty() || options_.output_type || options_.output.force ||
         options_.output.append || options_.every > 0 || options_.keep_dimensions ||
         options_.empty != "auto")
       throw usage_error(
-          "-o, --append, --force, --every, --output-type, --empty and --keepdims need --axis",
+          by_labels()
+              ? "--every and --keepdims need --axis, --append, --force, --output-type and --empty "
+                "-o"
+              : "-o, --append, --force, --every, --output-type, --empty and --keepdims need --axis",
           "without it the results are numbers, not datasets",
-          "Name the axes with --axis, or write a report with --json or --csv.");
+          by_labels() ? "Name the output with -o, or write a report with --json or --csv."
+                      : "Name the axes with --axis, or write a report with --json or --csv.");
   }
 
   void add_statistics_options() {
@@ -106,6 +122,13 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
         "nearest; linear if not given",
         [this](const std::string& text) {
           options_.quantile_method = parse_choice("--quantile-method", text, quantile_methods);
+        });
+    add("--by", "[FILE::]DATASET",
+        "Reduce the elements of each label apart: this dataset has integers, and the shape of the "
+        "dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to numbers",
+        [this](const std::string& text) {
+          if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
+          options_.by = text;
         });
     add("--nan", "propagate|skip", "What NaN elements do; propagate if not given",
         [this](const std::string& text) {
@@ -172,11 +195,13 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
 
   Report with_schema(Report report) const {
     if (along_axes()) report.json["schema"] = axes_schema;
+    if (by_labels()) report.json["schema"] = labels_schema;
     return report;
   }
 
   /// Tells each statistic's value, or the dataset that holds it.
   std::string lines(const ReduceResult& result) const override {
+    if (by_labels() && options_.output.path.empty()) return lines_by_label(result);
     Table table;
     for (const auto& [statistic, value] : result.summary)
       table.push_back(
@@ -190,8 +215,29 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     return aligned_text(table);
   }
 
+  /// Tells the first labels in a line each.
+  std::string lines_by_label(const ReduceResult& result) const {
+    Table table{{"label"}};
+    const std::vector<std::string> names = statistics_asked_for();
+    table.front().insert(table.front().end(), names.begin(), names.end());
+    const std::size_t shown = std::min(shown_labels, result.labels.size());
+    for (const auto& [label, summary] : std::span(result.labels).first(shown)) {
+      std::vector<std::string>& row = table.emplace_back(std::vector{to_text(label)});
+      for (const auto& [statistic, value] : summary)
+        row.push_back(result_text(statistic, value, result.shape));
+    }
+    if (shown == result.labels.size()) return aligned_text(table);
+    return aligned_text(table) +
+           fmt::format("and {} more labels: all are in what -o, --json and --csv write\n",
+                       result.labels.size() - shown);
+  }
+
   Rows rows(const ReduceResult& result) const override {
     Rows rows;
+    for (const auto& [label, summary] : result.labels)
+      for (const auto& [statistic, value] : summary)
+        rows.emplace_back(fmt::format("{}[{}]", name_of(statistic), to_text(label)),
+                          to_text(value, ""));
     for (const auto& [statistic, value] : result.summary)
       rows.emplace_back(name_of(statistic), to_text(value, ""));
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
@@ -202,6 +248,11 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
   }
 
   std::vector<std::string> columns() const override {
+    if (by_labels() && options_.output.path.empty()) return {"labels"};
+    return statistics_asked_for();
+  }
+
+  std::vector<std::string> statistics_asked_for() const {
     std::vector<std::string> names;
     for (const Statistic statistic : options_.statistics) names.emplace_back(name_of(statistic));
     names.insert(names.end(), quantile_names_.begin(), quantile_names_.end());
@@ -210,6 +261,8 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
 
   std::vector<std::string> row(const ReduceResult& result) const override {
     std::vector<std::string> cells;
+    if (by_labels() && options_.output.path.empty())
+      cells.push_back(fmt::format("{}", result.labels.size()));
     for (const auto& [statistic, value] : result.summary)
       cells.push_back(result_text(statistic, value, result.shape));
     for (const Value& value : result.quantiles) cells.push_back(to_text(value));
@@ -227,6 +280,22 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     return members;
   }
 
+  Json label_members(const ReduceResult& result) const {
+    Json members{{"by", options_.by}};
+    if (!options_.output.path.empty()) {
+      members["results"] = outputs_json(result);
+      return members;
+    }
+    Json& entries = members["results"] = Json::array();
+    for (const auto& [label, summary] : result.labels) {
+      Json entry{{"label", json_value(label)}};
+      for (const auto& [statistic, value] : summary)
+        entry[std::string(name_of(statistic))] = json_value(value);
+      entries.push_back(std::move(entry));
+    }
+    return members;
+  }
+
   Json outputs_json(const ReduceResult& result) const {
     Json datasets = Json::object();
     for (const AxisOutput& each : result.outputs)
@@ -240,6 +309,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
   /// Gives the results, and the coordinates of those that are places.
   Json members_of(const ReduceResult& result) const override {
     if (along_axes()) return axis_members(result);
+    if (by_labels()) return label_members(result);
     Json results = Json::object();
     Json places = Json::object();
     for (const auto& [statistic, value] : result.summary) {

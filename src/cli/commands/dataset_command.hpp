@@ -26,6 +26,9 @@ class DatasetCommand : public Command {
   virtual Report make_report(const Result& result) const = 0;
   virtual Report make_report(const Outcomes& outcomes) const = 0;
 
+  /// Names the datasets that are read beside those of the arguments, or are empty.
+  virtual std::vector<std::string> datasets_beside() const { return {options_.view.mask}; }
+
   /// Reports what compute(communicator, file, datasets, options) returns: a Result of a dataset's
   /// name, Outcomes of a choice. `output` is the file that it writes, or empty.
   template <class Compute>
@@ -34,7 +37,7 @@ class DatasetCommand : public Command {
     const auto use = [&](const std::string& subject, const auto& datasets) {
       run_and_report(
           {name_, arguments_.file, subject}, session, common_,
-          {arguments_.file, arguments_.datasets, output, options_.view.mask, options_.view.files},
+          {arguments_.file, arguments_.datasets, output, options_.view.files, datasets_beside()},
           [&](const RunOptions& run) {
             options_.run = run;
             return compute(session.communicator, arguments_.file, datasets, options_);

@@ -16,7 +16,7 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 23> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> flags_of_members{{
     {"append", "--append"},
     {"axes", "--axis"},
     {"axis", "--axis"},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 23> flags_of
     {"deflate_level", "--deflate level"},
     {"device_memory_bytes", "--device-memory"},
     {"edges", "--bins edges"},
+    {"by", "--by"},
     {"fill_value", "--fill-value"},
     {"force", "--force"},
     {"mask", "--mask"},

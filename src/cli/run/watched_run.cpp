@@ -51,14 +51,16 @@ std::vector<std::filesystem::path> paths_of(const UsedFiles& used) {
   return paths;
 }
 
-/// Tells whether a report would replace a file that the input's datasets, or the mask, rest on.
+/// Tells whether a report would replace a file that the input's datasets, or those beside it, rest
+/// on.
 bool replaces_source(const std::filesystem::path& report, const UsedFiles& used) {
   std::error_code missing;
   if (used.input.empty() || !std::filesystem::is_regular_file(report, missing)) return false;
   std::set<std::string> files = pipeline::files_read(used.input, used.datasets);
   for (const std::string& file : used.files) files.merge(pipeline::files_read(file, used.datasets));
-  if (!used.mask.empty()) {
-    const auto [file, dataset] = pipeline::parse_mask_name("mask", used.mask, used.input);
+  for (const std::string& name : used.beside) {
+    if (name.empty()) continue;
+    const auto [file, dataset] = pipeline::parse_mask_name("mask", name, used.input);
     files.insert(file);
     files.merge(pipeline::files_read(file, {{dataset}}));
   }

@@ -35,8 +35,8 @@ struct UsedFiles {
   std::string input;
   DatasetChoice datasets;  ///< of the input
   std::string output;
-  std::string mask = {};                ///< as ViewOptions have it
-  std::vector<std::string> files = {};  ///< likewise
+  std::vector<std::string> files = {};   ///< as ViewOptions have them
+  std::vector<std::string> beside = {};  ///< datasets as ViewOptions::mask names one
 };
 
 /// Report outputs are what a command's report goes to.

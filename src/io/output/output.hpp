@@ -34,6 +34,13 @@ struct OutputDataset {
 /// Throws a usage Error where the storage options of `spec` fit neither each other nor its shape.
 void require_valid_storage(const OutputDataset& spec);
 
+/// A dimension of outputs that their input does not have, and its coordinate.
+struct OutputDimension {
+  std::string name;
+  ElementType type = ElementType::i64;
+  std::vector<std::byte> values;  ///< in native byte order
+};
+
 /// A file of one dataset, or more.
 struct OutputSpec : OutputDataset {
   std::string path;                   ///< the final name
@@ -47,6 +54,7 @@ struct OutputSpec : OutputDataset {
   /// What becomes of each of that dataset's dimensions.
   std::vector<CarriedDimension> dimensions;
   std::string merged_name;  ///< of the one dimension that outputs have where some are merged
+  std::optional<OutputDimension> added;  ///< the one that outputs have in place of the input's
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.

@@ -10,6 +10,8 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "io/output/dataset_create.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -40,15 +42,7 @@ std::vector<std::size_t> dimensions_left(const OutputSpec& spec) {
   return left;
 }
 
-}  // namespace
-
-std::vector<OutputDataset> datasets_of(const OutputSpec& spec) {
-  std::vector<OutputDataset> datasets{spec};
-  datasets.insert(datasets.end(), spec.others.begin(), spec.others.end());
-  return datasets;
-}
-
-OutputSource open_source(const OutputSpec& spec) {
+OutputSource open_input(const OutputSpec& spec) {
   OutputSource source;
   if (!spec.attributes_from) return source;
   const auto& [path, name] = *spec.attributes_from;
@@ -58,6 +52,31 @@ OutputSource open_source(const OutputSpec& spec) {
   std::optional<NamedDimension> merged;
   if (!spec.merged_name.empty()) merged = NamedDimension{spec.merged_name, spec.shape.front()};
   source.coordinates = read_coordinates(source.dataset.get(), spec.dimensions, std::move(merged));
+  return source;
+}
+
+void add_dimension(const OutputDimension& added, Coordinates& coordinates) {
+  const std::uint64_t extent = added.values.size() / size_of(added.type);
+  coordinates.of_outputs.push_back({coordinates.dimensions.size()});
+  coordinates.dimensions.push_back({added.name, extent, coordinates.variables.size()});
+  coordinates.variables.push_back(
+      {added.name,
+       {},
+       {make_type({added.type, native_byte_order}), make_space({extent}, added.name), added.values},
+       {}});
+}
+
+}  // namespace
+
+std::vector<OutputDataset> datasets_of(const OutputSpec& spec) {
+  std::vector<OutputDataset> datasets{spec};
+  datasets.insert(datasets.end(), spec.others.begin(), spec.others.end());
+  return datasets;
+}
+
+OutputSource open_source(const OutputSpec& spec) {
+  OutputSource source = open_input(spec);
+  if (spec.added) add_dimension(*spec.added, source.coordinates);
   return source;
 }
 

@@ -10,14 +10,18 @@
 
 #include "core/base/text.hpp"
 #include "core/results/summarize.hpp"
+#include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_text.hpp"
+#include "io/output/output_target.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
+#include "pipeline/datasets/dataset_labels.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
+#include "pipeline/reduce/label_pipeline.hpp"
 #include "pipeline/reduce/quantiles.hpp"
 #include "pipeline/reduce/statistic_text.hpp"
 #include "pipeline/regions/axis_plan.hpp"
@@ -148,7 +152,7 @@ Value fill_value_of(const AxisOutput& output, bool may_be_missing, const Value& 
 
 /// Adds the outputs to a file that describe_output() made.
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
-                 const AxisShape& array, const ReduceResult& result, const io::DatasetText& input) {
+                 const ReduceResult& result, const io::DatasetText& input) {
   const bool may_be_missing = may_leave_out_elements(view, options);
   const std::vector<AxisOutput>& outputs = result.outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -165,8 +169,6 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
     if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
     dataset.changed_text = text_of(outputs[i].statistic, said, result.axis_names);
   }
-  mark_reduced(file, array, options);
-  file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
 }
 
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs, StagedDataset& staged) {
@@ -185,6 +187,13 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
   if (array.rows() > 0) return reduce_rows(view, array, needs, writer, run);
   write_outputs_of_nothing(view.value_type(), needs, writer, run);
   return {};
+}
+
+void describe_view(const DatasetView& view, ReduceResult& result) {
+  result.format = view.info().format;
+  result.value_type = view.value_type();
+  result.applied = view.applied;
+  result.shape = view.info().shape;
 }
 
 /// A dataset that is to be reduced along the options' axes.
@@ -227,7 +236,9 @@ ReduceResult reduce_along_axes(AxisReduction& work, Run& run, OutputFile& output
   io::DatasetText input;
   run_on_root(run.communicator,
               [&] { input = io::read_dataset_text(view.info().file, view.info().name); });
-  add_outputs(file, view, options, array, result, input);
+  add_outputs(file, view, options, result, input);
+  mark_reduced(file, array, options);
+  file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
   if (!result.axis_names.empty())
     file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
   if (options.every > 0)
@@ -240,11 +251,109 @@ ReduceResult reduce_along_axes(AxisReduction& work, Run& run, OutputFile& output
   run_on_all(run.communicator, [&] { run.backend.get(); });
   staged.finish();
 
-  result.format = view.info().format;
-  result.value_type = view.value_type();
-  result.applied = view.applied;
-  result.shape = view.info().shape;
+  describe_view(view, result);
   result.axes = array.along;
+  result.report = report_of(run, stages, start);
+  return result;
+}
+
+/// A dataset whose elements are to be reduced by their labels.
+struct LabelReduction {
+  DatasetView view;
+  ReduceOptions options;
+  DatasetLabels labels;
+  io::OutputSpec file;  ///< where it has a path
+};
+
+/// Throws where the options don't fit the dataset. Collective.
+LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run) {
+  DatasetLabels labels = open_labels(options.by, view, run);
+  LabelReduction work{std::move(view), std::move(options), std::move(labels), {}};
+  if (work.options.output.path.empty()) return work;
+  if (std::ranges::any_of(work.options.statistics, is_extremum))
+    work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
+  work.file = describe_output(work.options.output, work.view.info(), {});
+  work.file.inputs.merge(work.view.mask_files());
+  work.file.inputs.merge(io::input_files(work.labels.dataset.info()));
+  for (io::CarriedDimension& dimension : work.file.dimensions)
+    dimension.fate = io::CarriedDimension::Fate::merged;
+  run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });
+  return work;
+}
+
+std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelReduction& work) {
+  if (totals.labels().size() > max_told_labels)
+    throw Error("there are " + std::to_string(totals.labels().size()) + " labels",
+                "at most " + std::to_string(max_told_labels) + " are told without an output",
+                "Name one with `output`.");
+  std::vector<LabelSummary> summaries;
+  for (std::uint64_t i = 0; i < totals.labels().size(); ++i)
+    summaries.push_back(
+        {value_of_bits(bits_of_key(totals.labels()[i], work.labels.type()), work.labels.type()),
+         summarize(totals.totals().accumulator(i), work.view.value_type(), work.options.statistics,
+                   work.options.summary)});
+  return summaries;
+}
+
+/// The dimension of outputs that labels make, called as their dataset is.
+io::OutputDimension dimension_of(const LabelTotals& totals, const DatasetLabels& labels) {
+  const std::string& name = labels.dataset.info().name;
+  io::OutputDimension dimension{name.substr(name.rfind('/') + 1), labels.type(), {}};
+  visit_element_type(labels.type(), [&](auto label) {
+    if constexpr (std::is_integral_v<decltype(label)>)
+      for (const std::uint64_t key : totals.labels()) {
+        label = element_of_bits<decltype(label)>(bits_of_key(key, labels.type()));
+        const auto bytes = std::as_bytes(std::span(&label, 1));
+        dimension.values.insert(dimension.values.end(), bytes.begin(), bytes.end());
+      }
+  });
+  return dimension;
+}
+
+/// Writes totals, which the root has, into an output file. Collective.
+void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult& result, Run& run,
+                  OutputFile& output_file, std::vector<StageTiming>& stages) {
+  const mpi::Communicator& communicator = run.communicator;
+  result.output_shape = {mpi::broadcast(std::uint64_t{totals.labels().size()}, communicator)};
+  io::DatasetText input;
+  run_on_all(communicator, [&] {
+    result.outputs = outputs_of(work.file.dataset, work.view.value_type(), work.options);
+    if (!communicator.is_root()) return;
+    input = io::read_dataset_text(work.view.info().file, work.view.info().name);
+    work.file.added = dimension_of(totals, work.labels);
+  });
+  add_outputs(work.file, work.view, work.options, result, input);
+  work.file.text_attributes.emplace_back("warpfold_by", work.options.by);
+  StagedDataset staged =
+      run.reserving.time(0, [&] { return StagedDataset(work.file, output_file); });
+  StageTimer writing(run.monitor.stages(), stage::write);
+  AxisWriter writer(targets_of(result.outputs, staged), result.output_shape, work.options.summary);
+  writing.time(0, [&] {
+    run_on_root(communicator, [&] {
+      if (totals.labels().empty()) return;
+      writer.write({0, totals.labels().size()}, totals.totals());
+      writer.sync();
+    });
+  });
+  writer.failure().throw_on_all_ranks(communicator);
+  staged.finish();
+  append(stages, {writing.timing()});
+}
+
+/// Reduces to numbers, or into the output file where that has a path. Collective; the result counts
+/// on the root alone.
+ReduceResult reduce_by_labels(LabelReduction& work, Run& run, OutputFile& output_file,
+                              std::chrono::steady_clock::time_point start) {
+  ReduceResult result;
+  std::vector<StageTiming> stages;
+  const ReduceNeeds needs = needs_of(work.options.statistics, work.view.value_type());
+  const LabelTotals totals = reduce_labels(work.view, work.labels, needs, run, stages);
+  if (work.options.output.path.empty())
+    run_on_root(run.communicator, [&] { result.labels = summaries_of(totals, work); });
+  else
+    write_labels(totals, work, result, run, output_file, stages);
+  run_on_all(run.communicator, [&] { run.backend.get(); });
+  describe_view(work.view, result);
   result.report = report_of(run, stages, start);
   return result;
 }
@@ -259,6 +368,10 @@ void check(const ReduceOptions& options) {
   if (!options.axes.empty() && !options.quantiles.empty())
     throw usage_error("quantiles are asked for along axes", "they are found of all elements alone",
                       "Leave out `axes`.");
+  if (!options.by.empty() && !(options.axes.empty() && options.quantiles.empty()))
+    throw usage_error("`by` is given along with `axes` or quantiles",
+                      "labels tell the elements of the whole dataset apart",
+                      "Leave out one of them.");
   constexpr std::size_t most = 1024;
   if (options.quantiles.size() > most)
     throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
@@ -266,6 +379,11 @@ void check(const ReduceOptions& options) {
   for (const double fraction : options.quantiles)
     if (!(fraction >= 0 && fraction <= 1))
       throw usage_error("a quantile is not between 0 and 1", "", "Give its fraction.");
+}
+
+/// Tells whether results are numbers, not datasets.
+bool are_told(const ReduceOptions& options) {
+  return options.axes.empty() && (options.by.empty() || options.output.path.empty());
 }
 
 ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& options,
@@ -283,10 +401,7 @@ ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& optio
   if (!options.quantiles.empty())
     result.quantiles = pipeline::find_quantiles(
         view, {options.quantiles, options.quantile_method, options.summary.nan}, run, stages);
-  result.format = view.info().format;
-  result.value_type = view.value_type();
-  result.applied = view.applied;
-  result.shape = view.info().shape;
+  pipeline::describe_view(view, result);
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }
@@ -299,11 +414,17 @@ ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string&
   check(options);
   pipeline::Run run(parent, options.run);
   pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
-  if (options.axes.empty()) return reduce_view(view, options, run, start);
+  if (options.axes.empty() && options.by.empty()) return reduce_view(view, options, run, start);
   pipeline::OutputFile output(run.communicator);
-  pipeline::AxisReduction work = pipeline::prepare_axes(std::move(view), options, run);
-  ReduceResult result = pipeline::reduce_along_axes(work, run, output, start);
-  output.commit();
+  ReduceResult result;
+  if (options.by.empty()) {
+    pipeline::AxisReduction work = pipeline::prepare_axes(std::move(view), options, run);
+    result = pipeline::reduce_along_axes(work, run, output, start);
+  } else {
+    pipeline::LabelReduction work = pipeline::prepare_labels(std::move(view), options, run);
+    result = pipeline::reduce_by_labels(work, run, output, start);
+  }
+  if (!are_told(options)) output.commit();
   result.report.seconds = pipeline::seconds_since(start);
   return result;
 }
@@ -313,12 +434,27 @@ std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::str
                                                  const ReduceOptions& options) {
   check(options);
   pipeline::Run run(parent, options.run);
-  if (options.axes.empty())
+  pipeline::OutputFile output(run.communicator);
+  const auto prepare_labels = [&](pipeline::DatasetView view) {
+    return pipeline::prepare_labels(std::move(view), options, run);
+  };
+  const auto reduce_by_labels = [&](pipeline::LabelReduction& work) {
+    return pipeline::reduce_by_labels(work, run, output, std::chrono::steady_clock::now());
+  };
+  if (are_told(options))
     return pipeline::for_each_dataset<ReduceResult>(
         file, datasets, options.view, run, [&](pipeline::DatasetView& view) {
-          return reduce_view(view, options, run, std::chrono::steady_clock::now());
+          if (options.by.empty())
+            return reduce_view(view, options, run, std::chrono::steady_clock::now());
+          pipeline::LabelReduction work = prepare_labels(std::move(view));
+          return reduce_by_labels(work);
         });
-  pipeline::OutputFile output(run.communicator);
+  if (!options.by.empty()) {
+    auto outcomes = pipeline::for_each_output<ReduceResult>(
+        file, datasets, options.view, options.output, run, prepare_labels, reduce_by_labels);
+    output.commit();
+    return outcomes;
+  }
   auto outcomes = pipeline::for_each_output<ReduceResult>(
       file, datasets, options.view, options.output, run,
       [&](pipeline::DatasetView view) {
