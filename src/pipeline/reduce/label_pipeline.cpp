@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -32,9 +31,9 @@ const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
 
 /// What a rank's threads share.
 struct LabelJob {
-  LabelJob(const AxisTiling& boxes, DatasetView& dataset, DatasetLabels& its_labels,
+  LabelJob(const Tiling& tiling, DatasetView& dataset, DatasetLabels& its_labels,
            ReduceNeeds reduce_needs, StageRegistry& stages)
-      : tiling(boxes),
+      : boxes(tiling),
         view(dataset),
         labels(its_labels),
         needs(reduce_needs),
@@ -42,7 +41,7 @@ struct LabelJob {
         label_elements(its_labels.dataset, stages),
         totals(dataset.value_type(), reduce_needs) {}
 
-  const AxisTiling& tiling;
+  const Tiling& boxes;
   const DatasetView& view;
   const DatasetLabels& labels;
   ReduceNeeds needs;
@@ -66,9 +65,9 @@ class LabelWork {
         worker_(worker),
         element_bytes_(size_of(job.view.info().format.type)),
         label_dimensions_(job.labels.dataset.info().shape.size()),
-        staging_(job.elements.bytes_of_box(job.tiling.box_extents())),
+        staging_(job.elements.bytes_of_box(job.boxes.extents())),
         label_staging_(
-            job.label_elements.bytes_of_box(last(job.tiling.box_extents(), label_dimensions_))),
+            job.label_elements.bytes_of_box(last(job.boxes.extents(), label_dimensions_))),
         reader_(job.elements),
         label_reader_(job.label_elements),
         decoder_(cpu::make_label_decoder(kernels(), job.labels.dataset.info().format,
@@ -80,12 +79,8 @@ class LabelWork {
 
   std::vector<StageTiming> run() {
     while (const auto item = worker_.next()) {
-      const ElementRange boxes = job_.tiling.boxes(*item);
-      for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {
-        if (worker_.is_to_stop()) return {};
-        reduce(job_.tiling.box(job_.tiling.tile(*item), number));
-        if (numbers_.size() >= max_labels_of_thread) hand_over();
-      }
+      reduce(job_.boxes.region(*item));
+      if (numbers_.size() >= max_labels_of_thread) hand_over();
     }
     hand_over();
     std::vector<StageTiming> stages = reader_.timings();
@@ -168,16 +163,9 @@ void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
   mpi::throw_on_all_ranks(failure, communicator);
 }
 
-/// Returns all axes of a dataset, which has elements: its boxes are then those of one output.
-AxisShape all_along(const io::DatasetInfo& info) {
-  std::vector<int> axes(info.shape.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  return {info.shape, axes};
-}
-
-std::vector<StageTiming> reduce_share(LabelJob& job, const AxisPlan& plan, Run& run) {
+std::vector<StageTiming> reduce_share(LabelJob& job, const BoxPlan& plan, Run& run) {
   const ElementRange mine =
-      share_of(plan.tiling.items(), run.communicator.size(), run.communicator.rank());
+      share_of(plan.boxes.items(), run.communicator.size(), run.communicator.rank());
   const auto threads = static_cast<int>(
       std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
   const auto start = SteadyClock::now();
@@ -197,12 +185,12 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
   const mpi::Communicator& communicator = run.communicator;
   if (view.info().elements == 0) return {view.value_type(), needs};
   if (run.place.gpu) run_on_all(communicator, [&] { run.cores(); });
-  const AxisPlan plan = plan_axis_reduce(view.info(), all_along(view.info()), needs, run);
+  const BoxPlan plan = plan_boxes(view.info(), run);
   std::optional<LabelTotals> result;
   while_unchanged(view, communicator, [&] {
     std::optional<LabelJob> job;
     StageRegistry& registry = run.monitor.stages();
-    run_on_all(communicator, [&] { job.emplace(plan.tiling, view, labels, needs, registry); });
+    run_on_all(communicator, [&] { job.emplace(plan.boxes, view, labels, needs, registry); });
     append(stages, reduce_share(*job, plan, run));
     StageTimer combining(registry, stage::combine);
     combining.time(0, [&] {

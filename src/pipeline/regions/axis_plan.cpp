@@ -1,6 +1,7 @@
 #include "pipeline/regions/axis_plan.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/layout/partition.hpp"
@@ -206,6 +207,15 @@ AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint6
 int AxisPlan::threads_for(std::uint64_t items) const {
   const std::uint64_t parts = owner == TileOwner::rank ? items * tiling.max_boxes() : items;
   return static_cast<int>(std::min(static_cast<std::uint64_t>(threads), parts));
+}
+
+BoxPlan plan_boxes(const io::DatasetInfo& info, const Run& run) {
+  const AxisResources resources = agree_on_axis_resources(info, size_of(info.format.type), 1, run);
+  std::vector<int> axes(info.shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return {
+      {info.shape, choose_box_extents({info.shape, axes}, granule_of(info), limits_of(resources))},
+      resources.threads};
 }
 
 AxisPlan plan_axis_reduce(const io::DatasetInfo& info, const AxisShape& array,

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/layout/tiling.hpp"
 #include "core/results/accumulator.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/regions/axis_shape.hpp"
@@ -61,6 +62,15 @@ struct AxisPlan {
   /// Returns how many threads have work where a rank has so many items.
   int threads_for(std::uint64_t items) const;
 };
+
+/// How a dataset that has elements is worked through box by box, the same on every rank.
+struct BoxPlan {
+  Tiling boxes;
+  int threads = 1;  ///< of each rank, that it has at least
+};
+
+/// Returns boxes that are read well, of about a slab's elements. Collective.
+BoxPlan plan_boxes(const io::DatasetInfo& info, const Run& run);
 
 /// Return the plan that all ranks can follow, for reducing what is needed and for scanning lines.
 /// Collective.
