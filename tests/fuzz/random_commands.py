@@ -13,6 +13,7 @@ from expected import (
 )  # fmt: skip
 from random_axis_reductions import axis_reduction
 from random_histograms import histogram_command
+from random_labels import label_command
 from random_scans import scan_command
 from random_several import several_command
 import truth
@@ -127,6 +128,7 @@ KINDS = {
     "reduce": (reduce_command, 0.3),
     "scan": (scan_command, 0.3),
     "reduce-axis": (reduce_axis_command, 0.1),
+    "reduce-by": (label_command, 0.1),
     "compact": (compact_command, 0.1),
     "histogram": (histogram_command, 0.1),
     "several": (several_command, 0.06),

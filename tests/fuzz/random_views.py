@@ -26,6 +26,7 @@ class View:
     words: list
     names: list  # of dimensions, where they have some
     unpacked: bool = False
+    index: object = Ellipsis  # of the dataset's elements, as NumPy has it
 
     def flat(self):
         """Values that count, and their flat indices."""
@@ -87,6 +88,7 @@ def select(view, dataset, random):
     place = every.index(Ellipsis)
     every[place : place + 1] = [slice(None)] * (len(shape) - len(every) + 1)
     view.names = [name for name, each in zip(view.names, every) if isinstance(each, slice)]
+    view.index = index
     view.raw = np.asarray(view.raw[index])
     view.stored = np.asarray(view.stored[index])
     view.values = np.asarray(view.values[index])
