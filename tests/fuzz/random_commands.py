@@ -11,9 +11,8 @@ import support
 from expected import (
     Command, compare_arrays, compare_bits, differences, integer_type, stored_numbers,
 )  # fmt: skip
-from random_axis_reductions import axis_reduction
+from random_axis_reductions import axis_reduction, label_command
 from random_histograms import histogram_command
-from random_labels import label_command
 from random_scans import scan_command
 from random_several import several_command
 import truth

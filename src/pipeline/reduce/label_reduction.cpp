@@ -1,0 +1,115 @@
+#include "pipeline/reduce/label_reduction.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "core/results/summarize.hpp"
+#include "core/values/ordered_key.hpp"
+#include "io/dataset/dataset_text.hpp"
+#include "io/output/output_target.hpp"
+#include "pipeline/reduce/label_pipeline.hpp"
+#include "pipeline/reduce/reduce_outputs.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelReduction& work) {
+  if (totals.labels().size() > max_told_labels)
+    throw Error("there are " + std::to_string(totals.labels().size()) + " labels",
+                "at most " + std::to_string(max_told_labels) + " are told without an output",
+                "Name one with `output`.");
+  std::vector<LabelSummary> summaries;
+  for (std::uint64_t i = 0; i < totals.labels().size(); ++i)
+    summaries.push_back(
+        {value_of_bits(bits_of_key(totals.labels()[i], work.labels.type()), work.labels.type()),
+         summarize(totals.totals().accumulator(i), work.view.value_type(), work.options.statistics,
+                   work.options.summary)});
+  return summaries;
+}
+
+/// The dimension of outputs that labels make, called as their dataset is.
+io::OutputDimension dimension_of(const LabelTotals& totals, const DatasetLabels& labels) {
+  const std::string& name = labels.dataset.info().name;
+  io::OutputDimension dimension{name.substr(name.rfind('/') + 1), labels.type(), {}};
+  visit_element_type(labels.type(), [&](auto label) {
+    if constexpr (std::is_integral_v<decltype(label)>)
+      for (const std::uint64_t key : totals.labels()) {
+        label = element_of_bits<decltype(label)>(bits_of_key(key, labels.type()));
+        const auto bytes = std::as_bytes(std::span(&label, 1));
+        dimension.values.insert(dimension.values.end(), bytes.begin(), bytes.end());
+      }
+  });
+  return dimension;
+}
+
+/// Writes totals, which the root has, into an output file. Collective.
+void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult& result, Run& run,
+                  OutputFile& output_file, std::vector<StageTiming>& stages) {
+  const mpi::Communicator& communicator = run.communicator;
+  result.output_shape = {mpi::broadcast(std::uint64_t{totals.labels().size()}, communicator)};
+  io::DatasetText input;
+  run_on_all(communicator, [&] {
+    result.outputs = outputs_of(work.file.dataset, work.view.value_type(), work.options);
+    if (!communicator.is_root()) return;
+    input = io::read_dataset_text(work.view.info().file, work.view.info().name);
+    work.file.added = dimension_of(totals, work.labels);
+  });
+  add_outputs(work.file, work.view, work.options, result, input);
+  work.file.text_attributes.emplace_back("warpfold_by", work.options.by);
+  StagedDataset staged =
+      run.reserving.time(0, [&] { return StagedDataset(work.file, output_file); });
+  StageTimer writing(run.monitor.stages(), stage::write);
+  AxisWriter writer(targets_of(result.outputs, staged), result.output_shape, work.options.summary);
+  writing.time(0, [&] {
+    run_on_root(communicator, [&] {
+      if (totals.labels().empty()) return;
+      writer.write({0, totals.labels().size()}, totals.totals());
+      writer.sync();
+    });
+  });
+  writer.failure().throw_on_all_ranks(communicator);
+  staged.finish();
+  append(stages, {writing.timing()});
+}
+
+}  // namespace
+
+LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run) {
+  DatasetLabels labels = open_labels(options.by, view, run);
+  LabelReduction work{std::move(view), std::move(options), std::move(labels), {}};
+  if (work.options.output.path.empty()) return work;
+  if (std::ranges::any_of(work.options.statistics, is_extremum))
+    work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
+  work.file = describe_output(work.options.output, work.view.info(), {});
+  work.file.inputs.merge(work.view.mask_files());
+  work.file.inputs.merge(io::input_files(work.labels.dataset.info()));
+  for (io::CarriedDimension& dimension : work.file.dimensions)
+    dimension.fate = io::CarriedDimension::Fate::merged;
+  run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });
+  return work;
+}
+
+ReduceResult reduce_by_labels(LabelReduction& work, Run& run, OutputFile& output_file,
+                              std::chrono::steady_clock::time_point start) {
+  ReduceResult result;
+  std::vector<StageTiming> stages;
+  const ReduceNeeds needs = needs_of(work.options.statistics, work.view.value_type());
+  const LabelTotals totals = reduce_labels(work.view, work.labels, needs, run, stages);
+  if (work.options.output.path.empty())
+    run_on_root(run.communicator, [&] { result.labels = summaries_of(totals, work); });
+  else
+    write_labels(totals, work, result, run, output_file, stages);
+  run_on_all(run.communicator, [&] { run.backend.get(); });
+  describe_view(work.view, result);
+  result.report = report_of(run, stages, start);
+  return result;
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,102 @@
+#include "pipeline/reduce/reduce_outputs.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "pipeline/reduce/statistic_text.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Tells whether a statistic counts elements or places, and is no quantity like them.
+bool is_count_or_index(Statistic statistic) {
+  switch (statistic) {
+    case Statistic::count:
+    case Statistic::argmin:
+    case Statistic::argmax:
+    case Statistic::nan_count:
+    case Statistic::inf_count:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Names the attributes that extrema, which are single elements, don't have of their input.
+std::vector<std::string> dropped_of_extrema(const DatasetView& view, const ReduceOptions& options) {
+  std::vector<std::string> names = packing_attributes(view);
+  names.emplace_back("actual_range");
+  if (!options.view.raw || options.summary.empty != Value{}) names.emplace_back("_FillValue");
+  return names;
+}
+
+/// Returns what stands for a missing value of an output, if that can be: for extrema `empty`.
+Value fill_value_of(const AxisOutput& output, bool may_be_missing, const Value& empty) {
+  if (is_extremum(output.statistic)) return empty;
+  const bool is_of_none_nan = output.statistic == Statistic::mean ||
+                              output.statistic == Statistic::var ||
+                              output.statistic == Statistic::std;
+  if (!may_be_missing || !is_of_none_nan || !is_floating(output.type)) return {};
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+bool is_extremum(Statistic statistic) {
+  return statistic == Statistic::min || statistic == Statistic::max;
+}
+
+bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
+  return !view.decoding.selects_all() ||
+         (options.summary.nan == NanPolicy::skip && is_floating(view.value_type()));
+}
+
+std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
+                                   const ReduceOptions& options) {
+  std::vector<AxisOutput> outputs;
+  for (const Statistic statistic : options.statistics) {
+    std::string dataset = name;
+    if (options.statistics.size() > 1) dataset.append("_").append(name_of(statistic));
+    outputs.push_back(
+        {statistic, std::move(dataset), axis_output_type(statistic, values, options.output_type)});
+  }
+  return outputs;
+}
+
+void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
+                 const ReduceResult& result, const io::DatasetText& input) {
+  const bool may_be_missing = may_leave_out_elements(view, options);
+  const std::vector<AxisOutput>& outputs = result.outputs;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
+    dataset.dataset = outputs[i].dataset;
+    dataset.shape = result.output_shape;
+    dataset.format = {outputs[i].type, native_byte_order};
+    dataset.carries_attributes = !is_count_or_index(outputs[i].statistic);
+    dataset.dropped_attributes = is_extremum(outputs[i].statistic)
+                                     ? dropped_of_extrema(view, options)
+                                     : element_attributes(view);
+    dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options.summary.empty);
+    io::DatasetText said = input;
+    if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
+    dataset.changed_text = text_of(outputs[i].statistic, said, result.axis_names);
+  }
+}
+
+std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs, StagedDataset& staged) {
+  std::vector<AxisTarget> targets;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    targets.push_back({outputs[i].statistic, outputs[i].type, staged.writer(i)});
+  return targets;
+}
+
+void describe_view(const DatasetView& view, ReduceResult& result) {
+  result.format = view.info().format;
+  result.value_type = view.value_type();
+  result.applied = view.applied;
+  result.shape = view.info().shape;
+}
+
+}  // namespace warpfold::pipeline

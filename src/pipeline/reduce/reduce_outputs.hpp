@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/dataset/dataset_text.hpp"
+#include "io/output/output.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/reduce/axis_writer.hpp"
+#include "warpfold/reduce.hpp"
+
+/// Statistics as the datasets of a file.
+namespace warpfold::pipeline {
+
+bool is_extremum(Statistic statistic);
+
+/// Tells whether the results may be of fewer elements than the view has.
+bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options);
+
+/// Names one dataset `name`, or of several statistics one for each, after it.
+std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
+                                   const ReduceOptions& options);
+
+/// Adds the outputs of a result to a file that describe_output() made. `input` is what the view's
+/// dataset says of itself.
+void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
+                 const ReduceResult& result, const io::DatasetText& input);
+
+/// Tells where this rank writes each output.
+std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs, StagedDataset& staged);
+
+/// Says in a result what was reduced.
+void describe_view(const DatasetView& view, ReduceResult& result);
+
+}  // namespace warpfold::pipeline
