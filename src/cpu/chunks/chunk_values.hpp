@@ -13,6 +13,8 @@
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/element_decoder.hpp"
+#include "cpu/chunks/element_indices.hpp"
+#include "cpu/chunks/masked_places.hpp"
 
 namespace warpfold::cpu {
 
@@ -34,6 +36,7 @@ class ChunkValues {
   ChunkValues(const Kernels& kernels, ByteOrder order, const Decoding& decoding)
       : decoder_(kernels, order),
         decoding_(decoding),
+        mask_(kernels, decoding.mask),
         as_stored_(std::is_same_v<Stored, Value> && decoding.trivial() &&
                    (order == native_byte_order || sizeof(Stored) == 1)) {
     // A decoder leaves floats of 16 bits as they are stored.
@@ -49,7 +52,8 @@ class ChunkValues {
 
   /// Returns the values of the `n` elements from `first` on, whether they count or not; valid until
   /// the next call.
-  const Value* values(const ChunkElements& elements, std::uint64_t first, std::uint64_t n) {
+  const Value* values(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
+                      const ElementIndices& indices) {
     if (as_stored_)
       if (const std::byte* ready = elements.in_place(first))
         return reinterpret_cast<const Value*>(ready);
@@ -57,7 +61,8 @@ class ChunkValues {
     for_each_block(
         elements, first, n, [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
           if (marking_)
-            return marking_->fill(stored, size, reinterpret_cast<std::byte*>(&values_[place]));
+            return marking_->fill(mask_.decode(*marking_, stored, size, indices.from(place)), size,
+                                  reinterpret_cast<std::byte*>(&values_[place]));
           const Decoded<Stored>* x = decoder_.decode(stored, size);
           for (std::size_t i = 0; i < size; ++i) decode(decoding_, x[i], values_[place + i]);
         });
@@ -67,12 +72,18 @@ class ChunkValues {
   /// Calls body(value, i) for those of the `n` elements from `first` on that count.
   template <class Body>
   void for_each_counted(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
-                        Body&& body) {
+                        const ElementIndices& indices, Body&& body) {
+    const bool masks = !mask_.selects_all();
     for_each_block(elements, first, n,
                    [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
+                     const ElementIndices of_block = indices.from(place);
+                     if (masks && mask_.look_at(of_block.box(), of_block.first_place(), size) == 0)
+                       return;
                      const Decoded<Stored>* x = decoder_.decode(stored, size);
-                     for (std::size_t i = 0; i < size; ++i)
+                     for (std::size_t i = 0; i < size; ++i) {
+                       if (masks && !mask_.counts(i)) continue;
                        if (Value value; decode(decoding_, x[i], value)) body(value, place + i);
+                     }
                    });
   }
 
@@ -93,6 +104,7 @@ class ChunkValues {
 
   BlockDecoder<Stored> decoder_;
   Decoding decoding_;
+  MaskedPlaces mask_;
   bool as_stored_;
   std::unique_ptr<ElementDecoder> marking_;
   std::vector<Value> values_;

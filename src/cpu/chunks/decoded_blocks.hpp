@@ -17,7 +17,7 @@ class DecodedBlocks {
  public:
   DecodedBlocks(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
       : element_bytes_(size_of(stored.type)),
-        mask_(decoding.mask),
+        mask_(kernels, decoding.mask),
         decoder_(make_element_decoder(kernels, stored, decoding)) {}
 
   /// Calls take(values, count, their indices) for each block of the `n` elements that has any.
@@ -32,8 +32,8 @@ class DecodedBlocks {
       if (decoded.kept == size) {
         take(decoded.values, size, indices.from(first));
       } else if (decoded.kept > 0) {
-        decoder_->pack(decoded, size, values_, places_);
-        take(values_, decoded.kept, indices.from(first).at(places_));
+        decoder_->pack(decoded, size, values_);
+        take(values_, decoded.kept, indices.from(first).at(decoded.counts));
       }
     }
   }
@@ -43,7 +43,6 @@ class DecodedBlocks {
   MaskedPlaces mask_;
   std::unique_ptr<ElementDecoder> decoder_;
   alignas(64) std::byte values_[block_elements * sizeof(double)];
-  alignas(64) std::uint16_t places_[block_elements];
 };
 
 /// Hands the values that a Decoding gives stored elements on to a Sink of values.

@@ -1,5 +1,6 @@
 #include "cpu/chunks/element_decoder.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -10,36 +11,15 @@
 namespace warpfold::cpu {
 namespace {
 
-static_assert(block_elements <= std::size_t{1} << 16, "places have 16 bits");
+struct BlockBits {
+  std::uint64_t words[words_of(block_elements)];
+};
 
-/// Brings what counts together: whole groups as they are, of others element by element.
-template <class Word>
-void pack_words(const Word* x, const std::uint8_t* counts, std::size_t n, Word* values,
-                std::uint16_t* places) {
-  constexpr std::size_t group = 8;
-  constexpr std::uint64_t all = 0x0101010101010101;
-  std::size_t kept = 0;
-  const auto pack = [&](std::size_t i) {
-    values[kept] = x[i];
-    places[kept] = static_cast<std::uint16_t>(i);
-    kept += counts[i];
-  };
-  std::size_t first = 0;
-  for (; first + group <= n; first += group) {
-    std::uint64_t counting;
-    std::memcpy(&counting, counts + first, group);
-    if (counting == 0) continue;
-    if (counting == all) {
-      std::memcpy(values + kept, x + first, group * sizeof(Word));
-      for (std::size_t i = 0; i < group; ++i)
-        places[kept + i] = static_cast<std::uint16_t>(first + i);
-      kept += group;
-      continue;
-    }
-    for (std::size_t i = 0; i < group; ++i) pack(first + i);
-  }
-  for (; first < n; ++first) pack(first);
-}
+constexpr BlockBits all_counting = [] {
+  BlockBits bits{};
+  for (std::uint64_t& word : bits.words) word = ~std::uint64_t{0};
+  return bits;
+}();
 
 /// Selects values as a ValueFilter does.
 template <class T>
@@ -52,8 +32,8 @@ class ValueSelection {
 
   bool all() const { return all_; }
 
-  /// Writes which values count; returns how many.
-  std::size_t select(const T* x, std::size_t n, std::uint8_t* counts) const {
+  /// Sets the bits of values that count; returns how many do.
+  std::size_t select(const T* x, std::size_t n, std::uint64_t* counts) const {
     return select_(x, n, keys_, counts);
   }
 
@@ -81,34 +61,32 @@ class TypedElementDecoder final : public ElementDecoder {
     std::size_t kept = n;
     if (!stored_.all()) kept = stored_.select(x, n, counts_);
     if (!selected_.all() && kept > 0) {
-      std::uint8_t* const counts = stored_.all() ? counts_ : selected_counts_;
+      std::uint64_t* const counts = stored_.all() ? counts_ : selected_counts_;
       kept = selected_.select(comparable(values, x), n, counts);
       if (!stored_.all()) kept = both_count(n);
     }
     return {reinterpret_cast<const std::byte*>(values), counts_, kept};
   }
 
-  void pack(const DecodedValues& decoded, std::size_t n, std::byte* values,
-            std::uint16_t* places) const override {
-    if (decoded.kept == n) {
+  void pack(const DecodedValues& decoded, std::size_t n, std::byte* values) const override {
+    using Packed = Word<Value>;
+    if (decoded.kept == n)
       std::memcpy(values, decoded.values, n * sizeof(Value));
-      for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<std::uint16_t>(i);
-    } else if (decoded.kept > 0) {
-      pack_words(reinterpret_cast<const Word<Value>*>(decoded.values), decoded.counts, n,
-                 reinterpret_cast<Word<Value>*>(values), places);
-    }
+    else if (decoded.kept > 0)
+      kernels_of<Packed>(kernels_).decoding.pack(reinterpret_cast<const Packed*>(decoded.values), n,
+                                                 decoded.counts, reinterpret_cast<Packed*>(values));
   }
 
-  std::uint64_t left_out() const override { return left_out_; }
-
-  void fill(const std::byte* stored, std::size_t n, std::byte* values) override {
-    const DecodedValues decoded = decode(stored, n);
-    if (decoded.kept == n) std::memset(counts_, 1, n);
-    if (decoded.kept == 0) std::memset(counts_, 0, n);
+  void fill(const DecodedValues& decoded, std::size_t n, std::byte* values) const override {
     using Replaced = std::conditional_t<std::is_same_v<Value, Decoded<Value>>, Value, Word<Value>>;
-    kernels_of<Replaced>(kernels_).decoding.replace(
-        reinterpret_cast<const Replaced*>(decoded.values), n, counts_,
-        std::bit_cast<Replaced>(left_out_), reinterpret_cast<Replaced*>(values));
+    auto* const to = reinterpret_cast<Replaced*>(values);
+    const auto left_out = std::bit_cast<Replaced>(left_out_);
+    if (decoded.kept == 0)
+      std::fill_n(to, n, left_out);
+    else
+      kernels_of<Replaced>(kernels_).decoding.replace(
+          reinterpret_cast<const Replaced*>(decoded.values), n,
+          decoded.kept == n ? all_counting.words : decoded.counts, left_out, to);
   }
 
  private:
@@ -142,12 +120,9 @@ class TypedElementDecoder final : public ElementDecoder {
   }
 
   std::size_t both_count(std::size_t n) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      counts_[i] &= selected_counts_[i];
-      kept += counts_[i];
-    }
-    return kept;
+    const std::size_t words = words_of(n);
+    for (std::size_t i = 0; i < words; ++i) counts_[i] &= selected_counts_[i];
+    return kernels_.count_bits(counts_, words);
   }
 
   const Kernels& kernels_;
@@ -157,8 +132,8 @@ class TypedElementDecoder final : public ElementDecoder {
   ValueSelection<Decoded<Value>> selected_;
   Word<Value> left_out_;
   alignas(64) Value values_[block_elements];
-  alignas(64) std::uint8_t counts_[block_elements];
-  alignas(64) std::uint8_t selected_counts_[block_elements];
+  std::uint64_t counts_[words_of(block_elements)];
+  std::uint64_t selected_counts_[words_of(block_elements)];
 };
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace warpfold::cpu {
 
 /// What a decoder makes of a block.
 struct DecodedValues {
-  const std::byte* values = nullptr;     ///< of all elements
-  const std::uint8_t* counts = nullptr;  ///< 1 or 0 of each, where not all count
-  std::size_t kept = 0;                  ///< how many count
+  const std::byte* values = nullptr;      ///< of all elements, if any count
+  const std::uint64_t* counts = nullptr;  ///< bits of those that do, if some do and some don't
+  std::size_t kept = 0;                   ///< how many count
 };
 
 /// Applies a Decoding to blocks of at most block_elements elements, of one thread. Stored elements
@@ -26,17 +26,12 @@ class ElementDecoder {
   /// Returns the values of `n` elements and which count; valid until the next call.
   virtual DecodedValues decode(const std::byte* stored, std::size_t n) = 0;
 
-  /// Writes the values that count among `n` decoded elements, packed, and their places. Both
-  /// outputs have room for n.
-  virtual void pack(const DecodedValues& decoded, std::size_t n, std::byte* values,
-                    std::uint16_t* places) const = 0;
+  /// Writes the values that count among `n` decoded elements, packed. There is room for n.
+  virtual void pack(const DecodedValues& decoded, std::size_t n, std::byte* values) const = 0;
 
-  /// The values of all `n` elements; those that don't count get the value given for them. Where
-  /// values are floats of 32 or 64 bits, NaN is canonical.
-  virtual void fill(const std::byte* stored, std::size_t n, std::byte* values) = 0;
-
-  /// Returns the bits of that value.
-  virtual std::uint64_t left_out() const = 0;
+  /// Writes the values of all `n` decoded elements; those that don't count get the value given for
+  /// them. Where values are floats of 32 or 64 bits, NaN is canonical.
+  virtual void fill(const DecodedValues& decoded, std::size_t n, std::byte* values) const = 0;
 };
 
 /// `left_out` has the bits of the value that fill() gives elements that don't count.

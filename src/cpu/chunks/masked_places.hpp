@@ -15,7 +15,7 @@ namespace warpfold::cpu {
 /// thread.
 class MaskedPlaces {
  public:
-  explicit MaskedPlaces(const Mask& mask) : mask_(mask) {}
+  MaskedPlaces(const Kernels& kernels, const Mask& mask) : kernels_(kernels), mask_(mask) {}
 
   bool selects_all() const { return mask_.selects_all(); }
 
@@ -23,23 +23,17 @@ class MaskedPlaces {
   std::size_t look_at(const BoxIndices& indices, std::uint64_t first_place, std::size_t n);
 
   /// Tells whether the i-th of the elements last looked at counts.
-  bool counts(std::size_t i) const { return counts_[i] != 0; }
+  bool counts(std::size_t i) const { return (counts_[i / word_bits] >> i % word_bits & 1) != 0; }
 
   /// Returns what a decoder makes of `n` stored elements, of which those don't count either that
-  /// the mask leaves out; values of none where no element counts. Valid until the next call of
-  /// both.
+  /// the mask leaves out. Valid until the next call of both.
   DecodedValues decode(ElementDecoder& decoder, const std::byte* stored, std::size_t n,
                        const ElementIndices& indices);
 
-  /// Puts the value with the bits of `left_out` in place of those, among all last looked at, that
-  /// don't count.
-  void fill(std::byte* values, std::size_t value_bytes, std::uint64_t left_out) const;
-
  private:
+  const Kernels& kernels_;
   Mask mask_;
-  std::size_t looked_at_ = 0;
-  std::size_t counting_ = 0;                             ///< of those last looked at
-  alignas(64) std::uint8_t counts_[block_elements + 8];  ///< and what spreading writes beyond
+  std::uint64_t counts_[words_of(block_elements)];
 };
 
 }  // namespace warpfold::cpu

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "cpu/chunks/masked_places.hpp"
@@ -25,8 +27,7 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
                          {}});
     for (int worker = 0; worker < pool().threads(); ++worker)
       workers_.push_back({make_element_decoder(kernels, plan.pieces.format, plan.pieces.decoding),
-                          std::vector<std::uint16_t>(warpfold::cpu::block_elements),
-                          MaskedPlaces(plan.pieces.decoding.mask)});
+                          MaskedPlaces(kernels, plan.pieces.decoding.mask)});
     for (int writer = 0; writer < plan.writers; ++writer) {
       values_out_.emplace_back(plan.pieces.slab_elements * value_bytes_);
       indices_out_.emplace_back(plan.pieces.slab_elements * index_bytes);
@@ -67,7 +68,6 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
   /// A thread's means.
   struct Worker {
     std::unique_ptr<ElementDecoder> decoder;
-    std::vector<std::uint16_t> places;
     MaskedPlaces mask;
   };
 
@@ -92,14 +92,20 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
       std::byte* to = values + end * value_bytes_;
       const DecodedValues decoded =
           worker.mask.decode(*worker.decoder, stored + first * stored_bytes, n, {box, first});
-      worker.decoder->pack(decoded, n, to, worker.places.data());
-      const std::size_t kept = decoded.kept;
-      if (wants_indices_)
-        for (std::size_t i = 0; i < kept; ++i)
-          indices[end + i] = first_index + first + worker.places[i];
-      end += kept;
+      worker.decoder->pack(decoded, n, to);
+      if (wants_indices_) write_indices(decoded, n, first_index + first, indices + end);
+      end += decoded.kept;
     }
     return end - range.first;
+  }
+
+  static void write_indices(const DecodedValues& decoded, std::size_t n, std::uint64_t first,
+                            std::uint64_t* indices) {
+    if (decoded.kept == n) return std::iota(indices, indices + n, first);
+    if (decoded.kept == 0) return;
+    for (std::size_t word = 0; word < words_of(n); ++word)
+      for (std::uint64_t bits = decoded.counts[word]; bits != 0; bits &= bits - 1)
+        *indices++ = first + word * word_bits + static_cast<std::uint64_t>(std::countr_zero(bits));
   }
 
   static std::span<std::byte> gather(const std::vector<ElementRange>& parts, const PageBuffer& from,

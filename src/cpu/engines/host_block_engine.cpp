@@ -31,7 +31,7 @@ BlockInputs::BlockInputs(const Kernels& kernels, const StagingPlan& plan, Elemen
   for (auto& decoder : decoders) {
     const std::size_t packed = decoder ? block_elements * stored_bytes_ : 0;
     readers_.push_back({PageBuffer(in_place_ ? 0 : plan.slot_bytes()), PageBuffer(packed),
-                        std::move(decoder), MaskedPlaces(plan.decoding.mask)});
+                        std::move(decoder), MaskedPlaces(kernels, plan.decoding.mask)});
   }
 }
 
@@ -64,11 +64,8 @@ void BlockInputs::decode(Reader& from, const std::byte* stored, const StagedRun&
 
 void BlockInputs::fill(Reader& from, const std::byte* stored, std::size_t n, std::uint64_t place,
                        const BoxIndices& indices, int block) {
-  std::byte* values = at(block, place);
-  from.decoder->fill(stored, n, values);
-  if (from.mask.selects_all()) return;
-  from.mask.look_at(indices, place, n);
-  from.mask.fill(values, size_of(format_.type), from.decoder->left_out());
+  const DecodedValues decoded = from.mask.decode(*from.decoder, stored, n, {indices, place});
+  from.decoder->fill(decoded, n, at(block, place));
 }
 
 }  // namespace warpfold::cpu

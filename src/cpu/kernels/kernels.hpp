@@ -193,11 +193,19 @@ struct KeyFilter {
   bool nan = true;
 };
 
-/// Writes for each of `n` <= block_elements elements 1 where it is selected, otherwise 0; returns
-/// how many are.
+/// Which elements of a block count is told by bits: that of element i is bit i % word_bits of word
+/// i / word_bits. Those that are left of the last word are 0.
+inline constexpr std::size_t word_bits = 64;
+
+constexpr std::size_t words_of(std::size_t elements) {
+  return (elements + word_bits - 1) / word_bits;
+}
+
+/// Sets the bits of those of `n` <= block_elements elements that are selected; returns how many
+/// are.
 template <class T>
 using SelectValues = std::size_t (*)(const T* x, std::size_t n,
-                                     const KeyFilter<NativeKey<T>>& filter, std::uint8_t* counts);
+                                     const KeyFilter<NativeKey<T>>& filter, std::uint64_t* counts);
 
 /// An Unpacking whose product and sum are of floats.
 struct UnpackTerms {
@@ -215,8 +223,11 @@ struct DecodingKernels {
   UnpackValues<T, float> unpack_f32;
   UnpackValues<T, double> unpack_f64;
 
+  /// Copies those elements that count, one behind another; there is room for n.
+  void (*pack)(const T* x, std::size_t n, const std::uint64_t* counts, T* values);
+
   /// Copies elements, `left_out` in place of those that don't count, NaN canonical.
-  void (*replace)(const T* x, std::size_t n, const std::uint8_t* counts, T left_out, T* values);
+  void (*replace)(const T* x, std::size_t n, const std::uint64_t* counts, T left_out, T* values);
 };
 
 template <class T>
@@ -293,6 +304,9 @@ struct Kernels {
   /// All arrays extend to the next multiple of 8 elements.
   int (*add_columns)(double* sums, std::size_t n, int levels,
                      double* const (&parts)[expansion_parts]);
+
+  /// Counts the bits that are set.
+  std::size_t (*count_bits)(const std::uint64_t* words, std::size_t n);
 
   /// Moves the regions other than 0 and `last` to the front, in order.
   OuterRegions (*drop_outer)(std::uint32_t* regions, std::size_t n, std::uint32_t last);

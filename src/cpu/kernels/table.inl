@@ -35,7 +35,10 @@ namespace {
 }  // namespace
 
 #define WARPFOLD_DECODING(T) \
-  { select_values<T>, unpack_values<T, float>, unpack_values<T, double>, replace_values<T> }
+  {                                                                                     \
+    select_values<T>, unpack_values<T, float>, unpack_values<T, double>, pack_values<T>, \
+        replace_values<T>                                                               \
+  }
 
 #define WARPFOLD_INTEGER_KERNELS(T)                                                       \
   {                                                                                       \
@@ -101,6 +104,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      add_to_lines<double>,
      WARPFOLD_DECODING(double)},
     add_columns,
+    count_bits,
     drop_outer,
     swap_bytes<std::uint16_t>,
     swap_bytes<std::uint32_t>,

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "core/values/ordered_key.hpp"
 #include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
 #include "cpu/chunks/chunk_values.hpp"
-#include "cpu/chunks/masked_places.hpp"
 #include "cpu/reduce/column_reducer.hpp"
 #include "cpu/reduce/line_reducer.hpp"
 
@@ -27,7 +29,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   ChunkedAxisReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
                      ReduceNeeds needs)
       : kernels_(kernels),
-        mask_(decoding.mask),
+        masks_(!decoding.mask.selects_all()),
         values_(kernels, order, decoding),
         takes_all_(decoding.selects_all() || values_.marks_left_out()),
         outputs_(kernels, needs, values_.marks_left_out()),
@@ -48,28 +50,25 @@ class ChunkedAxisReducer final : public AxisReducer {
                          slab.grid.chunk_elements() <= 2 * slab.target.elements;
       if (!takes_all_)
         reduce_counted(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
-      else if (whole && mask_.selects_all())
-        reduce_axes(values_.values(elements, 0, slab.grid.chunk_elements()), axes);
+      else if (whole && !masks_)
+        reduce_axes(values_.values(elements, 0, slab.grid.chunk_elements(), {slab.indices, 0}),
+                    axes);
       else
         reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
     }
   }
 
  private:
+  /// Reduces elements of which others are left out, one by one.
   void reduce_counted(const ChunkElements& elements, const BoxIndices& indices,
                       const ChunkRows& chunk_rows) {
     chunk_rows.for_each([&](const ChunkRow& row) {
-      for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
-        const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
-        const std::uint64_t place = row.target + done;
-        const bool masked = !mask_.selects_all();
-        if (masked && mask_.look_at(indices, place, n) == 0) continue;
-        values_.for_each_counted(elements, row.source + done, n, [&](Value value, std::uint64_t i) {
-          if (masked && !mask_.counts(i)) return;
-          outputs_.count((place + i) % outputs_.outputs());
-          column_reducer_.reduce_element(value, place + i, *rows_);
-        });
-      }
+      values_.for_each_counted(elements, row.source, row.elements, {indices, row.target},
+                               [&](Value value, std::uint64_t i) {
+                                 const std::uint64_t place = row.target + i;
+                                 outputs_.count(place % outputs_.outputs());
+                                 column_reducer_.reduce_element(value, place, *rows_);
+                               });
     });
   }
 
@@ -80,23 +79,10 @@ class ChunkedAxisReducer final : public AxisReducer {
       for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
         const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
         const std::uint64_t place = row.target + done;
-        const Value* values = values_.values(elements, row.source + done, n);
-        column_reducer_.reduce_run(masked(values, n, place, indices), n, place, *rows_);
+        column_reducer_.reduce_run(values_.values(elements, row.source + done, n, {indices, place}),
+                                   n, place, *rows_);
       }
     });
-  }
-
-  /// Returns values of which those that the mask leaves out are marked.
-  const Value* masked(const Value* values, std::size_t n, std::uint64_t place,
-                      const BoxIndices& indices) {
-    if constexpr (std::is_floating_point_v<Value>) {
-      if (mask_.selects_all() || mask_.look_at(indices, place, n) == n) return values;
-      std::copy_n(values, n, masked_);
-      mask_.fill(reinterpret_cast<std::byte*>(masked_), sizeof(Value),
-                 std::bit_cast<Word<Value>>(left_out_mark<Value>));
-      return masked_;
-    }
-    return values;
   }
 
   /// Reduces a whole chunk, by the dimension in which its elements lie side by side.
@@ -213,7 +199,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   }
 
   const Kernels& kernels_;
-  MaskedPlaces mask_;
+  bool masks_;
   ChunkValues<Stored, Value> values_;
   bool takes_all_;  ///< elements that are left out, too, which are marked
   AxisOutputs outputs_;
@@ -221,18 +207,77 @@ class ChunkedAxisReducer final : public AxisReducer {
   LineReducer<Value> line_reducer_;
   const BoxIndices* rows_ = nullptr;  ///< of the slab
   std::vector<Value> packed_;         ///< row_tile rows
-  alignas(64) Value masked_[block_elements];
 };
 
-}  // namespace
-
-std::unique_ptr<AxisReducer> make_axis_reducer(const Kernels& kernels, ElementFormat format,
-                                               const Decoding& decoding, ReduceNeeds needs) {
+std::unique_ptr<AxisReducer> make_chunked_reducer(const Kernels& kernels, ElementFormat format,
+                                                  const Decoding& decoding, ReduceNeeds needs) {
   return visit_value_type(
       format.type, decoding, [&](auto stored, auto value) -> std::unique_ptr<AxisReducer> {
         return std::make_unique<ChunkedAxisReducer<decltype(stored), decltype(value)>>(
             kernels, format.order, decoding, needs);
       });
+}
+
+/// Integers of type T reduced as the floats of equal value.
+template <class T>
+class IntegersAsFloats final : public AxisReducer {
+ public:
+  explicit IntegersAsFloats(std::unique_ptr<AxisReducer> floats) : floats_(std::move(floats)) {}
+
+  void begin(std::uint64_t outputs) override { floats_->begin(outputs); }
+  void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
+    floats_->reduce(slab, staging, rows);
+  }
+  AxisParts finish() override {
+    AxisParts parts = floats_->finish();
+    make_integers(parts.minimum, 0);
+    make_integers(parts.maximum, ~std::uint64_t{0});
+    return parts;
+  }
+
+ private:
+  static void make_integers(std::vector<Extremum>& extrema, std::uint64_t complement) {
+    for (Extremum& extremum : extrema) {
+      if (!extremum.seen()) continue;
+      const T value = static_cast<T>(std::bit_cast<double>(extremum.bits));
+      extremum.key = ordered_key(value) ^ complement;
+      extremum.bits = value_bits(value);
+    }
+  }
+
+  std::unique_ptr<AxisReducer> floats_;
+};
+
+/// Returns a decoding that gives elements the floats of equal value, of which those that are left
+/// out can be marked; nothing where there are none, or nothing is gained.
+std::optional<Decoding> as_floats(const Decoding& decoding, ElementType stored) {
+  const std::size_t bytes = size_of(stored);
+  const bool has_floats = is_integer(stored) ? bytes <= 4 : bytes == 2;
+  if (decoding.selects_all() || decoding.unpacking.active || !has_floats) return std::nullopt;
+  Decoding floats = decoding;
+  floats.unpacking.active = true;
+  floats.unpacking.type = floats.unpacking.product =
+      bytes <= 2 ? ElementType::f32 : ElementType::f64;
+  if (!is_integer(stored) || decoding.values.selects_all()) return floats;
+  if (!decoding.stored.selects_all()) return std::nullopt;
+  std::swap(floats.stored, floats.values);
+  return floats;
+}
+
+}  // namespace
+
+std::unique_ptr<AxisReducer> make_axis_reducer(const Kernels& kernels, ElementFormat format,
+                                               const Decoding& decoding, ReduceNeeds needs) {
+  const std::optional<Decoding> floats = as_floats(decoding, format.type);
+  auto reducer = make_chunked_reducer(kernels, format, floats.value_or(decoding), needs);
+  if (!floats) return reducer;
+  return visit_element_type(format.type, [&](auto element) -> std::unique_ptr<AxisReducer> {
+    using T = decltype(element);
+    if constexpr (std::is_integral_v<T>)
+      return std::make_unique<IntegersAsFloats<T>>(std::move(reducer));
+    else
+      return std::move(reducer);
+  });
 }
 
 }  // namespace warpfold::cpu

@@ -45,7 +45,7 @@ void merge_extremum(Extremum& best, const T* x, std::size_t n, const ElementIndi
                     T value, std::uint64_t complement,
                     std::size_t (*find)(const T*, std::size_t, T)) {
   const std::uint64_t key = ordered_key(value) ^ complement;
-  if (!Extremum{key, indices.first(), 0}.better_than(best)) return;
+  if (key > best.key || !Extremum{key, indices.first(), 0}.better_than(best)) return;
   const std::size_t place = find(x, n, value);
   if (place < n) best.merge({key, indices(place), value_bits(x[place])});
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -156,11 +157,12 @@ class ColumnReducer {
         [&](std::size_t r, const SpecialCounts&) {
           count_specials(x + r * tile.stride, tile, r, rows);
         });
+    leave_out_marked(tile.columns);
   }
 
   void count_specials(const T* row, const PlacedMatrix& tile, std::size_t r,
                       const BoxIndices& rows) {
-    if (outputs_.marked() && !leave_out_marked(row, tile.columns)) return;
+    if (outputs_.marked() && !count_marked(row, tile.columns)) return;
     for (std::size_t c = 0; c < tile.columns; ++c)
       if (!std::isfinite(row[c]) && !outputs_.is_left_out(row[c]))
         count_special(row[c], output_[c], [&] { return row_index(tile, r, c, rows); });
@@ -179,16 +181,28 @@ class ColumnReducer {
     first = std::min(first, index());
   }
 
-  /// Takes marked elements out of the counts; tells whether others are not finite, either. Without
-  /// a branch, as masks are hard to predict.
-  bool leave_out_marked(const T* row, std::size_t columns) {
-    bool others = false;
+  /// Counts a row's marked elements by columns; tells whether others are not finite, either.
+  /// Without a branch, as masks are hard to predict.
+  bool count_marked(const T* row, std::size_t columns) {
+    using Bits = std::make_signed_t<Word<T>>;
+    constexpr auto infinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+    const auto mark = std::bit_cast<Bits>(left_out_mark<T>);
+    Bits others = 0;
     for (std::size_t c = 0; c < columns; ++c) {
-      const bool left_out = is_left_out_mark(row[c]);
-      outputs_.leave_out(output_[c], left_out ? 1 : 0);
-      others |= !left_out & !(std::fabs(row[c]) <= std::numeric_limits<T>::max());
+      const auto bits = std::bit_cast<Bits>(row[c]);
+      const Bits marked = bits == mark ? 1 : 0;
+      const Bits special = (bits & std::numeric_limits<Bits>::max()) >= infinity ? 1 : 0;
+      left_out_[c] += static_cast<Word<T>>(marked);
+      others |= special ^ marked;
     }
-    return others;
+    any_left_out_ = true;
+    return others != 0;
+  }
+
+  void leave_out_marked(std::size_t columns) {
+    if (!std::exchange(any_left_out_, false)) return;
+    for (std::size_t c = 0; c < columns; ++c)
+      outputs_.leave_out(output_[c], std::exchange(left_out_[c], 0));
   }
 
   std::uint64_t row_index(const PlacedMatrix& tile, std::size_t r, std::size_t c,
@@ -343,7 +357,9 @@ class ColumnReducer {
   FiniteTerms<T> finite_terms_;
   std::vector<double> widened_;  ///< row_tile rows of column_tile
   bool side_by_side_ = false;    ///< the outputs of a tile's columns, or of a group
+  bool any_left_out_ = false;
   std::uint64_t output_[column_tile];
+  Word<T> left_out_[column_tile] = {};  ///< elements of columns
   T min_[column_tile];
   T maximum_[column_tile];
   alignas(64) double column_sums_[max_levels * column_tile];

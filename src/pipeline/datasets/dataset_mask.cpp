@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/text.hpp"
 #include "core/layout/partition.hpp"
-#include "cpu/chunks/decoded_blocks.hpp"
+#include "core/values/value_filters.hpp"
+#include "cpu/chunks/bit_runs.hpp"
+#include "cpu/chunks/element_decoder.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/chunk_reducer.hpp"
@@ -70,43 +74,50 @@ Selection selection_of_mask(const io::DatasetInfo& mask, const io::DatasetInfo& 
   return selection;
 }
 
-/// Sets the bits of values that are not 0; threads may set bits of the same words.
-template <class Value>
+/// Returns what leaves out 0, too, of a mask's values.
+Decoding without_zero(Decoding decoding, ElementType stored) {
+  const ElementType values = decoding.value_type(stored);
+  decoding.values = filter_of_conditions(std::vector<std::string>{"!=0"}, values);
+  return decoding;
+}
+
+/// Sets the bits of elements that count; threads may set bits of the same words.
 class BitSetter final : public cpu::RangeSink {
  public:
-  explicit BitSetter(std::span<std::uint64_t> words) : words_(words) {}
+  BitSetter(const cpu::Kernels& kernels, ElementFormat format, const Decoding& decoding,
+            std::span<std::uint64_t> words)
+      : element_bytes_(size_of(format.type)),
+        decoder_(cpu::make_element_decoder(kernels, format, without_zero(decoding, format.type))),
+        words_(words) {}
 
   void reduce(const std::byte* elements, std::uint64_t n,
               const cpu::ElementIndices& indices) override {
-    const auto* values = reinterpret_cast<const Value*>(elements);
-    std::uint64_t at = 0;
-    std::uint64_t bits = 0;
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const std::uint64_t index = indices(i);
-      if (index / word_bits != at) add(at, std::exchange(bits, 0));
-      at = index / word_bits;
-      bits |= std::uint64_t{converted<double>(values[i]) != 0} << index % word_bits;
+    for (std::uint64_t first = 0; first < n; first += cpu::block_elements) {
+      const auto size =
+          static_cast<std::size_t>(std::min<std::uint64_t>(cpu::block_elements, n - first));
+      set(decoder_->decode(elements + first * element_bytes_, size), size, indices.from(first));
     }
-    add(at, bits);
   }
 
  private:
-  void add(std::uint64_t word, std::uint64_t bits) {
-    if (bits != 0) std::atomic_ref(words_[word]).fetch_or(bits, std::memory_order_relaxed);
+  void set(const cpu::DecodedValues& decoded, std::size_t n, const cpu::ElementIndices& indices) {
+    if (decoded.kept == 0) return;
+    const std::uint64_t* counts = decoded.kept == n ? all_.data() : decoded.counts;
+    const auto add = [&](std::uint64_t word, std::uint64_t bits) {
+      if (bits != 0) std::atomic_ref(words_[word]).fetch_or(bits, std::memory_order_relaxed);
+    };
+    cpu::for_each_index_run(indices.box(), indices.first_place(), n, words_.size() * word_bits,
+                            [&](std::uint64_t index, std::size_t done, std::size_t elements) {
+                              cpu::put_bits(counts, done, elements, index, add);
+                            });
   }
 
+  std::size_t element_bytes_;
+  std::unique_ptr<cpu::ElementDecoder> decoder_;
   std::span<std::uint64_t> words_;
+  std::vector<std::uint64_t> all_ =
+      std::vector<std::uint64_t>(cpu::words_of(cpu::block_elements), ~std::uint64_t{0});
 };
-
-std::unique_ptr<cpu::RangeSink> make_bit_setter(const cpu::Kernels& kernels, ElementFormat format,
-                                                const Decoding& decoding,
-                                                std::span<std::uint64_t> words) {
-  const ElementType values = decoding.value_type(format.type);
-  return visit_element_type(values, [&](auto value) -> std::unique_ptr<cpu::RangeSink> {
-    return std::make_unique<cpu::DecodingSink<cpu::RangeSink>>(
-        kernels, format, decoding, std::make_unique<BitSetter<decltype(value)>>(words));
-  });
-}
 
 /// One thread's reading of a mask's slabs.
 class MaskReader {
@@ -120,13 +131,13 @@ class MaskReader {
                                   : source.bytes_of_range(tiling.max_elements)),
         reader_(source),
         chunks_(kernels(), element_bytes_),
-        setter_(make_bit_setter(kernels(), source.info().format, decoding, words)) {}
+        setter_(kernels(), source.info().format, decoding, words) {}
 
   /// Reads slabs until there are no more.
   void run(WorkQueue::Worker& worker) {
     while (const auto slab = worker.next()) {
       const StagedChunks staged = read(tiling_.slabs.range(*slab));
-      chunks_.reduce(staged, staging_.span().data(), staged.indices, *setter_);
+      chunks_.reduce(staged, staging_.span().data(), staged.indices, setter_);
       worker.advance(staged.target.elements * element_bytes_);
     }
   }
@@ -146,7 +157,7 @@ class MaskReader {
   cpu::PageBuffer staging_;
   RegionReader reader_;
   cpu::ChunkReducer chunks_;
-  std::unique_ptr<cpu::RangeSink> setter_;
+  BitSetter setter_;
 };
 
 }  // namespace

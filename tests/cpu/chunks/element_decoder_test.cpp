@@ -10,6 +10,7 @@
 
 #include "core/values/value_filters.hpp"
 #include "cpu/chunks/block_decoder.hpp"
+#include "cpu/chunks/element_indices.hpp"
 #include "cpu/engines/elements.hpp"
 
 namespace warpfold::cpu {
@@ -33,7 +34,7 @@ void expect_decoded(const Kernels& kernels, const std::vector<Stored>& elements,
   const std::size_t n = elements.size();
   const Value left_out = std::bit_cast<Value>(static_cast<Word<Value>>(left_out_bits));
   std::vector<Value> kept;
-  std::vector<std::uint16_t> places;
+  std::vector<std::size_t> places;
   std::vector<Value> filled;
   for (std::size_t i = 0; i < n; ++i) {
     Value value;
@@ -41,22 +42,26 @@ void expect_decoded(const Kernels& kernels, const std::vector<Stored>& elements,
     filled.push_back(counts ? canonical(value) : left_out);
     if (!counts) continue;
     kept.push_back(value);
-    places.push_back(static_cast<std::uint16_t>(i));
+    places.push_back(i);
   }
   std::vector<std::byte> stored(n * sizeof(Stored));
   put_elements(elements, order, stored.data());
   const auto decoder =
       make_element_decoder(kernels, {element_type_of<Stored>(), order}, decoding, left_out_bits);
   std::vector<Value> values(n);
-  std::vector<std::uint16_t> found(n);
   auto* const bytes = reinterpret_cast<std::byte*>(values.data());
   const DecodedValues decoded = decoder->decode(stored.data(), n);
   ASSERT_EQ(decoded.kept, kept.size());
-  decoder->pack(decoded, n, bytes, found.data());
+  decoder->pack(decoded, n, bytes);
   EXPECT_EQ(std::memcmp(bytes, kept.data(), kept.size() * sizeof(Value)), 0);
-  found.resize(kept.size());
-  EXPECT_EQ(found, places);
-  decoder->fill(stored.data(), n, bytes);
+  const BoxIndices box{.first = 3};
+  const ElementIndices all(box, 2);
+  for (std::size_t k = 0; decoded.kept < n && k < places.size(); ++k) {
+    const ElementIndices counting = all.at(decoded.counts);
+    ASSERT_EQ(counting(k), 5 + places[k]);
+    ASSERT_EQ(counting.from(k).first(), 5 + places[k]);
+  }
+  decoder->fill(decoded, n, bytes);
   EXPECT_EQ(std::memcmp(bytes, filled.data(), n * sizeof(Value)), 0);
 }
 

@@ -46,7 +46,7 @@ void expect_bits(const Bits& mask, const Hyperslab& box, const std::vector<std::
     }
     flat[place] = flat_index(at, shape);
   }
-  MaskedPlaces places(mask.mask());
+  MaskedPlaces places(*available_kernels().front(), mask.mask());
   for (std::uint64_t first = 0; first < flat.size(); first += 117) {
     const std::size_t n = std::min<std::size_t>(117, flat.size() - first);
     std::size_t counting = 0;
@@ -85,30 +85,31 @@ void expect_decoded_and_filled(unsigned of_ten, bool filters) {
   const BoxIndices box{.first = 3};
   Decoding decoding;
   if (filters) decoding.values.minimum = ordered_key(T{50});
-  const auto decoder = make_element_decoder(*available_kernels().front(),
-                                            {element_type_of<T>(), native_byte_order}, decoding);
+  const auto decoder = make_element_decoder(
+      *available_kernels().front(), {element_type_of<T>(), native_byte_order}, decoding, 77);
   std::vector<T> values(n);
   std::vector<T> filled(n);
   std::vector<std::size_t> expected;
   for (std::size_t i = 0; i < n; ++i) {
     values[i] = static_cast<T>(3 * i + 1);
     const bool selected = mask.bits[8 + i];
-    filled[i] = selected ? values[i] : T{77};
-    if (selected && (!filters || values[i] >= T{50})) expected.push_back(i);
+    const bool counts = selected && (!filters || values[i] >= T{50});
+    filled[i] = counts ? values[i] : T{77};
+    if (counts) expected.push_back(i);
   }
-  MaskedPlaces places(mask.mask());
+  MaskedPlaces places(*available_kernels().front(), mask.mask());
   const DecodedValues decoded =
       places.decode(*decoder, reinterpret_cast<const std::byte*>(values.data()), n, {box, 5});
   EXPECT_EQ(decoded.kept, expected.size());
   if (decoded.kept > 0 && decoded.kept < n) {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < n; ++i)
-      if (decoded.counts[i] != 0) found.push_back(i);
+      if (decoded.counts[i / 64] >> i % 64 & 1) found.push_back(i);
     EXPECT_EQ(found, expected);
   }
-  places.look_at(box, 5, n);
-  places.fill(reinterpret_cast<std::byte*>(values.data()), sizeof(T), 77);
-  EXPECT_EQ(values, filled);
+  std::vector<T> written(n);
+  decoder->fill(decoded, n, reinterpret_cast<std::byte*>(written.data()));
+  EXPECT_EQ(written, filled);
 }
 
 TEST(MaskedPlaces, DecodeAndFillValuesOfAllSizes) {

@@ -9,6 +9,7 @@
 #include "core/engine/backend.hpp"
 #include "core/results/axis_totals.hpp"
 #include "core/results/reducing.hpp"
+#include "core/values/value_filters.hpp"
 #include "cpu/chunks/staged.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/kernels/kernels.hpp"
@@ -200,6 +201,46 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
   }
   expect_columns(*engine, 0, all_needs, columns);
   expect_columns(*engine, 1, all_needs, columns);
+}
+
+/// Elements that are left out by what is stored, by their value, or by both.
+template <class T>
+void expect_left_out() {
+  const ElementType type = element_type_of<T>();
+  const ChunkedShape shape{{50, 40}, {20, 40}};
+  const AxisGeometry geometry(shape.shape, 1);
+  std::mt19937_64 random(17);
+  const ElementFormat format{type, ByteOrder::big};
+  const ChunkedDataset<T> dataset(shape, Kind::all_bits, format, random);
+  for (const auto& [stored, values] : {std::pair{true, false}, {false, true}, {true, true}}) {
+    Decoding decoding;
+    if (stored) decoding.stored.excluded[decoding.stored.excluded_count++] = ordered_key(T{});
+    if (values) decoding.values = filter_of_conditions(std::vector<std::string>{">=3"}, type);
+    const auto engine = make_backend(1)->make_axis_reduce_engine(
+        plan_of(format, shape, dataset.grid(), decoding), {all_needs, geometry.outputs});
+    engine->begin(0, geometry.outputs);
+    reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+    AxisTotals totals(type, all_needs, geometry.outputs);
+    totals.merge(engine->finish(0));
+    const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
+    for (std::uint64_t output = 0; output < columns.size(); ++output) {
+      Accumulator expected = Accumulator::empty();
+      for (std::uint64_t row = 0; row < columns[output].size(); ++row) {
+        const T element = columns[output][row];
+        T value;
+        if (decode(decoding, element, value)) warpfold::testing::reduce(expected, value, row);
+      }
+      expected.normalize();
+      const Accumulator actual = totals.accumulator(output);
+      ASSERT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0)
+          << name_of(type) << ", output " << output;
+    }
+  }
+}
+
+TEST(AxisReduce, LeavesOutOfAllTypes) {
+  for (const ElementType type : all_element_types)
+    visit_element_type(type, [](auto element) { expect_left_out<decltype(element)>(); });
 }
 
 TEST(AxisReduce, LeavesOutAndUnpacks) {
