@@ -39,8 +39,7 @@ static inline void spread_bits(std::uint64_t bits, std::uint8_t* bytes) {
 #if defined(__AVX512F__)
   _mm512_storeu_si512(bytes, _mm512_maskz_set1_epi8(bits, 1));
 #else
-  for (std::size_t i = 0; i < word_bits; ++i)
-    bytes[i] = static_cast<std::uint8_t>(bits >> i & 1);
+  for (std::size_t i = 0; i < word_bits; ++i) bytes[i] = static_cast<std::uint8_t>(bits >> i & 1);
 #endif
 }
 
@@ -96,7 +95,9 @@ template <class T>
 #if defined(__AVX512F__)
 constexpr std::size_t packed_at_once = sizeof(T) == 8 ? 8 : 16;
 #elif defined(__AVX2__)
-constexpr std::size_t packed_at_once = sizeof(T) == 4 ? 8 : sizeof(T) == 1 ? 8 : 4;
+constexpr std::size_t packed_at_once = sizeof(T) == 4 ? 8
+                                       : sizeof(T) == 1 ? 8
+                                                        : 4;
 #else
 constexpr std::size_t packed_at_once = 1;
 #endif
@@ -107,15 +108,16 @@ static inline void pack_group(const T* x, [[maybe_unused]] std::uint64_t bits, T
 #if defined(__AVX512F__)
   const auto mask = static_cast<__mmask16>(bits);
   if constexpr (sizeof(T) == 8) {
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits),
-                                                        _mm512_loadu_si512(x)));
+    _mm512_storeu_si512(
+        to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits), _mm512_loadu_si512(x)));
   } else if constexpr (sizeof(T) == 4) {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(x)));
   } else if constexpr (sizeof(T) == 2) {
-    const __m512i wide =
-        _mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                        _mm512_maskz_cvtepi32_epi16(0xffff, _mm512_maskz_compress_epi32(mask, wide)));
+    const __m512i wide = _mm512_maskz_cvtepu16_epi32(
+        0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(to),
+        _mm512_maskz_cvtepi32_epi16(0xffff, _mm512_maskz_compress_epi32(mask, wide)));
   } else {
     const __m512i wide =
         _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
@@ -135,9 +137,9 @@ static inline void pack_group(const T* x, [[maybe_unused]] std::uint64_t bits, T
                                               : _pdep_u64(bits, 0x0001000100010001) * 0xffff;
     const auto lanes = static_cast<std::int64_t>(_pext_u64(0x0706050403020100, kept));
     const __m256i vector = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                        _mm256_permutevar8x32_epi32(
-                            vector, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes))));
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(to),
+        _mm256_permutevar8x32_epi32(vector, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes))));
   }
 #else
   *to = *x;
@@ -161,7 +163,8 @@ static void pack_values(const T* __restrict x, std::size_t n, const std::uint64_
         values += __builtin_popcountll(bits & of_group);
       }
     } else {
-      for (; bits != 0; bits &= bits - 1) *values++ = x[first + static_cast<std::size_t>(__builtin_ctzll(bits))];
+      for (; bits != 0; bits &= bits - 1)
+        *values++ = x[first + static_cast<std::size_t>(__builtin_ctzll(bits))];
     }
   }
 }

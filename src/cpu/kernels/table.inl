@@ -34,17 +34,17 @@ namespace {
 
 }  // namespace
 
-#define WARPFOLD_DECODING(T) \
-  {                                                                                     \
+#define WARPFOLD_DECODING(T)                                                             \
+  {                                                                                      \
     select_values<T>, unpack_values<T, float>, unpack_values<T, double>, pack_values<T>, \
-        replace_values<T>                                                               \
+        replace_values<T>                                                                \
   }
 
 #define WARPFOLD_INTEGER_KERNELS(T)                                                       \
   {                                                                                       \
     integer_sum<T>, integer_absolute<T>, integer_squares<T>, integer_extrema<T>, find<T>, \
         integer_column_sums<T, false>, integer_column_sums<T, true>, column_extrema<T>,   \
-        find_regions<T>, WARPFOLD_DECODING(T)                                                \
+        find_regions<T>, WARPFOLD_DECODING(T)                                             \
   }
 
 #define WARPFOLD_EXTRACTIONS(T, term)                                                  \
