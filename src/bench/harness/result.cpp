@@ -70,6 +70,18 @@ void compare_with_peers(std::vector<Row>& rows) {
   }
 }
 
+void compare_with_plain(std::vector<Row>& rows, const std::string& plain,
+                        const std::vector<std::string>& views) {
+  for (Row& row : rows) {
+    if (std::ranges::find(views, row.kernel) == views.end()) continue;
+    const auto peer = std::ranges::find_if(rows, [&](const Row& other) {
+      return other.kernel == plain && other.operation == row.operation;
+    });
+    if (peer != rows.end() && peer->gigabytes_per_second && row.gigabytes_per_second)
+      row.of_plain = *row.gigabytes_per_second / *peer->gigabytes_per_second;
+  }
+}
+
 void compare_with_ceiling(std::vector<Row>& rows) {
   double ceiling = 0;
   for (const Row& row : rows)

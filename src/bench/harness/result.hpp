@@ -52,6 +52,7 @@ struct Row {
   std::optional<double> of_copy = {};     ///< rate, over that of a device-to-device copy
   std::optional<double> of_cub = {};      ///< rate, over that of CUB
   std::optional<double> of_ceiling = {};  ///< rate, over that of the slowest ceiling
+  std::optional<double> of_plain = {};    ///< rate, over that of elements as they are stored
   Check check = Check::none;
   std::optional<double> error_ulps = {};  ///< distance from the exact answer
   std::string note = {};                  ///< why it was not run
@@ -63,6 +64,10 @@ void set_rates(std::vector<Row>& rows, int ranks = 1);
 /// Sets rates relative to the copy and to CUB's row of the same operation (of `statistics`, CUB's
 /// sum) among the rows, which are of one size.
 void compare_with_peers(std::vector<Row>& rows);
+
+/// Sets the rates of `views`, by their kernels, relative to those of the same operation by `plain`.
+void compare_with_plain(std::vector<Row>& rows, const std::string& plain,
+                        const std::vector<std::string>& views);
 
 /// Sets the rates relative to the slowest ceiling among the rows.
 void compare_with_ceiling(std::vector<Row>& rows);

@@ -12,8 +12,8 @@
 namespace warpfold::bench {
 namespace {
 
-const std::vector<std::string> all_kernels = {"H5Dread", "warpfold", "shared",
-                                              "raw",     "inflate",  "cp"};
+const std::vector<std::string> all_kernels = {"H5Dread", "warpfold",   "shared", "raw", "inflate",
+                                              "cp",      "attributes", "where",  "mask"};
 
 /// Runs that are measured show no progress.
 Settings without_progress(Settings settings) {
@@ -37,6 +37,7 @@ std::vector<Row> measured(std::vector<Candidate> candidates, const IngestRun& ru
                                   timed_on_all_ranks(run.settings.run, run.communicator));
   set_rates(rows);
   compare_with_ceiling(rows);
+  compare_with_plain(rows, "warpfold", view_kernels);
   return rows;
 }
 

@@ -26,9 +26,13 @@ inline std::string threads_text(int threads) {
   return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 
+/// Names of kernels that reduce what a view makes of a dataset, beside "warpfold", which takes
+/// elements as they are stored.
+inline const std::vector<std::string> view_kernels = {"attributes", "where", "mask"};
+
 /// Makes candidates of reductions of the dataset, through the library and by warpfold's own ways,
-/// and the ceilings that the dataset's storage has. `kernels` are those wanted. Collective. Throws
-/// Error.
+/// with views of it, and the ceilings that the dataset's storage has. `kernels` are those wanted.
+/// Collective. Throws Error.
 std::vector<Candidate> reduce_candidates(const IngestRun& run,
                                          const std::vector<std::string>& kernels);
 

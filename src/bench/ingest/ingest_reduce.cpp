@@ -15,6 +15,7 @@
 #include "cpu/machine/thread_pool.hpp"
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_source.hpp"
+#include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -69,10 +70,11 @@ Row row_of(const IngestRun& run, std::string operation, std::string kernel) {
 }
 
 Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics,
-                    const RunOptions& how, const std::shared_ptr<AgreedSummary>& agreed) {
+                    const RunOptions& how, const ViewOptions& view,
+                    const std::shared_ptr<AgreedSummary>& agreed) {
   ReduceOptions options;
   options.statistics = std::move(statistics);
-  options.view.raw = true;
+  options.view = view;
   options.run = how;
   const auto result = std::make_shared<ReduceResult>();
   return {.row = std::move(row),
@@ -86,6 +88,36 @@ Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statis
                 const bool right = agreed->agrees(result->summary);
                 judged.check = std::max(judged.check, check_of_ranks(right, run.communicator));
               }};
+}
+
+struct NamedView {
+  std::string kernel;
+  ViewOptions view;
+};
+
+ViewOptions as_stored() {
+  ViewOptions view;
+  view.raw = true;
+  return view;
+}
+
+/// Returns the views that there is something to apply of.
+std::vector<NamedView> views_of(const IngestRun& run) {
+  std::vector<NamedView> views;
+  bool has_attributes = false;
+  pipeline::run_on_all(run.communicator, [&] {
+    has_attributes = !pipeline::interpret(run.info, {}).decoding.trivial();
+  });
+  if (has_attributes) views.push_back({"attributes", {}});
+  if (!run.settings.where.empty()) {
+    views.push_back({"where", as_stored()});
+    views.back().view.where = run.settings.where;
+  }
+  if (!run.settings.mask.empty()) {
+    views.push_back({"mask", as_stored()});
+    views.back().view.mask = run.settings.mask;
+  }
+  return views;
 }
 
 /// Nothing where the dataset has no bytes of its own in the file.
@@ -235,7 +267,8 @@ std::vector<Candidate> reduce_candidates(const IngestRun& run,
   const auto add = [&](const char* operation, const std::string& kernel,
                        const std::vector<Statistic>& statistics, const RunOptions& how) {
     if (contains(kernels, kernel))
-      candidates.push_back(reduction(run, row_of(run, operation, kernel), statistics, how, agreed));
+      candidates.push_back(
+          reduction(run, row_of(run, operation, kernel), statistics, how, as_stored(), agreed));
   };
   const RunOptions& here = run.settings.run;
   RunOptions by_library = here;
@@ -248,6 +281,14 @@ std::vector<Candidate> reduce_candidates(const IngestRun& run,
     shared.backend = BackendChoice::automatic;
     add("statistics", "shared", all, shared);
     add("sum", "shared", {Statistic::sum}, shared);
+  }
+  for (const auto& [kernel, view] : views_of(run)) {
+    if (!contains(kernels, kernel)) continue;
+    const auto agreed_of_view = std::make_shared<AgreedSummary>();
+    candidates.push_back(
+        reduction(run, row_of(run, "statistics", kernel), all, here, view, agreed_of_view));
+    candidates.push_back(
+        reduction(run, row_of(run, "sum", kernel), {Statistic::sum}, here, view, agreed_of_view));
   }
   if (contains(kernels, "raw") && run.info.path != ReadPath::library)
     if (auto raw = raw_read(run)) candidates.push_back(std::move(*raw));

@@ -70,6 +70,7 @@ std::vector<std::string> heading(const TimeUnit& unit) {
           "GB/s",
           "elements GB/s",
           "of ceiling",
+          "of plain",
           "of copy",
           "of CUB",
           "checked",
@@ -98,6 +99,7 @@ std::vector<std::string> line(const Row& row, const TimeUnit& unit) {
           rate_text(row.gigabytes_per_second),
           rate_text(element_rate(row)),
           with_digits(row.of_ceiling, 3),
+          with_digits(row.of_plain, 3),
           with_digits(row.of_copy, 3),
           with_digits(row.of_cub, 3),
           check,
@@ -160,6 +162,7 @@ Json row_json(const Row& row) {
                        {"max", row.seconds->maximum}};
   json["GB/s"] = optional_json(row.gigabytes_per_second);
   json["of_ceiling"] = optional_json(row.of_ceiling);
+  json["of_plain"] = optional_json(row.of_plain);
   json["of_copy"] = optional_json(row.of_copy);
   json["of_cub"] = optional_json(row.of_cub);
   json["check"] = row.check == bench::Check::none ? Json() : Json(name_of(row.check));
@@ -194,8 +197,8 @@ Json document(const std::string& command, const std::string& what, const bench::
 
 Table csv(const std::vector<Row>& rows) {
   Table table{{"group", "operation", "kernel", "clock", "bytes", "elements", "median_seconds",
-               "min_seconds", "max_seconds", "gigabytes_per_second", "of_ceiling", "of_copy",
-               "of_cub", "check", "error_ulps", "note"}};
+               "min_seconds", "max_seconds", "gigabytes_per_second", "of_ceiling", "of_plain",
+               "of_copy", "of_cub", "check", "error_ulps", "note"}};
   const auto number = [](const std::optional<double>& value) {
     return value ? to_text(*value) : "";
   };
@@ -205,9 +208,9 @@ Table csv(const std::vector<Row>& rows) {
                      number(part_of(row, &bench::Spread::median)),
                      number(part_of(row, &bench::Spread::minimum)),
                      number(part_of(row, &bench::Spread::maximum)),
-                     number(row.gigabytes_per_second), number(row.of_ceiling), number(row.of_copy),
-                     number(row.of_cub), std::string(name_of(row.check)), number(row.error_ulps),
-                     row.note});
+                     number(row.gigabytes_per_second), number(row.of_ceiling), number(row.of_plain),
+                     number(row.of_copy), number(row.of_cub), std::string(name_of(row.check)),
+                     number(row.error_ulps), row.note});
   return table;
 }
 

@@ -20,8 +20,8 @@ REPORT_KEYS = {
 }  # fmt: skip
 ROW_KEYS = {
     "group", "operation", "kernel", "title", "clock", "bytes", "elements", "useful_bytes",
-    "element_bytes", "ceiling", "seconds", "GB/s", "of_ceiling", "of_copy", "of_cub", "check",
-    "error_ulps", "note",
+    "element_bytes", "ceiling", "seconds", "GB/s", "of_ceiling", "of_plain", "of_copy", "of_cub",
+    "check", "error_ulps", "note",
 }  # fmt: skip
 
 
@@ -102,6 +102,21 @@ def test_ingest(folder, storage, ranks):
         assert row["elements"] == 300_000
         assert row["element_bytes"] == (stored if storage == "gzip" else 0)
         assert (row["bytes"] == stored) == (storage == "contiguous") or storage == "chunks"
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_ingest_with_views(folder, ranks):
+    path = support.write(folder / "in.h5", np.arange(3000).reshape(30, 100) - 50, "i16")
+    with h5py.File(path, "a") as file:
+        file["values"].attrs["scale_factor"] = 0.5
+        file["land"] = np.arange(100) % 3
+    rows = measured("bench", "ingest", path, "values", "--backend", support.BACKEND, "--where", ">7",
+                    "--mask", "land", ranks=ranks)  # fmt: skip
+    of_plain = {(row["kernel"], row["operation"]): row["of_plain"] for row in rows}
+    views = {(kernel, operation) for kernel in ("attributes", "where", "mask")
+             for operation in ("statistics", "sum")}  # fmt: skip
+    assert {each for each, ratio in of_plain.items() if ratio} == views
+    assert all(row["check"] == "right" for row in rows if row["kernel"] in ("where", "mask"))
 
 
 @pytest.mark.parametrize("storage", STORAGE)
