@@ -72,5 +72,14 @@ if __name__ == "__main__":
     require_equal("energetic events", dataset("energetic.h5", "events.energy_indices"),
                   np.flatnonzero(events > 50), "u8")  # fmt: skip
 
+    masses, halos = dataset("snapshot.h5", "mass"), dataset("snapshot.h5", "halo")
+    of_halos = [masses[halos == halo] for halo in dataset("halos.h5", "halo")]
+    sums = np.array([sum(map(fractions.Fraction, each.tolist())) for each in of_halos], object)
+    require_equal("masses of halos", dataset("halos.h5", "mass_sum"), sums, "f4")
+    particles = [np.count_nonzero(halos == halo) for halo in np.unique(halos[halos >= 0])]
+    require_equal("particles of halos", dataset("halos.h5", "mass_count"), particles, "u8")
+    heaviest = [each.max() for each in of_halos]
+    require_equal("heaviest particles", dataset("halos.h5", "mass_max"), heaviest, "f4")
+
     counts = dataset("matrix.h5", "entries_of_row")
     require_equal("offsets of rows", dataset("offsets.h5", "indptr"), [0, *np.cumsum(counts)], "i8")

@@ -88,6 +88,19 @@ def make_events():
         file["events"] = events
 
 
+def make_snapshot():
+    """Particles that are mostly near others of their halo."""
+    halos = np.repeat(random.choice(10**6, 300), random.integers(1, 60, 300))
+    halos[random.random(halos.shape) < 0.2] = -1
+    with h5py.File("snapshot.h5", "w") as file:
+        file.create_dataset(
+            "mass", data=random.lognormal(0, 2, halos.shape).astype("f4"), chunks=(1000,),
+            compression="gzip", shuffle=True,
+        )  # fmt: skip
+        file.create_dataset("halo", data=halos, chunks=(1000,), compression="gzip", shuffle=True)
+        file["halo"].attrs["_FillValue"] = np.int64(-1)
+
+
 def make_matrix():
     with h5py.File("matrix.h5", "w") as file:
         file["entries_of_row"] = random.integers(0, 9, 500)
@@ -98,4 +111,5 @@ if __name__ == "__main__":
     make_years()
     make_detector()
     make_events()
+    make_snapshot()
     make_matrix()
