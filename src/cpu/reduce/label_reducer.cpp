@@ -6,7 +6,6 @@
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
 #include "cpu/chunks/chunk_values.hpp"
-#include "cpu/chunks/masked_places.hpp"
 #include "cpu/reduce/column_reducer.hpp"
 
 namespace warpfold::cpu {
@@ -39,7 +38,7 @@ class TypedLabelDecoder final : public LabelDecoder {
     for_each_block(kernels_, sizeof(Stored), slab, staging,
                    [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
                        std::uint64_t n) {
-                     values_.for_each_counted(elements, first, n,
+                     values_.for_each_counted(elements, first, n, {slab.indices, place},
                                               [&](Value value, std::uint64_t i) {
                                                 places[place + i] = numbers(ordered_key(value));
                                               });
@@ -57,7 +56,6 @@ class TypedLabelReducer final : public LabelReducer {
   TypedLabelReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
                     ReduceNeeds needs)
       : kernels_(kernels),
-        mask_(decoding.mask),
         values_(kernels, order, decoding),
         outputs_(kernels, needs, false),
         reducer_(kernels, outputs_) {
@@ -67,21 +65,20 @@ class TypedLabelReducer final : public LabelReducer {
   void reduce(const StagedChunks& slab, const std::byte* staging,
               std::span<const std::uint32_t> numbers, std::uint64_t outputs) override {
     outputs_.grow(outputs);
-    const bool masked = !mask_.selects_all();
     for_each_block(
         kernels_, sizeof(Stored), slab, staging,
         [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
             std::uint64_t n) {
-          if (masked && mask_.look_at(slab.indices, place, n) == 0) return;
           const std::uint64_t at = place % numbers.size();
-          values_.for_each_counted(elements, first, n, [&](Value value, std::uint64_t i) {
-            const std::uint64_t next = at + i;
-            const std::uint32_t output =
-                numbers[next < numbers.size() ? next : next % numbers.size()];
-            if (output == no_label || (masked && !mask_.counts(i))) return;
-            outputs_.count(output);
-            reducer_.reduce_element(value, output, [&] { return slab.indices(place + i); });
-          });
+          values_.for_each_counted(
+              elements, first, n, {slab.indices, place}, [&](Value value, std::uint64_t i) {
+                const std::uint64_t next = at + i;
+                const std::uint32_t output =
+                    numbers[next < numbers.size() ? next : next % numbers.size()];
+                if (output == no_label) return;
+                outputs_.count(output);
+                reducer_.reduce_element(value, output, [&] { return slab.indices(place + i); });
+              });
         });
   }
 
@@ -93,7 +90,6 @@ class TypedLabelReducer final : public LabelReducer {
 
  private:
   const Kernels& kernels_;
-  MaskedPlaces mask_;
   ChunkValues<Stored, Value> values_;
   AxisOutputs outputs_;
   ColumnReducer<Value> reducer_;
