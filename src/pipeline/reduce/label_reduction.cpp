@@ -24,7 +24,7 @@ std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelRed
   if (totals.labels().size() > max_told_labels)
     throw Error("there are " + std::to_string(totals.labels().size()) + " labels",
                 "at most " + std::to_string(max_told_labels) + " are told without an output",
-                "Name one with `output`.");
+                "Name an output file, or select a part of the dataset.");
   std::vector<LabelSummary> summaries;
   for (std::uint64_t i = 0; i < totals.labels().size(); ++i)
     summaries.push_back(
@@ -85,7 +85,8 @@ LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run)
   DatasetLabels labels = open_labels(options.by, view, run);
   LabelReduction work{std::move(view), std::move(options), std::move(labels), {}};
   if (work.options.output.path.empty()) return work;
-  if (std::ranges::any_of(work.options.statistics, is_extremum))
+  if (may_leave_out_elements(work.view, work.options) &&
+      std::ranges::any_of(work.options.statistics, is_extremum))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {});
   work.file.inputs.merge(work.view.mask_files());
