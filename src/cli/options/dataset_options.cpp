@@ -26,8 +26,10 @@ void check(const DatasetArguments& arguments) {
 }  // namespace
 
 bool DatasetArguments::several() const {
+  // Files that go on in one another are of one dataset, in whose name brackets are letters.
+  const char* const of_patterns = concat ? "*?" : "*?[";
   return datasets.all || datasets.names.size() != 1 ||
-         dataset().find_first_of("*?[") != std::string::npos;
+         dataset().find_first_of(of_patterns) != std::string::npos;
 }
 
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {

@@ -400,3 +400,10 @@ def test_outputs_and_reports_replace_no_input(folder):
     support.fail(*words, "--json", paths[1], code=2)
     support.fail(*words, "--axis", "0", "-o", paths[1], "--force", code=2)
     assert paths[1].read_bytes() == before
+
+
+def test_a_name_may_have_brackets(folder):
+    paths = [support.write(folder / f"{part}.h5", np.arange(5) + part, "i32", "a[0]")
+             for part in range(2)]  # fmt: skip
+    outcome = support.run("reduce", *paths, "a[0]", "--concat", 0, "--ops", "sum", "--json", "-")
+    assert outcome.results == {"sum": 25}
