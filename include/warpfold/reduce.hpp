@@ -30,7 +30,7 @@ struct ReduceOptions {
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
   /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
-  /// Where empty, over all elements, and the five members that follow have no use.
+  /// Where empty, over all elements, and `every` and `keep_dimensions` have no use.
   std::vector<Axis> axes;
   /// Reduce so many consecutive indices along the first of `axes` at a time, the last time what is
   /// left: the output has that dimension, with an index for each. 0: all of them.
@@ -45,7 +45,10 @@ struct ReduceOptions {
   /// Reduce the elements of each label apart: a dataset of integers, named as ViewOptions::mask is,
   /// of the dataset's shape or of that of its last dimensions. Elements that its `_FillValue` and
   /// the like stand for have no label. Results are datasets where `output` has a path, otherwise
-  /// ReduceResult::labels; not with `axes` or quantiles.
+  /// ReduceResult::labels; not with quantiles. With `axes`, the dataset has an integer for each
+  /// index along the first of these, and outputs have a dimension of the labels in its place; or it
+  /// is what the times of its coordinate are told apart by, as CF's units and calendars have it:
+  /// "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
   std::string by;
   OutputOptions output;  ///< of several statistics, its dataset is what their names begin with
   RunOptions run;

@@ -87,7 +87,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
 
  private:
   bool along_axes() const { return !options_.axes.empty(); }
-  bool by_labels() const { return !options_.by.empty(); }
+  bool by_labels() const { return !along_axes() && !options_.by.empty(); }
 
   std::vector<std::string> datasets_beside() const override {
     return {options_.view.mask, options_.by};
@@ -123,9 +123,11 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
         [this](const std::string& text) {
           options_.quantile_method = parse_choice("--quantile-method", text, quantile_methods);
         });
-    add("--by", "[FILE::]DATASET",
+    add("--by", "[FILE::]DATASET|PART",
         "Reduce the elements of each label apart: this dataset has integers, and the shape of the "
-        "dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to numbers",
+        "dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to numbers. "
+        "With --axis: the indices along the first of these that have one label, or whose times "
+        "have the same year, season, month, day, dayofyear or hour",
         [this](const std::string& text) {
           if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
           options_.by = text;
@@ -276,6 +278,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     Json members{{"axis", result.axes}};
     if (!result.axis_names.empty()) members["axis_names"] = result.axis_names;
     if (options_.every > 0) members["every"] = options_.every;
+    if (!options_.by.empty()) members["by"] = options_.by;
     members["results"] = outputs_json(result);
     return members;
   }

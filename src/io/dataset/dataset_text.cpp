@@ -14,7 +14,8 @@ DatasetText read_dataset_text(const std::string& file, const std::string& datase
   if (!split_name(opened.get(), dataset).member.empty()) return {};
   return {read_text_attribute(source.get(), "units", problem),
           read_text_attribute(source.get(), "long_name", problem),
-          read_text_attribute(source.get(), "cell_methods", problem)};
+          read_text_attribute(source.get(), "cell_methods", problem),
+          read_text_attribute(source.get(), "calendar", problem)};
 }
 
 }  // namespace warpfold::io

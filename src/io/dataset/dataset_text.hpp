@@ -10,6 +10,7 @@ struct DatasetText {
   std::optional<std::string> units;
   std::optional<std::string> long_name;
   std::optional<std::string> cell_methods;
+  std::optional<std::string> calendar = {};
 };
 
 /// Throws Error.

@@ -39,6 +39,8 @@ struct OutputDimension {
   std::string name;
   ElementType type = ElementType::i64;
   std::vector<std::byte> values;  ///< in native byte order
+  std::size_t text_bytes = 0;     ///< if not 0, values are texts of so many
+  std::size_t place = 0;          ///< among the dimensions of outputs
 };
 
 /// A file of one dataset, or more.
@@ -54,7 +56,7 @@ struct OutputSpec : OutputDataset {
   /// What becomes of each of that dataset's dimensions.
   std::vector<CarriedDimension> dimensions;
   std::string merged_name;  ///< of the one dimension that outputs have where some are merged
-  std::optional<OutputDimension> added;  ///< the one that outputs have in place of the input's
+  std::optional<OutputDimension> added;  ///< in place of those that are merged
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.

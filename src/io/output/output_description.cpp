@@ -32,6 +32,7 @@ void write_fill_value(const OutputDataset& wanted, hid_t dataset, const std::str
 /// Returns the dimensions that outputs have; a single one that is merged is about the same.
 std::vector<std::size_t> dimensions_left(const OutputSpec& spec) {
   using Fate = CarriedDimension::Fate;
+  if (spec.added) return {};
   std::vector<std::size_t> left, merged;
   for (std::size_t d = 0; d < spec.dimensions.size(); ++d) {
     if (spec.dimensions[d].is_left()) left.push_back(d);
@@ -55,15 +56,31 @@ OutputSource open_input(const OutputSpec& spec) {
   return source;
 }
 
-void add_dimension(const OutputDimension& added, Coordinates& coordinates) {
-  const std::uint64_t extent = added.values.size() / size_of(added.type);
-  coordinates.of_outputs.push_back({coordinates.dimensions.size()});
+TypeHandle type_of(const OutputDimension& dimension) {
+  if (dimension.text_bytes == 0) return make_type({dimension.type, native_byte_order});
+  TypeHandle type(require(H5Tcopy(H5T_C_S1), dimension.name));
+  require(H5Tset_size(type.get(), dimension.text_bytes), dimension.name);
+  require(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), dimension.name);
+  return type;
+}
+
+/// Adds a dimension to those of outputs, which are of `shape`.
+void add_dimension(const OutputDimension& added, const std::vector<std::uint64_t>& shape,
+                   Coordinates& coordinates) {
+  std::vector<std::vector<std::size_t>>& names = coordinates.of_outputs;
+  // The netCDF library 4.9 can't open a file where dimensions without a name follow others.
+  for (std::size_t d = names.size(); d + 1 < shape.size(); ++d) {
+    const std::string number = std::to_string(d);
+    names.push_back({coordinates.dimensions.size()});
+    coordinates.dimensions.push_back(
+        {std::string("phony_dim_") + number, shape[d < added.place ? d : d + 1]});
+  }
+  const std::uint64_t extent = shape.at(added.place);
+  names.insert(names.begin() + static_cast<std::ptrdiff_t>(added.place),
+               {coordinates.dimensions.size()});
   coordinates.dimensions.push_back({added.name, extent, coordinates.variables.size()});
   coordinates.variables.push_back(
-      {added.name,
-       {},
-       {make_type({added.type, native_byte_order}), make_space({extent}, added.name), added.values},
-       {}});
+      {added.name, {}, {type_of(added), make_space({extent}, added.name), added.values}, {}});
 }
 
 }  // namespace
@@ -76,7 +93,7 @@ std::vector<OutputDataset> datasets_of(const OutputSpec& spec) {
 
 OutputSource open_source(const OutputSpec& spec) {
   OutputSource source = open_input(spec);
-  if (spec.added) add_dimension(*spec.added, source.coordinates);
+  if (spec.added) add_dimension(*spec.added, spec.shape, source.coordinates);
   return source;
 }
 

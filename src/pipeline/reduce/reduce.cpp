@@ -10,6 +10,7 @@
 #include "core/base/text.hpp"
 #include "core/results/summarize.hpp"
 #include "io/dataset/dataset_text.hpp"
+#include "pipeline/datasets/axis_labels.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
@@ -57,18 +58,6 @@ std::vector<std::string> axis_names(const AxisShape& array, const io::DatasetInf
   return std::ranges::count(names, "") == 0 ? names : std::vector<std::string>{};
 }
 
-/// Makes the array that is reduced of a dataset of that shape, in groups along the first axis if
-/// `every` is not 0.
-AxisShape array_of(const std::vector<std::uint64_t>& shape, std::span<const std::int64_t> axes,
-                   std::uint64_t every) {
-  std::optional<AxisGroups> groups;
-  if (every > 0) {
-    const int dimension = resolve_axes(axes.first(1), shape).front();
-    groups = groups_of_length(every, dimension, shape[static_cast<std::size_t>(dimension)]);
-  }
-  return {shape, resolve_axes(axes, shape), std::move(groups)};
-}
-
 /// Tells the shape of an output as it is stored.
 std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOptions& options) {
   std::vector<std::uint64_t> shape = array.output_shape();
@@ -87,6 +76,10 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
     if (dimension.selected.dropped) continue;
     const bool grouped = array.groups && array.groups->dimension == axis;
     if (std::ranges::find(array.along, axis++) == array.along.end()) continue;
+    if (grouped && file.added) {
+      dimension.fate = Fate::merged;
+      continue;
+    }
     dimension.fate = grouped || options.keep_dimensions ? Fate::reduced_to_cells : Fate::reduced;
     if (grouped) dimension.cell_elements = options.every;
   }
@@ -112,6 +105,32 @@ struct AxisReduction {
   ReduceResult result;  ///< as far as it is known
 };
 
+/// Returns the groups along the first axis, if any are asked for, and has outputs get the dimension
+/// of their labels. Collective.
+std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
+                                       const ReduceOptions& options, const io::DatasetInfo& info,
+                                       io::OutputSpec& file, Run& run) {
+  if (options.every == 0 && options.by.empty()) return std::nullopt;
+  int dimension = 0;
+  run_on_all(run.communicator,
+             [&] { dimension = resolve_axes(axes.first(1), info.shape).front(); });
+  if (options.by.empty())
+    return groups_of_length(options.every, dimension,
+                            info.shape[static_cast<std::size_t>(dimension)]);
+  LabelledGroups labelled = group_by(options.by, dimension, info, run.communicator);
+  file.added = std::move(labelled.dimension);
+  file.inputs.insert(labelled.files.begin(), labelled.files.end());
+  return std::move(labelled.groups);
+}
+
+/// Returns where outputs have the dimension of groups.
+std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options) {
+  const int dimension = array.groups->dimension;
+  if (options.keep_dimensions) return static_cast<std::size_t>(dimension);
+  const std::vector<int> kept = array.kept();
+  return static_cast<std::size_t>(std::ranges::find(kept, dimension) - kept.begin());
+}
+
 /// Throws where the options don't fit the dataset. Collective.
 AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
   if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
@@ -121,13 +140,16 @@ AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
   const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
   std::optional<AxisShape> array;
   ReduceResult result;
+  std::optional<AxisGroups> groups = groups_along(axes, options, view.info(), file, run);
   run_on_all(run.communicator, [&] {
-    array.emplace(array_of(view.info().shape, axes, options.every));
+    const std::vector<std::uint64_t>& shape = view.info().shape;
+    array.emplace(shape, resolve_axes(axes, shape), std::move(groups));
     result.outputs = outputs_of(file.dataset, view.value_type(), options);
     require_rows(*array, options);
     if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
   });
   result.output_shape = stored_shape(*array, options);
+  if (file.added) file.added->place = place_of_groups(*array, options);
   return {std::move(view), std::move(options), std::move(file), std::move(*array),
           std::move(result)};
 }
@@ -150,6 +172,7 @@ ReduceResult reduce_along_axes(AxisReduction& work, Run& run, OutputFile& output
     file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
   if (options.every > 0)
     file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
+  if (!options.by.empty()) file.text_attributes.emplace_back("warpfold_by", options.by);
   StagedDataset staged = run.reserving.time(0, [&] { return StagedDataset(file, output_file); });
   std::vector<StageTiming> stages;
   while_unchanged(view, run.communicator, [&] {
@@ -174,10 +197,16 @@ void check(const ReduceOptions& options) {
   if (!options.axes.empty() && !options.quantiles.empty())
     throw usage_error("quantiles are asked for along axes", "they are found of all elements alone",
                       "Leave out `axes`.");
-  if (!options.by.empty() && !(options.axes.empty() && options.quantiles.empty()))
-    throw usage_error("`by` is given along with `axes` or quantiles",
-                      "labels tell the elements of the whole dataset apart",
+  if (!options.by.empty() && !options.quantiles.empty())
+    throw usage_error("`by` is given along with quantiles", "they are found of all elements alone",
                       "Leave out one of them.");
+  if (!options.by.empty() && options.every > 0)
+    throw usage_error("both `by` and `every` are given", "either makes the groups",
+                      "Leave out one of them.");
+  if (options.axes.empty() && pipeline::is_part_of_time(options.by))
+    throw usage_error("`by` is " + options.by + ", and no axis is given",
+                      "it is a part of the times along an axis",
+                      "Name that with `axis`, or a dataset so called as './" + options.by + "'.");
   constexpr std::size_t most = 1024;
   if (options.quantiles.size() > most)
     throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
@@ -186,6 +215,9 @@ void check(const ReduceOptions& options) {
     if (!(fraction >= 0 && fraction <= 1))
       throw usage_error("a quantile is not between 0 and 1", "", "Give its fraction.");
 }
+
+/// Tells whether elements of the whole dataset have labels.
+bool by_labels(const ReduceOptions& options) { return options.axes.empty() && !options.by.empty(); }
 
 /// Tells whether results are numbers, not datasets.
 bool are_told(const ReduceOptions& options) {
@@ -223,7 +255,7 @@ ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string&
   if (options.axes.empty() && options.by.empty()) return reduce_view(view, options, run, start);
   pipeline::OutputFile output(run.communicator);
   ReduceResult result;
-  if (options.by.empty()) {
+  if (!by_labels(options)) {
     pipeline::AxisReduction work = pipeline::prepare_axes(std::move(view), options, run);
     result = pipeline::reduce_along_axes(work, run, output, start);
   } else {
@@ -255,7 +287,7 @@ std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::str
           pipeline::LabelReduction work = prepare_labels(std::move(view));
           return reduce_by_labels(work);
         });
-  if (!options.by.empty()) {
+  if (by_labels(options)) {
     auto outcomes = pipeline::for_each_output<ReduceResult>(
         file, datasets, options.view, options.output, run, prepare_labels, reduce_by_labels);
     output.commit();

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace warpfold {
+
+/// The calendars of the CF conventions. The mixed one is Julian before 1582-10-15 and Gregorian
+/// from then on. It and the Julian one have no year 0: year 1 follows year -1.
+enum class Calendar : std::uint8_t { mixed, gregorian, julian, noleap, all_leap, days_360 };
+
+/// What a clock and a calendar show.
+struct CalendarTime {
+  std::int64_t year = 0;
+  std::int64_t month = 1;  ///< 1 to 12
+  std::int64_t day = 1;
+  std::int64_t hour = 0;
+  std::int64_t day_of_year = 1;  ///< 1 for January 1
+};
+
+/// Turns numbers into times as the CF conventions have it: so many units since a date of a
+/// calendar. Times are whole microseconds, of which cftime for Python makes the same.
+class TimeUnits {
+ public:
+  /// Understands attributes: "days since 2000-01-01 06:00:00 +1:00", and "noleap", in any case;
+  /// units of weeks down to microseconds. Throws an Error that begins with `problem`.
+  TimeUnits(const std::string& units, const std::string& calendar, const std::string& problem);
+
+  /// Returns the time of a number; none of NaN, and of one that is too large for 64 bits of
+  /// microseconds.
+  std::optional<CalendarTime> time(double number) const;
+  std::optional<CalendarTime> time(std::int64_t number) const;
+
+ private:
+  std::optional<CalendarTime> time_after(std::int64_t microseconds) const;
+
+  Calendar calendar_ = Calendar::mixed;
+  std::int64_t unit_ = 1;   ///< microseconds
+  std::int64_t day_ = 0;    ///< of the date, counted in the calendar
+  std::int64_t since_ = 0;  ///< microseconds of that day
+};
+
+}  // namespace warpfold

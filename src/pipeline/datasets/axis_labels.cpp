@@ -1,0 +1,246 @@
+#include "pipeline/datasets/axis_labels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/values/byte_order.hpp"
+#include "core/values/cf_time.hpp"
+#include "core/values/ordered_key.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/dataset/dataset_text.hpp"
+#include "io/dataset/dimensions.hpp"
+#include "pipeline/datasets/dataset_mask.hpp"
+#include "pipeline/datasets/interpretation.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Sorted, as labels are.
+constexpr std::array<std::string_view, 4> seasons{"DJF", "JJA", "MAM", "SON"};
+
+constexpr std::pair<std::string_view, std::int64_t (*)(const CalendarTime&)> parts_of_time[] = {
+    {"year", [](const CalendarTime& time) { return time.year; }},
+    {"month", [](const CalendarTime& time) { return time.month; }},
+    {"day", [](const CalendarTime& time) { return time.day; }},
+    {"hour", [](const CalendarTime& time) { return time.hour; }},
+    {"dayofyear", [](const CalendarTime& time) { return time.day_of_year; }},
+    {"season", [](const CalendarTime& time) {
+       constexpr std::int64_t of_quarter[] = {0, 2, 1, 3};
+       return of_quarter[time.month % 12 / 3];
+     }}};
+
+using Key = std::uint64_t;  ///< ordered_key() of a label
+
+/// Labels of indices; none where there is none.
+struct Labels {
+  std::string name;
+  ElementType type = ElementType::i64;
+  std::vector<std::optional<Key>> keys = {};
+  std::vector<std::string> files = {};
+  bool are_seasons = false;  ///< numbers in `seasons`
+};
+
+/// Calls use(value, counts) for each element of a dataset.
+template <class Use>
+void for_each_value(io::Dataset& dataset, const Decoding& decoding, const Use& use) {
+  const ElementFormat format = dataset.info().format;
+  std::vector<std::byte> bytes(dataset.info().elements * size_of(format.type));
+  dataset.read({0, dataset.info().elements}, bytes);
+  visit_element_type(format.type, [&](auto element) {
+    visit_value_of<decltype(element)>(decoding.unpacking, [&](auto value) {
+      for (std::size_t at = 0; at < bytes.size(); at += sizeof(element)) {
+        std::memcpy(static_cast<void*>(&element), bytes.data() + at, sizeof(element));
+        if (format.order != native_byte_order) element = byte_swapped(element);
+        const bool counts = decode(decoding, element, value);
+        use(value, counts);
+      }
+    });
+  });
+}
+
+/// Opens a dataset that has an element for each index along a dimension, or for some of them.
+io::Dataset open_line(const std::string& file, const std::string& name) {
+  io::Dataset line(file, name);
+  line.take_as_unsigned();
+  const std::size_t dimensions = line.info().shape.size();
+  if (dimensions != 1)
+    throw usage_error("can't group by '" + name + "'",
+                      "it has " + std::to_string(dimensions) + " dimensions, not one",
+                      "Name a dataset with an element for each index along the first axis.");
+  return line;
+}
+
+template <class Value>
+std::optional<CalendarTime> time_of(const TimeUnits& units, Value value) {
+  if constexpr (!std::is_integral_v<Value>) {
+    return units.time(widened(value));
+  } else {
+    if (std::cmp_greater(value, std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+    return units.time(static_cast<std::int64_t>(value));
+  }
+}
+
+void add_times(const std::string& file, const std::string& name, const std::string& part,
+               Labels& labels) {
+  io::Dataset times = open_line(file, name);
+  const io::DatasetText text = io::read_dataset_text(file, name);
+  const std::string problem = "can't tell the " + part + " of '" + name + "' in '" + file + "'";
+  const TimeUnits units(text.units.value_or(""), text.calendar.value_or("standard"), problem);
+  const auto part_of =
+      std::ranges::find(parts_of_time, part, [](const auto& each) { return each.first; })->second;
+  for_each_value(times, interpret(times.info(), {}).decoding, [&](auto value, bool counts) {
+    if (!counts || widened(value) != widened(value)) return labels.keys.push_back(std::nullopt);
+    const auto time = time_of(units, value);
+    if (!time)
+      throw Error(problem, "index " + std::to_string(labels.keys.size()) + " is too far away",
+                  "Correct it, or have it left out by an attribute '_FillValue'.");
+    labels.keys.emplace_back(ordered_key(part_of(*time)));
+  });
+}
+
+void add_integers(const std::string& file, const std::string& name, Labels& labels) {
+  io::Dataset integers = open_line(file, name);
+  const Decoding decoding = interpret(integers.info(), {}).decoding;
+  const ElementType type = decoding.value_type(integers.info().format.type);
+  if (!is_integer(type))
+    throw usage_error("`by` '" + name + "' has no integers",
+                      "it is of type " + std::string(name_of(type)), "Name a dataset of integers.");
+  if (!labels.keys.empty() && type != labels.type)
+    throw usage_error("`by` '" + name + "' has another type in '" + file + "'", "",
+                      "Make it the same in all files.");
+  labels.type = type;
+  for_each_value(integers, decoding, [&](auto value, bool counts) {
+    if constexpr (std::is_integral_v<decltype(value)>)
+      labels.keys.push_back(counts ? std::optional(ordered_key(value)) : std::nullopt);
+  });
+}
+
+/// Returns the number of a dimension of info.shape in info.stored_shape.
+std::size_t stored_number(const Selection& selection, int dimension) {
+  std::size_t stored = 0;
+  for (int left = dimension; selection[stored].dropped || left-- > 0; ++stored)
+    ;
+  return stored;
+}
+
+std::string coordinate_of(std::size_t dimension, const std::string& by,
+                          const io::DatasetInfo& info) {
+  const auto names = io::read_dimension_names(info.file, info.name)[dimension];
+  if (names.empty() || names.front().coordinate.empty())
+    throw usage_error("can't group by " + by,
+                      "dimension " + std::to_string(dimension) + " of '" + info.name +
+                          "' has no coordinate that would tell times",
+                      "Choose an axis of times, or name a dataset of labels: './" + by + "'.");
+  return names.front().coordinate;
+}
+
+/// Reads the labels of all selected indices along a dimension.
+Labels read_labels(const std::string& by, int dimension, const io::DatasetInfo& info) {
+  const Selection selection = io::selection_of(info);
+  const std::size_t stored = stored_number(selection, dimension);
+  const bool several = !info.files.empty() && stored == info.concatenated_along;
+  const bool times = is_part_of_time(by);
+  const auto [file, dataset] = parse_mask_name("by", by, info.file);
+  Labels labels{by.substr(by.find_last_of("/:") + 1)};
+  labels.are_seasons = by == "season";
+  const std::string name = times ? coordinate_of(stored, by, info) : dataset;
+  if (by.find("::") != std::string::npos)
+    labels.files = {file};
+  else
+    labels.files = several ? info.files : std::vector{times ? info.stored_file : info.file};
+  for (const std::string& each : labels.files)
+    times ? add_times(each, name, by, labels) : add_integers(each, name, labels);
+  const std::uint64_t extent = info.stored_shape[stored];
+  if (labels.keys.size() != extent)
+    throw usage_error("can't group by '" + name + "'",
+                      "it has " + std::to_string(labels.keys.size()) + " elements, dimension " +
+                          std::to_string(stored) + " of '" + info.name + "' has " +
+                          std::to_string(extent) + " indices",
+                      "Name a dataset with an element for each index along the first axis.");
+  const Slice& slice = selection[stored];
+  for (std::uint64_t i = 0; i < slice.count; ++i)
+    labels.keys[i] = labels.keys[slice.start + i * slice.step];
+  labels.keys.resize(slice.count);
+  return labels;
+}
+
+io::OutputDimension dimension_of(const Labels& labels, std::span<const Key> keys) {
+  io::OutputDimension dimension{labels.name, labels.type, {}};
+  const auto append = [&](std::span<const std::byte> bytes) {
+    dimension.values.insert(dimension.values.end(), bytes.begin(), bytes.end());
+  };
+  if (labels.are_seasons) {
+    dimension.text_bytes = seasons.front().size();
+    for (const Key key : keys)
+      append(std::as_bytes(std::span(seasons.at(bits_of_key(key, labels.type)))));
+    return dimension;
+  }
+  visit_element_type(labels.type, [&](auto label) {
+    if constexpr (std::is_integral_v<decltype(label)>)
+      for (const Key key : keys) {
+        label = element_of_bits<decltype(label)>(bits_of_key(key, labels.type));
+        append(std::as_bytes(std::span(&label, 1)));
+      }
+  });
+  return dimension;
+}
+
+}  // namespace
+
+bool is_part_of_time(const std::string& by) {
+  return std::ranges::any_of(parts_of_time, [&](const auto& each) { return each.first == by; });
+}
+
+LabelledGroups group_by(const std::string& by, int dimension, const io::DatasetInfo& info,
+                        const mpi::Communicator& communicator) {
+  LabelledGroups labelled;
+  std::vector<std::uint64_t> words;
+  run_on_root(communicator, [&] {
+    const Labels labels = read_labels(by, dimension, info);
+    std::vector<Key> keys;
+    for (const auto& key : labels.keys)
+      if (key) keys.push_back(*key);
+    std::ranges::sort(keys);
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    labelled.dimension = dimension_of(labels, keys);
+    labelled.files = labels.files;
+    words.push_back(keys.size());
+    for (const auto& key : labels.keys)
+      words.push_back(
+          key ? static_cast<std::uint64_t>(std::ranges::lower_bound(keys, *key) - keys.begin())
+              : keys.size());
+  });
+  const std::string sent = mpi::broadcast(
+      std::string(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])),
+      communicator);
+  words.resize(sent.size() / sizeof(words[0]));
+  std::memcpy(words.data(), sent.data(), sent.size());
+
+  AxisGroups& groups = labelled.groups;
+  groups.dimension = dimension;
+  groups.count = words.front();
+  for (std::uint64_t index = 0; index + 1 < words.size(); ++index) {
+    const std::uint64_t group = words[index + 1];
+    if (group == groups.count) continue;
+    const bool goes_on = !groups.runs.empty() && groups.runs.back().group == group &&
+                         groups.runs.back().indices.end() == index;
+    if (goes_on)
+      ++groups.runs.back().indices.count;
+    else
+      groups.runs.push_back({{index, 1}, group});
+  }
+  std::ranges::stable_sort(groups.runs, std::less{}, &GroupRun::group);
+  return labelled;
+}
+
+}  // namespace warpfold::pipeline

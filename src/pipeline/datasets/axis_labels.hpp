@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/dataset/dataset.hpp"
+#include "io/output/output.hpp"
+#include "mpi/communicator.hpp"
+#include "pipeline/regions/axis_shape.hpp"
+
+namespace warpfold::pipeline {
+
+/// Groups of the indices along an axis that have one label, in the order of labels. An index
+/// without a label is in none.
+struct LabelledGroups {
+  AxisGroups groups;
+  io::OutputDimension dimension;        ///< of the labels; on the root
+  std::vector<std::string> files = {};  ///< that have the labels; on the root
+};
+
+/// Tells whether ReduceOptions::by names a part of a time, not a dataset.
+bool is_part_of_time(const std::string& by);
+
+/// Groups the indices along a dimension of info.shape, as ReduceOptions::by has it. Collective;
+/// throws the same Error on every rank, a usage Error where labels don't fit the dimension.
+LabelledGroups group_by(const std::string& by, int dimension, const io::DatasetInfo& info,
+                        const mpi::Communicator& communicator);
+
+}  // namespace warpfold::pipeline
