@@ -29,6 +29,10 @@ def write(path, times, units, calendar, chunks=None, **attributes):
         file["time"].attrs.update({"units": units, "calendar": calendar, **attributes})
         file.create_dataset("x", data=values, chunks=chunks)
         file["x"].dims[0].attach_scale(file["time"])
+        for d, name in ((1, "lat"), (2, "lon")):
+            file[name] = np.arange(float(SHAPE[d - 1]))
+            file[name].make_scale(name)
+            file["x"].dims[d].attach_scale(file[name])
     return values
 
 
