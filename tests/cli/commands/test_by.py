@@ -1,10 +1,12 @@
 """Reductions along an axis by parts of times and by labels, beside cftime, xarray and NumPy."""
 
+import subprocess
+import sys
+
 import cftime
 import h5py
 import numpy as np
 import pytest
-import xarray
 
 import support
 
@@ -19,6 +21,19 @@ PARTS = {
     "hour": lambda time: time.hour,
 }
 SHAPE = (3, 4)
+
+# In a process of its own: netCDF4 and h5py may have HDF5 libraries that don't go together.
+SAME_AS_XARRAY = """
+import sys
+import numpy as np
+import xarray
+given, made, part = sys.argv[1:]
+expected = xarray.open_dataset(given)["x"].groupby(f"time.{part}").max().load()
+found = xarray.open_dataset(made)["x"]
+assert found.dims == expected.dims == (part, "lat", "lon")
+assert np.array_equal(found[part].values.astype(str), expected[part].values.astype(str))
+assert np.array_equal(found.values, expected.values)
+"""
 
 
 def write(path, times, units, calendar, chunks=None, **attributes):
@@ -77,14 +92,10 @@ def test_times_are_cftimes(tmp_path, calendar, dtype, units):
 @pytest.mark.parametrize("part", PARTS)
 def test_outputs_are_xarrays(tmp_path, part):
     times = np.arange(900) * 17.0
-    values = write(tmp_path / "in.nc", times, "hours since 1999-11-20", "standard")
+    write(tmp_path / "in.nc", times, "hours since 1999-11-20", "standard")
     reduce(tmp_path / "in.nc", tmp_path / "out.nc", part, "--ops", "max", ranks=2)
-    with xarray.open_dataset(tmp_path / "in.nc") as given:
-        groups = given["x"].groupby(f"time.{part}").max().load()
-    with xarray.open_dataset(tmp_path / "out.nc") as made:
-        assert made["x"].dims[0] == part and groups.dims[0] == part
-        assert np.array_equal(made[part].values.astype(str), groups[part].values.astype(str))
-        assert np.array_equal(made["x"].values, groups.values)
+    subprocess.run([sys.executable, "-c", SAME_AS_XARRAY, tmp_path / "in.nc", tmp_path / "out.nc",
+                    part], check=True)  # fmt: skip
 
 
 def test_labels_of_any_integers(tmp_path):
