@@ -1,5 +1,6 @@
 #include "io/output/output_description.hpp"
 
+#include <cstring>
 #include <set>
 #include <utility>
 #include <variant>
@@ -56,12 +57,21 @@ OutputSource open_input(const OutputSpec& spec) {
   return source;
 }
 
-TypeHandle type_of(const OutputDimension& dimension) {
-  if (dimension.text_bytes == 0) return make_type({dimension.type, native_byte_order});
+/// Returns the coordinate's values; texts of variable length, as the netCDF library wants them.
+StoredValues values_of(const OutputDimension& dimension, std::uint64_t extent) {
+  SpaceHandle space = make_space({extent}, dimension.name);
+  if (dimension.text_bytes == 0)
+    return {make_type({dimension.type, native_byte_order}), std::move(space), dimension.values};
   TypeHandle type(require(H5Tcopy(H5T_C_S1), dimension.name));
-  require(H5Tset_size(type.get(), dimension.text_bytes), dimension.name);
-  require(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), dimension.name);
-  return type;
+  require(H5Tset_size(type.get(), H5T_VARIABLE), dimension.name);
+  std::vector<std::byte> texts(extent * sizeof(char*));
+  const auto* first = reinterpret_cast<const char*>(dimension.values.data());
+  for (std::uint64_t i = 0; i < extent; ++i) {
+    // StoredValues gives it back, as HDF5 gives back what it allocates.
+    char* text = strndup(first + i * dimension.text_bytes, dimension.text_bytes);
+    std::memcpy(texts.data() + i * sizeof(text), &text, sizeof(text));
+  }
+  return {std::move(type), std::move(space), std::move(texts)};
 }
 
 /// Adds a dimension to those of outputs, which are of `shape`.
@@ -79,8 +89,7 @@ void add_dimension(const OutputDimension& added, const std::vector<std::uint64_t
   names.insert(names.begin() + static_cast<std::ptrdiff_t>(added.place),
                {coordinates.dimensions.size()});
   coordinates.dimensions.push_back({added.name, extent, coordinates.variables.size()});
-  coordinates.variables.push_back(
-      {added.name, {}, {type_of(added), make_space({extent}, added.name), added.values}, {}});
+  coordinates.variables.push_back({added.name, {}, values_of(added, extent), {}});
 }
 
 }  // namespace
