@@ -25,7 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import cases  # noqa: E402
 import random_commands  # noqa: E402
 import random_datasets  # noqa: E402
-import random_sources  # noqa: E402
+import random_several  # noqa: E402
 import random_views  # noqa: E402
 import support  # noqa: E402
 
@@ -51,7 +51,7 @@ def run_once(dataset, command, attempt, backend, random):
     words, ranks = random_commands.random_run(dataset, random)
     if command.words[0] == "info":
         words = ["--share-gpu"]
-    source = random_sources.random_source(dataset, command, random)
+    source = random_several.random_source(dataset, command, random)
     if command.output:
         command.output.unlink(missing_ok=True)
     name, path, dataset_name, *others = command.words
