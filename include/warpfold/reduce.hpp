@@ -50,6 +50,15 @@ struct ReduceOptions {
   /// is what the times of its coordinate are told apart by, as CF's units and calendars have it:
   /// "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
   std::string by;
+  /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
+  /// "FILE::DATASET" of the dataset's shape, of that of its last dimensions, or of one dimension by
+  /// its name; or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill value in it
+  /// weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var and std; not
+  /// with `by` of the whole dataset's labels. Empty: none.
+  std::string weights;
+  /// A dataset by whose elements those in view are multiplied, named likewise: statistics are
+  /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
+  std::string times;
   OutputOptions output;  ///< of several statistics, its dataset is what their names begin with
   RunOptions run;
 };

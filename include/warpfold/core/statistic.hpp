@@ -22,9 +22,11 @@ enum class Statistic : std::uint8_t {
   l2,
   linf,
   nan_count,
-  inf_count
+  inf_count,
+  sum_of_weights  ///< of those elements that are not NaN; of weighted elements alone
 };
 
+/// All that any elements have.
 inline constexpr Statistic all_statistics[] = {
     Statistic::count, Statistic::sum,  Statistic::mean,      Statistic::var,      Statistic::std,
     Statistic::min,   Statistic::max,  Statistic::argmin,    Statistic::argmax,   Statistic::l1,
@@ -32,7 +34,7 @@ inline constexpr Statistic all_statistics[] = {
 
 std::string_view name_of(Statistic statistic);
 
-/// Parses "sum,min,max" or "all", duplicates dropped, in the order given; throws a usage Error that
+/// Parses "sum,min,max" or "all", which is all_statistics, duplicates dropped, in the order given; throws a usage Error that
 /// lists the names for an unknown one.
 std::vector<Statistic> parse_statistics(std::string_view names);
 

@@ -80,7 +80,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
                         "Ask for some with --ops median,q05, or leave it out.");
     check_output_options();
     options_.output.command = shell_quoted(session.words);
-    if (along_axes() && application().count("--ops") == 0) options_.statistics = {Statistic::sum};
+    if (application().count("--ops") == 0) choose_statistics();
     compute_and_report(session, options_.output.path,
                        [](const auto&... of) { return reduce(of...); });
   }
@@ -89,8 +89,29 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
   bool along_axes() const { return !options_.axes.empty(); }
   bool by_labels() const { return !along_axes() && !options_.by.empty(); }
 
+  static const std::string& named(const char* option, const std::string& text) {
+    if (text.empty()) throw usage_error(fmt::format("bad {} ''", option), "", "Name a dataset.");
+    return text;
+  }
+
+  void choose_statistics() {
+    const bool weighted = !options_.weights.empty();
+    if (along_axes())
+      options_.statistics = {weighted ? Statistic::mean : Statistic::sum};
+    else if (weighted)
+      options_.statistics = {Statistic::count, Statistic::sum_of_weights, Statistic::sum,
+                             Statistic::mean};
+    else if (!options_.times.empty())
+      options_.statistics = {Statistic::count, Statistic::sum, Statistic::mean};
+  }
+
+  void add_factors(Json& members) const {
+    if (!options_.weights.empty()) members["weights"] = options_.weights;
+    if (!options_.times.empty()) members["times"] = options_.times;
+  }
+
   std::vector<std::string> datasets_beside() const override {
-    return {options_.view.mask, options_.by};
+    return {options_.view.mask, options_.by, options_.weights, options_.times};
   }
 
   void check_output_options() const {
@@ -140,6 +161,15 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
         "Sums of integers: exact (error), or modulo 2^width of their type (with --axis, of the "
         "output's); error if not given",
         [this](const std::string& text) { options_.summary.overflow = parse_overflow(text); });
+    add("--weights", "[FILE::]DATASET|cos:DIMENSION",
+        "Weigh elements by this dataset, of the dataset's shape, of that of its last dimensions or "
+        "of one dimension, or by the cosine of a coordinate in degrees; --ops is "
+        "count,sum_of_weights,sum,mean if not given (with --axis mean)",
+        [this](const std::string& text) { options_.weights = named("--weights", text); });
+    add("--times", "[FILE::]DATASET",
+        "Multiply elements by those of this dataset; --ops is count,sum,mean if not given (with "
+        "--axis sum)",
+        [this](const std::string& text) { options_.times = named("--times", text); });
     add("--ddof", "N", "var and std divide by count - N; 0 if not given",
         [this](const std::string& text) {
           constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
@@ -279,6 +309,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     if (!result.axis_names.empty()) members["axis_names"] = result.axis_names;
     if (options_.every > 0) members["every"] = options_.every;
     if (!options_.by.empty()) members["by"] = options_.by;
+    add_factors(members);
     members["results"] = outputs_json(result);
     return members;
   }
@@ -327,6 +358,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     if (!quantile_names_.empty())
       members["quantile_method"] = word_of(options_.quantile_method, quantile_methods);
     if (!places.empty()) members["coordinates"] = std::move(places);
+    add_factors(members);
     return members;
   }
 

@@ -11,6 +11,7 @@
 #include "core/results/axis_parts.hpp"
 #include "core/results/histogram_bins.hpp"
 #include "core/scan/scan_spec.hpp"
+#include "core/values/factors.hpp"
 #include "warpfold/core/stage_timing.hpp"
 
 namespace warpfold {
@@ -78,6 +79,7 @@ struct AxisReduceSpec {
   ReduceNeeds needs;
   std::uint64_t outputs = 0;  ///< the most that a slot reduces at a time
   int turns = 1;              ///< wanted, if the engine decompresses
+  Factors factors = {};       ///< of elements, for engines on the host
 };
 
 /// Reduces the columns of matrices, in slots that share nothing: slabs are rows of a matrix of as

@@ -19,8 +19,16 @@ double rounded_quotient(const BigNatural& numerator, uint128 denominator, int ex
 double rounded_sqrt_quotient(const BigNatural& numerator, uint128 denominator, int exponent,
                              Rounding rounding = Rounding::nearest);
 
+/// Round likewise where the denominator is any but zero.
+double rounded_quotient(const BigNatural& numerator, const BigNatural& denominator, int exponent,
+                        Rounding rounding);
+double rounded_sqrt_quotient(const BigNatural& numerator, const BigNatural& denominator,
+                             int exponent, Rounding rounding);
+
 /// Rounds sum / divisor once; returns nothing where doubles are too few to tell, as for subnormal
-/// results. The divisor is not zero.
+/// results. The divisor is positive.
+std::optional<double> rounded_quotient(const Expansion& sum, const Expansion& divisor,
+                                       Rounding rounding);
 std::optional<double> rounded_quotient(const Expansion& sum, std::uint64_t divisor,
                                        Rounding rounding);
 

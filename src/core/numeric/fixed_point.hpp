@@ -70,11 +70,16 @@ struct FixedPoint {
   /// Calls emit() for the digits of a finite double's square, without rounding or underflow.
   template <class Emit>
   WARPFOLD_HD static void square_digits(double value, Emit&& emit) {
-    const ScaledInteger root = scaled_integer(value);
-    const uint128 square = static_cast<uint128>(root.magnitude) * root.magnitude;
-    digits(ScaledInteger{static_cast<std::uint64_t>(square), 2 * root.exponent, false}, emit);
-    digits(ScaledInteger{static_cast<std::uint64_t>(square >> 64), 2 * root.exponent + 64, false},
-           emit);
+    product_digits(value, value, emit);
+  }
+
+  /// Calls emit() for the digits of the product of two finite doubles, likewise.
+  template <class Emit>
+  WARPFOLD_HD static void product_digits(double a, double b, Emit&& emit) {
+    const ScaledInteger first = scaled_integer(a);
+    const ScaledInteger second = scaled_integer(b);
+    digits(static_cast<uint128>(first.magnitude) * second.magnitude,
+           first.exponent + second.exponent, first.negative != second.negative, emit);
   }
 
   /// Calls emit() for the digits of an unsigned integer times 2^exponent.
@@ -93,6 +98,10 @@ struct FixedPoint {
     square_digits(value, [this](int index, std::int64_t addend) { limb[index] += addend; });
   }
 
+  WARPFOLD_HD void add_product(double a, double b) {
+    product_digits(a, b, [this](int index, std::int64_t addend) { limb[index] += addend; });
+  }
+
   WARPFOLD_HD void add(int128 value) {
     const bool negative = value < 0;
     const auto magnitude = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
@@ -107,6 +116,13 @@ struct FixedPoint {
 
   WARPFOLD_HD void add(const FixedPoint& other) {
     for (int i = 0; i < limbs; ++i) limb[i] += other.limb[i];
+  }
+
+  /// Adds a normalized number of fewer digits on both sides.
+  template <int Low, int High>
+  void add_narrower(const FixedPoint<Low, High>& other) {
+    static_assert(Low <= LowLimbs && High <= HighLimbs);
+    for (int i = 0; i < other.limbs; ++i) limb[LowLimbs - Low + i] += other.limb[i];
   }
 
   /// Propagates carries: every digit but the top one ends in [0, 2^32); the top one has the sign.

@@ -33,6 +33,8 @@ struct ReduceNeeds {
   bool absolute = false;
   bool squares = false;
   bool extrema = false;
+  bool weighted =
+      false;  ///< elements: `absolute` is of their weights, `squares` of squares times weights
 };
 
 /// An accumulator holds everything that one pass over elements of any type can be asked for,

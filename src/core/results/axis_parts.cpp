@@ -73,10 +73,25 @@ void AxisSpills::add(const AxisSpill& spill) {
   squares.normalize();
 }
 
+void AxisSpills::add_product(std::uint64_t output, double a, double b) {
+  ExactSumOfSquares& sum = products_[output];
+  sum.add_product(a, b);
+  sum.normalize();
+}
+
+void AxisSpills::add_to_squares(const AxisSpills& sums) {
+  for (const auto& [output, addend] : sums.sum_) {
+    ExactSumOfSquares& sum = squares_[output];
+    sum.add_narrower(addend);
+    sum.normalize();
+  }
+}
+
 void AxisSpills::merge(const AxisSpills& other, OutputMap to) {
   merge_sums(sum_, other.sum_, to);
   merge_sums(absolute_, other.absolute_, to);
   merge_sums(squares_, other.squares_, to);
+  merge_sums(products_, other.products_, to);
 }
 
 void AxisSpills::add_to(std::uint64_t output, Accumulator& accumulator) const {
@@ -85,16 +100,22 @@ void AxisSpills::add_to(std::uint64_t output, Accumulator& accumulator) const {
   add_sum(squares_, output, accumulator.squares);
 }
 
+void AxisSpills::add_products_to(std::uint64_t output, ExactSumOfSquares& sum) const {
+  add_sum(products_, output, sum);
+}
+
 void AxisSpills::append_to(std::vector<std::uint64_t>& words) const {
   append_sums(sum_, words);
   append_sums(absolute_, words);
   append_sums(squares_, words);
+  append_sums(products_, words);
 }
 
 std::span<const std::uint64_t> AxisSpills::merge(std::span<const std::uint64_t> words) {
   words = merge_words(sum_, words);
   words = merge_words(absolute_, words);
-  return merge_words(squares_, words);
+  words = merge_words(squares_, words);
+  return merge_words(products_, words);
 }
 
 }  // namespace warpfold

@@ -42,14 +42,29 @@ class AxisSpills {
  public:
   /// Adds a number, which is finite.
   void add(const AxisSpill& spill);
+
+  /// Adds the product of two finite numbers to an output's sum, whatever its size.
+  void add_product(std::uint64_t output, double a, double b);
+
+  /// Adds what other outputs have spilled of their sums to these outputs' squares.
+  void add_to_squares(const AxisSpills& sums);
+
   void merge(const AxisSpills& other, OutputMap to);
 
-  bool empty() const { return sum_.empty() && absolute_.empty() && squares_.empty(); }
-  bool any_of_sum(std::uint64_t output) const { return sum_.contains(output); }
+  bool empty() const {
+    return sum_.empty() && absolute_.empty() && squares_.empty() && products_.empty();
+  }
+  bool any_of_sum(std::uint64_t output) const {
+    return sum_.contains(output) || products_.contains(output);
+  }
+  bool any_product(std::uint64_t output) const { return products_.contains(output); }
   bool any_of_absolute(std::uint64_t output) const { return absolute_.contains(output); }
 
-  /// Adds what the output has spilled.
+  /// Adds what the output has spilled, but for products.
   void add_to(std::uint64_t output, Accumulator& accumulator) const;
+
+  /// Adds the products that it has spilled.
+  void add_products_to(std::uint64_t output, ExactSumOfSquares& sum) const;
 
   /// Appends all as words, for messages.
   void append_to(std::vector<std::uint64_t>& words) const;
@@ -62,6 +77,7 @@ class AxisSpills {
   std::unordered_map<std::uint64_t, ExactSum> sum_;
   std::unordered_map<std::uint64_t, ExactSum> absolute_;
   std::unordered_map<std::uint64_t, ExactSumOfSquares> squares_;
+  std::unordered_map<std::uint64_t, ExactSumOfSquares> products_;  ///< of the sum, too
 };
 
 /// The counts of an output along an axis tell what was reduced.

@@ -48,12 +48,13 @@ template <class Out>
 class Results {
  public:
   Results(const AxisTotals& totals, const AxisParts& parts, ElementType values, Statistic statistic,
-          const SummaryOptions& options)
+          const SummaryOptions& options, bool weighted)
       : totals_(totals),
         parts_(parts),
         values_(values),
         statistic_(statistic),
         options_(options),
+        weighted_(weighted),
         wraps_(std::is_integral_v<Out> && options.overflow == OverflowPolicy::wrap) {
     // The type to wrap in is Out, not the elements'.
     options_.overflow = OverflowPolicy::error;
@@ -72,6 +73,9 @@ class Results {
         return wraps_ ? wrapped_sum(output) : sum(output);
       case Statistic::mean:
         return has_plain_sum(output) ? mean(output) : summarized(output);
+      case Statistic::sum_of_weights:
+        return parts_.spills.any_of_absolute(output) ? summarized(output)
+                                                     : element<Out>(parts_.absolute[output]);
       case Statistic::l1:
         return has_plain_absolute(output) ? element<Out>(parts_.absolute[output])
                                           : summarized(output);
@@ -131,7 +135,11 @@ class Results {
   std::optional<Out> mean(std::uint64_t output) const {
     const std::uint64_t count = taking_part(parts_.counts[output]);
     if (count == 0) return element<Out>(nan);
-    const auto quotient = rounded_quotient(parts_.sum[output], count, rounding_towards<Out>);
+    if (weighted_ && parts_.spills.any_of_absolute(output)) return summarized(output);
+    const auto quotient =
+        weighted_
+            ? rounded_quotient(parts_.sum[output], parts_.absolute[output], rounding_towards<Out>)
+            : rounded_quotient(parts_.sum[output], count, rounding_towards<Out>);
     return quotient ? element<Out>(*quotient) : summarized(output);
   }
 
@@ -146,7 +154,25 @@ class Results {
     return element<Out>(extremum.seen() ? int128{extremum.index} : int128{-1});
   }
 
+  /// What summary() is of products, where plain sums don't tell; nothing where they do.
+  std::optional<double> of_products(std::uint64_t output) const {
+    const AxisCounts& counts = parts_.counts[output];
+    constexpr Rounding rounding = rounding_towards<Out>;
+    if (!all_finite(counts) || statistic_ == Statistic::sum_of_weights) return std::nullopt;
+    if (weighted_ && statistic_ == Statistic::var)
+      return weighted_variance(totals_.weighted_sums(output), rounding);
+    if (weighted_ && statistic_ == Statistic::std)
+      return weighted_deviation(totals_.weighted_sums(output), rounding);
+    if (weighted_ && statistic_ == Statistic::mean)
+      return weighted_mean(totals_.weighted_sums(output), rounding);
+    if (!parts_.spills.any_product(output)) return std::nullopt;
+    const ExactSumOfSquares sum = totals_.weighted_sums(output).products;
+    if (statistic_ == Statistic::sum) return sum.rounded(rounding);
+    return mean_of_products(sum, taking_part(counts), rounding);
+  }
+
   Value summary(std::uint64_t output) const {
+    if (const auto value = of_products(output)) return *value;
     return summarize(totals_.accumulator(output), values_, {statistic_}, options_,
                      rounding_towards<Out>)
         .front()
@@ -164,6 +190,7 @@ class Results {
   ElementType values_;
   Statistic statistic_;
   SummaryOptions options_;
+  bool weighted_;
   bool wraps_;
 };
 
@@ -202,6 +229,7 @@ ElementType axis_output_type(Statistic statistic, ElementType value,
     case Statistic::var:
     case Statistic::std:
     case Statistic::l2:
+    case Statistic::sum_of_weights:
       break;
   }
   if (asked && is_integer(*asked))
@@ -216,7 +244,7 @@ void AxisTotals::store(Statistic statistic, const SummaryOptions& options, Eleme
                        std::uint64_t first_output, ElementType to, std::byte* out) const {
   visit_element_type(to, [&](auto zero) {
     using Out = decltype(zero);
-    const Results<Out> results(*this, parts_, values_, statistic, options);
+    const Results<Out> results(*this, parts_, values_, statistic, options, needs_.weighted);
     auto* elements = reinterpret_cast<Out*>(out);
     for (std::uint64_t i = 0; i < outputs.count; ++i) {
       const std::uint64_t output = outputs.first + i;

@@ -115,4 +115,13 @@ Accumulator AxisTotals::accumulator(std::uint64_t output) const {
   return accumulator;
 }
 
+WeightedSums AxisTotals::weighted_sums(std::uint64_t output) const {
+  const Accumulator sums = accumulator(output);
+  WeightedSums weighted{sums.absolute, {}, sums.squares};
+  weighted.products.add_narrower(sums.sum);
+  parts_.spills.add_products_to(output, weighted.products);
+  weighted.products.normalize();
+  return weighted;
+}
+
 }  // namespace warpfold

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/results/axis_parts.hpp"
+#include "core/results/weighted_sums.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/statistic.hpp"
@@ -48,6 +49,9 @@ class AxisTotals {
 
   /// Returns what the needs ask for of one output.
   Accumulator accumulator(std::uint64_t output) const;
+
+  /// Returns the sums of one output whose elements have factors.
+  WeightedSums weighted_sums(std::uint64_t output) const;
 
   /// Writes a statistic of some outputs as elements of type `to` (axis_output_type()) in native
   /// byte order, rounded once, as summarize() defines it. Where no element takes part, an extremum

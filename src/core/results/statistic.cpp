@@ -20,18 +20,22 @@ void append_named(std::vector<Statistic>& statistics, std::string_view name) {
     for (const Statistic statistic : all_statistics) append_once(statistics, statistic);
   } else if (const auto statistic = find_named(all_statistics, name)) {
     append_once(statistics, *statistic);
+  } else if (name == name_of(Statistic::sum_of_weights)) {
+    append_once(statistics, Statistic::sum_of_weights);
   } else {
     throw usage_error("unknown statistic '" + std::string(name) + "'", "",
-                      "Choose from " + listed_names(all_statistics) + "; or all.");
+                      "Choose from " + listed_names(all_statistics) +
+                          "; or all; with weights also " +
+                          std::string(name_of(Statistic::sum_of_weights)) + ".");
   }
 }
 
 }  // namespace
 
 std::string_view name_of(Statistic statistic) {
-  constexpr std::string_view names[] = {"count", "sum",  "mean",      "var",      "std",
-                                        "min",   "max",  "argmin",    "argmax",   "l1",
-                                        "l2",    "linf", "nan_count", "inf_count"};
+  constexpr std::string_view names[] = {
+      "count",  "sum", "mean", "var",  "std",       "min",       "max",           "argmin",
+      "argmax", "l1",  "l2",   "linf", "nan_count", "inf_count", "sum_of_weights"};
   return names[static_cast<std::size_t>(statistic)];
 }
 

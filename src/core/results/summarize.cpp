@@ -107,6 +107,8 @@ Value Summarizer::value(Statistic statistic) const {
       return largest_magnitude();
     case Statistic::nan_count:
       return int128{contents_.nan_count};
+    case Statistic::sum_of_weights:
+      return contents_.absolute.rounded(rounding_);
     case Statistic::inf_count:
       break;
   }
@@ -235,6 +237,9 @@ void require(ReduceNeeds& needs, Statistic statistic, ElementType type) {
     case Statistic::l2:
       needs.squares = true;
       break;
+    case Statistic::sum_of_weights:
+      needs.absolute = true;
+      break;
   }
 }
 
@@ -243,6 +248,15 @@ void require(ReduceNeeds& needs, Statistic statistic, ElementType type) {
 ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {
   ReduceNeeds needs;
   for (const Statistic statistic : statistics) require(needs, statistic, type);
+  return needs;
+}
+
+ReduceNeeds weighted_needs_of(const std::vector<Statistic>& statistics) {
+  ReduceNeeds needs{.weighted = true};
+  for (const Statistic statistic : statistics) {
+    require(needs, statistic, ElementType::f64);
+    needs.absolute = needs.absolute || needs.sum;
+  }
   return needs;
 }
 

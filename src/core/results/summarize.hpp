@@ -13,6 +13,9 @@ namespace warpfold {
 /// Tells what a reduction of elements of `type` must accumulate for `statistics`.
 ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type);
 
+/// Tells it of elements that have weights.
+ReduceNeeds weighted_needs_of(const std::vector<Statistic>& statistics);
+
 /// Rounds each statistic once, from exact contents: floating-point results are the doubles nearest
 /// to the true values of the dataset, or odd ones for those who round them further.
 ///

@@ -9,6 +9,7 @@
 #include "cpu/reduce/axis_reducer.hpp"
 #include "cpu/reduce/bin_counter.hpp"
 #include "cpu/reduce/chunk_reducer.hpp"
+#include "cpu/reduce/weighted_reducer.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -97,9 +98,15 @@ void add_counts(HistogramCounts& total, BinCounter& counter) { total.merge(count
 class HostAxisReduceEngine final
     : public HostStreamEngine<AxisReduceEngine, std::unique_ptr<AxisReducer>> {
  public:
-  HostAxisReduceEngine(const Kernels& kernels, const StagingPlan& plan, ReduceNeeds needs)
-      : HostStreamEngine(
-            plan, [&] { return make_axis_reducer(kernels, plan.format, plan.decoding, needs); }),
+  HostAxisReduceEngine(const Kernels& kernels, const StagingPlan& plan, const AxisReduceSpec& spec)
+      : HostStreamEngine(plan,
+                         [&] {
+                           return spec.factors.any()
+                                      ? make_weighted_reducer(kernels, plan.format, plan.decoding,
+                                                              spec.needs, spec.factors)
+                                      : make_axis_reducer(kernels, plan.format, plan.decoding,
+                                                          spec.needs);
+                         }),
         slab_elements_(plan.slab_elements) {}
 
   std::uint64_t slab_elements() const override { return slab_elements_; }
@@ -134,7 +141,7 @@ std::unique_ptr<HistogramEngine> make_histogram_engine(const Kernels& kernels,
 std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Kernels& kernels,
                                                           const StagingPlan& plan,
                                                           const AxisReduceSpec& spec) {
-  return std::make_unique<HostAxisReduceEngine>(kernels, plan, spec.needs);
+  return std::make_unique<HostAxisReduceEngine>(kernels, plan, spec);
 }
 
 }  // namespace warpfold::cpu

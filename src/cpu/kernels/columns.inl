@@ -43,18 +43,6 @@ static inline Integers add_exactly(Doubles (&sum)[levels], Doubles addend) {
   return Integers{};
 }
 
-static inline bool any(Integers bits) {
-#if defined(__AVX512F__)
-  return _mm512_test_epi64_mask((__m512i)bits, (__m512i)bits) != 0;
-#elif defined(__AVX2__)
-  return _mm256_testz_si256((__m256i)bits, (__m256i)bits) == 0;
-#else
-  std::int64_t together = 0;
-  for (int i = 0; i < width; ++i) together |= bits[i];
-  return together != 0;
-#endif
-}
-
 /// Adds the terms of some elements; returns bits that are set where a sum is not exact.
 template <class T, Term term, std::size_t levels>
 static inline Integers add_terms(Doubles (&sum)[levels], Doubles x) {

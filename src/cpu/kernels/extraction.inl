@@ -7,19 +7,49 @@ constexpr int log2_of(std::size_t value) { return value <= 1 ? 0 : 1 + log2_of(v
 
 constexpr int headroom = log2_of(block_elements / static_cast<std::size_t>(step)) + 1;
 
-/// x * x - square, where both are exact doubles.
-static inline Doubles square_error(Doubles x, Doubles square) {
+/// a * b - product, where both are exact doubles.
+static inline Doubles product_error(Doubles a, Doubles b, Doubles product) {
 #if defined(__AVX512F__)
-  return (Doubles)_mm512_fmsub_pd((__m512d)x, (__m512d)x, (__m512d)square);
+  return (Doubles)_mm512_fmsub_pd((__m512d)a, (__m512d)b, (__m512d)product);
 #elif defined(__AVX2__)
-  return (Doubles)_mm256_fmsub_pd((__m256d)x, (__m256d)x, (__m256d)square);
+  return (Doubles)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)product);
 #else
-  // Dekker's product with Veltkamp's split; |x| <= 2^500 leaves room for the splitter.
-  const Doubles scaled = x * 0x1.0000002p27;
-  const Doubles high = scaled - (scaled - x);
-  const Doubles low = x - high;
-  return ((high * high - square) + 2.0 * (high * low)) + low * low;
+  // Dekker's product with Veltkamp's splits, for which |a| and |b| leave room.
+  const Doubles scaled_a = a * 0x1.0000002p27;
+  const Doubles scaled_b = b * 0x1.0000002p27;
+  const Doubles high_a = scaled_a - (scaled_a - a);
+  const Doubles high_b = scaled_b - (scaled_b - b);
+  const Doubles low_a = a - high_a;
+  const Doubles low_b = b - high_b;
+  return ((high_a * high_b - product) + (high_a * low_b + low_a * high_b)) + low_a * low_b;
 #endif
+}
+
+/// x * x - square, likewise.
+static inline Doubles square_error(Doubles x, Doubles square) {
+  return product_error(x, x, square);
+}
+
+static ProductKinds products(const double* x, const double* y, std::size_t n, double* high,
+                             double* low) {
+  Integers inexact = {};
+  Integers rest = {};
+  for (std::size_t i = 0; i < n; i += width) {
+    const Doubles a = load(x + i);
+    const Doubles b = load(y + i);
+    const Doubles product = a * b;
+    const Doubles error = product_error(a, b, product);
+    const Doubles size = magnitude(product);
+    const Integers exact =
+        (magnitude(a) <= broadcast(largest_factor)) & (magnitude(b) <= broadcast(largest_factor)) &
+        (size <= broadcast(largest_product)) &
+        ((size >= broadcast(least_product)) | (a == Doubles{}) | (b == Doubles{}));
+    inexact |= ~exact;
+    rest |= bits_of(error) & magnitude_bits;
+    store(high + i, product);
+    store(low + i, error);
+  }
+  return {any(inexact), any(rest)};
 }
 
 template <Term term>

@@ -281,6 +281,18 @@ struct FloatKernels {
   DecodingKernels<T> decoding;
 };
 
+/// What products of doubles are like: of numbers too large or too small, or not finite, they are
+/// not exact; where all are exact doubles, nothing is left of any.
+struct ProductKinds {
+  bool inexact;
+  bool rest;
+};
+
+/// Products with magnitudes from 2^-900 to 2^1000 of factors up to 2^990 are exact as two doubles.
+inline constexpr double least_product = 0x1p-900;
+inline constexpr double largest_product = 0x1p1000;
+inline constexpr double largest_factor = 0x1p990;
+
 /// One instruction set's kernels.
 struct Kernels {
   const char* name;
@@ -307,6 +319,10 @@ struct Kernels {
 
   /// Counts the bits that are set.
   std::size_t (*count_bits)(const std::uint64_t* words, std::size_t n);
+
+  /// Computes x * y = high + low; all arrays extend to the next multiple of 8 elements.
+  ProductKinds (*products)(const double* x, const double* y, std::size_t n, double* high,
+                           double* low);
 
   /// Moves the regions other than 0 and `last` to the front, in order.
   OuterRegions (*drop_outer)(std::uint32_t* regions, std::size_t n, std::uint32_t last);

@@ -105,6 +105,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      WARPFOLD_DECODING(double)},
     add_columns,
     count_bits,
+    products,
     drop_outer,
     swap_bytes<std::uint16_t>,
     swap_bytes<std::uint32_t>,

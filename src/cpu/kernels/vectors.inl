@@ -66,6 +66,18 @@ static inline Doubles magnitude(Doubles vector) {
   return from_bits(bits_of(vector) & magnitude_bits);
 }
 
+static inline bool any(Integers bits) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask((__m512i)bits, (__m512i)bits) != 0;
+#elif defined(__AVX2__)
+  return _mm256_testz_si256((__m256i)bits, (__m256i)bits) == 0;
+#else
+  std::int64_t together = 0;
+  for (int i = 0; i < width; ++i) together |= bits[i];
+  return together != 0;
+#endif
+}
+
 /// `best` where `candidate` is NaN, as in all four.
 static inline Doubles greater_of(Doubles candidate, Doubles best) {
 #if defined(__AVX512F__)

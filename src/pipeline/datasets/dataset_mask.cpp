@@ -18,10 +18,7 @@
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/chunk_reducer.hpp"
 #include "cpu/reduce/range_reducer.hpp"
-#include "pipeline/regions/region_reader.hpp"
-#include "pipeline/regions/slab_plan.hpp"
-#include "pipeline/run/collective.hpp"
-#include "pipeline/run/work_queue.hpp"
+#include "pipeline/datasets/shared_elements.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -119,47 +116,6 @@ class BitSetter final : public cpu::RangeSink {
       std::vector<std::uint64_t>(cpu::words_of(cpu::block_elements), ~std::uint64_t{0});
 };
 
-/// One thread's reading of a mask's slabs.
-class MaskReader {
- public:
-  MaskReader(const SlabTiling& tiling, RegionSource& source, const Decoding& decoding,
-             std::span<std::uint64_t> words)
-      : tiling_(tiling),
-        grid_(source.grid()),
-        element_bytes_(size_of(source.info().format.type)),
-        staging_(tiling.in_chunks ? source.bytes_of_chunks(tiling.slabs.max_places())
-                                  : source.bytes_of_range(tiling.max_elements)),
-        reader_(source),
-        chunks_(kernels(), element_bytes_),
-        setter_(kernels(), source.info().format, decoding, words) {}
-
-  /// Reads slabs until there are no more.
-  void run(WorkQueue::Worker& worker) {
-    while (const auto slab = worker.next()) {
-      const StagedChunks staged = read(tiling_.slabs.range(*slab));
-      chunks_.reduce(staged, staging_.span().data(), staged.indices, setter_);
-      worker.advance(staged.target.elements * element_bytes_);
-    }
-  }
-
- private:
-  static const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
-
-  StagedChunks read(ElementRange slab) {
-    if (!tiling_.in_chunks) return reader_.read(slab, 0, staging_.span());
-    const ChunkRun run{slab.first, slab.count};
-    return reader_.read(run, box_target(*grid_, run), box_indices(*grid_, run), staging_.span());
-  }
-
-  const SlabTiling& tiling_;
-  const ChunkGrid* grid_;
-  std::size_t element_bytes_;
-  cpu::PageBuffer staging_;
-  RegionReader reader_;
-  cpu::ChunkReducer chunks_;
-  BitSetter setter_;
-};
-
 }  // namespace
 
 MaskName parse_mask_name(const std::string& option, const std::string& text,
@@ -185,26 +141,9 @@ io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked) {
 
 DatasetMask::DatasetMask(io::Dataset dataset, const Decoding& decoding, Run& run)
     : dataset_(std::move(dataset)), words_(ceil_div(dataset_.info().elements, word_bits)) {
-  const mpi::Communicator& communicator = run.communicator;
-  const io::DatasetInfo& info = dataset_.info();
-  const RunOptions chosen_freely;
-  const SlabPlan plan =
-      plan_slabs(info, chosen_freely, {run.place.threads, false}, communicator.size());
-  const SlabTiling tiling(info, mpi::minimum({plan.slab_elements}, communicator).front());
-  const ElementRange mine =
-      share_of(tiling.slabs.items(), communicator.size(), communicator.rank());
-  std::optional<RegionSource> source;
-  run_on_all(communicator, [&] {
-    source.emplace(dataset_, tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{},
-                   run.monitor.stages());
+  read_into(words_, dataset_, run, [&](const cpu::Kernels& kernels) {
+    return BitSetter(kernels, dataset_.info().format, decoding, words_);
   });
-  const auto read = [&](WorkQueue::Worker& worker) {
-    MaskReader(tiling, *source, decoding, words_).run(worker);
-    return std::vector<StageTiming>{};
-  };
-  WorkQueue(mine).run(std::max(1, threads_for(plan, mine.count)), read,
-                      info.elements * size_of(info.format.type), run.monitor, communicator);
-  words_ = mpi::bitwise_or(std::move(words_), communicator);
 }
 
 }  // namespace warpfold::pipeline

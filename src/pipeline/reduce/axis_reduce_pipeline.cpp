@@ -156,7 +156,8 @@ int turns_for(std::uint64_t item_chunks, std::uint64_t items, int threads) {
 }  // namespace
 
 std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
-                                     const ReduceNeeds& needs, AxisWriter& writer, Run& run) {
+                                     const ReduceNeeds& needs, AxisWriter& writer, Run& run,
+                                     const Factors& factors) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t element_bytes = size_of(view.info().format.type);
   const AxisPlan plan = plan_axis_reduce(view.info(), array, needs, run);
@@ -169,14 +170,16 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
   RowJob job{tiling, element_bytes, nullptr, nullptr};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
-    job.engine = run.backend.get().make_axis_reduce_engine(
+    Backend& backend = factors.any() && run.place.gpu ? run.cores() : run.backend.get();
+    job.engine = backend.make_axis_reduce_engine(
         {view.info().format, view.decoding, tiling.max_elements(),
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
          &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
         {needs, tiling.max_outputs(),
-         turns_for(chunks_of_item(*job.source, tiling), mine.count, slots)});
+         turns_for(chunks_of_item(*job.source, tiling), mine.count, slots), factors});
   });
-  AxisTiles tiles(tiling, view.value_type(), needs);
+  const ElementType values = factors.any() ? ElementType::f64 : view.value_type();
+  AxisTiles tiles(tiling, values, needs);
   return carry_out(job, mine, std::min(slots, job.engine->slots()), tiles, writer, run);
 }
 

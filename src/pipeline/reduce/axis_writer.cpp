@@ -1,5 +1,7 @@
 #include "pipeline/reduce/axis_writer.hpp"
 
+#include <algorithm>
+
 #include "mpi/agreement.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -45,7 +47,7 @@ void AxisWriter::write(ElementRange outputs, const AxisTotals& totals) {
 
 void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange outputs,
                        const AxisTotals& totals) {
-  const auto [statistic, type, writer] = targets_[target];
+  const auto [statistic, type, writer, memory] = targets_[target];
   const std::size_t size = size_of(type);
   std::vector<std::byte> elements(outputs.count * size);
   try {
@@ -55,7 +57,10 @@ void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange out
     failure_.note({target, outputs.first}, std::current_exception());
     return;
   }
-  writer->write(outputs.first * size, elements);
+  if (memory != nullptr)
+    std::ranges::copy(elements, memory + outputs.first * size);
+  else
+    writer->write(outputs.first * size, elements);
 }
 
 bool AxisWriter::failed_before(const Hyperslab& outputs) const {
@@ -63,7 +68,8 @@ bool AxisWriter::failed_before(const Hyperslab& outputs) const {
 }
 
 void AxisWriter::sync() {
-  for (const AxisTarget& target : targets_) target.writer->sync();
+  for (const AxisTarget& target : targets_)
+    if (target.memory == nullptr) target.writer->sync();
 }
 
 }  // namespace warpfold::pipeline

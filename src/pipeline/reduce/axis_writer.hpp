@@ -40,11 +40,12 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-/// Where this rank writes a statistic of all outputs.
+/// Where this rank writes a statistic of all outputs: to a file, or to memory.
 struct AxisTarget {
   Statistic statistic;
   ElementType type;
   io::ContiguousWriter* writer;
+  std::byte* memory = nullptr;
 };
 
 /// Turns totals into statistics and writes them at their places. Threads may do so at once.

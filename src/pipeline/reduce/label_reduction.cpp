@@ -11,7 +11,7 @@
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/output/output_target.hpp"
-#include "pipeline/reduce/label_pipeline.hpp"
+#include "pipeline/labels/label_pipeline.hpp"
 #include "pipeline/reduce/reduce_outputs.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"

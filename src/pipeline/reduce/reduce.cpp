@@ -19,6 +19,7 @@
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
 #include "pipeline/reduce/label_reduction.hpp"
+#include "pipeline/reduce/product_reduction.hpp"
 #include "pipeline/reduce/quantiles.hpp"
 #include "pipeline/reduce/reduce_outputs.hpp"
 #include "pipeline/regions/axis_plan.hpp"
@@ -88,11 +89,13 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
 /// Fills the staged datasets of a file that has outputs. Collective.
 std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutput>& outputs,
                               DatasetView& view, const AxisShape& array,
-                              const ReduceOptions& options, Run& run) {
-  const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
+                              const ReduceOptions& options,
+                              const std::optional<DatasetFactors>& factors, Run& run) {
+  const ReduceNeeds needs = needs_of_products(options, view.value_type());
   AxisWriter writer(targets_of(outputs, staged), array.output_shape(), options.summary);
-  if (array.rows() > 0) return reduce_rows(view, array, needs, writer, run);
-  write_outputs_of_nothing(view.value_type(), needs, writer, run);
+  if (array.rows() > 0)
+    return reduce_rows(view, array, needs, writer, run, factors ? factors->factors() : Factors{});
+  write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
   return {};
 }
 
@@ -103,6 +106,7 @@ struct AxisReduction {
   io::OutputSpec file;
   AxisShape array;
   ReduceResult result;  ///< as far as it is known
+  std::optional<DatasetFactors> factors;
 };
 
 /// Returns the groups along the first axis, if any are asked for, and has outputs get the dimension
@@ -144,14 +148,17 @@ AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
   run_on_all(run.communicator, [&] {
     const std::vector<std::uint64_t>& shape = view.info().shape;
     array.emplace(shape, resolve_axes(axes, shape), std::move(groups));
-    result.outputs = outputs_of(file.dataset, view.value_type(), options);
+    result.outputs =
+        outputs_of(file.dataset, type_of_products(options, view.value_type()), options);
     require_rows(*array, options);
     if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
   });
   result.output_shape = stored_shape(*array, options);
   if (file.added) file.added->place = place_of_groups(*array, options);
-  return {std::move(view), std::move(options), std::move(file), std::move(*array),
-          std::move(result)};
+  std::optional<DatasetFactors> factors = factors_of(options, view, run);
+  if (factors) file.inputs.merge(factors->files());
+  return {std::move(view),   std::move(options), std::move(file),
+          std::move(*array), std::move(result),  std::move(factors)};
 }
 
 /// Reduces into an output file. Collective; the result counts on the root alone.
@@ -173,11 +180,16 @@ ReduceResult reduce_along_axes(AxisReduction& work, Run& run, OutputFile& output
   if (options.every > 0)
     file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
   if (!options.by.empty()) file.text_attributes.emplace_back("warpfold_by", options.by);
+  if (!options.weights.empty())
+    file.text_attributes.emplace_back("warpfold_weights", options.weights);
+  if (!options.times.empty()) file.text_attributes.emplace_back("warpfold_times", options.times);
   StagedDataset staged = run.reserving.time(0, [&] { return StagedDataset(file, output_file); });
   std::vector<StageTiming> stages;
   while_unchanged(view, run.communicator, [&] {
-    if (array.outputs() > 0) stages = fill(staged, result.outputs, view, array, options, run);
+    if (array.outputs() > 0)
+      stages = fill(staged, result.outputs, view, array, options, work.factors, run);
   });
+  if (work.factors) run_on_all(run.communicator, [&] { work.factors->require_unchanged(); });
   run_on_all(run.communicator, [&] { run.backend.get(); });
   staged.finish();
 
@@ -207,6 +219,7 @@ void check(const ReduceOptions& options) {
     throw usage_error("`by` is " + options.by + ", and no axis is given",
                       "it is a part of the times along an axis",
                       "Name that with `axis`, or a dataset so called as './" + options.by + "'.");
+  pipeline::check_factors(options);
   constexpr std::size_t most = 1024;
   if (options.quantiles.size() > most)
     throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
@@ -228,7 +241,9 @@ ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& optio
                          pipeline::Run& run, std::chrono::steady_clock::time_point start) {
   ReduceResult result;
   std::vector<StageTiming> stages;
-  if (!options.statistics.empty() || options.quantiles.empty()) {
+  if (pipeline::has_factors(options)) {
+    result.summary = pipeline::summarize_products(view, options, run, stages);
+  } else if (!options.statistics.empty() || options.quantiles.empty()) {
     const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
     pipeline::ReduceOutcome reduced = pipeline::reduce_dataset(view, needs, run);
     if (run.communicator.is_root())

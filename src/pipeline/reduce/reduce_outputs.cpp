@@ -18,6 +18,7 @@ bool is_count_or_index(Statistic statistic) {
     case Statistic::argmax:
     case Statistic::nan_count:
     case Statistic::inf_count:
+    case Statistic::sum_of_weights:
       return true;
     default:
       return false;
@@ -80,6 +81,7 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
                                      : element_attributes(view);
     dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options.summary.empty);
     io::DatasetText said = input;
+    if (!options.times.empty()) dataset.dropped_attributes.emplace_back("units");
     if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
     dataset.changed_text = text_of(outputs[i].statistic, said, result.axis_names);
   }

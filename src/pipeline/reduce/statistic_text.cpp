@@ -40,6 +40,8 @@ Words words_of(Statistic statistic) {
       return {nullptr, "number of NaN in ", false};
     case Statistic::inf_count:
       return {nullptr, "number of infinities in ", false};
+    case Statistic::sum_of_weights:
+      return {nullptr, "sum of weights of ", false};
     case Statistic::argmin:
       return {nullptr, "index of the minimum of ", false};
     case Statistic::argmax:

@@ -1,4 +1,4 @@
-#include "pipeline/reduce/label_pipeline.hpp"
+#include "pipeline/labels/label_pipeline.hpp"
 
 #include <algorithm>
 #include <cstddef>

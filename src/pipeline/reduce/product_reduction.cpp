@@ -1,0 +1,114 @@
+#include "pipeline/reduce/product_reduction.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+
+#include "core/results/summarize.hpp"
+#include "mpi/combine.hpp"
+#include "pipeline/reduce/axis_reduce_pipeline.hpp"
+#include "pipeline/reduce/axis_writer.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr Statistic of_weights[] = {Statistic::count,     Statistic::sum_of_weights,
+                                    Statistic::sum,       Statistic::mean,
+                                    Statistic::var,       Statistic::std,
+                                    Statistic::nan_count, Statistic::inf_count};
+constexpr Statistic of_times[] = {Statistic::count, Statistic::sum, Statistic::mean,
+                                  Statistic::nan_count, Statistic::inf_count};
+
+void require_known(const ReduceOptions& options, std::span<const Statistic> known,
+                   const std::string& option) {
+  std::string names;
+  for (const Statistic each : known) names.append(names.empty() ? "" : ", ").append(name_of(each));
+  for (const Statistic statistic : options.statistics)
+    if (std::ranges::count(known, statistic) == 0)
+      throw usage_error("there is no " + std::string(name_of(statistic)) + " with `" + option + "`",
+                        "", "Ask for some of " + names + ".");
+}
+
+}  // namespace
+
+bool has_factors(const ReduceOptions& options) {
+  return !options.weights.empty() || !options.times.empty();
+}
+
+void check_factors(const ReduceOptions& options) {
+  const auto given = std::ranges::count(options.statistics, Statistic::sum_of_weights);
+  if (options.weights.empty() && given > 0)
+    throw usage_error("sum_of_weights is asked for, and no weights are given", "",
+                      "Name them with `weights`.");
+  if (!has_factors(options)) return;
+  const std::string option = options.weights.empty() ? "times" : "weights";
+  if (!options.weights.empty() && !options.times.empty())
+    throw usage_error("both `weights` and `times` are given", "", "Leave out one of them.");
+  if (!options.quantiles.empty())
+    throw usage_error("quantiles are asked for with `" + option + "`",
+                      "they are found of elements that count alike", "Leave out one of them.");
+  if (options.axes.empty() && !options.by.empty())
+    throw usage_error("`by` is given with `" + option + "`",
+                      "the elements of labels are reduced as they are",
+                      "Leave out one of them, or name an axis.");
+  if (!options.weights.empty() && options.summary.ddof != 0)
+    throw usage_error("`ddof` is given with `weights`",
+                      "a weighted variance is divided by the sum of weights", "Leave out `ddof`.");
+  require_known(options,
+                options.weights.empty() ? std::span<const Statistic>(of_times)
+                                        : std::span<const Statistic>(of_weights),
+                option);
+}
+
+ElementType type_of_products(const ReduceOptions& options, ElementType values) {
+  return has_factors(options) && is_integer(values) ? ElementType::f64 : values;
+}
+
+ReduceNeeds needs_of_products(const ReduceOptions& options, ElementType values) {
+  return options.weights.empty() ? needs_of(options.statistics, type_of_products(options, values))
+                                 : weighted_needs_of(options.statistics);
+}
+
+std::optional<DatasetFactors> factors_of(const ReduceOptions& options, const DatasetView& view,
+                                         Run& run) {
+  if (!has_factors(options) || view.info().elements == 0) return std::nullopt;
+  return run.opening.time(0, [&] { return DatasetFactors(options, view, run); });
+}
+
+Summary summarize_products(DatasetView& view, const ReduceOptions& options, Run& run,
+                           std::vector<StageTiming>& stages) {
+  std::vector<int> axes(view.info().shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  const AxisShape all(view.info().shape, axes);
+  const ReduceNeeds needs = needs_of_products(options, view.value_type());
+  std::vector<std::uint64_t> words(options.statistics.size());
+  std::vector<AxisTarget> targets;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Statistic statistic = options.statistics[i];
+    targets.push_back({statistic, axis_output_type(statistic, ElementType::f64, std::nullopt),
+                       nullptr, reinterpret_cast<std::byte*>(&words[i])});
+  }
+  AxisWriter writer(targets, {}, options.summary);
+  const std::optional<DatasetFactors> factors = factors_of(options, view, run);
+  if (factors) {
+    while_unchanged(view, run.communicator, [&] {
+      stages = reduce_rows(view, all, needs, writer, run, factors->factors());
+    });
+    run_on_all(run.communicator, [&] { factors->require_unchanged(); });
+  } else {
+    write_outputs_of_nothing(ElementType::f64, needs, writer, run);
+  }
+  words = mpi::sum(std::move(words), run.communicator);
+  Summary summary;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    summary.emplace_back(options.statistics[i], is_integer(targets[i].type)
+                                                    ? Value(int128{words[i]})
+                                                    : Value(std::bit_cast<double>(words[i])));
+  return summary;
+}
+
+}  // namespace warpfold::pipeline

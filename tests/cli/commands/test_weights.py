@@ -1,0 +1,244 @@
+"""--weights and --times: exact sums of products, beside Python's fractions."""
+
+import json
+import math
+from fractions import Fraction
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+SHAPE = (6, 5, 7)
+NAMES = ("time", "lat", "lon")
+DTYPES = ["f2", "f4", "f8", "i1", "u2", "i4", "i8", "u8", ">f4", ">i8"]
+LATITUDES = [-90.0, -60.0, 0.25, 45.0, 60.0]
+
+
+def values_of(dtype, seed):
+    random = np.random.default_rng(seed)
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        spread = {2: 3, 4: 30, 8: 290}[kind.itemsize]
+        signs = random.choice([-1.0, 1.0], SHAPE)
+        with np.errstate(over="ignore"):
+            return (signs * 10.0 ** random.uniform(-spread, spread / 2, SHAPE)).astype(dtype)
+    limits = np.iinfo(kind)
+    return random.integers(limits.min, limits.max, SHAPE, endpoint=True, dtype=kind.newbyteorder("="))
+
+
+@pytest.fixture
+def path(folder):
+    return folder / "in.h5"
+
+
+def write(path, values, chunks=None, **others):
+    """A dataset `x` with named dimensions and coordinates, and others beside it."""
+    with h5py.File(path, "w") as file:
+        stored = file.create_dataset("x", data=values, chunks=chunks)
+        for d, name in enumerate(NAMES[-values.ndim :]):
+            length = values.shape[d]
+            file[name] = LATITUDES if name == "lat" else np.arange(float(length))
+            file[name].make_scale(name)
+            stored.dims[d].attach_scale(file[name])
+        for name, data in others.items():
+            file[name] = data
+
+
+def exact(value):
+    return Fraction(value.item() if hasattr(value, "item") else value)
+
+
+def root(value):
+    """The double nearest to the root of a fraction."""
+    if value == 0:
+        return 0.0
+    shift = 2 * (1200 if value < 1 else 100)
+    scaled = math.isqrt(int(value * 4**shift))
+    rounded = float(Fraction(2 * scaled + 1, 2 ** (shift + 1)))
+    return rounded
+
+
+class Expected:
+    """Sums over lists of elements and their weights; those of weight 0 don't count."""
+
+    def __init__(self, elements, weights):
+        pairs = [(x, exact(w)) for x, w in zip(elements, weights) if w != 0]
+        self.count = len(pairs)
+        self.weights = sum((w for _, w in pairs), Fraction(0))
+        self.products = sum((exact(x) * w for x, w in pairs), Fraction(0))
+        self.squares = sum((exact(x) ** 2 * w for x, w in pairs), Fraction(0))
+
+    def results(self):
+        mean = self.products / self.weights
+        variance = self.squares / self.weights - mean**2
+        return {"count": self.count, "sum_of_weights": float(self.weights),
+                "sum": float(self.products), "mean": float(mean), "var": float(variance),
+                "std": root(variance)}  # fmt: skip
+
+
+def results(path, *words, **options):
+    outcome = support.run("reduce", path, "x", *words, "--json", "-", "--quiet", **options)
+    return {name: support.number(value) if name != "count" else value
+            for name, value in json.loads(outcome.stdout)["results"].items()}  # fmt: skip
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_all_elements(path, dtype, ranks):
+    values = values_of(dtype, 1)
+    weights = np.random.default_rng(2).uniform(0, 1, SHAPE)
+    weights[0, 0, 0] = 0
+    write(path, values.astype(dtype), area=weights)
+    found = results(path, "--weights", "area", ranks=ranks)
+    expected = Expected(values.ravel(), weights.ravel()).results()
+    assert found == {name: expected[name] for name in ("count", "sum_of_weights", "sum", "mean")}
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "i2", "u4"])
+def test_variances(path, dtype):
+    values = np.random.default_rng(3).integers(-9, 99, SHAPE).astype(dtype) / dtype_scale(dtype)
+    values = values.astype(dtype)
+    weights = np.random.default_rng(4).uniform(0, 3, SHAPE[1:])
+    write(path, values, area=weights)
+    found = results(path, "--weights", "area", "--ops", "var,std,mean")
+    everywhere = np.broadcast_to(weights, SHAPE)
+    expected = Expected(values.ravel(), everywhere.ravel()).results()
+    assert found == {name: expected[name] for name in ("var", "std", "mean")}
+
+
+def dtype_scale(dtype):
+    return 7 if dtype.startswith("f") else 1
+
+
+@pytest.mark.parametrize("chunks", [None, (1, 5, 7), (2, 2, 3), (6, 5, 1)])
+@pytest.mark.parametrize("axis", ["time", "lat", "lon", "lat,lon", "time,lon", "time,lat,lon"])
+def test_along_axes(path, axis, chunks):
+    values = values_of("f4", 5)
+    weights = np.array([0.1, 0.7, 3.0, 0.25, 1e-3])
+    write(path, values, chunks, w=weights)
+    with h5py.File(path, "a") as file:
+        file["w"].dims[0].attach_scale(file["lat"])
+    out = path.parent / "out.h5"
+    words = ("--axis", axis, "--weights", "w", "--ops", "mean,sum,sum_of_weights,count")
+    support.run("reduce", path, "x", *words, "-o", out, "--output-type", "f64", ranks=2)
+    along = tuple(NAMES.index(name) for name in axis.split(","))
+    kept = [d for d in range(3) if d not in along]
+    everywhere = np.broadcast_to(weights[:, None], SHAPE)
+    order = kept + list(along)
+    lines = values.transpose(order).reshape([SHAPE[d] for d in kept] + [-1])
+    line_weights = everywhere.transpose(order).reshape(lines.shape)
+    with h5py.File(out) as file:
+        for place in np.ndindex(lines.shape[:-1]):
+            expected = Expected(lines[place], line_weights[place]).results()
+            for name in ("mean", "sum", "sum_of_weights", "count"):
+                assert file[f"x_{name}"][place] == expected[name], (place, name)
+
+
+@pytest.mark.parametrize("degrees, cosine", [(60.0, 0.5), (0.0, 1.0), (90.0, 0.0), (-60.0, 0.5),
+                                             (45.0, math.sqrt(0.5))])  # fmt: skip
+def test_cosines(path, degrees, cosine):
+    with h5py.File(path, "w") as file:
+        file["x"] = np.ones((1, 3))
+        file["lat"] = [degrees]
+        file["lat"].make_scale("lat")
+        file["x"].dims[0].attach_scale(file["lat"])
+    found = results(path, "--weights", "cos:lat", "--ops", "sum,count")
+    assert found == {"sum": 3 * cosine, "count": 3 if cosine else 0}
+
+
+def test_cosines_of_a_selection(path):
+    values = values_of("f4", 6)
+    write(path, values)
+    found = results(path, "--weights", "cos:lat", "--select", "lat=1:5:2, lon=::3")
+    weights = [0.5, math.sqrt(0.5)]
+    part = values[:, 1:5:2, ::3]
+    everywhere = np.broadcast_to(np.array(weights)[:, None], part.shape)
+    expected = Expected(part.ravel(), everywhere.ravel()).results()
+    assert found == {name: expected[name] for name in found}
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_what_is_left_out_weighs_nothing(path, ranks):
+    values = values_of("f4", 7)
+    values[1, 2, 3] = np.nan
+    weights = np.random.default_rng(8).uniform(0, 1, SHAPE)
+    mask = np.random.default_rng(9).integers(0, 2, SHAPE[1:], "u1")
+    write(path, values, area=weights, m=mask)
+    words = ("--weights", "area", "--nan", "skip", "--where", "<1e3", "--mask", "m")
+    found = results(path, *words, ranks=ranks)
+    counts = np.broadcast_to(mask, SHAPE).astype(bool) & (values < 1e3)
+    expected = Expected(values[counts], weights[counts]).results()
+    assert found == {name: expected[name] for name in found}
+
+
+def test_not_a_number_and_infinities(path):
+    values = np.ones(SHAPE, "f4")
+    values[0, 0, 0] = np.inf
+    write(path, values, area=np.full(SHAPE, 0.5))
+    found = results(path, "--weights", "area")
+    assert found["sum"] == found["mean"] == math.inf
+    values[0, 0, 1] = np.nan
+    write(path, values, area=np.full(SHAPE, 0.5))
+    found = results(path, "--weights", "area")
+    assert math.isnan(found["mean"]) and found["count"] == values.size
+    assert found["sum_of_weights"] == (values.size - 1) / 2
+
+
+def test_tiny_and_huge_products(path):
+    values = np.array([5e-324, 1e-310, 1e300, -1e300, 3e-200, 2.0])
+    weights = np.array([5e-324, 0.3, 1e8, 1e8, 1e-200, 1e-320])
+    write(path, values[None], area=weights)
+    found = results(path, "--weights", "area")
+    pairs = [(exact(x), exact(w)) for x, w in zip(values, weights)]
+    products = sum(x * w for x, w in pairs)
+    assert found["sum"] == float(products)
+    assert found["mean"] == float(products / sum(w for _, w in pairs))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i2"])
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_times(path, dtype, ranks):
+    values = values_of(dtype, 10)
+    others = values_of("f4", 11)
+    write(path, values, y=others)
+    found = results(path, "--times", "y", ranks=ranks)
+    products = [exact(a) * exact(b) for a, b in zip(values.ravel(), others.ravel())]
+    assert found == {"count": values.size, "sum": float(sum(products)),
+                     "mean": float(sum(products) / values.size)}  # fmt: skip
+
+
+def test_times_leaves_out_fill_values(path):
+    values = np.arange(35, dtype="f4").reshape(5, 7)
+    others = np.arange(35, dtype="i2").reshape(5, 7)
+    write(path, values, y=others)
+    with h5py.File(path, "a") as file:
+        file["y"].attrs["_FillValue"] = np.int16(7)
+    found = results(path, "--times", "y")
+    assert found["count"] == 34 and found["sum"] == sum(n * n for n in range(35) if n != 7)
+
+
+@pytest.mark.parametrize("words, code, mentions", [
+    (("--weights", "none"), 1, ["none"]),
+    (("--weights", "negative"), 1, ["negative", "not negative"]),
+    (("--weights", "short"), 2, ["does not fit"]),
+    (("--weights", "cos:height"), 2, ["height"]),
+    (("--weights", ""), 2, ["--weights"]),
+    (("--weights", "area", "--times", "area"), 2, ["both"]),
+    (("--weights", "area", "--ops", "min"), 2, ["min"]),
+    (("--weights", "area", "--ops", "median"), 2, ["quantiles"]),
+    (("--weights", "area", "--ops", "var", "--ddof", 1), 2, ["ddof"]),
+    (("--ops", "sum_of_weights"), 2, ["weights"]),
+    (("--times", "area", "--ops", "var"), 2, ["var"]),
+])  # fmt: skip
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_mistakes(path, words, code, mentions, ranks):
+    write(path, np.ones(SHAPE, "f4"), area=np.ones(SHAPE), negative=-np.ones(7), short=np.ones(4))
+    support.fail("reduce", path, "x", *words, code=code, mentions=mentions, ranks=ranks)
+
+
+def test_empty(path):
+    write(path, np.ones((0, 5, 7), "f4"), area=np.ones((5, 7)))
+    found = results(path, "--weights", "area")
+    assert found["count"] == 0 and math.isnan(found["mean"]) and found["sum"] == 0
