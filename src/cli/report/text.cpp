@@ -16,19 +16,17 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> flags_of_members{{
     {"append", "--append"},
     {"axes", "--axis"},
     {"axis", "--axis"},
     {"backend", "--backend"},
+    {"by", "--by"},
+    {"ddof", "--ddof"},
     {"deflate_level", "--deflate level"},
     {"device_memory_bytes", "--device-memory"},
     {"edges", "--bins edges"},
-    {"by", "--by"},
-    {"ddof", "--ddof"},
     {"every", "--every"},
-    {"times", "--times"},
-    {"weights", "--weights"},
     {"fill_value", "--fill-value"},
     {"force", "--force"},
     {"mask", "--mask"},
@@ -44,6 +42,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> flags_of
     {"slab_bytes", "--slab"},
     {"statistics", "--ops"},
     {"threads", "--threads"},
+    {"times", "--times"},
+    {"weights", "--weights"},
     {"where", "--where"},
 }};
 
