@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that what the jobs in README.md wrote into this folder is what exact arithmetic gives."""
 
+import decimal
 import fractions
 import json
 
@@ -20,6 +21,25 @@ def exact_sums(values, axis=0):
 
 def exact_means(values, axis=0):
     return exact_sums(values, axis) / np.ma.count(values, axis).astype(object)
+
+
+def cosine(degrees):
+    """That of an angle in degrees, to 50 digits, and then rounded to a double."""
+    decimal.getcontext().prec = 50
+    pi = decimal.Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+    angle = decimal.Decimal(float(degrees)) * pi / 180
+    term = total = decimal.Decimal(1)
+    for n in range(2, 80, 2):
+        term *= -angle * angle / (n * (n - 1))
+        total += term
+    return float(total)
+
+
+def weighted_mean(values, weights):
+    """Of what is not masked, as a fraction."""
+    pairs = [(fractions.Fraction(x), fractions.Fraction(w))
+             for x, w in zip(values.ravel().tolist(), weights.ravel().tolist()) if x is not None]
+    return sum(x * w for x, w in pairs) / sum(w for _, w in pairs)
 
 
 def require_equal(what, found, true, kind="f8"):
@@ -48,6 +68,11 @@ if __name__ == "__main__":
     hourly = variable("era5.nc", "t2m")
     by_day = hourly.reshape(-1, 24, *hourly.shape[1:])
     require_equal("daily means", variable("daily.nc", "t2m"), exact_means(by_day, 1))
+
+    areas = [[cosine(each)] for each in variable("era5.nc", "lat")]
+    areas = np.broadcast_to(areas, hourly.shape[1:])
+    globally = [weighted_mean(hour, areas) for hour in hourly]
+    require_equal("global means", variable("global.nc", "t2m"), np.array(globally, object))
 
     wind, rain = (variable("era5.nc", name).astype("f8") for name in ("u10", "tp"))
     require_equal("mean temperature", variable("means.nc", "t2m"), exact_means(hourly))
