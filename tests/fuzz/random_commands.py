@@ -11,7 +11,7 @@ import support
 from expected import (
     Command, compare_arrays, compare_bits, differences, integer_type, stored_numbers,
 )  # fmt: skip
-from random_axis_reductions import axis_reduction, label_command
+from random_axis_reductions import axis_reduction, factor_command, label_command
 from random_histograms import histogram_command
 from random_scans import scan_command
 from random_several import several_command
@@ -128,6 +128,7 @@ KINDS = {
     "scan": (scan_command, 0.3),
     "reduce-axis": (reduce_axis_command, 0.1),
     "reduce-by": (label_command, 0.1),
+    "reduce-factors": (factor_command, 0.1),
     "compact": (compact_command, 0.1),
     "histogram": (histogram_command, 0.1),
     "several": (several_command, 0.06),
