@@ -289,7 +289,7 @@ def _rounded(exact):
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def factor_command(dataset, view, random):
@@ -302,6 +302,8 @@ def factor_command(dataset, view, random):
     nan = str(random.choice(["propagate", "skip"]))
     words = ["reduce", dataset.path, dataset.name, f"--{option}={path}::factors", "--nan", nan,
              *view.words, "--json", "-"]  # fmt: skip
+    if view.values.ndim == 0:
+        return Command(words, mentions("a single number"), code=2)
     values, indices = view.flat()
     of_view = np.broadcast_to(factors, dataset.values.shape)[view.index].ravel()[indices]
     return Command(words, lambda outcome: differences(

@@ -238,6 +238,13 @@ def test_mistakes(path, words, code, mentions, ranks):
     support.fail("reduce", path, "x", *words, code=code, mentions=mentions, ranks=ranks)
 
 
+def test_a_single_number(path):
+    write(path, np.ones(SHAPE, "f4"), area=np.ones(()))
+    words = ("--weights", "area", "--select", "0, 0, 0")
+    support.fail("reduce", path, "x", *words, code=2, mentions=["a single number"])
+    assert results(path, "--weights", "area")["mean"] == 1
+
+
 def test_empty(path):
     write(path, np.ones((0, 5, 7), "f4"), area=np.ones((5, 7)))
     found = results(path, "--weights", "area")
