@@ -314,6 +314,8 @@ def _expected(values, factors, nan, of_weights):
     if of_weights:
         values, factors = values[factors != 0], factors[factors != 0]
     is_nan = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+    if not of_weights and values.dtype.kind == "f":
+        is_nan |= np.isinf(values) & (factors == 0)
     count = len(values)
     weights = sum(map(fractions.Fraction, factors[~is_nan].tolist()), fractions.Fraction(0))
     if is_nan.any() and nan == "skip":
