@@ -39,6 +39,7 @@ class WeightedReducer final : public AxisReducer {
         factors_(factors),
         needs_(needs),
         masks_(!decoding.mask.selects_all()),
+        takes_all_(decoding.selects_all()),
         values_(kernels, order, decoding),
         products_(kernels, {.sum = needs.sum}, true),
         weights_(kernels, {.absolute = needs.absolute}, false),
@@ -75,13 +76,18 @@ class WeightedReducer final : public AxisReducer {
       const bool whole = axes.within(slab.target.elements) &&
                          slab.grid.chunk_elements() <= 2 * slab.target.elements && !masks_ &&
                          axes.size() > 0 && axes[axes.size() - 1].source == 1;
-      if (!whole || !reduce_whole(elements, slab, axes))
+      if (whole)
+        axes.for_each_part(block_elements, [&](const ChunkAxes& part) {
+          if (!reduce_part(elements, slab, part)) reduce_lines(elements, slab, part);
+        });
+      else
         reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
     }
   }
 
  private:
   static constexpr int square_terms = 4;
+  static constexpr bool may_be_wide = std::is_integral_v<Value> && sizeof(Value) == sizeof(double);
 
   std::vector<AxisFold<double>*> folds() {
     std::vector<AxisFold<double>*> all{&high_.fold, &low_.fold, &weight_.fold};
@@ -89,21 +95,31 @@ class WeightedReducer final : public AxisReducer {
     return all;
   }
 
-  /// Reduces all of a chunk at once; or returns false, and does nothing, where single products
+  /// Reduces a part of a chunk at once; or returns false, and does nothing, where single products
   /// need care.
-  bool reduce_whole(const ChunkElements& elements, const StagedChunks& slab,
-                    const ChunkAxes& axes) {
-    const std::uint64_t n = slab.grid.chunk_elements();
-    take_values(elements, 0, n, {slab.indices, 0});
+  bool reduce_part(const ChunkElements& elements, const StagedChunks& slab, const ChunkAxes& axes) {
+    const std::uint64_t first = axes.first_source();
+    const std::uint64_t n = axes.span();
+    take_values(elements, first, n, {slab.indices, 0});
     if (!wide_.empty()) return false;
     std::fill_n(factor_.resize(n), n, 0.0);
     const int inner = axes.size() - 1;
     axes.for_each_beside({inner}, [&](std::uint64_t source, std::uint64_t target) {
-      copy_line(slab.indices, target, axes[inner], factor_.data() + source);
+      copy_line(slab.indices, target, axes[inner], factor_.data() + (source - first));
     });
     if (multiply(n).inexact) return false;
-    add([&](Terms& terms) { terms.fold.reduce(terms.values.data(), axes); });
+    add([&](Terms& terms) { terms.fold.reduce(terms.values.data() - first, axes); });
     return true;
+  }
+
+  /// Does it element by element.
+  void reduce_lines(const ChunkElements& elements, const StagedChunks& slab,
+                    const ChunkAxes& axes) {
+    axes.for_each_beside({}, [&](std::uint64_t source, std::uint64_t target) {
+      take_values(elements, source, 1, {slab.indices, target});
+      copy_factors(factors_, slab.indices, target, 1, factor_.resize(1));
+      reduce_run(1, target);
+    });
   }
 
   void copy_line(const BoxIndices& indices, std::uint64_t place, const ChunkAxis& line,
@@ -139,39 +155,69 @@ class WeightedReducer final : public AxisReducer {
   void take_values(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
                    const ElementIndices& indices) {
     wide_.clear();
-    std::fill_n(x_.resize(n), n, no_factor);
+    double* const x = x_.resize(n);
+    if (takes_all_ && !may_be_wide) {
+      // No other type's NaN is the one that marks.
+      const Value* values = values_.values(elements, first, n, indices);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        x[i] = widened(values[i]);
+        if constexpr (std::is_same_v<Value, double>)
+          x[i] = x[i] == x[i] ? x[i] : std::numeric_limits<double>::quiet_NaN();
+      }
+      return;
+    }
+    std::fill_n(x, n, no_factor);
     values_.for_each_counted(elements, first, n, indices, [&](Value value, std::uint64_t i) {
       const double wide = widened(value);
-      if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(double)) {
+      if constexpr (may_be_wide) {
         constexpr auto exact = Value{1} << std::numeric_limits<double>::digits;
         bool is_exact = value <= exact;
         if constexpr (std::is_signed_v<Value>) is_exact = is_exact && value >= -exact;
         if (!is_exact) {
           wide_.emplace_back(i, value);
-          x_[i] = 0.0;
+          x[i] = 0.0;
           return;
         }
       }
-      x_[i] = wide == wide ? wide : std::numeric_limits<double>::quiet_NaN();
+      x[i] = wide == wide ? wide : std::numeric_limits<double>::quiet_NaN();
     });
+  }
+
+  /// Tells whether any element may have to be left out, as far as factors tell.
+  bool any_left_out(std::uint64_t n) {
+    if (!takes_all_) return true;
+    const double* const factors = factor_.data();
+    std::int64_t others = 0;
+    if (factors_.are_weights)
+      for (std::uint64_t i = 0; i < n; ++i) others += factors[i] > 0.0 ? 0 : 1;
+    else
+      for (std::uint64_t i = 0; i < n; ++i) others += factors[i] == factors[i] ? 0 : 1;
+    return others != 0;
   }
 
   bool is_left_out(double factor) const {
     return is_left_out_mark(factor) || (factors_.are_weights && factor == 0.0);
   }
 
-  /// Multiplies values by factors: the products are high_ + low_, those left out are marked.
-  ProductKinds multiply(std::uint64_t n) {
-    left_out_.clear();
-    double* const weights = weight_.values.resize(n);
+  void leave_out(std::uint64_t n) {
     for (std::uint64_t i = 0; i < n; ++i) {
-      const bool left_out = is_left_out_mark(x_[i]) || is_left_out(factor_[i]);
-      weights[i] = left_out || x_[i] != x_[i] ? 0.0 : factor_[i];
-      if (!left_out) continue;
+      if (!is_left_out_mark(x_[i]) && !is_left_out(factor_[i])) continue;
       left_out_.push_back(i);
       x_[i] = factor_[i] = 0.0;
     }
+  }
+
+  /// Multiplies values by factors: the products are high_ + low_, those left out are marked.
+  ProductKinds multiply(std::uint64_t n) {
+    left_out_.clear();
+    if (any_left_out(n)) leave_out(n);
     weight_.any = needs_.absolute;
+    if (weight_.any) {
+      double* __restrict const weights = weight_.values.resize(n);
+      const double* __restrict const x = x_.data();
+      const double* __restrict const factors = factor_.data();
+      for (std::uint64_t i = 0; i < n; ++i) weights[i] = x[i] == x[i] ? factors[i] : 0.0;
+    }
     const ProductKinds kinds = kernels_.products(x_.data(), factor_.data(), n,
                                                  high_.values.resize(n), low_.values.resize(n));
     low_.any = kinds.rest;
@@ -257,7 +303,7 @@ class WeightedReducer final : public AxisReducer {
   void add_wide(Value value, double factor, std::uint64_t place) {
     if (is_left_out(factor)) return;
     if (needs_.squares) throw_inexact_square("an integer has more than 53 bits");
-    if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(double))
+    if constexpr (may_be_wide)
       split_integer(value, [&](double part) {
         products_.parts().spills.add_product(place % products_.outputs(), part, factor);
       });
@@ -267,6 +313,7 @@ class WeightedReducer final : public AxisReducer {
   Factors factors_;
   ReduceNeeds needs_;
   bool masks_;
+  bool takes_all_;
   ChunkValues<Stored, Value> values_;
   AxisOutputs products_;
   AxisOutputs weights_;
