@@ -211,7 +211,7 @@ LabelledGroups group_by(const std::string& by, int dimension, const io::DatasetI
     for (const auto& key : labels.keys)
       if (key) keys.push_back(*key);
     std::ranges::sort(keys);
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     labelled.dimension = dimension_of(labels, keys);
     labelled.files = labels.files;
     words.push_back(keys.size());
