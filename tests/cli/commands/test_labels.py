@@ -305,7 +305,7 @@ def test_an_output_that_is_there_stays(folder):
         (["--by", ""], 2, ["--by"]),
         (["--by", "nothing"], 1, ["nothing"]),
         (["--by", "short"], 2, ["--by", "short"]),
-        (["--by", "halo", "--axis", "0", "-o", "x.h5"], 2, ["--by", "--axis"]),
+        (["--by", "halo", "--axis", "0", "-o", "x.h5"], 2, ["halo", "2 dimensions"]),
         (["--by", "halo", "--ops", "median"], 2, ["--by"]),
         (["--by", "halo", "--force"], 2, ["--force", "-o"]),
         (["--by", "halo", "--keepdims", "-o", "x.h5"], 2, ["--keepdims"]),
