@@ -34,8 +34,8 @@ inline constexpr Statistic all_statistics[] = {
 
 std::string_view name_of(Statistic statistic);
 
-/// Parses "sum,min,max" or "all", which is all_statistics, duplicates dropped, in the order given; throws a usage Error that
-/// lists the names for an unknown one.
+/// Parses "sum,min,max" or "all", which is all_statistics, duplicates dropped, in the order given;
+/// throws a usage Error that lists the names for an unknown one.
 std::vector<Statistic> parse_statistics(std::string_view names);
 
 }  // namespace warpfold

@@ -33,8 +33,8 @@ struct ReduceNeeds {
   bool absolute = false;
   bool squares = false;
   bool extrema = false;
-  bool weighted =
-      false;  ///< elements: `absolute` is of their weights, `squares` of squares times weights
+  /// Of elements that have weights: `absolute` is of these, `squares` of squares times weights.
+  bool weighted = false;
 };
 
 /// An accumulator holds everything that one pass over elements of any type can be asked for,

@@ -25,10 +25,6 @@ constexpr std::string_view cosine = "cos:";
 
 const std::uint64_t no_factor_bits = std::bit_cast<std::uint64_t>(no_factor);
 
-std::string option_of(const ReduceOptions& options) {
-  return options.weights.empty() ? "times" : "weights";
-}
-
 const std::string& text_of(const ReduceOptions& options) {
   return options.weights.empty() ? options.times : options.weights;
 }
@@ -93,7 +89,7 @@ Opened open_factors(const ReduceOptions& options, const io::DatasetInfo& info) {
   const std::string& text = text_of(options);
   if (!options.weights.empty() && text.starts_with(cosine))
     return open_coordinate_of(text.substr(cosine.size()), info);
-  const std::string option = option_of(options);
+  const std::string option = option_of_factors(options);
   const auto [file, name] = parse_mask_name(option, text, info.file);
   io::Dataset dataset(file, name);
   dataset.take_as_unsigned();
@@ -157,6 +153,10 @@ void require_weights(std::span<const double> weights, const std::string& name) {
 
 }  // namespace
 
+std::string option_of_factors(const ReduceOptions& options) {
+  return options.weights.empty() ? "times" : "weights";
+}
+
 DatasetFactors::DatasetFactors(const ReduceOptions& options, const DatasetView& view, Run& run)
     : are_weights_(!options.weights.empty()) {
   const mpi::Communicator& communicator = run.communicator;
@@ -168,7 +168,7 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, const DatasetView& 
   dataset_.emplace(open_everywhere(open, communicator));
   stride_ = mpi::broadcast(stride_, communicator);
   const io::DatasetInfo& info = dataset_->info();
-  run_on_all(communicator, [&] { require_space(info, option_of(options)); });
+  run_on_all(communicator, [&] { require_space(info, option_of_factors(options)); });
   Interpretation values;
   interpret_everywhere(values, info, {}, communicator);
   std::vector<std::uint64_t> words(info.elements);

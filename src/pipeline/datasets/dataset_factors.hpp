@@ -17,6 +17,9 @@ namespace warpfold::pipeline {
 /// The most memory of a rank that factors may take: 2^28 of them.
 inline constexpr std::uint64_t max_factor_bytes = std::uint64_t{2} << 30;
 
+/// Names the one of the options `weights` and `times` that is given.
+std::string option_of_factors(const ReduceOptions& options);
+
 /// What a reduction multiplies the elements of a view by, as every rank has it in memory.
 class DatasetFactors {
  public:

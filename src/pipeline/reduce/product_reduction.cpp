@@ -23,10 +23,6 @@ constexpr Statistic of_weights[] = {Statistic::count,     Statistic::sum_of_weig
 constexpr Statistic of_times[] = {Statistic::count, Statistic::sum, Statistic::mean,
                                   Statistic::nan_count, Statistic::inf_count};
 
-std::string option_of(const ReduceOptions& options) {
-  return options.weights.empty() ? "times" : "weights";
-}
-
 void require_known(const ReduceOptions& options, std::span<const Statistic> known,
                    const std::string& option) {
   std::string names;
@@ -49,7 +45,7 @@ void check_factors(const ReduceOptions& options) {
     throw usage_error("sum_of_weights is asked for, and no weights are given", "",
                       "Name them with `weights`.");
   if (!has_factors(options)) return;
-  const std::string option = option_of(options);
+  const std::string option = option_of_factors(options);
   if (!options.weights.empty() && !options.times.empty())
     throw usage_error("both `weights` and `times` are given", "", "Leave out one of them.");
   if (!options.quantiles.empty())
@@ -87,9 +83,9 @@ Summary summarize_products(DatasetView& view, const ReduceOptions& options, Run&
                            std::vector<StageTiming>& stages) {
   if (view.info().shape.empty())
     run_on_all(run.communicator, [&] {
-      throw usage_error("`" + option_of(options) + "` is given for '" + view.info().name + "'",
-                        "that is a single number as it is selected",
-                        "Leave it out, or select some elements.");
+      throw usage_error(
+          "`" + option_of_factors(options) + "` is given for '" + view.info().name + "'",
+          "that is a single number as it is selected", "Leave it out, or select some elements.");
     });
   std::vector<int> axes(view.info().shape.size());
   std::iota(axes.begin(), axes.end(), 0);
