@@ -98,6 +98,9 @@ struct StagedChunks {
   std::span<const StagedChunk> chunks;
   std::array<std::byte, 8> fill = {};  ///< one element, as it would be stored
   BoxIndices indices = {};             ///< flat, of places: what a mask goes by
+
+  /// The factor of the element at place p is that of the one at p % factor_places; 0: who knows.
+  std::uint64_t factor_places = 0;
 };
 
 /// Returns a run of elements as the one chunk of an array of its own; it goes to `places`.

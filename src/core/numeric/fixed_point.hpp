@@ -125,6 +125,20 @@ struct FixedPoint {
     for (int i = 0; i < other.limbs; ++i) limb[LowLimbs - Low + i] += other.limb[i];
   }
 
+  /// Adds the product of a normalized number and a finite double, of which each digit fits.
+  template <int Low, int High>
+  void add_product(const FixedPoint<Low, High>& number, double factor) {
+    const ScaledInteger scaled = scaled_integer(factor);
+    for (int i = 0; i < number.limbs; ++i) {
+      const bool negative = number.limb[i] < 0;
+      const auto digit = static_cast<std::uint64_t>(negative ? -number.limb[i] : number.limb[i]);
+      if (digit != 0)
+        digits(static_cast<uint128>(digit) * scaled.magnitude, 32 * (i - Low) + scaled.exponent,
+               negative != scaled.negative,
+               [this](int index, std::int64_t addend) { limb[index] += addend; });
+    }
+  }
+
   /// Propagates carries: every digit but the top one ends in [0, 2^32); the top one has the sign.
   WARPFOLD_HD void normalize() {
     std::int64_t carry = 0;
@@ -204,5 +218,8 @@ inline int128 integer_of(const ExactSum& sum) {
 
 /// Covers 2^-2176 to 2^2176: any sum of fewer than 2^64 squares of doubles, and of 64-bit integers.
 using ExactSumOfSquares = FixedPoint<68, 68>;
+
+/// Covers 2^-3264 to 2^3264: any such sum of squares times doubles.
+using ExactSumOfWeightedSquares = FixedPoint<102, 102>;
 
 }  // namespace warpfold

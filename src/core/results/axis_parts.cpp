@@ -55,6 +55,12 @@ void add_number(Sum& sum, double number) {
   sum.normalize();
 }
 
+template <class Sum, class Number>
+void add_product_of(Sum& sum, const Number& number, double factor) {
+  sum.add_product(number, factor);
+  sum.normalize();
+}
+
 }  // namespace
 
 void AxisSpills::add(const AxisSpill& spill) {
@@ -79,9 +85,51 @@ void AxisSpills::add_product(std::uint64_t output, double a, double b) {
   sum.normalize();
 }
 
-void AxisSpills::add_to_squares(const AxisSpills& sums) {
+void AxisSpills::add_magnitude(std::uint64_t output, double count, double magnitude) {
+  ExactSum number{};
+  number.add(count);
+  number.normalize();
+  add_product_of(absolute_[output], number, magnitude);
+}
+
+void AxisSpills::add_weighted_square(std::uint64_t output, double x, double weight) {
+  ExactSumOfSquares square{};
+  square.add_square(x);
+  square.normalize();
+  add_product_of(weighted_squares_[output], square, weight);
+}
+
+void AxisSpills::add_weighted_square(std::uint64_t output, int128 x, double weight) {
+  ExactSumOfSquares square{};
+  const auto magnitude = static_cast<uint128>(x < 0 ? -x : x);
+  square.add(magnitude * magnitude, 0);
+  square.normalize();
+  add_product_of(weighted_squares_[output], square, weight);
+}
+
+void AxisSpills::add_weighted_squares(std::uint64_t output, double part, double weight) {
+  ExactSumOfSquares squares{};
+  squares.add(part);
+  squares.normalize();
+  add_product_of(weighted_squares_[output], squares, weight);
+}
+
+void AxisSpills::add_products(const AxisSpills& pools, std::span<const double> factors,
+                              std::uint64_t outputs) {
+  for (const auto& [pool, sum] : pools.sum_)
+    if (factors[pool] != 0) add_product_of(products_[pool % outputs], sum, factors[pool]);
+  for (const auto& [pool, squares] : pools.squares_)
+    if (factors[pool] != 0)
+      add_product_of(weighted_squares_[pool % outputs], squares, factors[pool]);
+}
+
+void AxisSpills::add_to_magnitudes(const AxisSpills& sums) {
+  merge_sums(absolute_, sums.sum_, {});
+}
+
+void AxisSpills::add_to_weighted_squares(const AxisSpills& sums) {
   for (const auto& [output, addend] : sums.sum_) {
-    ExactSumOfSquares& sum = squares_[output];
+    ExactSumOfWeightedSquares& sum = weighted_squares_[output];
     sum.add_narrower(addend);
     sum.normalize();
   }
@@ -92,6 +140,7 @@ void AxisSpills::merge(const AxisSpills& other, OutputMap to) {
   merge_sums(absolute_, other.absolute_, to);
   merge_sums(squares_, other.squares_, to);
   merge_sums(products_, other.products_, to);
+  merge_sums(weighted_squares_, other.weighted_squares_, to);
 }
 
 void AxisSpills::add_to(std::uint64_t output, Accumulator& accumulator) const {
@@ -100,8 +149,9 @@ void AxisSpills::add_to(std::uint64_t output, Accumulator& accumulator) const {
   add_sum(squares_, output, accumulator.squares);
 }
 
-void AxisSpills::add_products_to(std::uint64_t output, ExactSumOfSquares& sum) const {
-  add_sum(products_, output, sum);
+void AxisSpills::add_products_to(std::uint64_t output, WeightedSums& sums) const {
+  add_sum(products_, output, sums.products);
+  add_sum(weighted_squares_, output, sums.squares);
 }
 
 void AxisSpills::append_to(std::vector<std::uint64_t>& words) const {
@@ -109,13 +159,15 @@ void AxisSpills::append_to(std::vector<std::uint64_t>& words) const {
   append_sums(absolute_, words);
   append_sums(squares_, words);
   append_sums(products_, words);
+  append_sums(weighted_squares_, words);
 }
 
 std::span<const std::uint64_t> AxisSpills::merge(std::span<const std::uint64_t> words) {
   words = merge_words(sum_, words);
   words = merge_words(absolute_, words);
   words = merge_words(squares_, words);
-  return merge_words(products_, words);
+  words = merge_words(products_, words);
+  return merge_words(weighted_squares_, words);
 }
 
 }  // namespace warpfold

@@ -7,6 +7,7 @@
 
 #include "core/numeric/expansion.hpp"
 #include "core/results/accumulator.hpp"
+#include "core/results/weighted_sums.hpp"
 
 namespace warpfold {
 
@@ -46,13 +47,28 @@ class AxisSpills {
   /// Adds the product of two finite numbers to an output's sum, whatever its size.
   void add_product(std::uint64_t output, double a, double b);
 
-  /// Adds what other outputs have spilled of their sums to these outputs' squares.
-  void add_to_squares(const AxisSpills& sums);
+  /// Adds the product of a count and a finite number to an output's magnitudes.
+  void add_magnitude(std::uint64_t output, double count, double magnitude);
+
+  /// Adds a weight times a square: that of a double, of an integer, or a part of a sum of squares.
+  void add_weighted_square(std::uint64_t output, double x, double weight);
+  void add_weighted_square(std::uint64_t output, int128 x, double weight);
+  void add_weighted_squares(std::uint64_t output, double part, double weight);
+
+  /// Adds what `pools`, each of which is part of output pool % outputs, have spilled of their sums
+  /// and squares, times factors of theirs.
+  void add_products(const AxisSpills& pools, std::span<const double> factors,
+                    std::uint64_t outputs);
+
+  /// Add what others have spilled of their sums to these outputs' magnitudes or weighted squares.
+  void add_to_magnitudes(const AxisSpills& sums);
+  void add_to_weighted_squares(const AxisSpills& sums);
 
   void merge(const AxisSpills& other, OutputMap to);
 
   bool empty() const {
-    return sum_.empty() && absolute_.empty() && squares_.empty() && products_.empty();
+    return sum_.empty() && absolute_.empty() && squares_.empty() && products_.empty() &&
+           weighted_squares_.empty();
   }
   bool any_of_sum(std::uint64_t output) const {
     return sum_.contains(output) || products_.contains(output);
@@ -60,11 +76,11 @@ class AxisSpills {
   bool any_product(std::uint64_t output) const { return products_.contains(output); }
   bool any_of_absolute(std::uint64_t output) const { return absolute_.contains(output); }
 
-  /// Adds what the output has spilled, but for products.
+  /// Adds what the output has spilled, but for products and weighted squares.
   void add_to(std::uint64_t output, Accumulator& accumulator) const;
 
-  /// Adds the products that it has spilled.
-  void add_products_to(std::uint64_t output, ExactSumOfSquares& sum) const;
+  /// Adds the products that it has spilled, and the weighted squares.
+  void add_products_to(std::uint64_t output, WeightedSums& sums) const;
 
   /// Appends all as words, for messages.
   void append_to(std::vector<std::uint64_t>& words) const;
@@ -78,6 +94,7 @@ class AxisSpills {
   std::unordered_map<std::uint64_t, ExactSum> absolute_;
   std::unordered_map<std::uint64_t, ExactSumOfSquares> squares_;
   std::unordered_map<std::uint64_t, ExactSumOfSquares> products_;  ///< of the sum, too
+  std::unordered_map<std::uint64_t, ExactSumOfWeightedSquares> weighted_squares_;
 };
 
 /// The counts of an output along an axis tell what was reduced.

@@ -117,10 +117,12 @@ Accumulator AxisTotals::accumulator(std::uint64_t output) const {
 
 WeightedSums AxisTotals::weighted_sums(std::uint64_t output) const {
   const Accumulator sums = accumulator(output);
-  WeightedSums weighted{sums.absolute, {}, sums.squares};
+  WeightedSums weighted{sums.absolute, {}, {}};
   weighted.products.add_narrower(sums.sum);
-  parts_.spills.add_products_to(output, weighted.products);
+  weighted.squares.add_narrower(sums.squares);
+  parts_.spills.add_products_to(output, weighted);
   weighted.products.normalize();
+  weighted.squares.normalize();
   return weighted;
 }
 

@@ -32,12 +32,11 @@ Variance variance_of(const WeightedSums& sums) {
   if (magnitude.negative()) magnitude.negate();
   const BigNatural products(magnitude);
   const BigNatural weights(sums.weights);
-  // The product has weight_bits + product_bits below the point, the square 2 * product_bits.
-  const BigNatural scaled = (weights * BigNatural(sums.squares)) << (product_bits - weight_bits);
-  return {scaled - products * products, weights * weights};
+  return {weights * BigNatural(sums.squares) - products * products, weights * weights};
 }
 
-static_assert(2 * weight_bits == product_bits);
+// Both products of the numerator have as many bits below the point.
+static_assert(weight_bits + 32 * ExactSumOfWeightedSquares::low_limbs == 2 * product_bits);
 
 }  // namespace
 

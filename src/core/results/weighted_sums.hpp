@@ -9,7 +9,7 @@ namespace warpfold {
 struct WeightedSums {
   ExactSum weights;
   ExactSumOfSquares products;  ///< of elements and weights
-  ExactSumOfSquares squares;   ///< of elements' squares and weights
+  ExactSumOfWeightedSquares squares;
 };
 
 /// Return the sum of products over that of weights, the variance around that mean, and its root,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 
 #include "core/layout/staged_chunks.hpp"
 
@@ -40,6 +41,30 @@ class ChunkAxes {
     split(0, elements, body);
   }
 
+  /// Calls body(part) for parts of at most so many indices of each axis.
+  template <class Body>
+  void for_each_tile(std::span<const std::uint64_t, max_dimensions> counts, Body&& body) const {
+    cut(0, counts, body);
+  }
+
+  /// Returns the axes of the same elements packed one behind another, in order.
+  ChunkAxes packed() const {
+    ChunkAxes axes = *this;
+    axes.first_source_ = 0;
+    std::uint64_t source = 1;
+    for (int i = size_ - 1; i >= 0; --i) {
+      axes.axes_[i].source = source;
+      source *= axes_[i].count;
+    }
+    return axes;
+  }
+
+  std::uint64_t elements() const {
+    std::uint64_t elements = 1;
+    for (int i = 0; i < size_; ++i) elements *= axes_[i].count;
+    return elements;
+  }
+
   /// Returns from the first element that the chunk brings to the end of the last one.
   std::uint64_t span() const {
     std::uint64_t last = 0;
@@ -72,6 +97,20 @@ class ChunkAxes {
   }
 
   template <class Body>
+  void cut(int axis, std::span<const std::uint64_t, max_dimensions> counts, Body& body) const {
+    if (axis == size_) return body(*this);
+    const auto [count, source, target] = axes_[axis];
+    const std::uint64_t step = counts[static_cast<std::size_t>(axis)];
+    for (std::uint64_t i = 0; i < count; i += step) {
+      ChunkAxes part = *this;
+      part.axes_[axis].count = std::min(step, count - i);
+      part.first_source_ += i * source;
+      part.first_target_ += i * target;
+      part.cut(axis + 1, counts, body);
+    }
+  }
+
+  template <class Body>
   void visit(int axis, std::initializer_list<int> skipped, std::uint64_t source,
              std::uint64_t target, Body&& body) const {
     while (axis < size_ && std::find(skipped.begin(), skipped.end(), axis) != skipped.end()) ++axis;
@@ -86,5 +125,26 @@ class ChunkAxes {
   std::uint64_t first_target_;
   ChunkAxis axes_[max_dimensions];
 };
+
+/// Calls body(source, n, index) for elements of a part of a chunk: runs of `n` that lie side by
+/// side in the chunk, from place `source` on, and have consecutive indices from `index` on.
+template <class Body>
+void for_each_line(const ChunkAxes& part, const BoxIndices& indices, Body&& body) {
+  const int inner = part.size() - 1;
+  const bool side_by_side = inner >= 0 && part[inner].source == 1;
+  if (!side_by_side)
+    return part.for_each_beside({}, [&](std::uint64_t source, std::uint64_t target) {
+      body(source, std::uint64_t{1}, indices(target));
+    });
+  const ChunkAxis& line = part[inner];
+  part.for_each_beside({inner}, [&](std::uint64_t source, std::uint64_t target) {
+    const std::uint64_t index = indices(target);
+    const bool consecutive =
+        indices(target + (line.count - 1) * line.target) - index == line.count - 1;
+    if (consecutive) return body(source, line.count, index);
+    for (std::uint64_t i = 0; i < line.count; ++i)
+      body(source + i, std::uint64_t{1}, indices(target + i * line.target));
+  });
+}
 
 }  // namespace warpfold::cpu

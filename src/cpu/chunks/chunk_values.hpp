@@ -12,6 +12,7 @@
 #include "core/values/decoding.hpp"
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
+#include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/chunks/element_decoder.hpp"
 #include "cpu/chunks/element_indices.hpp"
 #include "cpu/chunks/masked_places.hpp"
@@ -57,16 +58,21 @@ class ChunkValues {
     if (as_stored_)
       if (const std::byte* ready = elements.in_place(first))
         return reinterpret_cast<const Value*>(ready);
-    values_.resize(std::max<std::size_t>(values_.size(), n));
-    for_each_block(
-        elements, first, n, [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
-          if (marking_)
-            return marking_->fill(mask_.decode(*marking_, stored, size, indices.from(place)), size,
-                                  reinterpret_cast<std::byte*>(&values_[place]));
-          const Decoded<Stored>* x = decoder_.decode(stored, size);
-          for (std::size_t i = 0; i < size; ++i) decode(decoding_, x[i], values_[place + i]);
-        });
-    return values_.data();
+    Value* const values = room_for(n);
+    fill(elements, first, n, indices, values);
+    return values;
+  }
+
+  /// Returns the values of the elements that a part of a chunk spans, likewise.
+  const Value* values(const ChunkElements& elements, const ChunkAxes& part,
+                      const BoxIndices& indices) {
+    const std::uint64_t first = part.first_source();
+    if (mask_.selects_all()) return values(elements, first, part.span(), {indices, 0});
+    Value* const values = room_for(part.span());
+    for_each_line(part, indices, [&](std::uint64_t source, std::uint64_t n, std::uint64_t index) {
+      fill(elements, source, n, {BoxIndices{index}, 0}, values + (source - first));
+    });
+    return values;
   }
 
   /// Calls body(value, i) for those of the `n` elements from `first` on that count.
@@ -88,6 +94,23 @@ class ChunkValues {
   }
 
  private:
+  Value* room_for(std::uint64_t n) {
+    values_.resize(std::max<std::size_t>(values_.size(), n));
+    return values_.data();
+  }
+
+  void fill(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
+            const ElementIndices& indices, Value* values) {
+    for_each_block(
+        elements, first, n, [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
+          if (marking_)
+            return marking_->fill(mask_.decode(*marking_, stored, size, indices.from(place)), size,
+                                  reinterpret_cast<std::byte*>(values + place));
+          const Decoded<Stored>* x = decoder_.decode(stored, size);
+          for (std::size_t i = 0; i < size; ++i) decode(decoding_, x[i], values[place + i]);
+        });
+  }
+
   template <class Body>
   void for_each_block(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
                       Body&& body) {

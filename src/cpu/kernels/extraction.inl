@@ -30,28 +30,6 @@ static inline Doubles square_error(Doubles x, Doubles square) {
   return product_error(x, x, square);
 }
 
-static ProductKinds products(const double* x, const double* y, std::size_t n, double* high,
-                             double* low) {
-  Integers inexact = {};
-  Integers rest = {};
-  for (std::size_t i = 0; i < n; i += width) {
-    const Doubles a = load(x + i);
-    const Doubles b = load(y + i);
-    const Doubles product = a * b;
-    const Doubles error = product_error(a, b, product);
-    const Doubles size = magnitude(product);
-    const Integers exact =
-        (magnitude(a) <= broadcast(largest_factor)) & (magnitude(b) <= broadcast(largest_factor)) &
-        (size <= broadcast(largest_product)) &
-        ((size >= broadcast(least_product)) | (a == Doubles{}) | (b == Doubles{}));
-    inexact |= ~exact;
-    rest |= bits_of(error) & magnitude_bits;
-    store(high + i, product);
-    store(low + i, error);
-  }
-  return {any(inexact), any(rest)};
-}
-
 template <Term term>
 static inline Doubles term_of(Doubles x) {
   if constexpr (term == Term::value) {

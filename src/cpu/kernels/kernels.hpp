@@ -244,6 +244,34 @@ struct IntegerKernels {
   DecodingKernels<T> decoding;
 };
 
+/// What products of doubles are like: of numbers too large or too small, or not finite, they are
+/// not exact; where all are exact doubles, nothing is left of any.
+struct ProductKinds {
+  bool inexact;
+  bool rest;
+};
+
+/// How elements are multiplied by factors: those that have the mark of their type are left out, if
+/// any have it, those whose factor is no_factor, and those that weigh nothing.
+struct Multiplying {
+  bool marked;
+  bool by_weights;
+};
+
+/// Arrays that extend to the next multiple of 8 elements: what elements and factors make. The
+/// products are high + low: no_factor where elements are left out, and no rest of what is not
+/// finite. Weights are those of elements that count and are not NaN.
+struct ProductTerms {
+  double* high;
+  double* low;
+  double* weights;  ///< may be null
+};
+
+/// Multiplies floats by factors; tells of finite ones. The factors extend as the terms do.
+template <class T>
+using MultiplyFloats = ProductKinds (*)(const T* x, const double* factors, std::size_t n,
+                                        Multiplying how, const ProductTerms& terms);
+
 template <class T>
 struct FloatKernels {
   using Extract = Extraction (*)(const T* x, std::size_t n, int exponent);
@@ -278,14 +306,8 @@ struct FloatKernels {
   bool (*all_finite)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns);
   FindRegions<T> find_regions;
   AddToLines<T> add_to_lines;
+  MultiplyFloats<T> multiply;
   DecodingKernels<T> decoding;
-};
-
-/// What products of doubles are like: of numbers too large or too small, or not finite, they are
-/// not exact; where all are exact doubles, nothing is left of any.
-struct ProductKinds {
-  bool inexact;
-  bool rest;
 };
 
 /// Products with magnitudes from 2^-900 to 2^1000 of factors up to 2^990 are exact as two doubles.

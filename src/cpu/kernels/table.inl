@@ -31,6 +31,7 @@ namespace {
 #include "cpu/kernels/columns.inl"
 #include "cpu/kernels/line_scan.inl"
 #include "cpu/kernels/lines.inl"
+#include "cpu/kernels/products.inl"
 
 }  // namespace
 
@@ -90,6 +91,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      WARPFOLD_COLUMNS(float),
      find_regions<float>,
      add_to_lines<float>,
+     multiply<float>,
      WARPFOLD_DECODING(float)},
     {{WARPFOLD_EXTRACTIONS(double, Term::value), WARPFOLD_EXTRACTIONS(double, Term::magnitude),
       WARPFOLD_EXTRACTIONS(double, Term::square), WARPFOLD_EXTRACTIONS(double, Term::square_error)},
@@ -102,6 +104,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      WARPFOLD_COLUMNS(double),
      find_regions<double>,
      add_to_lines<double>,
+     multiply<double>,
      WARPFOLD_DECODING(double)},
     add_columns,
     count_bits,

@@ -44,12 +44,19 @@ class ChunkedAxisReducer final : public AxisReducer {
       else if (whole && !masks_)
         fold_.reduce(values_.values(elements, 0, slab.grid.chunk_elements(), {slab.indices, 0}),
                      axes);
+      else if (whole)
+        axes.for_each_part(masked_part_elements, [&](const ChunkAxes& part) {
+          fold_.reduce(values_.values(elements, part, slab.indices) - part.first_source(), part);
+        });
       else
         reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
     }
   }
 
  private:
+  /// Elements that stay in a core's cache.
+  static constexpr std::uint64_t masked_part_elements = std::uint64_t{1} << 15;
+
   /// Reduces elements of which others are left out, one by one.
   void reduce_counted(const ChunkElements& elements, const BoxIndices& indices,
                       const ChunkRows& chunk_rows) {
@@ -123,12 +130,12 @@ class IntegersAsFloats final : public AxisReducer {
   std::unique_ptr<AxisReducer> floats_;
 };
 
-/// Returns a decoding that gives elements the floats of equal value, of which those that are left
-/// out can be marked; nothing where there are none, or nothing is gained.
+}  // namespace
+
 std::optional<Decoding> as_floats(const Decoding& decoding, ElementType stored) {
   const std::size_t bytes = size_of(stored);
   const bool has_floats = is_integer(stored) ? bytes <= 4 : bytes == 2;
-  if (decoding.selects_all() || decoding.unpacking.active || !has_floats) return std::nullopt;
+  if (decoding.unpacking.active || !has_floats) return std::nullopt;
   Decoding floats = decoding;
   floats.unpacking.active = true;
   floats.unpacking.type = floats.unpacking.product =
@@ -139,11 +146,10 @@ std::optional<Decoding> as_floats(const Decoding& decoding, ElementType stored) 
   return floats;
 }
 
-}  // namespace
-
 std::unique_ptr<AxisReducer> make_axis_reducer(const Kernels& kernels, ElementFormat format,
                                                const Decoding& decoding, ReduceNeeds needs) {
-  const std::optional<Decoding> floats = as_floats(decoding, format.type);
+  const std::optional<Decoding> floats =
+      decoding.selects_all() ? std::nullopt : as_floats(decoding, format.type);
   auto reducer = make_chunked_reducer(kernels, format, floats.value_or(decoding), needs);
   if (!floats) return reducer;
   return visit_element_type(format.type, [&](auto element) -> std::unique_ptr<AxisReducer> {

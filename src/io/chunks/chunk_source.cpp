@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "core/engine/stage_timer.hpp"
 #include "core/layout/partition.hpp"
@@ -160,9 +161,13 @@ class ChunkSource::Reader::Implementation {
   std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
                                     std::span<std::byte> staging) {
     source_.require_fitting(run.count, staging.size(), compressed_);
+    const bool same_memory = staging.data() == std::exchange(decoded_to_, nullptr);
+    if (same_memory) before_ = staged_;
     list_wanted(grid, run);
     if (decoding_) {
+      if (same_memory) keep_decoded();
       read_and_decode(staging);
+      decoded_to_ = staging.data();
     } else {
       read_into(staging);
     }
@@ -170,6 +175,8 @@ class ChunkSource::Reader::Implementation {
   }
 
   void read_one(std::uint64_t number, std::span<std::byte> out) {
+    decoded_to_ = nullptr;
+    kept_.clear();
     const StoredChunk& chunk = source_.chunk(number);
     staged_ = {{number, 0, ChunkEncoding::unwritten}};
     wanted_ = {{{chunk.address, chunk.bytes}, 0}};
@@ -186,6 +193,7 @@ class ChunkSource::Reader::Implementation {
   void list_wanted(const ChunkGrid& grid, ChunkRun run) {
     staged_.clear();
     wanted_.clear();
+    kept_.clear();
     for (std::uint64_t position = run.first; position < run.end(); ++position) {
       const std::uint64_t number = grid.number_at(position);
       const StoredChunk& chunk = source_.chunk(number);
@@ -194,6 +202,28 @@ class ChunkSource::Reader::Implementation {
     }
     const auto address = [](const Wanted& wanted) { return wanted.bytes.address; };
     if (!std::ranges::is_sorted(wanted_, {}, address)) std::ranges::sort(wanted_, {}, address);
+  }
+
+  /// Leaves chunks where they are that the call before has decoded.
+  void keep_decoded() {
+    std::ranges::sort(before_, {}, &StagedChunk::number);
+    std::erase_if(wanted_, [&](const Wanted& wanted) {
+      StagedChunk& chunk = staged_[wanted.owner];
+      const auto found = std::ranges::lower_bound(before_, chunk.number, {}, &StagedChunk::number);
+      if (found == before_.end() || found->number != chunk.number) return false;
+      chunk = *found;
+      kept_.push_back(chunk.source);
+      return true;
+    });
+    std::ranges::sort(kept_);
+  }
+
+  /// Returns the first byte from `begin` on where a chunk may be decoded to.
+  std::uint64_t free_from(std::uint64_t begin) const {
+    for (auto kept = std::ranges::lower_bound(kept_, begin); kept != kept_.end() && *kept == begin;
+         ++kept)
+      begin += aligned(source_.chunk_bytes());
+    return begin;
   }
 
   void read(const CoalescedRead& read, std::span<std::byte> out) {
@@ -253,6 +283,7 @@ class ChunkSource::Reader::Implementation {
                            std::uint64_t begin, std::span<std::byte> staging) {
     for (const Wanted& part : read.parts) {
       StagedChunk& chunk = staged_[part.owner];
+      begin = free_from(begin);
       chunk.source = begin;
       chunk.encoding =
           decode(stored.subspan(part.bytes.address - read.bytes.address, part.bytes.count),
@@ -287,6 +318,9 @@ class ChunkSource::Reader::Implementation {
   Compressed compressed_;
   std::optional<ChunkDecoder> decoder_;
   std::vector<StagedChunk> staged_;
+  std::vector<StagedChunk> before_;  ///< of the call before
+  std::vector<std::uint64_t> kept_;  ///< the first bytes of those of its chunks that stay
+  std::byte* decoded_to_ = nullptr;  ///< where staged_ is, if it is decoded there
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;

@@ -47,7 +47,8 @@ class ChunkSource {
     Reader(Reader&&) noexcept;
 
     /// Reads chunks and undoes their filters, all but a shuffle. Chunks that lie together in the
-    /// file are read at once. The answer is valid until the next call. Throws an Error that names
+    /// file are read at once, those that the call before has decoded to the same memory not again:
+    /// nobody else may write there. The answer is valid until the next call. Throws an Error that names
     /// the file, the dataset and the chunk's coordinates.
     std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging);
 

@@ -1,8 +1,10 @@
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/engine/backend.hpp"
@@ -96,8 +98,9 @@ class RowWork {
       if (worker_.is_to_stop()) return false;
       const Hyperslab box = job_.tiling.box(open.tile, number);
       const std::uint64_t bytes = box.elements() * job_.element_bytes;
-      const StagedChunks slab =
+      StagedChunks slab =
           reader_.read(box, job_.tiling.matrix_strides(box), job_.engine->buffer(slot(turn_)));
+      slab.factor_places = job_.tiling.factor_places(box);
       reducing_.time(bytes,
                      [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
       worker_.advance(bytes);
@@ -118,6 +121,18 @@ class RowWork {
   StageTimer writing_;
 };
 
+/// Returns how many items a thread takes in a row of `items`, its share, so that it reads chunks
+/// that several groups are parts of about once.
+std::uint64_t items_in_a_row(const io::DatasetInfo& info, const AxisTiling& tiling,
+                             std::uint64_t items) {
+  constexpr std::uint64_t rounds = 4;
+  constexpr std::uint64_t max_chunks = 8;
+  const auto d = static_cast<std::size_t>(tiling.grouped());
+  const std::uint64_t groups = granule_of(info)[d] / tiling.box_extents()[d];
+  if (!tiling.array().groups || groups <= 1) return 1;
+  return std::clamp(items / rounds, groups, groups * max_chunks);
+}
+
 /// Collective.
 std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int threads,
                                    AxisTiles& tiles, AxisWriter& writer, Run& run) {
@@ -128,9 +143,12 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   const auto reduce_items = [&](WorkQueue::Worker& worker) {
     return RowWork(job, tiles, writer, registry, reduce_registry, worker).run();
   };
-  std::vector<StageTiming> stages = WorkQueue(mine).run(
-      threads, reduce_items, product(job.tiling.array().shape) * job.element_bytes, run.monitor,
-      communicator);
+  const std::uint64_t in_a_row = items_in_a_row(job.source->info(), job.tiling,
+                                                mine.count / static_cast<std::uint64_t>(threads));
+  std::vector<StageTiming> stages =
+      WorkQueue(mine, in_a_row)
+          .run(threads, reduce_items, product(job.tiling.array().shape) * job.element_bytes,
+               run.monitor, communicator);
   writer.failure().throw_on_all_ranks(communicator);
 
   StageTimer combine(registry, stage::combine);
@@ -143,6 +161,24 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   put_engine_stages(stages, stage::reduce, job.engine->timings());
   append(stages, {combine.timing(), sync});
   return over_threads(stages, seconds_since(start));
+}
+
+/// Returns the dimensions that elements' factors vary along.
+std::vector<int> dimensions_of(const Factors& factors, std::span<const std::uint64_t> shape) {
+  const std::vector<std::uint64_t> strides = row_major_strides(shape);
+  std::vector<int> dimensions;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (strides[d] >= factors.stride && strides[d] < factors.stride * factors.period)
+      dimensions.push_back(static_cast<int>(d));
+  return dimensions;
+}
+
+/// Returns the array with the axes of factors.
+AxisShape with_factors(AxisShape array, const Factors& factors) {
+  if (factors.any())
+    std::ranges::set_intersection(array.along, dimensions_of(factors, array.shape),
+                                  std::back_inserter(array.factor_axes));
+  return array;
 }
 
 /// Returns how many items a thread has under way where a GPU decompresses: few enough that threads
@@ -160,7 +196,7 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const Factors& factors) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t element_bytes = size_of(view.info().format.type);
-  const AxisPlan plan = plan_axis_reduce(view.info(), array, needs, run);
+  const AxisPlan plan = plan_axis_reduce(view.info(), with_factors(array, factors), needs, run);
   const AxisTiling& tiling = plan.tiling;
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);

@@ -1,6 +1,7 @@
 #include "pipeline/regions/axis_plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -46,6 +47,16 @@ AxisShape longest_run_of(AxisShape array) {
   for (const GroupRun& run : groups.runs) longest = std::max(longest, run.indices.count);
   array.shape[static_cast<std::size_t>(groups.dimension)] = longest;
   return array;
+}
+
+/// Returns an array whose outputs are those of elements that share a factor, where these are many.
+AxisShape pools_of(AxisShape array) {
+  constexpr std::uint64_t least_pool = 8;
+  const std::uint64_t pools = product(extents_of(array.shape, array.factor_axes));
+  if (array.factor_axes.empty() || array.rows() / pools < least_pool) return array;
+  std::vector<int> along;
+  std::ranges::set_difference(array.along, array.factor_axes, std::back_inserter(along));
+  return {std::move(array.shape), along};
 }
 
 /// Grows boxes from the granule to the limits.
@@ -189,7 +200,7 @@ std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
 
 AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
                                 const AxisResources& resources) {
-  return {array, choose_box_extents(longest_run_of(array), granule, limits_of(resources)),
+  return {array, choose_box_extents(pools_of(longest_run_of(array)), granule, limits_of(resources)),
           wanted_items(resources)};
 }
 

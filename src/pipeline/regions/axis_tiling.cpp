@@ -15,6 +15,14 @@ std::vector<int> without(std::vector<int> dimensions, int dimension) {
   return dimensions;
 }
 
+/// Returns the axes of rows, the innermost last.
+std::vector<int> row_axes_of(const AxisShape& array) {
+  std::vector<int> axes = array.along;
+  std::ranges::stable_partition(
+      axes, [&](int d) { return std::ranges::count(array.factor_axes, d) == 0; });
+  return axes;
+}
+
 /// Sets a box's ranges along some dimensions.
 void place(const Hyperslab& part, std::span<const int> dimensions, Hyperslab& box) {
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
@@ -32,6 +40,7 @@ AxisTiling::AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
       box_extents_(std::move(box_extents)),
       grouped_(array_.groups ? array_.groups->dimension : array_.along.front()),
       other_axes_(without(array_.along, grouped_)),
+      row_axes_(row_axes_of(array_)),
       across_(extents_of(array_.shape, array_.across), extents_of(box_extents_, array_.across)),
       other_rows_(extents_of(array_.shape, other_axes_), extents_of(box_extents_, other_axes_)) {
   const std::vector<GroupRun> all{{{0, array_.shape[static_cast<std::size_t>(grouped_)]}, 0}};
@@ -64,7 +73,7 @@ std::uint64_t AxisTiling::boxes_of_group(std::uint64_t group) const {
 }
 
 std::uint64_t AxisTiling::boxes_of_tile(std::uint64_t tile) const {
-  return boxes_of_group(tile / across_.items());
+  return boxes_of_group(tile % groups());
 }
 
 std::uint64_t AxisTiling::max_boxes() const {
@@ -89,19 +98,19 @@ ElementRange AxisTiling::boxes(std::uint64_t item) const {
 }
 
 Hyperslab AxisTiling::outputs(std::uint64_t tile) const {
-  Hyperslab outputs = across_.region(tile % across_.items());
+  Hyperslab outputs = across_.region(tile / groups());
   if (!array_.groups) return outputs;
   const auto place = std::ranges::lower_bound(array_.across, grouped_) - array_.across.begin();
-  outputs.start.insert(outputs.start.begin() + place, tile / across_.items());
+  outputs.start.insert(outputs.start.begin() + place, tile % groups());
   outputs.count.insert(outputs.count.begin() + place, 1);
   return outputs;
 }
 
 Hyperslab AxisTiling::box(std::uint64_t tile, std::uint64_t number) const {
   Hyperslab box{array_.shape, array_.shape};
-  place(across_.region(tile % across_.items()), array_.across, box);
+  place(across_.region(tile / groups()), array_.across, box);
   place(other_rows_.region(number % other_rows_.items()), other_axes_, box);
-  const auto [first, count] = indices_of(tile / across_.items(), number / other_rows_.items());
+  const auto [first, count] = indices_of(tile % groups(), number / other_rows_.items());
   place({{first}, {count}}, {&grouped_, 1}, box);
   return box;
 }
@@ -109,7 +118,7 @@ Hyperslab AxisTiling::box(std::uint64_t tile, std::uint64_t number) const {
 std::vector<std::uint64_t> AxisTiling::matrix_strides(const Hyperslab& box) const {
   std::vector<std::uint64_t> stride(box.count.size());
   std::uint64_t places = 1;
-  for (const std::vector<int>* dimensions : {&array_.across, &array_.along}) {
+  for (const std::vector<int>* dimensions : {&array_.across, &row_axes_}) {
     for (std::size_t i = dimensions->size(); i-- > 0;) {
       const auto d = static_cast<std::size_t>((*dimensions)[i]);
       stride[d] = places;
@@ -119,11 +128,16 @@ std::vector<std::uint64_t> AxisTiling::matrix_strides(const Hyperslab& box) cons
   return stride;
 }
 
+std::uint64_t AxisTiling::factor_places(const Hyperslab& box) const {
+  return product(extents_of(box.count, array_.across)) *
+         product(extents_of(box.count, array_.factor_axes));
+}
+
 BoxIndices AxisTiling::row_indices(const Hyperslab& box) const {
-  const std::vector<std::uint64_t> stride = row_major_strides(array_.row_shape());
+  const std::vector<std::uint64_t> stride = row_major_strides(extents_of(array_.shape, row_axes_));
   BoxIndices indices;
-  for (std::size_t i = 0; i < array_.along.size(); ++i) {
-    const auto d = static_cast<std::size_t>(array_.along[i]);
+  for (std::size_t i = 0; i < row_axes_.size(); ++i) {
+    const auto d = static_cast<std::size_t>(row_axes_[i]);
     indices.first += box.start[d] * stride[i];
     // A dimension that the box covers continues the indices of the one before it.
     const bool joins = indices.dimensions > 0 && box.count[d] == array_.shape[d];

@@ -14,8 +14,8 @@ namespace warpfold::pipeline {
 
 /// An array that has elements, taken apart into boxes of one shape, except at its ends and where
 /// rows of one group end. Boxes that differ only in their rows, of one group, form a tile, whose
-/// outputs are a box of the output array. Items share a tile's boxes, and are numbered tile by
-/// tile.
+/// outputs are a box of the output array; those of the same outputs but for their groups follow one
+/// another. Items share a tile's boxes, and are numbered tile by tile.
 class AxisTiling {
  public:
   /// Makes at most `wanted_items` items where tiles are fewer, otherwise one of each tile.
@@ -29,6 +29,7 @@ class AxisTiling {
   std::uint64_t tiles() const { return groups() * across_.items(); }
   std::uint64_t items_of_tile() const { return items_of_tile_; }
   std::uint64_t items() const { return tiles() * items_of_tile_; }
+  int grouped() const { return grouped_; }
   std::uint64_t tile(std::uint64_t item) const { return item / items_of_tile_; }
   ElementRange boxes(std::uint64_t item) const;  ///< of its tile, by number
 
@@ -39,8 +40,11 @@ class AxisTiling {
   std::uint64_t max_elements() const { return product(box_extents_); }  ///< of a box
 
   /// Returns strides that bring a box's elements to place row * outputs + output, both in row-major
-  /// order of the box.
+  /// order of the box, but for axes of factors, which are the innermost of rows.
   std::vector<std::uint64_t> matrix_strides(const Hyperslab& box) const;
+
+  /// Returns the places of a box after which factors are the same again.
+  std::uint64_t factor_places(const Hyperslab& box) const;
 
   /// Returns the flat indices of a box's rows in the array of all rows.
   BoxIndices row_indices(const Hyperslab& box) const;
@@ -62,6 +66,7 @@ class AxisTiling {
   std::vector<std::uint64_t> box_extents_;
   int grouped_;                  ///< the axis of the groups; without any, of one group
   std::vector<int> other_axes_;  ///< rising
+  std::vector<int> row_axes_;    ///< all, those of factors last
   Tiling across_;                ///< the same for all groups
   Tiling other_rows_;
   std::vector<Run> runs_;                 ///< by group

@@ -8,9 +8,10 @@ namespace warpfold::pipeline {
 
 std::optional<std::uint64_t> WorkQueue::Worker::next() {
   if (is_to_stop()) return std::nullopt;
-  const std::uint64_t item = queue_.next_++;
-  if (item >= queue_.items_.end()) return std::nullopt;
-  return item;
+  if (mine_.count == 0) mine_ = {queue_.next_.fetch_add(queue_.run_), queue_.run_};
+  if (mine_.first >= queue_.items_.end()) return std::nullopt;
+  --mine_.count;
+  return mine_.first++;
 }
 
 std::uint64_t WorkQueue::Worker::left() const {

@@ -14,7 +14,7 @@
 
 namespace warpfold::pipeline {
 
-/// Hands a rank's items to its threads, one at a time, and gathers what they say of them.
+/// Hands a rank's items to its threads, some at a time, and gathers what they say of them.
 class WorkQueue {
  public:
   /// Takes items for one thread.
@@ -42,6 +42,7 @@ class WorkQueue {
 
    private:
     int number_;
+    ElementRange mine_;  ///< items taken from the queue
     WorkQueue& queue_;
     const std::stop_token& stop_;
   };
@@ -49,7 +50,9 @@ class WorkQueue {
   /// Takes items until there are no more and returns its stages' times.
   using Body = std::function<std::vector<StageTiming>(Worker& worker)>;
 
-  explicit WorkQueue(ElementRange items) : items_(items), next_(items.first) {}
+  /// A thread's items are `run` that follow one another, then others.
+  explicit WorkQueue(ElementRange items, std::uint64_t run = 1)
+      : items_(items), run_(run), next_(items.first) {}
 
   /// Runs `body` in `threads` threads of this rank, in a pass over `bytes` bytes of all ranks.
   /// Returns the times of all threads' stages, thread by thread. Collective; where a body throws,
@@ -59,6 +62,7 @@ class WorkQueue {
 
  private:
   ElementRange items_;
+  std::uint64_t run_;
   std::atomic<std::uint64_t> next_;
   std::atomic<std::uint64_t> done_ = 0;  ///< bytes
 };

@@ -197,6 +197,69 @@ def test_tiny_and_huge_products(path):
     assert found["mean"] == float(products / sum(w for _, w in pairs))
 
 
+LEVELS = np.array([[0.0], [5e-324], [3e-5], [1.0], [7e150]])
+
+
+@pytest.mark.parametrize("chunks", [None, (9, 5, 7)])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i4", "i8", "u8", ">f8"])
+@pytest.mark.parametrize("axis", [None, "time", "time,lon", "time,lat"])
+def test_elements_that_share_a_weight(path, dtype, chunks, axis):
+    """Many elements of each weight, of all magnitudes; variances too."""
+    shape = (60, 5, 7)
+    values = np.concatenate([values_of(dtype, seed) for seed in range(10)]).reshape(shape)
+    write(path, values.astype(dtype), chunks, w=LEVELS.ravel())
+    with h5py.File(path, "a") as file:
+        file["w"].dims[0].attach_scale(file["lat"])
+    words = ("--weights", "w", "--ops", "count,sum_of_weights,sum,mean,var,std")
+    everywhere = np.broadcast_to(LEVELS, shape)
+    if axis is None:
+        for ranks in (None, 3):
+            found = results(path, *words, ranks=ranks)
+            assert found == Expected(values.ravel(), everywhere.ravel()).results()
+        return
+    out = path.parent / "out.h5"
+    support.run("reduce", path, "x", "--axis", axis, *words, "-o", out, "--output-type", "f64")
+    along = tuple(NAMES.index(name) for name in axis.split(","))
+    kept = [d for d in range(3) if d not in along]
+    order = kept + list(along)
+    lines = values.transpose(order).reshape([shape[d] for d in kept] + [-1])
+    line_weights = everywhere.transpose(order).reshape(lines.shape)
+    with h5py.File(out) as file:
+        for place in np.ndindex(lines.shape[:-1]):
+            if not line_weights[place].any():
+                assert file["x_count"][place] == 0 and math.isnan(file["x_mean"][place])
+                continue
+            expected = Expected(lines[place], line_weights[place]).results()
+            found = {name: file[f"x_{name}"][place] for name in expected}
+            assert found == expected, place
+
+
+def test_infinities_that_share_a_weight(path):
+    """Where the weight is 0 nothing counts, not even NaN."""
+    values = np.ones((40, 5, 7), "f4")
+    values[:, 0, 0] = np.nan
+    values[3, 1, 0] = -np.inf
+    write(path, values, w=LEVELS.ravel())
+    with h5py.File(path, "a") as file:
+        file["w"].dims[0].attach_scale(file["lat"])
+    found = results(path, "--weights", "w", "--ops", "sum,mean,nan_count,inf_count")
+    assert found == {"sum": -math.inf, "mean": -math.inf, "nan_count": 0, "inf_count": 1}
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("dtype", ["f8", "i8", "u8"])
+def test_variances_of_any_size(path, dtype, ranks):
+    random = np.random.default_rng(12)
+    values = np.array([5e-324, 1e-300, 1e300, -1e154, 2.0**60 + 2.0**9, 3.0])
+    if dtype != "f8":
+        values = random.integers(2**62, 2**63 - 1, 6, dtype=dtype)
+    weights = np.array([5e-324, 1e-300, 1e-290, 1e20, 0.1, 3.0])
+    write(path, values[None], area=weights)
+    found = results(path, "--weights", "area", "--ops", "var,std", ranks=ranks)
+    expected = Expected(values, weights).results()
+    assert found == {name: expected[name] for name in ("var", "std")}
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i2"])
 @pytest.mark.parametrize("ranks", [None, 3])
 def test_times(path, dtype, ranks):
