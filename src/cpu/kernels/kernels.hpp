@@ -258,19 +258,19 @@ struct Multiplying {
   bool by_weights;
 };
 
-/// Arrays that extend to the next multiple of 8 elements: what elements and factors make. The
-/// products are high + low: no_factor where elements are left out, and no rest of what is not
-/// finite. Weights are those of elements that count and are not NaN.
+/// Arrays that extend to the next multiple of 8 elements: factors, and what elements and factors
+/// make. The products are high + low: no_factor where elements are left out, and no rest of what is
+/// not finite. The factors of those that are left out or NaN become 0.
 struct ProductTerms {
   double* high;
   double* low;
-  double* weights;  ///< may be null
+  double* factors;
 };
 
-/// Multiplies floats by factors; tells of finite ones. The factors extend as the terms do.
+/// Multiplies floats by factors; tells of finite ones.
 template <class T>
-using MultiplyFloats = ProductKinds (*)(const T* x, const double* factors, std::size_t n,
-                                        Multiplying how, const ProductTerms& terms);
+using MultiplyFloats = ProductKinds (*)(const T* x, std::size_t n, Multiplying how,
+                                        const ProductTerms& terms);
 
 template <class T>
 struct FloatKernels {

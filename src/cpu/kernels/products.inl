@@ -8,21 +8,28 @@ static inline Integers is_exact(Doubles a, Doubles b, Doubles product) {
          ((size >= broadcast(least_product)) | (a == Doubles{}) | (b == Doubles{}));
 }
 
-static ProductKinds products(const double* x, const double* y, std::size_t n, double* high,
-                             double* low) {
+/// What products() and multiply() have found so far, in any element.
+struct FoundKinds {
   Integers inexact = {};
   Integers rest = {};
+
+  ProductKinds kinds() const { return {any(inexact), any(rest)}; }
+};
+
+static ProductKinds products(const double* x, const double* y, std::size_t n, double* high,
+                             double* low) {
+  FoundKinds found;
   for (std::size_t i = 0; i < n; i += width) {
     const Doubles a = load(x + i);
     const Doubles b = load(y + i);
     const Doubles product = a * b;
     const Doubles error = product_error(a, b, product);
-    inexact |= ~is_exact(a, b, product);
-    rest |= bits_of(error) & magnitude_bits;
+    found.inexact |= ~is_exact(a, b, product);
+    found.rest |= bits_of(error) & magnitude_bits;
     store(high + i, product);
     store(low + i, error);
   }
-  return {any(inexact), any(rest)};
+  return found.kinds();
 }
 
 constexpr std::int64_t nan_bits = 0x7ff8000000000000;
@@ -35,31 +42,49 @@ constexpr std::int64_t mark_bits = sizeof(T) == sizeof(double) ? nan_bits + 1
 
 static inline Integers are_finite(Doubles x) { return magnitude(x) <= broadcast(__DBL_MAX__); }
 
+/// Stores the terms of a vector of elements of which some are left out, are not finite, or have
+/// products of unusual size.
 template <class T>
-static ProductKinds multiply(const T* x, const double* factors, std::size_t n, Multiplying how,
-                             const ProductTerms& terms) {
-  const Integers marks = Integers{} + (how.marked ? mark_bits<T> : 0);
+static inline void store_unusual(Doubles value, Doubles factor, Multiplying how, double* high,
+                                 double* low, double* factors, FoundKinds& found) {
+  const Integers bits = bits_of(value);
+  const Integers marks = Integers{} - (how.marked ? 1 : 0);
   const Integers weighs = Integers{} - (how.by_weights ? 1 : 0);
-  Integers inexact = {};
-  Integers rest = {};
+  const Integers left_out = ((bits == mark_bits<T>)&marks) | (bits_of(factor) == no_factor_bits) |
+                            ((factor == Doubles{}) & weighs);
+  const Doubles product = value * factor;
+  const Integers finite = are_finite(value) & are_finite(factor) & ~left_out;
+  const Integers error = bits_of(product_error(value, factor, product)) & finite;
+  found.inexact |= finite & ~is_exact(value, factor, product);
+  found.rest |= error & magnitude_bits;
+  const Integers number = bits_of(product);
+  const Integers canonical = product == product ? number : Integers{} + nan_bits;
+  store(high, from_bits(left_out ? Integers{} + no_factor_bits : canonical));
+  store(low, from_bits(error));
+  store(factors, from_bits(bits_of(factor) & ~left_out & (value == value)));
+}
+
+template <class T>
+static ProductKinds multiply(const T* x, std::size_t n, Multiplying how,
+                             const ProductTerms& terms) {
+  FoundKinds found;
   for (std::size_t i = 0; i < n; i += width) {
     const Doubles value = load_columns(x, i, n);
-    const Doubles factor = load(factors + i);
-    const Integers bits = bits_of(value);
-    const Integers left_out = ((bits == marks) & (marks != 0)) |
-                              (bits_of(factor) == no_factor_bits) |
-                              ((factor == Doubles{}) & weighs);
+    const Doubles factor = load(terms.factors + i);
     const Doubles product = value * factor;
-    const Integers has_rest = are_finite(value) & are_finite(factor) & ~left_out;
-    const Integers error = bits_of(product_error(value, factor, product)) & has_rest;
-    inexact |= has_rest & ~is_exact(value, factor, product);
-    rest |= error & magnitude_bits;
-    const Integers number = bits_of(product);
-    const Integers canonical = product == product ? number : Integers{} + nan_bits;
-    store(terms.high + i, from_bits(left_out ? Integers{} + no_factor_bits : canonical));
-    store(terms.low + i, from_bits(error));
-    if (terms.weights != nullptr)
-      store(terms.weights + i, from_bits(bits_of(factor) & ~left_out & (value == value)));
+    const Doubles size = magnitude(product);
+    Integers usual = (size >= broadcast(least_product)) & (size <= broadcast(largest_product));
+    usual &= (magnitude(factor) <= broadcast(largest_factor));
+    if constexpr (sizeof(T) == sizeof(double))
+      usual &= (magnitude(value) <= broadcast(largest_factor));
+    if (any(~usual)) {
+      store_unusual<T>(value, factor, how, terms.high + i, terms.low + i, terms.factors + i, found);
+      continue;
+    }
+    const Doubles error = product_error(value, factor, product);
+    found.rest |= bits_of(error) & magnitude_bits;
+    store(terms.high + i, product);
+    store(terms.low + i, error);
   }
-  return {any(inexact), any(rest)};
+  return found.kinds();
 }

@@ -50,7 +50,7 @@ class WeightedReducer final : public AxisReducer {
         pools_(kernels, format, decoding, factors, outputs_),
         high_(kernels, outputs_.products),
         low_(kernels, outputs_.products),
-        weight_(kernels, outputs_.weights) {
+        factor_(kernels, outputs_.weights) {
     for (int i = 0; i < square_terms; ++i) square_.emplace_back(kernels, outputs_.squares);
   }
 
@@ -92,7 +92,7 @@ class WeightedReducer final : public AxisReducer {
   using Widened = std::conditional_t<std::is_floating_point_v<Value>, Value, double>;
 
   std::vector<AxisFold<double>*> folds() {
-    std::vector<AxisFold<double>*> all{&high_.fold, &low_.fold, &weight_.fold};
+    std::vector<AxisFold<double>*> all{&high_.fold, &low_.fold, &factor_.fold};
     for (Terms& terms : square_) all.push_back(&terms.fold);
     return all;
   }
@@ -129,7 +129,7 @@ class WeightedReducer final : public AxisReducer {
     for_each_line(tile, indices, [&](std::uint64_t source, std::uint64_t n, std::uint64_t index) {
       if (!exact) return;
       const Widened* const x = take_values(elements, source, n, {BoxIndices{index}, 0});
-      copy_factors(factors_, index, n, factor_.resize(n));
+      copy_factors(factors_, index, n, factor_.from(done));
       exact = wide_.empty() && multiply(x, n, done);
       done += n;
     });
@@ -161,9 +161,9 @@ class WeightedReducer final : public AxisReducer {
   void reduce_run(const ChunkElements& elements, std::uint64_t source, std::uint64_t n,
                   const BoxIndices& indices, std::uint64_t place) {
     const Widened* const x = take_values(elements, source, n, {indices, place});
-    copy_factors(factors_, indices, place, n, factor_.resize(n));
-    for (const auto& [i, value] : wide_) add_wide(value, factor_[i], place + i);
     resize_terms(n);
+    copy_factors(factors_, indices, place, n, factor_.from(0));
+    for (const auto& [i, value] : wide_) add_wide(value, factor_.values[i], place + i);
     if (!multiply(x, n, 0)) mend(x, n, place);
     add([&](Terms& terms) { terms.fold.reduce_run(terms.values.data(), n, place); });
   }
@@ -202,11 +202,11 @@ class WeightedReducer final : public AxisReducer {
   void resize_terms(std::uint64_t n) {
     high_.resize(n);
     low_.resize(n);
-    weight_.resize(n);
+    factor_.resize(n);
     if (outputs_.needs.squares)
       for (Terms& terms : square_) terms.resize(n);
     high_.any = true;  // also for what it counts
-    weight_.any = outputs_.needs.absolute;
+    factor_.any = outputs_.needs.absolute;
   }
 
   /// Multiplies values by factors, for the terms from number `at` on. Returns whether all are
@@ -214,8 +214,7 @@ class WeightedReducer final : public AxisReducer {
   bool multiply(const Widened* x, std::uint64_t n, std::uint64_t at) {
     const bool marked = std::is_same_v<Widened, Value> ? values_.marks_left_out() : true;
     const ProductKinds kinds = kernels_of<Widened>(kernels_).multiply(
-        x, factor_.data(), n, {marked, factors_.are_weights},
-        {high_.from(at), low_.from(at), weight_.any ? weight_.from(at) : nullptr});
+        x, n, {marked, factors_.are_weights}, {high_.from(at), low_.from(at), factor_.from(at)});
     low_.any |= kinds.rest && outputs_.needs.sum;
     return (!outputs_.needs.squares || multiply_squares(x, n, at)) && !kinds.inexact;
   }
@@ -231,7 +230,7 @@ class WeightedReducer final : public AxisReducer {
     double* const error = square_[3].from(at);
     const ProductKinds squares =
         kernels_.products(finite_.data(), finite_.data(), n, square, error);
-    const double* const weights = weight_.from(at);
+    const double* const weights = factor_.from(at);
     const ProductKinds kinds =
         kernels_.products(square, weights, n, square_[0].from(at), square_[1].from(at));
     std::copy_n(error, n, rest_.resize(n));
@@ -246,7 +245,7 @@ class WeightedReducer final : public AxisReducer {
   /// Calls take(terms) for all terms that are to be added.
   template <class Take>
   void add(const Take& take) {
-    for (Terms* terms : {&high_, &low_, &weight_})
+    for (Terms* terms : {&high_, &low_, &factor_})
       if (terms->any) take(*terms);
     for (Terms& terms : square_)
       if (terms.any) take(terms);
@@ -256,7 +255,7 @@ class WeightedReducer final : public AxisReducer {
   void mend(const Widened* x, std::uint64_t n, std::uint64_t place) {
     for (std::uint64_t i = 0; i < n; ++i) {
       const auto value = static_cast<double>(x[i]);
-      const double factor = factor_[i];
+      const double factor = factor_.values[i];
       if (is_left_out_mark(high_.values[i]) || !std::isfinite(value) || !std::isfinite(factor))
         continue;
       const std::uint64_t output = (place + i) % outputs_.products.outputs();
@@ -293,12 +292,11 @@ class WeightedReducer final : public AxisReducer {
   ProductOutputs outputs_;
   PooledReducer pools_;
   PaddedDoubles x_;
-  PaddedDoubles factor_;
   PaddedDoubles finite_;
   PaddedDoubles rest_;
   Terms high_;
   Terms low_;
-  Terms weight_;
+  Terms factor_;
   std::deque<Terms> square_;
   std::vector<std::pair<std::uint64_t, Value>> wide_;
 };
