@@ -161,13 +161,14 @@ class ChunkSource::Reader::Implementation {
   std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
                                     std::span<std::byte> staging) {
     source_.require_fitting(run.count, staging.size(), compressed_);
-    const bool same_memory = staging.data() == std::exchange(decoded_to_, nullptr);
+    const std::span<std::byte> before = std::exchange(decoded_to_, {});
+    const bool same_memory = staging.data() == before.data() && staging.size() == before.size();
     if (same_memory) before_ = staged_;
     list_wanted(grid, run);
     if (decoding_) {
       if (same_memory) keep_decoded();
       read_and_decode(staging);
-      decoded_to_ = staging.data();
+      decoded_to_ = staging;
     } else {
       read_into(staging);
     }
@@ -175,7 +176,7 @@ class ChunkSource::Reader::Implementation {
   }
 
   void read_one(std::uint64_t number, std::span<std::byte> out) {
-    decoded_to_ = nullptr;
+    decoded_to_ = {};
     kept_.clear();
     const StoredChunk& chunk = source_.chunk(number);
     staged_ = {{number, 0, ChunkEncoding::unwritten}};
@@ -320,7 +321,7 @@ class ChunkSource::Reader::Implementation {
   std::vector<StagedChunk> staged_;
   std::vector<StagedChunk> before_;  ///< of the call before
   std::vector<std::uint64_t> kept_;  ///< the first bytes of those of its chunks that stay
-  std::byte* decoded_to_ = nullptr;  ///< where staged_ is, if it is decoded there
+  std::span<std::byte> decoded_to_;  ///< where staged_ is, if it is decoded there
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;

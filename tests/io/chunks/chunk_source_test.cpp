@@ -291,6 +291,39 @@ TEST_F(ChunkSourceTest, ThreadsReadTheirPartsAtOnce) {
   EXPECT_EQ(all, std::vector<std::int32_t>(expected.begin() + 1000, expected.begin() + 3000));
 }
 
+TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
+  make({.shape = {4000}, .chunk = {100}, .filters = all_filters});
+  const DatasetInfo described = info();
+  const ChunkSource source(described, {0, 40});
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry);
+  std::vector<std::byte> staging(source.staging_bytes(6));
+  std::vector<std::byte> elsewhere(staging.size());
+  const auto expected = numbered(4000);
+  struct Call {
+    ChunkRun run;
+    std::uint64_t decoded;  ///< chunks
+    bool elsewhere = false;
+  };
+  const Call calls[] = {
+      {{0, 4}, 4},       {{2, 6}, 4}, {{3, 2}, 0},  {{1, 6}, 4}, {{4, 5}, 2},
+      {{4, 5}, 5, true}, {{4, 5}, 5}, {{38, 2}, 2}, {{34, 6}, 4}};  // clang-format off
+  std::uint64_t decoded = 0;
+  for (const Call& call : calls) {
+    std::vector<std::byte>& memory = call.elsewhere ? elsewhere : staging;
+    std::vector<std::int32_t> found;
+    for (const StagedChunk& each : reader.read(call.run, memory)) {
+      const auto values = integers(chunk_elements(each, memory, described, 100));
+      found.insert(found.end(), values.begin(), values.end());
+    }
+    const auto first = expected.begin() + static_cast<std::ptrdiff_t>(100 * call.run.first);
+    EXPECT_EQ(found, std::vector<std::int32_t>(
+                         first, first + static_cast<std::ptrdiff_t>(100 * call.run.count)));
+    decoded += call.decoded;
+    EXPECT_EQ(reader.timings()[1].bytes, 400 * decoded) << call.run.first;
+  }
+}
+
 TEST_F(ChunkSourceTest, TimingsCountStoredAndDecodedBytes) {
   make({.shape = {4000}, .chunk = {100}, .filters = all_filters});
   const ChunkSource source(info(), {0, 40});
