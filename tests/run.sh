@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Sets the machine up, builds warpfold and passes its tests: tests/run.sh
+# Sets the machine up, builds warpfold and passes its tests: tests/run.sh [--quick]
+#
+# --quick                      builds without sanitizers and passes a part of the tests, in two minutes
 #
 # WARPFOLD_CUDA_ARCHITECTURES  GPU architectures to compile for ("70;90"); default: those of the
 #                              GPUs here, 90 where there is none
@@ -8,21 +10,27 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source jobs/setup.sh
 
+quick=
+if [[ ${1:-} == --quick ]]; then quick=quick; fi
+
 require "${build_needs[@]}" "${test_needs[@]}"
 want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
 find_cuda
 find_python
 prepare_mpi
-fetch_cuda12 build/test/cuda12
+[[ $quick ]] || fetch_cuda12 build/test/cuda12
 
 common_options=(-DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$python")")
 
-say "== addresses, undefined behaviour and parallel HDF5 =="
-tests/sanitize_host.sh address build/test-sanitize -DHDF5_PREFER_PARALLEL=ON \
-  "-DPython3_EXECUTABLE=$(command -v "$python")"
+if [[ ! $quick ]]; then
+  say "== addresses, undefined behaviour and parallel HDF5 =="
+  tests/sanitize_host.sh address build/test-sanitize -DHDF5_PREFER_PARALLEL=ON \
+    "-DPython3_EXECUTABLE=$(command -v "$python")"
+fi
 
-say "== all tests =="
+say "== ${quick:-all} tests =="
 configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}"
 # Tests wait for mpirun and the disk half of their time: four at a time fill two cores.
 # shellcheck disable=SC2086
-ctest --test-dir build/test --output-on-failure --no-tests=error -j 4 ${CTEST_OPTIONS:-}
+ctest --test-dir build/test --output-on-failure --no-tests=error -j 4 ${quick:+-L $quick} \
+  ${CTEST_OPTIONS:-}

@@ -22,6 +22,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="no GPU here"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def orderly_end_of_servers():
+    yield
+    support.end_servers()
+
+
 @pytest.fixture
 def folder(tmp_path):
     """An empty folder, removed afterwards as datasets are large."""

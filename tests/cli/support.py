@@ -30,6 +30,10 @@ def _environment():
         OMPI_MCA_hwloc_base_binding_policy="none",
         OMPI_MCA_btl_vader_single_copy_mechanism="none",
         OMPI_MCA_mpi_yield_when_idle="1",
+        # A quarter of what it takes to start ranks: looking for networks and X servers.
+        OMPI_MCA_pml="ob1",
+        OMPI_MCA_btl="self,vader,tcp",
+        HWLOC_PLUGINS_PATH="/none",
     )
     return settings
 
@@ -140,9 +144,26 @@ def attempt(*arguments, timeout=120, **options):
     return Outcome(process.returncode, stdout, stderr)
 
 
+@functools.cache
+def servers():
+    """Ranks that stay for the runs to come, as starting them takes most of a run; None where they
+    are not built."""
+    import command_servers
+
+    return command_servers.Servers() if command_servers.server_program().exists() else None
+
+
+def end_servers():
+    if servers():
+        servers().end()
+
+
 def run(*arguments, **options):
-    """Runs the program, which must succeed."""
-    outcome = attempt(*arguments, **options)
+    """Runs the program, which must succeed. Several ranks of the cpu backend are those of servers(),
+    whatever may fail and all else is a process of its own."""
+    stay = options.get("ranks") and options.get("backend", BACKEND) == "cpu" and servers()
+    attempted = servers().attempt if stay and not options.keys() & {"cwd", "prefix"} else attempt
+    outcome = attempted(*arguments, **options)
     assert outcome.code == 0, f"{arguments} exits with {outcome.code}: {outcome.stderr}"
     return outcome
 
@@ -162,6 +183,8 @@ def scan(path, output, dataset="values", *arguments, **options):
 def fail(*arguments, code, mentions=(), **options):
     """Runs the program, which must end with exit code `code` and one line of explanation."""
     options.setdefault("timeout", 60)
+    # The launcher need not wait a second for ranks to end: they have met in MPI_Finalize.
+    options.setdefault("prefix", ["env", "OMPI_MCA_odls_base_sigkill_timeout=0"])
     outcome = attempt(*arguments, **options)
     context = f"{arguments}: exit {outcome.code}, stderr:\n{outcome.stderr}"
     assert outcome.code == code, context

@@ -91,7 +91,7 @@ DatasetHandle open_named(hid_t variable, const std::string& name) {
   std::string group =
       queried_name([&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
                    cannot_read_variable);
-  const ObjectHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
+  const FileHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
   while (!group.empty()) {
     group.erase(group.rfind('/'));
     std::string path = group;

@@ -5,18 +5,14 @@ Starting so many takes most of the time: they are started once, and all commands
 
 import ctypes
 import math
-import sys
 
 import h5py
 import numpy as np
 import pytest
 
+import command_servers
 import samples
 import support
-
-sys.path.insert(0, str(support.ROOT / "tests" / "fuzz"))
-
-import command_servers  # noqa: E402
 
 RANKS = 256
 SHAPE = (1200, 1024)  # more tiles of 4096 elements, of which scans are cut, than ranks

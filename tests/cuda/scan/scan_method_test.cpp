@@ -225,10 +225,19 @@ std::string described(const ScanSpec& spec, Series series, std::size_t size) {
          ", series " + std::to_string(static_cast<int>(series)) + ", size " + std::to_string(size);
 }
 
+/// Where a GPU is emulated, a series is long for one of four outputs, in turns.
+bool is_left_out(std::size_t size, ElementType output, Series series) {
+  if (size <= 2 * tile || !is_emulated()) return false;
+  return (size / (6 * tile) + static_cast<std::size_t>(output) + static_cast<std::size_t>(series)) %
+             std::size(floats) !=
+         0;
+}
+
 TEST_P(CudaFloatScan, PrefixesAreThoseOfTheCpuByteForByte) {
   for (const ElementType output : floats) {
     for (const Series series : all_series) {
       for (const std::size_t size : sizes()) {
+        if (is_left_out(size, output, series)) continue;
         const bool exclusive = size % 2 == 0;
         const ScanSpec spec = sum_of(GetParam(), output, exclusive);
         const auto bytes = bytes_of_series(GetParam(), series, size);
@@ -304,7 +313,7 @@ TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
     for (const ElementType output : floats) {
       const ScanSpec spec = sum_of(GetParam(), output, output == ElementType::f32);
       const auto bytes = visit_element_type(GetParam(), [&](auto element) {
-        return bytes_of(sample<decltype(element)>(kind, 40 * tile + 3, 17));
+        return bytes_of(sample<decltype(element)>(kind, sizes().back(), 17));
       });
       const auto none = Accumulator::empty();
       EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))

@@ -14,6 +14,9 @@ inline std::string missing_gpu() {
   return visible_devices().empty() ? "no device to test on: " + unavailable_reason() : "";
 }
 
+/// Whether the GPU is the host's, at about a million elements a second.
+inline bool is_emulated() { return visible_devices().front().name == "emulated GPU"; }
+
 /// Tests that need a GPU; skipped elsewhere.
 class GpuTest : public ::testing::Test {
  protected:

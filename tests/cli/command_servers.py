@@ -14,19 +14,19 @@ import support
 def server_program():
     """WARPFOLD_COMMAND_SERVER names it; it is built beside the program."""
     beside = pathlib.Path(support.program()).with_name("command_server")
-    path = pathlib.Path(os.environ.get("WARPFOLD_COMMAND_SERVER", beside))
-    if not path.exists():
-        raise RuntimeError(f"there is no {path}: build the target command_server")
-    return str(path)
+    return pathlib.Path(os.environ.get("WARPFOLD_COMMAND_SERVER", beside))
 
 
 class Server:
     """The ranks of one MPI program; without mpirun where `ranks` is 1."""
 
     def __init__(self, ranks, settings=None, preexec_fn=None):
+        program = server_program()
+        if not program.exists():
+            raise RuntimeError(f"there is no {program}: build the target command_server")
         self._messages = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(
-            support.launched(server_program(), ranks=None if ranks == 1 else ranks),
+            support.launched(str(program), ranks=None if ranks == 1 else ranks),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._messages,
