@@ -188,6 +188,10 @@ struct DatasetListing {
   bool damaged = false;     ///< as it can't be opened, a link leads nowhere, say
 };
 
+/// Tells whether a name stands for the datasets of a file that it matches: it has `*`, `?` or `[`,
+/// and no dataset is called so. Throws Error.
+bool is_pattern(const std::string& file, const std::string& name);
+
 /// Lists a file's datasets in the order of their paths, all or those that match a pattern (`*`, `?`
 /// and `[...]` stand for what they do in a shell, and for no slash), also those that cannot be
 /// read, and behind links of all kinds. A dataset with several names is listed by one of them: a
