@@ -166,7 +166,7 @@ class WeightedReducer final : public AxisReducer {
       }
       return;
     }
-    std::fill_n(x, n, no_factor);
+    std::fill_n(x, n, left_out_mark<double>);
     values_.for_each_counted(elements, first, n, indices, [&](Value value, std::uint64_t i) {
       const double wide = widened(value);
       if constexpr (may_be_wide) {
@@ -222,7 +222,7 @@ class WeightedReducer final : public AxisReducer {
                                                  high_.values.resize(n), low_.values.resize(n));
     low_.any = kinds.rest;
     const bool inexact_squares = needs_.squares && !multiply_squares(n);
-    for (const std::uint64_t i : left_out_) high_.values[i] = no_factor;
+    for (const std::uint64_t i : left_out_) high_.values[i] = left_out_mark<double>;
     return {kinds.inexact || inexact_squares, kinds.rest};
   }
 
