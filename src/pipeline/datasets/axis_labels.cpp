@@ -18,6 +18,7 @@
 #include "io/dataset/dataset_text.hpp"
 #include "io/dataset/dimensions.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -135,13 +136,14 @@ std::size_t stored_number(const Selection& selection, int dimension) {
 
 std::string coordinate_of(std::size_t dimension, const std::string& by,
                           const io::DatasetInfo& info) {
-  const auto names = io::read_dimension_names(info.file, info.name)[dimension];
-  if (names.empty() || names.front().coordinate.empty())
+  const std::string coordinate =
+      named_dimension(static_cast<std::int64_t>(dimension), info).coordinate;
+  if (coordinate.empty())
     throw usage_error("can't group by " + by,
                       "dimension " + std::to_string(dimension) + " of '" + info.name +
                           "' has no coordinate that would tell times",
                       "Choose an axis of times, or name a dataset of labels: './" + by + "'.");
-  return names.front().coordinate;
+  return coordinate;
 }
 
 /// Reads the labels of all selected indices along a dimension.

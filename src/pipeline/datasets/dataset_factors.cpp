@@ -69,17 +69,9 @@ Opened along_dimension(io::Dataset line, const io::DatasetInfo& info, std::size_
 }
 
 Opened open_coordinate_of(const std::string& name, const io::DatasetInfo& info) {
-  const std::size_t dimension = stored_dimension(Axis(name), info);
-  const std::vector<io::DimensionName> names =
-      io::read_dimension_names(info.file, info.name)[dimension];
-  for (const io::DimensionName& each : names) {
-    if (each.coordinate.empty()) continue;
-    io::Dataset line = open_coordinate(info, dimension, each.coordinate);
-    line.take_as_unsigned();
-    if (line.info().stored_shape.size() == 1 &&
-        line.info().elements == info.stored_shape[dimension])
-      return along_dimension(std::move(line), info, dimension);
-  }
+  const auto [dimension, coordinate] = named_dimension(Axis(name), info);
+  if (auto line = open_coordinate(info, dimension, coordinate))
+    return along_dimension(std::move(*line), info, dimension);
   throw usage_error("bad `weights` '" + std::string(cosine) + name + "'",
                     "dimension '" + name + "' has no coordinate for each index",
                     "Name a dimension with coordinates in degrees, or a dataset of weights.");
