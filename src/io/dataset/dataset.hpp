@@ -157,7 +157,10 @@ class Dataset {
   std::span<std::byte> fetch(const Hyperslab& box, std::span<std::byte> buffer);
 
   /// Throws an Error if the file was written to or replaced since it was opened.
-  void require_unchanged() const;
+  void require_unchanged() const { make_require_unchanged()(); }
+
+  /// Returns what does so, also once the dataset is closed.
+  std::function<void()> make_require_unchanged() const;
 
  private:
   class Implementation;

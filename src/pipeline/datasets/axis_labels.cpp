@@ -47,7 +47,6 @@ struct Labels {
   std::string name;
   ElementType type = ElementType::i64;
   std::vector<std::optional<Key>> keys = {};
-  std::vector<std::string> files = {};
   bool are_seasons = false;  ///< numbers in `seasons`
 };
 
@@ -91,15 +90,15 @@ std::optional<CalendarTime> time_of(const TimeUnits& units, Value value) {
   }
 }
 
-void add_times(const std::string& file, const std::string& name, const std::string& part,
-               Labels& labels) {
-  io::Dataset times = open_line(file, name);
-  const io::DatasetText text = io::read_dataset_text(file, name);
-  const std::string problem = "can't tell the " + part + " of '" + name + "' in '" + file + "'";
+void add_times(io::Dataset times, const std::string& part, Labels& labels) {
+  const io::DatasetInfo& info = times.info();
+  const io::DatasetText text = io::read_dataset_text(info.file, info.name);
+  const std::string problem =
+      "can't tell the " + part + " of '" + info.name + "' in '" + info.file + "'";
   const TimeUnits units(text.units.value_or(""), text.calendar.value_or("standard"), problem);
   const auto part_of =
       std::ranges::find(parts_of_time, part, [](const auto& each) { return each.first; })->second;
-  for_each_value(times, interpret(times.info(), {}).decoding, [&](auto value, bool counts) {
+  for_each_value(times, interpret(info, {}).decoding, [&](auto value, bool counts) {
     if (!counts || widened(value) != widened(value)) return labels.keys.push_back(std::nullopt);
     const auto time = time_of(units, value);
     if (!time)
@@ -109,15 +108,15 @@ void add_times(const std::string& file, const std::string& name, const std::stri
   });
 }
 
-void add_integers(const std::string& file, const std::string& name, Labels& labels) {
-  io::Dataset integers = open_line(file, name);
-  const Decoding decoding = interpret(integers.info(), {}).decoding;
-  const ElementType type = decoding.value_type(integers.info().format.type);
+void add_integers(io::Dataset integers, Labels& labels) {
+  const io::DatasetInfo& info = integers.info();
+  const Decoding decoding = interpret(info, {}).decoding;
+  const ElementType type = decoding.value_type(info.format.type);
   if (!is_integer(type))
-    throw usage_error("`by` '" + name + "' has no integers",
+    throw usage_error("`by` '" + info.name + "' has no integers",
                       "it is of type " + std::string(name_of(type)), "Name a dataset of integers.");
   if (!labels.keys.empty() && type != labels.type)
-    throw usage_error("`by` '" + name + "' has another type in '" + file + "'", "",
+    throw usage_error("`by` '" + info.name + "' has another type in '" + info.file + "'", "",
                       "Make it the same in all files.");
   labels.type = type;
   for_each_value(integers, decoding, [&](auto value, bool counts) {
@@ -147,7 +146,8 @@ std::string coordinate_of(std::size_t dimension, const std::string& by,
 }
 
 /// Reads the labels of all selected indices along a dimension.
-Labels read_labels(const std::string& by, int dimension, const io::DatasetInfo& info) {
+Labels read_labels(const std::string& by, int dimension, DatasetView& view) {
+  const io::DatasetInfo& info = view.info();
   const Selection selection = io::selection_of(info);
   const std::size_t stored = stored_number(selection, dimension);
   const bool several = !info.files.empty() && stored == info.concatenated_along;
@@ -156,12 +156,13 @@ Labels read_labels(const std::string& by, int dimension, const io::DatasetInfo& 
   Labels labels{by.substr(by.find_last_of("/:") + 1)};
   labels.are_seasons = by == "season";
   const std::string name = times ? coordinate_of(stored, by, info) : dataset;
-  if (by.find("::") != std::string::npos)
-    labels.files = {file};
-  else
-    labels.files = several ? info.files : std::vector{times ? info.stored_file : info.file};
-  for (const std::string& each : labels.files)
-    times ? add_times(each, name, by, labels) : add_integers(each, name, labels);
+  std::vector<std::string> files{times ? info.stored_file : file};
+  if (several && by.find("::") == std::string::npos) files = info.files;
+  for (const std::string& each : files) {
+    io::Dataset line = open_line(each, name);
+    view.read_beside(line);
+    times ? add_times(std::move(line), by, labels) : add_integers(std::move(line), labels);
+  }
   const std::uint64_t extent = info.stored_shape[stored];
   if (labels.keys.size() != extent)
     throw usage_error("can't group by '" + name + "'",
@@ -203,19 +204,21 @@ bool is_part_of_time(const std::string& by) {
   return std::ranges::any_of(parts_of_time, [&](const auto& each) { return each.first == by; });
 }
 
-LabelledGroups group_by(const std::string& by, int dimension, const io::DatasetInfo& info,
+LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
                         const mpi::Communicator& communicator) {
   LabelledGroups labelled;
   std::vector<std::uint64_t> words;
+  Labels labels;
+  while_unchanged(view, communicator, [&] {
+    run_on_root(communicator, [&] { labels = read_labels(by, dimension, view); });
+  });
   run_on_root(communicator, [&] {
-    const Labels labels = read_labels(by, dimension, info);
     std::vector<Key> keys;
     for (const auto& key : labels.keys)
       if (key) keys.push_back(*key);
     std::ranges::sort(keys);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     labelled.dimension = dimension_of(labels, keys);
-    labelled.files = labels.files;
     words.push_back(keys.size());
     for (const auto& key : labels.keys)
       words.push_back(

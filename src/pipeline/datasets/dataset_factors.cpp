@@ -149,7 +149,7 @@ std::string option_of_factors(const ReduceOptions& options) {
   return options.weights.empty() ? "times" : "weights";
 }
 
-DatasetFactors::DatasetFactors(const ReduceOptions& options, const DatasetView& view, Run& run)
+DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, Run& run)
     : are_weights_(!options.weights.empty()) {
   const mpi::Communicator& communicator = run.communicator;
   const auto open = [&] {
@@ -157,15 +157,18 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, const DatasetView& 
     stride_ = opened.stride;
     return std::move(opened.dataset);
   };
-  dataset_.emplace(open_everywhere(open, communicator));
+  io::Dataset dataset = open_everywhere(open, communicator);
+  view.read_beside(dataset);
   stride_ = mpi::broadcast(stride_, communicator);
-  const io::DatasetInfo& info = dataset_->info();
+  const io::DatasetInfo& info = dataset.info();
   run_on_all(communicator, [&] { require_space(info, option_of_factors(options)); });
   Interpretation values;
   interpret_everywhere(values, info, {}, communicator);
   std::vector<std::uint64_t> words(info.elements);
-  read_into(words, *dataset_, run, [&](const cpu::Kernels& kernels) {
-    return FactorSetter(kernels, info.format, values.decoding, words);
+  while_unchanged(view, communicator, [&] {
+    read_into(words, dataset, run, [&](const cpu::Kernels& kernels) {
+      return FactorSetter(kernels, info.format, values.decoding, words);
+    });
   });
   for (const std::uint64_t word : words) values_.push_back(std::bit_cast<double>(word ^ mark_bits));
   if (are_weights_ && text_of(options).starts_with(cosine))

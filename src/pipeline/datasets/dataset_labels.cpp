@@ -21,10 +21,11 @@ io::Dataset open_beside(const std::string& name, const io::DatasetInfo& labelled
 
 }  // namespace
 
-DatasetLabels open_labels(const std::string& name, const DatasetView& view, Run& run) {
+DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   io::Dataset dataset =
       open_everywhere([&] { return open_beside(name, view.info()); }, communicator);
+  view.read_beside(dataset);
   Interpretation integers;
   interpret_everywhere(integers, dataset.info(), {}, communicator);
   DatasetLabels labels{std::move(dataset), integers.decoding};

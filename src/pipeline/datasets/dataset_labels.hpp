@@ -18,9 +18,9 @@ struct DatasetLabels {
   ElementType type() const { return decoding.value_type(dataset.info().format.type); }
 };
 
-/// Opens the labels of that name, DATASET or FILE::DATASET, of what a view selects, on every rank.
-/// Collective; throws the same Error on every rank, a usage Error where the shape does not fit or
-/// they are no integers.
-DatasetLabels open_labels(const std::string& name, const DatasetView& view, Run& run);
+/// Opens the labels of that name, DATASET or FILE::DATASET, of what a view selects, on every rank,
+/// to be read beside it. Collective; throws the same Error on every rank, a usage Error where the
+/// shape does not fit or they are no integers.
+DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
 
 }  // namespace warpfold::pipeline

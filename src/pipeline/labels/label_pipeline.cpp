@@ -200,7 +200,6 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
     append(stages, {combining.timing()});
     result = std::move(job->totals);
   });
-  run_on_all(communicator, [&] { labels.dataset.require_unchanged(); });
   return std::move(*result);
 }
 

@@ -89,8 +89,7 @@ LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run)
       std::ranges::any_of(work.options.statistics, is_extremum))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {});
-  work.file.inputs.merge(work.view.mask_files());
-  work.file.inputs.merge(io::input_files(work.labels.dataset.info()));
+  work.file.inputs.merge(work.view.files_beside);
   for (io::CarriedDimension& dimension : work.file.dimensions)
     dimension.fate = io::CarriedDimension::Fate::merged;
   run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });
