@@ -25,8 +25,9 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// A thread hands over what it has of so many labels, so that its memory stays within bounds.
-constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 18;
+/// A thread hands over what it has of so many labels, so that its memory stays within bounds: some
+/// 300 MB. To hand over costs more than to reduce as many elements.
+constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 20;
 
 const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
 
