@@ -42,13 +42,13 @@ struct ReduceOptions {
   std::string empty = "auto";
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
-  /// Reduce the elements of each label apart: a dataset of integers, named as ViewOptions::mask is,
-  /// of the dataset's shape or of that of its last dimensions. Elements that its `_FillValue` and
-  /// the like stand for have no label. Results are datasets where `output` has a path, otherwise
-  /// ReduceResult::labels; not with quantiles. With `axes`, the dataset has an integer for each
-  /// index along the first of these, and outputs have a dimension of the labels in its place; or it
-  /// is what the times of its coordinate are told apart by, as CF's units and calendars have it:
-  /// "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
+  /// Reduce the elements of each label apart: a dataset of integers or texts, named as
+  /// ViewOptions::mask is, of the dataset's shape or of that of its last dimensions. Elements that
+  /// its `_FillValue` and the like stand for have no label. Results are datasets where `output` has
+  /// a path, otherwise ReduceResult::labels; not with quantiles. With `axes`, the dataset has a
+  /// label for each index along the first of these, and outputs have a dimension of the labels in
+  /// its place; or it is what the times of its coordinate are told apart by, as CF's units and
+  /// calendars have it: "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
   /// "FILE::DATASET" of the dataset's shape, of that of its last dimensions, or of one dimension by
@@ -72,7 +72,8 @@ struct AxisOutput {
 
 /// The statistics of the elements that have a label.
 struct LabelSummary {
-  Value label;
+  Value label;       ///< an integer; of texts their number
+  std::string text;  ///< of labels that are texts
   Summary summary;
 };
 

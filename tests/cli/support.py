@@ -285,11 +285,14 @@ def read(path, name, dataset="values"):
 
 
 def stored_bytes(path):
-    """The bytes of every dataset's elements, by name."""
+    """The bytes of every dataset's elements, by name; texts of variable length as they are."""
     datasets = {}
 
     def keep(name, item):
         if not isinstance(item, h5py.Dataset):
+            return
+        if item.dtype.kind == "O":
+            datasets[name] = item[...].tolist()
             return
         raw = np.empty(item.shape if item.size else 0, item.dtype)
         if item.size:

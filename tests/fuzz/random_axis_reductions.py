@@ -185,8 +185,8 @@ def axis_reduction(dataset, view, random):
 
 
 def _labels(dataset, random):
-    """Integers in the shape of the dataset's last dimensions, and which of them are labels; in a
-    file of their own."""
+    """Integers in the shape of the dataset's last dimensions, in a file of their own, there perhaps
+    as texts."""
     shape = dataset.values.shape
     first = int(random.integers(len(shape) + 1)) if chance(random, 0.5) else 0
     leading = (1,) * int(random.integers(first + 1))
@@ -203,8 +203,20 @@ def _labels(dataset, random):
     if labels.size and labels.ndim and chance(random, 0.5):
         chunks = tuple(int(random.integers(1, extent + 1)) for extent in labels.shape)
         storage = {"chunks": chunks, "compression": "gzip"}
-    path = support.write(dataset.path.with_name("labels.h5"), labels, kind, "label", **storage)
-    return path, kind, labels
+    path = dataset.path.with_name("labels.h5")
+    if chance(random, 0.8):
+        support.write(path, labels, kind, "label", **storage)
+        return path, kind, labels
+    with h5py.File(path, "w") as file:
+        texts, dtype = labels.astype("S24"), None
+        if chance(random, 0.5):
+            texts, dtype = labels.astype(str).astype(object), h5py.string_dtype()
+        file.create_dataset("label", data=texts, dtype=dtype, **storage)
+    return path, "text", labels
+
+
+def _in_order(labels, kind):
+    return sorted(labels, key=str if kind == "text" else None)
 
 
 def label_command(dataset, view, random):
@@ -228,9 +240,10 @@ def label_command(dataset, view, random):
 
     def check(outcome):
         entries = outcome.report["results"]
-        found = {support.number(entry["label"]): entry for entry in entries}
-        if list(found) != sorted(expected):
-            return f"labels {list(found)}, expected {sorted(expected)}"
+        as_told = int if kind == "text" else support.number
+        found = {as_told(entry["label"]): entry for entry in entries}
+        if list(found) != _in_order(expected, kind):
+            return f"labels {list(found)}, expected {_in_order(expected, kind)}"
         wrong = {}
         for label, results in expected.items():
             numbers = {key: support.number(value) for key, value in found[label].items()}
@@ -244,7 +257,7 @@ def label_command(dataset, view, random):
 def _into_a_file(words, dataset, view, kind, labels, options):
     """The counts of elements, beside their labels."""
     output = dataset.path.with_name("out.h5")
-    every = np.unique(labels)
+    every = _in_order(np.unique(labels).tolist(), kind)
     counts = []
     for label in every:
         places = np.flatnonzero(view.kept & (labels == label))
@@ -252,7 +265,14 @@ def _into_a_file(words, dataset, view, kind, labels, options):
         counts.append(truth.statistics(values, places, **options)["count"])
 
     def check(outcome):
-        problem = compare_arrays(stored_numbers(output, "label", kind), every)
+        if kind == "text":
+            with h5py.File(output, "r") as file:
+                stored = file["label"].asstr()[...].tolist() if every else []
+            problem = None if stored == list(map(str, every)) else f"labels {stored}"
+        else:
+            problem = compare_arrays(
+                stored_numbers(output, "label", kind), np.array(every, labels.dtype)
+            )
         return problem or compare_arrays(
             stored_numbers(output, "count", "u64"), np.array(counts, "u8")
         )

@@ -16,6 +16,7 @@ from random_histograms import histogram_command
 from random_scans import scan_command
 from random_several import several_command
 import truth
+from random_unpacking import netCDF4, unpacking_command
 from reference import STATISTICS
 
 
@@ -133,7 +134,7 @@ KINDS = {
     "histogram": (histogram_command, 0.1),
     "several": (several_command, 0.06),
     "info": (info_command, 0.04),
-}
+} | ({"unpacking": (unpacking_command, 0.05)} if netCDF4 else {})
 
 
 def random_command(dataset, random, kinds, views):

@@ -16,7 +16,7 @@ MOST_ELEMENTS = 300_000
 MOST_CHUNKS = 1500
 MOST_DIMENSIONS = 32  # of HDF5
 MOST_COMPACT_BYTES = 60_000
-NAMES = ("values", "group/deep er/values", "Größe", "a:b", "a.b")
+NAMES = ("values", "group/deep er/values", "Größe", "a:b", "a.b", "b[x]*", "c,d", "[e]")
 LIBRARY_VERSIONS = ("earliest", ("earliest", "v110"), ("v108", "v110"), ("v110", "v110"))
 CPU_FILTERS = ("lz4", "zstd", "bitshuffle", "bitshuffle lz4", "bitshuffle zstd")
 

@@ -1,6 +1,7 @@
 """Random commands over several datasets of a file, and one dataset in several files or in a table."""
 
 import fnmatch
+import glob
 
 import h5py
 import numpy as np
@@ -32,7 +33,7 @@ def _chosen(dataset, random):
         return ["--all"], list(members.values()), list(dataset.unreadable)
     if kind == "names" or not dataset.others:
         names = random.permutation(list(members))[: random.integers(1, len(members) + 1)].tolist()
-        pattern = dataset.name[:-1] + "?"
+        pattern = glob.escape(dataset.name[:-1]) + "?"
         return [*names, pattern], [members[name] for name in {*names, dataset.name}], []
     pattern = str(random.choice(["more/*", "more/[fs]*", "*/*"]))
     read = [each for name, each in members.items() if _matches(name, pattern)]

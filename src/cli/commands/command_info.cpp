@@ -107,7 +107,7 @@ class InfoCommand : public Command {
                           {arguments_.file, described(), "", view_.files, {view_.mask}});
     if (listing)
       list(session, outputs);
-    else if (arguments_.several())
+    else if (arguments_.several)
       describe_several(session, outputs);
     else
       describe_one(session, outputs);

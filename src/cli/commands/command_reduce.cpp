@@ -145,8 +145,8 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
           options_.quantile_method = parse_choice("--quantile-method", text, quantile_methods);
         });
     add("--by", "[FILE::]DATASET|PART",
-        "Reduce the elements of each label apart: this dataset has integers, and the shape of the "
-        "dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to numbers. "
+        "Reduce the elements of each label apart: this dataset has integers or texts, and the shape "
+        "of the dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to numbers. "
         "With --axis: the indices along the first of these that have one label, or whose times "
         "have the same year, season, month, day, dayofyear or hour",
         [this](const std::string& text) {
@@ -253,8 +253,9 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     const std::vector<std::string> names = statistics_asked_for();
     table.front().insert(table.front().end(), names.begin(), names.end());
     const std::size_t shown = std::min(shown_labels, result.labels.size());
-    for (const auto& [label, summary] : std::span(result.labels).first(shown)) {
-      std::vector<std::string>& row = table.emplace_back(std::vector{to_text(label)});
+    for (const auto& [label, text, summary] : std::span(result.labels).first(shown)) {
+      std::vector<std::string>& row =
+          table.emplace_back(std::vector{text.empty() ? to_text(label) : text});
       for (const auto& [statistic, value] : summary)
         row.push_back(result_text(statistic, value, result.shape));
     }
@@ -266,10 +267,11 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
 
   Rows rows(const ReduceResult& result) const override {
     Rows rows;
-    for (const auto& [label, summary] : result.labels)
+    for (const auto& [label, text, summary] : result.labels)
       for (const auto& [statistic, value] : summary)
-        rows.emplace_back(fmt::format("{}[{}]", name_of(statistic), to_text(label)),
-                          to_text(value, ""));
+        rows.emplace_back(
+            fmt::format("{}[{}]", name_of(statistic), text.empty() ? to_text(label) : text),
+            to_text(value, ""));
     for (const auto& [statistic, value] : result.summary)
       rows.emplace_back(name_of(statistic), to_text(value, ""));
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
@@ -321,8 +323,8 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
       return members;
     }
     Json& entries = members["results"] = Json::array();
-    for (const auto& [label, summary] : result.labels) {
-      Json entry{{"label", json_value(label)}};
+    for (const auto& [label, text, summary] : result.labels) {
+      Json entry{{"label", text.empty() ? json_value(label) : Json(text)}};
       for (const auto& [statistic, value] : summary)
         entry[std::string(name_of(statistic))] = json_value(value);
       entries.push_back(std::move(entry));

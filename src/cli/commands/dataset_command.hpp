@@ -44,7 +44,7 @@ class DatasetCommand : public Command {
           },
           [&](const auto& result) { return make_report(result); });
     };
-    if (arguments_.several())
+    if (arguments_.several)
       use("", arguments_.datasets);
     else
       use(arguments_.dataset(), arguments_.dataset());

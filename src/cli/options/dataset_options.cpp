@@ -5,6 +5,7 @@
 
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
+#include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -24,13 +25,6 @@ void check(const DatasetArguments& arguments) {
 }
 
 }  // namespace
-
-bool DatasetArguments::several() const {
-  // Files that go on in one another are of one dataset, in whose name brackets are letters.
-  const char* const of_patterns = concat ? "*?" : "*?[";
-  return datasets.all || datasets.names.size() != 1 ||
-         dataset().find_first_of(of_patterns) != std::string::npos;
-}
 
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
   command.add_option("FILE", arguments.file, "An HDF5 file")->required()->type_name("");
@@ -52,19 +46,21 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
 void take_files(DatasetArguments& arguments, ViewOptions& view,
                 const mpi::Communicator& communicator) {
   check(arguments);
-  if (!arguments.concat) return;
-  std::vector<std::string>& names = arguments.datasets.names;
-  std::vector<std::string> files{arguments.file};
-  if (!names.empty()) {
-    files.insert(files.end(), names.begin(), names.end() - 1);
-    names.erase(names.begin(), names.end() - 1);
+  if (arguments.concat) {
+    std::vector<std::string>& names = arguments.datasets.names;
+    std::vector<std::string> files{arguments.file};
+    if (!names.empty()) {
+      files.insert(files.end(), names.begin(), names.end() - 1);
+      names.erase(names.begin(), names.end() - 1);
+    }
+    view.concat = *arguments.concat;
+    view.files = pipeline::matching_files(files, communicator);
+    arguments.file = view.files.front();
   }
-  if (arguments.several())
+  arguments.several = !pipeline::is_one_dataset(arguments.file, arguments.datasets, communicator);
+  if (arguments.concat && arguments.several)
     throw usage_error("--concat takes one dataset", "several are asked for",
                       "Name files, and the dataset behind them.");
-  view.concat = *arguments.concat;
-  view.files = pipeline::matching_files(files, communicator);
-  arguments.file = view.files.front();
 }
 
 void add_view_options(CLI::App& command, ViewOptions& options) {

@@ -21,9 +21,9 @@ struct DatasetArguments {
   DatasetChoice datasets;
   std::optional<Axis> concat;  ///< the dimension of --concat, with which FILE DATASET... are files
 
-  /// Tells whether they may stand for other than the one dataset that has their name: their report
-  /// is one of several datasets then.
-  bool several() const;
+  /// Whether they stand for other than the one dataset that has their name, as take_files() finds:
+  /// their report is one of several datasets then.
+  bool several = false;
 
   const std::string& dataset() const { return datasets.names.front(); }
 };
@@ -31,9 +31,9 @@ struct DatasetArguments {
 /// Adds FILE DATASET..., --all and --concat.
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments);
 
-/// Has the view, with --concat, take the files that all names but the last stand for. Collective;
-/// throws the same Error on every rank, a usage Error where no dataset is named, or some are and
-/// all are asked for, too.
+/// Has the view, with --concat, take the files that all names but the last stand for, and looks
+/// whether several datasets are asked for. Collective; throws the same Error on every rank, a usage
+/// Error where no dataset is named, or some are and all are asked for, too.
 void take_files(DatasetArguments& arguments, ViewOptions& view,
                 const mpi::Communicator& communicator);
 

@@ -1,17 +1,11 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <limits>
 
 namespace warpfold {
 
-/// In place of the factor of an element that is left out: a NaN that is not the canonical one.
-inline const double no_factor = std::bit_cast<double>(
-    std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()) + 1);
-
 /// Factors of elements by their flat indices: the element at index i is multiplied by number
-/// i / stride % period of the values, or left out where that is no_factor. The values are
+/// i / stride % period of the values, or left out where that is the left_out_mark. The values are
 /// another's.
 struct Factors {
   const double* values = nullptr;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/values/decoding.hpp"
+#include "core/values/left_out_mark.hpp"
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/chunk_axes.hpp"
@@ -18,16 +19,6 @@
 #include "cpu/chunks/masked_places.hpp"
 
 namespace warpfold::cpu {
-
-/// In place of a float that is left out: a NaN that is not the canonical one.
-template <class T>
-inline const T left_out_mark = std::bit_cast<T>(
-    static_cast<Word<T>>(std::bit_cast<Word<T>>(std::numeric_limits<T>::quiet_NaN()) + 1));
-
-template <class T>
-bool is_left_out_mark(T value) {
-  return std::bit_cast<Word<T>>(value) == std::bit_cast<Word<T>>(left_out_mark<T>);
-}
 
 /// Gives the values of chunks' elements, stored as `Stored`: of type Value, floats of 16 bits
 /// widened.

@@ -252,15 +252,15 @@ struct ProductKinds {
 };
 
 /// How elements are multiplied by factors: those that have the mark of their type are left out, if
-/// any have it, those whose factor is no_factor, and those that weigh nothing.
+/// any have it, those whose factor is the left_out_mark, and those that weigh nothing.
 struct Multiplying {
   bool marked;
   bool by_weights;
 };
 
 /// Arrays that extend to the next multiple of 8 elements: factors, and what elements and factors
-/// make. The products are high + low: no_factor where elements are left out, and no rest of what is
-/// not finite. The factors of those that are left out or NaN become 0.
+/// make. The products are high + low: the left_out_mark where elements are left out, and no rest of
+/// what is not finite. The factors of those that are left out or NaN become 0.
 struct ProductTerms {
   double* high;
   double* low;

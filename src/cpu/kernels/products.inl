@@ -33,7 +33,7 @@ static ProductKinds products(const double* x, const double* y, std::size_t n, do
 }
 
 constexpr std::int64_t nan_bits = 0x7ff8000000000000;
-constexpr std::int64_t no_factor_bits = nan_bits + 1;
+constexpr std::int64_t left_out_bits = nan_bits + 1;
 
 /// The bits of the mark of floats that are left out, widened.
 template <class T>
@@ -50,7 +50,7 @@ static inline void store_unusual(Doubles value, Doubles factor, Multiplying how,
   const Integers bits = bits_of(value);
   const Integers marks = Integers{} - (how.marked ? 1 : 0);
   const Integers weighs = Integers{} - (how.by_weights ? 1 : 0);
-  const Integers left_out = ((bits == mark_bits<T>)&marks) | (bits_of(factor) == no_factor_bits) |
+  const Integers left_out = ((bits == mark_bits<T>)&marks) | (bits_of(factor) == left_out_bits) |
                             ((factor == Doubles{}) & weighs);
   const Doubles product = value * factor;
   const Integers finite = are_finite(value) & are_finite(factor) & ~left_out;
@@ -59,7 +59,7 @@ static inline void store_unusual(Doubles value, Doubles factor, Multiplying how,
   found.rest |= error & magnitude_bits;
   const Integers number = bits_of(product);
   const Integers canonical = product == product ? number : Integers{} + nan_bits;
-  store(high, from_bits(left_out ? Integers{} + no_factor_bits : canonical));
+  store(high, from_bits(left_out ? Integers{} + left_out_bits : canonical));
   store(low, from_bits(error));
   store(factors, from_bits(bits_of(factor) & ~left_out & (value == value)));
 }

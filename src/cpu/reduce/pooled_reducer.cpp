@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "cpu/chunks/chunk_values.hpp"
+#include "core/values/left_out_mark.hpp"
 
 namespace warpfold::cpu {
 namespace {

@@ -1,7 +1,6 @@
 #include "io/dataset/dataset.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -10,8 +9,8 @@
 #include "io/dataset/library_dataset.hpp"
 #include "io/files/byte_reader.hpp"
 #include "io/files/byte_runs.hpp"
+#include "io/files/file_versions.hpp"
 #include "io/files/kept_open.hpp"
-#include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -119,17 +118,8 @@ class Dataset::Implementation {
     return buffer.first(bytes);
   }
 
-  void require_unchanged() const {
-    for (const auto& [path, version] : versions_) {
-      const FileVersion now = version_of(path);
-      if (now == version) continue;
-      const std::string changed = path == info_.stored_file ? "the file" : "'" + path + "'";
-      if (now == FileVersion{})
-        throw Error(problem_, changed + " was removed while it was read", "Restore it.");
-      const std::string how = now.bytes < version.bytes ? " was truncated" : " changed";
-      throw Error(problem_, changed + how + " while it was read",
-                  "Start again once its writer is done.");
-    }
+  std::function<void()> make_require_unchanged() const {
+    return io::make_require_unchanged(problem_, info_.stored_file, versions_);
   }
 
  private:
@@ -309,7 +299,7 @@ class Dataset::Implementation {
 
   std::string problem_;
   /// Versions of the files that are read, by path, from before the elements were looked for.
-  std::map<std::string, FileVersion> versions_;
+  FileVersions versions_;
   std::optional<LibraryDataset> library_;
   DatasetInfo info_;
   std::optional<ByteReader> bytes_;  ///< where elements are read directly
@@ -372,6 +362,8 @@ std::span<std::byte> Dataset::fetch(const Hyperslab& box, std::span<std::byte> b
   return implementation_->fetch(box, buffer);
 }
 
-void Dataset::require_unchanged() const { implementation_->require_unchanged(); }
+std::function<void()> Dataset::make_require_unchanged() const {
+  return implementation_->make_require_unchanged();
+}
 
 }  // namespace warpfold::io

@@ -157,7 +157,10 @@ class Dataset {
   std::span<std::byte> fetch(const Hyperslab& box, std::span<std::byte> buffer);
 
   /// Throws an Error if the file was written to or replaced since it was opened.
-  void require_unchanged() const;
+  void require_unchanged() const { make_require_unchanged()(); }
+
+  /// Returns what does so, also once the dataset is closed.
+  std::function<void()> make_require_unchanged() const;
 
  private:
   class Implementation;
@@ -187,6 +190,10 @@ struct DatasetListing {
   std::string unsupported;  ///< why its elements cannot be read; empty if they can
   bool damaged = false;     ///< as it can't be opened, a link leads nowhere, say
 };
+
+/// Tells whether a name stands for the datasets of a file that it matches: it has `*`, `?` or `[`,
+/// and no dataset is called so. Throws Error.
+bool is_pattern(const std::string& file, const std::string& name);
 
 /// Lists a file's datasets in the order of their paths, all or those that match a pattern (`*`, `?`
 /// and `[...]` stand for what they do in a shell, and for no slash), also those that cannot be

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/dataset/dataset_names.hpp"
+#include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/link_access.hpp"
 #include "warpfold/core/error.hpp"
@@ -93,6 +94,19 @@ ElementsName split_name(hid_t file, const std::string& name) {
   }
   H5Eclear2(H5E_DEFAULT);
   return whole;
+}
+
+bool is_there(hid_t file, const std::string& name) {
+  const auto [path, member] = split_name(file, name);
+  const ObjectHandle object = open_object(file, path);
+  if (!object) {
+    const bool has_link = H5Lexists(file, path.c_str(), make_link_access().get()) > 0;
+    H5Eclear2(H5E_DEFAULT);
+    return has_link;
+  }
+  if (member.empty()) return H5Iget_type(object.get()) == H5I_DATASET;
+  const TypeHandle type(H5Dget_type(object.get()));
+  return static_cast<bool>(compound_member_type(type.get(), member));
 }
 
 std::string cannot_read(const std::string& file, const std::string& name) {

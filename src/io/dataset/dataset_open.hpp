@@ -26,6 +26,10 @@ struct ElementsName {
 /// elements that have most of it, up to a dot. Call within a LibraryScope.
 ElementsName split_name(hid_t file, const std::string& name);
 
+/// Tells whether a dataset, a member of one, or a link that leads nowhere is called `name`. Call
+/// within a LibraryScope.
+bool is_there(hid_t file, const std::string& name);
+
 /// Opens the dataset called `name`, or that of a member. Throws an Error beginning with `problem`
 /// that says which datasets there are instead, or that `name` is a group. `file_path` is for
 /// messages. Call within a LibraryScope.

@@ -95,6 +95,12 @@ std::set<std::string> files_beneath(const std::string& file,
   return files;
 }
 
+bool is_pattern(const std::string& file, const std::string& name) {
+  if (name.find_first_of("*?[") == std::string::npos) return false;
+  const LibraryScope scope;
+  return !is_there(open_for_reading(file).get(), name);
+}
+
 std::vector<DatasetListing> list_datasets(const std::string& file, const std::string& pattern) {
   const LibraryScope scope;
   const FileHandle handle = open_for_reading(file);

@@ -37,10 +37,10 @@ void require_valid_storage(const OutputDataset& spec);
 /// A dimension of outputs that their input does not have, and its coordinate.
 struct OutputDimension {
   std::string name;
-  ElementType type = ElementType::i64;
-  std::vector<std::byte> values;  ///< in native byte order
-  std::size_t text_bytes = 0;     ///< if not 0, values are texts of so many
-  std::size_t place = 0;          ///< among the dimensions of outputs
+  ElementType type = ElementType::i64;      ///< of numbers
+  std::vector<std::uint64_t> numbers = {};  ///< value_bits() of integers
+  std::vector<std::string> texts = {};      ///< in place of numbers, if any
+  std::size_t place = 0;                    ///< among the dimensions of outputs
 };
 
 /// A file of one dataset, or more.

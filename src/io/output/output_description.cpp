@@ -1,7 +1,10 @@
 #include "io/output/output_description.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -60,18 +63,29 @@ OutputSource open_input(const OutputSpec& spec) {
 /// Returns the coordinate's values; texts of variable length, as the netCDF library wants them.
 StoredValues values_of(const OutputDimension& dimension, std::uint64_t extent) {
   SpaceHandle space = make_space({extent}, dimension.name);
-  if (dimension.text_bytes == 0)
-    return {make_type({dimension.type, native_byte_order}), std::move(space), dimension.values};
+  std::vector<std::byte> values;
+  const auto append = [&](const auto& value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    values.insert(values.end(), bytes.begin(), bytes.end());
+  };
+  if (dimension.texts.empty()) {
+    visit_element_type(dimension.type, [&](auto element) {
+      if constexpr (std::is_integral_v<decltype(element)>)
+        for (const std::uint64_t bits : dimension.numbers)
+          append(static_cast<decltype(element)>(bits));
+    });
+    return {make_type({dimension.type, native_byte_order}), std::move(space), std::move(values)};
+  }
   TypeHandle type(require(H5Tcopy(H5T_C_S1), dimension.name));
   require(H5Tset_size(type.get(), H5T_VARIABLE), dimension.name);
-  std::vector<std::byte> texts(extent * sizeof(char*));
-  const auto* first = reinterpret_cast<const char*>(dimension.values.data());
-  for (std::uint64_t i = 0; i < extent; ++i) {
-    // StoredValues gives it back, as HDF5 gives back what it allocates.
-    char* text = strndup(first + i * dimension.text_bytes, dimension.text_bytes);
-    std::memcpy(texts.data() + i * sizeof(text), &text, sizeof(text));
-  }
-  return {std::move(type), std::move(space), std::move(texts)};
+  const auto is_ascii = [](const std::string& text) {
+    return std::ranges::all_of(text, [](char each) { return static_cast<signed char>(each) >= 0; });
+  };
+  if (!std::ranges::all_of(dimension.texts, is_ascii))
+    require(H5Tset_cset(type.get(), H5T_CSET_UTF8), dimension.name);
+  // StoredValues gives them back, as HDF5 gives back what it allocates.
+  for (const std::string& text : dimension.texts) append(strdup(text.c_str()));
+  return {std::move(type), std::move(space), std::move(values)};
 }
 
 /// Adds a dimension to those of outputs, which are of `shape`.

@@ -1,7 +1,6 @@
 #include "pipeline/datasets/axis_labels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -16,9 +15,10 @@
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dataset_text.hpp"
-#include "io/dataset/dimensions.hpp"
+#include "io/dataset/texts.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/interpretation.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -26,7 +26,7 @@ namespace warpfold::pipeline {
 namespace {
 
 /// Sorted, as labels are.
-constexpr std::array<std::string_view, 4> seasons{"DJF", "JJA", "MAM", "SON"};
+const std::vector<std::string> seasons{"DJF", "JJA", "MAM", "SON"};
 
 constexpr std::pair<std::string_view, std::int64_t (*)(const CalendarTime&)> parts_of_time[] = {
     {"year", [](const CalendarTime& time) { return time.year; }},
@@ -46,8 +46,7 @@ struct Labels {
   std::string name;
   ElementType type = ElementType::i64;
   std::vector<std::optional<Key>> keys = {};
-  std::vector<std::string> files = {};
-  bool are_seasons = false;  ///< numbers in `seasons`
+  std::vector<std::string> texts = {};  ///< whose numbers the labels are; none where these are none
 };
 
 /// Calls use(value, counts) for each element of a dataset.
@@ -68,15 +67,19 @@ void for_each_value(io::Dataset& dataset, const Decoding& decoding, const Use& u
   });
 }
 
-/// Opens a dataset that has an element for each index along a dimension, or for some of them.
+/// Requires that a dataset has an element for each index along a dimension, or for some of them.
+void require_line(const io::DatasetInfo& info) {
+  const std::size_t dimensions = info.stored_shape.size();
+  if (dimensions != 1)
+    throw usage_error("can't group by '" + info.name + "'",
+                      "it has " + std::to_string(dimensions) + " dimensions, not one",
+                      "Name a dataset with an element for each index along the first axis.");
+}
+
 io::Dataset open_line(const std::string& file, const std::string& name) {
   io::Dataset line(file, name);
   line.take_as_unsigned();
-  const std::size_t dimensions = line.info().shape.size();
-  if (dimensions != 1)
-    throw usage_error("can't group by '" + name + "'",
-                      "it has " + std::to_string(dimensions) + " dimensions, not one",
-                      "Name a dataset with an element for each index along the first axis.");
+  require_line(line.info());
   return line;
 }
 
@@ -90,15 +93,15 @@ std::optional<CalendarTime> time_of(const TimeUnits& units, Value value) {
   }
 }
 
-void add_times(const std::string& file, const std::string& name, const std::string& part,
-               Labels& labels) {
-  io::Dataset times = open_line(file, name);
-  const io::DatasetText text = io::read_dataset_text(file, name);
-  const std::string problem = "can't tell the " + part + " of '" + name + "' in '" + file + "'";
+void add_times(io::Dataset times, const std::string& part, Labels& labels) {
+  const io::DatasetInfo& info = times.info();
+  const io::DatasetText text = io::read_dataset_text(info.file, info.name);
+  const std::string problem =
+      "can't tell the " + part + " of '" + info.name + "' in '" + info.file + "'";
   const TimeUnits units(text.units.value_or(""), text.calendar.value_or("standard"), problem);
   const auto part_of =
       std::ranges::find(parts_of_time, part, [](const auto& each) { return each.first; })->second;
-  for_each_value(times, interpret(times.info(), {}).decoding, [&](auto value, bool counts) {
+  for_each_value(times, interpret(info, {}).decoding, [&](auto value, bool counts) {
     if (!counts || widened(value) != widened(value)) return labels.keys.push_back(std::nullopt);
     const auto time = time_of(units, value);
     if (!time)
@@ -108,21 +111,50 @@ void add_times(const std::string& file, const std::string& name, const std::stri
   });
 }
 
-void add_integers(const std::string& file, const std::string& name, Labels& labels) {
-  io::Dataset integers = open_line(file, name);
-  const Decoding decoding = interpret(integers.info(), {}).decoding;
-  const ElementType type = decoding.value_type(integers.info().format.type);
+void add_integers(io::Dataset integers, Labels& labels) {
+  const io::DatasetInfo& info = integers.info();
+  const Decoding decoding = interpret(info, {}).decoding;
+  const ElementType type = decoding.value_type(info.format.type);
   if (!is_integer(type))
-    throw usage_error("`by` '" + name + "' has no integers",
-                      "it is of type " + std::string(name_of(type)), "Name a dataset of integers.");
+    throw usage_error("`by` '" + info.name + "' has neither integers nor texts",
+                      "it is of type " + std::string(name_of(type)),
+                      "Name a dataset of integers or texts.");
   if (!labels.keys.empty() && type != labels.type)
-    throw usage_error("`by` '" + name + "' has another type in '" + file + "'", "",
+    throw usage_error("`by` '" + info.name + "' has another type in '" + info.file + "'", "",
                       "Make it the same in all files.");
   labels.type = type;
   for_each_value(integers, decoding, [&](auto value, bool counts) {
     if constexpr (std::is_integral_v<decltype(value)>)
       labels.keys.push_back(counts ? std::optional(ordered_key(value)) : std::nullopt);
   });
+}
+
+/// Reads labels of a dataset of texts in some files; returns false where it has others.
+bool read_texts(const std::vector<std::string>& files, const std::string& name, DatasetView& view,
+                Labels& labels) {
+  std::vector<io::Texts> parts;
+  for (const std::string& file : files) {
+    auto part = io::read_texts(file, name, [](const io::DatasetInfo& info) {
+      require_line(info);
+      return io::selection_of(info);
+    });
+    if (!part) return false;
+    view.files_beside.merge(part->files);
+    view.require_unchanged_beside.push_back(part->require_unchanged);
+    labels.texts.insert(labels.texts.end(), part->there.begin(), part->there.end());
+    parts.push_back(std::move(*part));
+  }
+  std::ranges::sort(labels.texts);
+  labels.texts.erase(std::unique(labels.texts.begin(), labels.texts.end()), labels.texts.end());
+  for (const io::Texts& part : parts) {
+    std::vector<Key> keys;
+    for (const std::string& text : part.there)
+      keys.push_back(
+          ordered_key(std::ranges::lower_bound(labels.texts, text) - labels.texts.begin()));
+    for (const auto& number : part.numbers)
+      labels.keys.push_back(number ? std::optional(keys[*number]) : std::nullopt);
+  }
+  return true;
 }
 
 /// Returns the number of a dimension of info.shape in info.stored_shape.
@@ -135,31 +167,35 @@ std::size_t stored_number(const Selection& selection, int dimension) {
 
 std::string coordinate_of(std::size_t dimension, const std::string& by,
                           const io::DatasetInfo& info) {
-  const auto names = io::read_dimension_names(info.file, info.name)[dimension];
-  if (names.empty() || names.front().coordinate.empty())
+  const std::string coordinate =
+      named_dimension(static_cast<std::int64_t>(dimension), info).coordinate;
+  if (coordinate.empty())
     throw usage_error("can't group by " + by,
                       "dimension " + std::to_string(dimension) + " of '" + info.name +
                           "' has no coordinate that would tell times",
                       "Choose an axis of times, or name a dataset of labels: './" + by + "'.");
-  return names.front().coordinate;
+  return coordinate;
 }
 
 /// Reads the labels of all selected indices along a dimension.
-Labels read_labels(const std::string& by, int dimension, const io::DatasetInfo& info) {
+Labels read_labels(const std::string& by, int dimension, DatasetView& view) {
+  const io::DatasetInfo& info = view.info();
   const Selection selection = io::selection_of(info);
   const std::size_t stored = stored_number(selection, dimension);
   const bool several = !info.files.empty() && stored == info.concatenated_along;
   const bool times = is_part_of_time(by);
   const auto [file, dataset] = parse_mask_name("by", by, info.file);
   Labels labels{by.substr(by.find_last_of("/:") + 1)};
-  labels.are_seasons = by == "season";
+  if (by == "season") labels.texts = seasons;
   const std::string name = times ? coordinate_of(stored, by, info) : dataset;
-  if (by.find("::") != std::string::npos)
-    labels.files = {file};
-  else
-    labels.files = several ? info.files : std::vector{times ? info.stored_file : info.file};
-  for (const std::string& each : labels.files)
-    times ? add_times(each, name, by, labels) : add_integers(each, name, labels);
+  std::vector<std::string> files{times ? info.stored_file : file};
+  if (several && by.find("::") == std::string::npos) files = info.files;
+  if (times || !read_texts(files, name, view, labels))
+    for (const std::string& each : files) {
+      io::Dataset line = open_line(each, name);
+      view.read_beside(line);
+      times ? add_times(std::move(line), by, labels) : add_integers(std::move(line), labels);
+    }
   const std::uint64_t extent = info.stored_shape[stored];
   if (labels.keys.size() != extent)
     throw usage_error("can't group by '" + name + "'",
@@ -175,23 +211,14 @@ Labels read_labels(const std::string& by, int dimension, const io::DatasetInfo& 
 }
 
 io::OutputDimension dimension_of(const Labels& labels, std::span<const Key> keys) {
-  io::OutputDimension dimension{labels.name, labels.type, {}};
-  const auto append = [&](std::span<const std::byte> bytes) {
-    dimension.values.insert(dimension.values.end(), bytes.begin(), bytes.end());
-  };
-  if (labels.are_seasons) {
-    dimension.text_bytes = seasons.front().size();
-    for (const Key key : keys)
-      append(std::as_bytes(std::span(seasons.at(bits_of_key(key, labels.type)))));
-    return dimension;
+  io::OutputDimension dimension{labels.name, labels.type};
+  for (const Key key : keys) {
+    const std::uint64_t bits = bits_of_key(key, labels.type);
+    if (labels.texts.empty())
+      dimension.numbers.push_back(bits);
+    else
+      dimension.texts.push_back(labels.texts.at(bits));
   }
-  visit_element_type(labels.type, [&](auto label) {
-    if constexpr (std::is_integral_v<decltype(label)>)
-      for (const Key key : keys) {
-        label = element_of_bits<decltype(label)>(bits_of_key(key, labels.type));
-        append(std::as_bytes(std::span(&label, 1)));
-      }
-  });
   return dimension;
 }
 
@@ -201,19 +228,21 @@ bool is_part_of_time(const std::string& by) {
   return std::ranges::any_of(parts_of_time, [&](const auto& each) { return each.first == by; });
 }
 
-LabelledGroups group_by(const std::string& by, int dimension, const io::DatasetInfo& info,
+LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
                         const mpi::Communicator& communicator) {
   LabelledGroups labelled;
   std::vector<std::uint64_t> words;
+  Labels labels;
+  while_unchanged(view, communicator, [&] {
+    run_on_root(communicator, [&] { labels = read_labels(by, dimension, view); });
+  });
   run_on_root(communicator, [&] {
-    const Labels labels = read_labels(by, dimension, info);
     std::vector<Key> keys;
     for (const auto& key : labels.keys)
       if (key) keys.push_back(*key);
     std::ranges::sort(keys);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     labelled.dimension = dimension_of(labels, keys);
-    labelled.files = labels.files;
     words.push_back(keys.size());
     for (const auto& key : labels.keys)
       words.push_back(

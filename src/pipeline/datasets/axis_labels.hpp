@@ -1,11 +1,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "io/dataset/dataset.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/axis_shape.hpp"
 
 namespace warpfold::pipeline {
@@ -14,16 +13,16 @@ namespace warpfold::pipeline {
 /// without a label is in none.
 struct LabelledGroups {
   AxisGroups groups;
-  io::OutputDimension dimension;        ///< of the labels; on the root
-  std::vector<std::string> files = {};  ///< that have the labels; on the root
+  io::OutputDimension dimension;  ///< of the labels; on the root
 };
 
 /// Tells whether ReduceOptions::by names a part of a time, not a dataset.
 bool is_part_of_time(const std::string& by);
 
-/// Groups the indices along a dimension of info.shape, as ReduceOptions::by has it. Collective;
-/// throws the same Error on every rank, a usage Error where labels don't fit the dimension.
-LabelledGroups group_by(const std::string& by, int dimension, const io::DatasetInfo& info,
+/// Groups the indices along a dimension of a view, as ReduceOptions::by has it, by what is read
+/// beside it. Collective; throws the same Error on every rank, a usage Error where labels don't fit
+/// the dimension.
+LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
                         const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

@@ -23,10 +23,6 @@ std::string without_leading_slashes(const std::string& name) {
   return name.substr(std::min(name.size(), name.find_first_not_of('/')));
 }
 
-bool may_be_pattern(const std::string& name) {
-  return name.find_first_of("*?[") != std::string::npos;
-}
-
 /// A chooser makes a choice from the datasets of a file, which are listed where a pattern needs it.
 class Chooser {
  public:
@@ -39,10 +35,10 @@ class Chooser {
   }
 
   void add(const std::string& name) {
-    if (!may_be_pattern(name) || is_there(without_leading_slashes(name)))
-      add(ChosenDataset{name, true, ""});
-    else
+    if (io::is_pattern(file_, name))
       add_matches(name);
+    else
+      add(ChosenDataset{name, true, ""});
   }
 
   /// Notes of those that no name asked for which are coordinates.
@@ -76,10 +72,6 @@ class Chooser {
                 "'warpfold info " + file_ + "' lists all; '*' stands for no slash.");
   }
 
-  bool is_there(const std::string& name) {
-    return std::ranges::find(there(), name, &io::DatasetListing::name) != there().end();
-  }
-
   std::vector<std::string> names_there() {
     std::vector<std::string> names;
     for (const io::DatasetListing& listing : there()) names.push_back(listing.name);
@@ -106,6 +98,16 @@ bool concerns_dataset(const Error& error, const std::string& file, const std::st
 std::string reason_of(const Error& error, const std::string& file, const std::string& name) {
   if (error.why().empty()) return error.problem();
   return concerns_dataset(error, file, name) ? error.why() : error.problem() + ": " + error.why();
+}
+
+bool is_one_dataset(const std::string& file, const DatasetChoice& choice,
+                    const mpi::Communicator& communicator) {
+  if (choice.all || choice.names.size() != 1) return false;
+  bool pattern = false;
+  const auto look = [&] { pattern = io::is_pattern(file, choice.names.front()); };
+  // A file that can't be opened is told of when it is to be read.
+  if (communicator.is_root()) static_cast<void>(capture_exception(look));
+  return mpi::broadcast(std::uint64_t{pattern}, communicator) == 0;
 }
 
 std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
@@ -148,7 +150,8 @@ io::OpenFile open_file_everywhere(const std::string& file, const mpi::Communicat
 std::set<std::string> files_read(const std::string& file, const DatasetChoice& choice) {
   std::vector<std::string> names = choice.names;
   try {
-    if (choice.all || std::ranges::any_of(names, may_be_pattern))
+    const auto is_pattern = [&](const std::string& name) { return io::is_pattern(file, name); };
+    if (choice.all || std::ranges::any_of(names, is_pattern))
       for (const auto& listing : io::list_datasets(file)) names.push_back(listing.name);
     return io::files_beneath(file, names);
   } catch (const Error&) {

@@ -28,6 +28,10 @@ struct ChosenDataset {
   std::string unsuitable;  ///< why its elements are no numbers, or empty; not told where by name
 };
 
+/// Tells whether a choice is the name of one dataset. Collective.
+bool is_one_dataset(const std::string& file, const DatasetChoice& choice,
+                    const mpi::Communicator& communicator);
+
 /// Lists the datasets that a choice takes, each once, in the order of its names, those of a pattern
 /// (and all of a file) in the order of their paths. Collective; throws the same Error on every
 /// rank: a pattern without any lists the datasets there are. Where they are to be data, coordinates

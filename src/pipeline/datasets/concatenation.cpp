@@ -62,17 +62,7 @@ class SameMeaning {
   std::optional<std::pair<io::DatasetInfo, Interpretation>> first_;
 };
 
-}  // namespace
-
-io::Dataset open_concatenated(const std::string& name, const ViewOptions& options, ReadPath path) {
-  const io::DatasetInfo first = io::Dataset(options.files.front(), name, path).info();
-  const std::size_t dimension = stored_dimension(options.concat, first);
-  SameMeaning require_same_meaning(options);
-  return io::Dataset(options.files, name, dimension, path, std::ref(require_same_meaning));
-}
-
-io::Dataset open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
-                            const std::string& path) {
+io::Dataset open_line(const io::DatasetInfo& info, std::size_t dimension, const std::string& path) {
   if (info.files.empty() || dimension != info.concatenated_along)
     return io::Dataset(info.stored_file, path);
   ViewOptions unpacked;
@@ -89,6 +79,25 @@ io::Dataset open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
           "their units differ: '" + units.value_or("") + "' and '" + unit.value_or("") + "'",
           "Select indices, or make files of the same units: 'cdo setreftime' does.");
   });
+}
+
+}  // namespace
+
+io::Dataset open_concatenated(const std::string& name, const ViewOptions& options, ReadPath path) {
+  const io::DatasetInfo first = io::Dataset(options.files.front(), name, path).info();
+  const std::size_t dimension = named_dimension(options.concat, first).number;
+  SameMeaning require_same_meaning(options);
+  return io::Dataset(options.files, name, dimension, path, std::ref(require_same_meaning));
+}
+
+std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
+                                           const std::string& path) {
+  const std::uint64_t extent = info.stored_shape[dimension];
+  if (path.empty() || extent == 0) return std::nullopt;
+  io::Dataset line = open_line(info, dimension, path);
+  line.take_as_unsigned();
+  if (line.info().stored_shape != std::vector{extent}) return std::nullopt;
+  return line;
 }
 
 std::vector<std::string> matching_files(const std::vector<std::string>& names,

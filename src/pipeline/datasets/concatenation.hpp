@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,12 @@ namespace warpfold::pipeline {
 /// have them applied, make different values of stored numbers.
 io::Dataset open_concatenated(const std::string& name, const ViewOptions& options, ReadPath path);
 
-/// Opens the dataset at `path` of the file that a dataset lies in, which has the coordinates of one
-/// of its stored dimensions; those of all files along which it was concatenated. For one rank.
-/// Throws likewise, and an Error where their units differ.
-io::Dataset open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
-                            const std::string& path);
+/// Opens the coordinate of one of a dataset's stored dimensions, at `path` of the file that the
+/// dataset lies in; those of all files along which it was concatenated. None where there is none,
+/// as it has not one element for each index, or there are no indices. For one rank. Throws
+/// likewise, and an Error where their units differ.
+std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
+                                           const std::string& path);
 
 /// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each
 /// pattern's sorted. Collective; throws the same Error on every rank, one that names a pattern

@@ -26,13 +26,7 @@ ViewOptions unpacked() {
 }  // namespace
 
 Coordinate::Coordinate(io::Dataset dataset) : dataset_(std::move(dataset)) {
-  dataset_.take_as_unsigned();
   decoding_ = interpret(dataset_.info(), unpacked()).decoding;
-}
-
-std::uint64_t Coordinate::size() const {
-  const std::vector<std::uint64_t>& shape = dataset_.info().shape;
-  return shape.size() == 1 ? shape.front() : 0;
 }
 
 /// Calls use(index, value) for each of the indices.

@@ -16,11 +16,10 @@ namespace warpfold::pipeline {
 /// The coordinate of a dimension: a number for each of its indices, unpacked. For one rank.
 class Coordinate {
  public:
-  /// Takes the dataset of one dimension that holds it. Throws Error.
+  /// Takes what open_coordinate() gives. Throws Error.
   explicit Coordinate(io::Dataset dataset);
 
-  /// Counts its values; 0 for a dataset that is none, as it has other than one dimension.
-  std::uint64_t size() const;
+  std::uint64_t size() const { return dataset_.info().elements; }
 
   ElementType value_type() const { return decoding_.value_type(dataset_.info().format.type); }
 

@@ -8,7 +8,7 @@
 
 #include "core/base/text.hpp"
 #include "core/numeric/cosine.hpp"
-#include "cpu/chunks/chunk_values.hpp"
+#include "core/values/left_out_mark.hpp"
 #include "cpu/chunks/decoded_blocks.hpp"
 #include "io/dataset/dimensions.hpp"
 #include "pipeline/datasets/concatenation.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view cosine = "cos:";
 
-const std::uint64_t no_factor_bits = std::bit_cast<std::uint64_t>(no_factor);
+const auto mark_bits = std::bit_cast<std::uint64_t>(left_out_mark<double>);
 
 const std::string& text_of(const ReduceOptions& options) {
   return options.weights.empty() ? options.times : options.weights;
@@ -69,17 +69,9 @@ Opened along_dimension(io::Dataset line, const io::DatasetInfo& info, std::size_
 }
 
 Opened open_coordinate_of(const std::string& name, const io::DatasetInfo& info) {
-  const std::size_t dimension = stored_dimension(Axis(name), info);
-  const std::vector<io::DimensionName> names =
-      io::read_dimension_names(info.file, info.name)[dimension];
-  for (const io::DimensionName& each : names) {
-    if (each.coordinate.empty()) continue;
-    io::Dataset line = open_coordinate(info, dimension, each.coordinate);
-    line.take_as_unsigned();
-    if (line.info().stored_shape.size() == 1 &&
-        line.info().elements == info.stored_shape[dimension])
-      return along_dimension(std::move(line), info, dimension);
-  }
+  const auto [dimension, coordinate] = named_dimension(Axis(name), info);
+  if (auto line = open_coordinate(info, dimension, coordinate))
+    return along_dimension(std::move(*line), info, dimension);
   throw usage_error("bad `weights` '" + std::string(cosine) + name + "'",
                     "dimension '" + name + "' has no coordinate for each index",
                     "Name a dimension with coordinates in degrees, or a dataset of weights.");
@@ -108,7 +100,7 @@ void require_space(const io::DatasetInfo& info, const std::string& option) {
                 "Select a part of the dataset.");
 }
 
-/// Puts values as doubles, each with the bits of no_factor flipped, where their indices say.
+/// Puts values as doubles, each with the bits of left_out_mark flipped, where their indices say.
 class FactorSetter final : public cpu::RangeSink {
  public:
   FactorSetter(const cpu::Kernels& kernels, ElementFormat format, const Decoding& decoding,
@@ -128,7 +120,7 @@ class FactorSetter final : public cpu::RangeSink {
             for (std::size_t i = 0; i < kept; ++i) {
               double factor = widened(x[i]);
               if (factor != factor) factor = std::numeric_limits<double>::quiet_NaN();
-              words_[places(i)] = std::bit_cast<std::uint64_t>(factor) ^ no_factor_bits;
+              words_[places(i)] = std::bit_cast<std::uint64_t>(factor) ^ mark_bits;
             }
           });
     });
@@ -144,7 +136,7 @@ class FactorSetter final : public cpu::RangeSink {
 void require_weights(std::span<const double> weights, const std::string& name) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double weight = weights[i];
-    if (cpu::is_left_out_mark(weight) || (weight >= 0 && std::isfinite(weight))) continue;
+    if (is_left_out_mark(weight) || (weight >= 0 && std::isfinite(weight))) continue;
     throw Error("cannot take `weights` '" + name + "'",
                 "element " + std::to_string(i) + " is " + shortest_decimal(weight),
                 "Weights are finite and not negative; a fill value weighs nothing.");
@@ -157,7 +149,7 @@ std::string option_of_factors(const ReduceOptions& options) {
   return options.weights.empty() ? "times" : "weights";
 }
 
-DatasetFactors::DatasetFactors(const ReduceOptions& options, const DatasetView& view, Run& run)
+DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, Run& run)
     : are_weights_(!options.weights.empty()) {
   const mpi::Communicator& communicator = run.communicator;
   const auto open = [&] {
@@ -165,18 +157,20 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, const DatasetView& 
     stride_ = opened.stride;
     return std::move(opened.dataset);
   };
-  dataset_.emplace(open_everywhere(open, communicator));
+  io::Dataset dataset = open_everywhere(open, communicator);
+  view.read_beside(dataset);
   stride_ = mpi::broadcast(stride_, communicator);
-  const io::DatasetInfo& info = dataset_->info();
+  const io::DatasetInfo& info = dataset.info();
   run_on_all(communicator, [&] { require_space(info, option_of_factors(options)); });
   Interpretation values;
   interpret_everywhere(values, info, {}, communicator);
   std::vector<std::uint64_t> words(info.elements);
-  read_into(words, *dataset_, run, [&](const cpu::Kernels& kernels) {
-    return FactorSetter(kernels, info.format, values.decoding, words);
+  while_unchanged(view, communicator, [&] {
+    read_into(words, dataset, run, [&](const cpu::Kernels& kernels) {
+      return FactorSetter(kernels, info.format, values.decoding, words);
+    });
   });
-  for (const std::uint64_t word : words)
-    values_.push_back(std::bit_cast<double>(word ^ no_factor_bits));
+  for (const std::uint64_t word : words) values_.push_back(std::bit_cast<double>(word ^ mark_bits));
   if (are_weights_ && text_of(options).starts_with(cosine))
     for (double& value : values_) value = cosine_of_degrees(value);
   if (are_weights_) run_on_all(communicator, [&] { require_weights(values_, text_of(options)); });

@@ -1,8 +1,10 @@
 #include "pipeline/datasets/dataset_labels.hpp"
 
-#include <string>
+#include <cstring>
 #include <utility>
 
+#include "cpu/reduce/label_reducer.hpp"
+#include "io/dataset/texts.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/run/collective.hpp"
@@ -10,6 +12,45 @@
 
 namespace warpfold::pipeline {
 namespace {
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+template <class T>
+std::vector<T> broadcast(const std::vector<T>& values, const mpi::Communicator& communicator) {
+  const auto* bytes = reinterpret_cast<const char*>(values.data());
+  const std::string sent =
+      mpi::broadcast(std::string(bytes, values.size() * sizeof(T)), communicator);
+  std::vector<T> received(sent.size() / sizeof(T));
+  std::memcpy(received.data(), sent.data(), sent.size());
+  return received;
+}
+
+/// Reads labels that are texts on the root; none where they are others. Collective.
+std::optional<DatasetLabels> read_text_labels(const std::string& option, DatasetView& view,
+                                              const mpi::Communicator& communicator) {
+  DatasetLabels labels{"", ElementType::u32, {}};
+  bool are_texts = false;
+  run_on_root(communicator, [&] {
+    const auto [file, dataset] = parse_mask_name("by", option, view.info().file);
+    auto texts = io::read_texts(file, dataset, [&](const io::DatasetInfo& info) {
+      return selection_beside("by", info, view.info());
+    });
+    if (!texts) return;
+    are_texts = true;
+    view.files_beside.merge(texts->files);
+    view.require_unchanged_beside.push_back(texts->require_unchanged);
+    labels.name = last_part(dataset);
+    labels.shape = std::move(texts->shape);
+    labels.texts = std::move(texts->there);
+    for (const auto& number : texts->numbers)
+      labels.numbers.push_back(number.value_or(cpu::no_label));
+  });
+  if (mpi::broadcast(std::uint64_t{are_texts}, communicator) == 0) return std::nullopt;
+  labels.name = mpi::broadcast(labels.name, communicator);
+  labels.shape = broadcast(labels.shape, communicator);
+  labels.numbers = broadcast(labels.numbers, communicator);
+  return labels;
+}
 
 io::Dataset open_beside(const std::string& name, const io::DatasetInfo& labelled) {
   const auto [file, dataset] = parse_mask_name("by", name, labelled.file);
@@ -21,18 +62,24 @@ io::Dataset open_beside(const std::string& name, const io::DatasetInfo& labelled
 
 }  // namespace
 
-DatasetLabels open_labels(const std::string& name, const DatasetView& view, Run& run) {
+DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
+  if (auto texts = read_text_labels(name, view, communicator)) return std::move(*texts);
   io::Dataset dataset =
       open_everywhere([&] { return open_beside(name, view.info()); }, communicator);
+  view.read_beside(dataset);
+  const io::DatasetInfo& info = dataset.info();
   Interpretation integers;
-  interpret_everywhere(integers, dataset.info(), {}, communicator);
-  DatasetLabels labels{std::move(dataset), integers.decoding};
-  if (!is_integer(labels.type()))
-    throw usage_error("`by` '" + labels.dataset.info().name + "' has no integers",
-                      "labels are compared as whole numbers, and it is of type " +
-                          std::string(name_of(labels.type())),
-                      "Name a dataset of integers.");
+  interpret_everywhere(integers, info, {}, communicator);
+  const ElementType type = integers.decoding.value_type(info.format.type);
+  if (!is_integer(type))
+    throw usage_error(
+        "`by` '" + info.name + "' has neither integers nor texts",
+        "labels are compared as they are, and it is of type " + std::string(name_of(type)),
+        "Name a dataset of integers or texts.");
+  DatasetLabels labels{last_part(info.name), type, info.shape};
+  labels.decoding = integers.decoding;
+  labels.dataset = std::move(dataset);
   return labels;
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
@@ -9,18 +12,21 @@
 
 namespace warpfold::pipeline {
 
-/// A dataset of integers that tell, of the elements of another, which belong together: of its shape
-/// or of that of its last dimensions, as a mask's is, and as large as it may be.
+/// A dataset of integers or texts that tell, of the elements of another, which belong together: of
+/// its shape or of that of its last dimensions, as a mask's is.
 struct DatasetLabels {
-  io::Dataset dataset;  ///< what is selected of it belongs to what is selected of the other
-  Decoding decoding;    ///< leaves out the elements that are no labels
-
-  ElementType type() const { return decoding.value_type(dataset.info().format.type); }
+  std::string name;  ///< the last part of its path
+  ElementType type;  ///< of the labels; of texts that of their numbers
+  std::vector<std::uint64_t> shape;
+  std::optional<io::Dataset> dataset = {};  ///< of integers, as many as there may be
+  Decoding decoding = {};                   ///< leaves out those that are no labels
+  std::vector<std::uint32_t> numbers = {};  ///< of texts; cpu::no_label of those that are none
+  std::vector<std::string> texts = {};      ///< by number, rising; on the root
 };
 
-/// Opens the labels of that name, DATASET or FILE::DATASET, of what a view selects, on every rank.
-/// Collective; throws the same Error on every rank, a usage Error where the shape does not fit or
-/// they are no integers.
-DatasetLabels open_labels(const std::string& name, const DatasetView& view, Run& run);
+/// Opens the labels of that name, DATASET or FILE::DATASET, of what a view selects, on every rank,
+/// to be read beside it. Collective; throws the same Error on every rank, a usage Error where the
+/// shape does not fit or they are neither integers nor texts.
+DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
 
 }  // namespace warpfold::pipeline

@@ -43,7 +43,6 @@ class DatasetMask {
   DatasetMask(io::Dataset dataset, const Decoding& decoding, Run& run);
 
   Mask bits() const { return {words_.data(), dataset_.info().elements}; }
-  const io::Dataset& dataset() const { return dataset_; }
 
  private:
   io::Dataset dataset_;

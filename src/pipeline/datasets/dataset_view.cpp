@@ -62,9 +62,12 @@ namespace {
 void put_mask(DatasetView& view, const std::string& mask, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   io::Dataset dataset = open_everywhere([&] { return open_mask(mask, view.info()); }, communicator);
+  view.read_beside(dataset);
   Interpretation nonzero;
   interpret_everywhere(nonzero, dataset.info(), {}, communicator);
-  view.mask = std::make_shared<DatasetMask>(std::move(dataset), nonzero.decoding, run);
+  while_unchanged(view, communicator, [&] {
+    view.mask = std::make_shared<DatasetMask>(std::move(dataset), nonzero.decoding, run);
+  });
   view.decoding.mask = view.mask->bits();
 }
 
@@ -109,13 +112,14 @@ io::Dataset open_selected(const std::string& file, const std::string& name,
   return dataset;
 }
 
-void DatasetView::require_unchanged() const {
-  dataset.require_unchanged();
-  if (mask) mask->dataset().require_unchanged();
+void DatasetView::read_beside(const io::Dataset& other) {
+  files_beside.merge(io::input_files(other.info()));
+  require_unchanged_beside.push_back(other.make_require_unchanged());
 }
 
-std::set<std::string> DatasetView::mask_files() const {
-  return mask ? io::input_files(mask->dataset().info()) : std::set<std::string>{};
+void DatasetView::require_unchanged() const {
+  dataset.require_unchanged();
+  for (const auto& require_other_unchanged : require_unchanged_beside) require_other_unchanged();
 }
 
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,

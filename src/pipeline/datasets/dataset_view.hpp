@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,15 +23,18 @@ namespace warpfold::pipeline {
 struct DatasetView : Interpretation {
   io::Dataset dataset;
   std::shared_ptr<const DatasetMask> mask = nullptr;  ///< whose bits the decoding has, if any
+  std::set<std::string> files_beside = {};  ///< that other datasets lie in, which are read with it
+  std::vector<std::function<void()>> require_unchanged_beside = {};
 
   const io::DatasetInfo& info() const { return dataset.info(); }
   ElementType value_type() const { return decoding.value_type(info().format.type); }
 
-  /// Throws an Error where a file that the view reads was written to or replaced.
-  void require_unchanged() const;
+  /// Takes note of another dataset that this rank reads, a mask or labels.
+  void read_beside(const io::Dataset& other);
 
-  /// Lists the files that must stay as they are for the mask to be read.
-  std::set<std::string> mask_files() const;
+  /// Throws an Error where a file that the view reads, or that is read beside it, was written to or
+  /// replaced.
+  void require_unchanged() const;
 };
 
 /// Interprets a dataset as the options want it: the decoding on every rank. Collective; throws the

@@ -45,24 +45,17 @@ std::string there_are(const std::vector<Names>& dimensions) {
                        : "it has " + io::enumerate(names, max_listed);
 }
 
-/// A dimension's number, and the name by which it was found.
-struct Found {
-  std::size_t dimension = 0;
-  io::DimensionName name;
-};
-
-Found find_dimension(const std::string& name, const std::vector<Names>& dimensions,
-                     const io::DatasetInfo& info) {
-  std::optional<Found> found;
+NamedDimension find_dimension(const std::string& name, const std::vector<Names>& dimensions,
+                              const io::DatasetInfo& info) {
+  std::optional<NamedDimension> found;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     const auto named = std::ranges::find(dimensions[d], name, &io::DimensionName::name);
     if (named == dimensions[d].end()) continue;
     if (found)
-      throw usage_error(
-          "several dimensions of '" + info.name + "' are called '" + name + "'",
-          "dimensions " + std::to_string(found->dimension) + " and " + std::to_string(d),
-          "Give their numbers.");
-    found = {d, *named};
+      throw usage_error("several dimensions of '" + info.name + "' are called '" + name + "'",
+                        "dimensions " + std::to_string(found->number) + " and " + std::to_string(d),
+                        "Give their numbers.");
+    found = {d, named->coordinate};
   }
   if (found) return *found;
   throw usage_error("'" + info.name + "' has no dimension '" + name + "'", there_are(dimensions),
@@ -88,12 +81,10 @@ class CoordinateSlice {
            (is_coordinate(parts_[0]) || (is_range() && is_coordinate(parts_[1])));
   }
 
-  std::string of_indices(const io::DatasetInfo& info, const Found& found) const {
-    if (found.name.coordinate.empty()) refuse("has a coordinate for a dimension that has none");
-    Coordinate coordinate(open_coordinate(info, found.dimension, found.name.coordinate));
-    const std::uint64_t extent = info.stored_shape[found.dimension];
-    if (coordinate.size() != extent || extent == 0)
-      refuse("has a coordinate for a dimension that has no coordinate for each index");
+  std::string of_indices(const io::DatasetInfo& info, const NamedDimension& found) const {
+    auto line = open_coordinate(info, found.number, found.coordinate);
+    if (!line) refuse("has a coordinate for a dimension that has none for each index");
+    Coordinate coordinate(std::move(*line));
     return is_range() ? range_of(coordinate) : index_of(coordinate);
   }
 
@@ -180,7 +171,7 @@ std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::Dat
     for (std::size_t i = 0; i < axes.size(); ++i)
       if (is_name(axes[i]))
         numbers[i] = static_cast<std::int64_t>(
-            find_dimension(std::get<std::string>(axes[i]), names, info).dimension);
+            find_dimension(std::get<std::string>(axes[i]), names, info).number);
   });
   for (std::size_t i = 0; i < axes.size(); ++i)
     if (const auto* number = std::get_if<std::int64_t>(&axes[i]))
@@ -191,15 +182,16 @@ std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::Dat
   return numbers;
 }
 
-std::size_t stored_dimension(const Axis& axis, const io::DatasetInfo& info) {
-  if (const auto* name = std::get_if<std::string>(&axis))
-    return find_dimension(*name, io::read_dimension_names(info.file, info.name), info).dimension;
+NamedDimension named_dimension(const Axis& axis, const io::DatasetInfo& info) {
+  const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
+  if (const auto* name = std::get_if<std::string>(&axis)) return find_dimension(*name, names, info);
   const auto dimensions = static_cast<std::int64_t>(info.stored_shape.size());
   const std::int64_t number = std::get<std::int64_t>(axis);
   if (number < -dimensions || number >= dimensions)
     throw usage_error("'" + info.name + "' has no dimension " + std::to_string(number),
                       "it has " + std::to_string(dimensions), "Give one of its dimensions.");
-  return static_cast<std::size_t>(number < 0 ? number + dimensions : number);
+  const auto found = static_cast<std::size_t>(number < 0 ? number + dimensions : number);
+  return {found, names[found].empty() ? "" : names[found].front().coordinate};
 }
 
 std::vector<std::string> dimension_names(const io::DatasetInfo& info) {
@@ -214,14 +206,12 @@ std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& inf
     DimensionDescription& description = descriptions.emplace_back();
     if (names.empty()) continue;
     description.name = shown(names);
-    const std::uint64_t extent = info.stored_shape[descriptions.size() - 1];
-    if (names.front().coordinate.empty() || extent == 0) continue;
     try {
-      Coordinate coordinate(
-          open_coordinate(info, descriptions.size() - 1, names.front().coordinate));
-      if (coordinate.size() != extent) continue;
+      auto line = open_coordinate(info, descriptions.size() - 1, names.front().coordinate);
+      if (!line) continue;
+      Coordinate coordinate(std::move(*line));
       description.first = coordinate.at(0);
-      description.last = coordinate.at(extent - 1);
+      description.last = coordinate.at(coordinate.size() - 1);
     } catch (const Error&) {
       continue;  // texts are no numbers, and what is damaged is not what was asked for
     }
@@ -235,8 +225,8 @@ Selection make_selection(const std::string& text, const io::DatasetInfo& info) {
   const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
   std::vector<std::string> slices(info.stored_shape.size());
   for (const NamedSlice& each : named) {
-    const Found found = find_dimension(each.name, names, info);
-    const std::size_t d = found.dimension;
+    const NamedDimension found = find_dimension(each.name, names, info);
+    const std::size_t d = found.number;
     if (!slices[d].empty())
       throw usage_error("bad selection '" + text + "'",
                         "'" + each.name + "' is a dimension that has another part, too",

@@ -18,9 +18,16 @@ namespace warpfold::pipeline {
 std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::DatasetInfo& info,
                                        const mpi::Communicator& communicator);
 
-/// Returns the number of a dimension of info.stored_shape. For one rank; throws a usage Error where
-/// there is no such one.
-std::size_t stored_dimension(const Axis& axis, const io::DatasetInfo& info);
+/// A dimension of a stored shape, and the path of the dataset that has its coordinates, those of
+/// the name it is called by where it is; empty where there is none.
+struct NamedDimension {
+  std::size_t number = 0;
+  std::string coordinate;
+};
+
+/// Finds a dimension of info.stored_shape. For one rank; throws a usage Error where there is no
+/// such one.
+NamedDimension named_dimension(const Axis& axis, const io::DatasetInfo& info);
 
 /// Returns the name of each dimension of info.shape, empty where it has none. For one rank; throws
 /// Error.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/layout/partition.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cpu/machine/machine.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/label_reducer.hpp"
@@ -24,8 +25,9 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// A thread hands over what it has of so many labels, so that its memory stays within bounds.
-constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 18;
+/// A thread hands over what it has of so many labels, so that its memory stays within bounds: some
+/// 300 MB. To hand over costs more than to reduce as many elements.
+constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 20;
 
 const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
 
@@ -38,15 +40,16 @@ struct LabelJob {
         labels(its_labels),
         needs(reduce_needs),
         elements(dataset.dataset, stages),
-        label_elements(its_labels.dataset, stages),
-        totals(dataset.value_type(), reduce_needs) {}
+        totals(dataset.value_type(), reduce_needs) {
+    if (its_labels.dataset) label_elements.emplace(*its_labels.dataset, stages);
+  }
 
   const Tiling& boxes;
   const DatasetView& view;
   const DatasetLabels& labels;
   ReduceNeeds needs;
   RegionSource elements;
-  RegionSource label_elements;
+  std::optional<RegionSource> label_elements;  ///< of those that are not in memory
   std::mutex mutex;
   LabelTotals totals;
 };
@@ -64,18 +67,15 @@ class LabelWork {
       : job_(job),
         worker_(worker),
         element_bytes_(size_of(job.view.info().format.type)),
-        label_dimensions_(job.labels.dataset.info().shape.size()),
+        label_dimensions_(job.labels.shape.size()),
         staging_(job.elements.bytes_of_box(job.boxes.extents())),
-        label_staging_(
-            job.label_elements.bytes_of_box(last(job.boxes.extents(), label_dimensions_))),
         reader_(job.elements),
-        label_reader_(job.label_elements),
-        decoder_(cpu::make_label_decoder(kernels(), job.labels.dataset.info().format,
-                                         job.labels.decoding)),
         reducer_(cpu::make_label_reducer(kernels(), job.view.info().format, job.view.decoding,
                                          job.needs)),
         reducing_(stages, stage::reduce),
-        combining_(stages, stage::combine) {}
+        combining_(stages, stage::combine) {
+    if (job.label_elements) stored_labels_.emplace(job);
+  }
 
   std::vector<StageTiming> run() {
     while (const auto item = worker_.next()) {
@@ -84,7 +84,7 @@ class LabelWork {
     }
     hand_over();
     std::vector<StageTiming> stages = reader_.timings();
-    add_up(stages, label_reader_.timings());
+    if (stored_labels_) add_up(stages, stored_labels_->reader.timings());
     append(stages, {reducing_.timing(), combining_.timing()});
     return stages;
   }
@@ -99,15 +99,31 @@ class LabelWork {
     worker_.advance(bytes);
   }
 
-  /// Reads the labels of a box, unless they are the last box's.
+  /// Numbers the labels of a box, unless they are the last box's.
   void number_labels(const Hyperslab& box) {
     if (numbered_ == box) return;
     places_.resize(box.elements());
-    const StagedChunks slab =
-        label_reader_.read(box, row_major_strides(box.count), label_staging_.span());
-    reducing_.time(
-        0, [&] { decoder_->decode(slab, label_staging_.span().data(), numbers_, places_); });
+    if (stored_labels_)
+      number_stored_labels(box);
+    else
+      reducing_.time(0, [&] { number_labels_in_memory(box); });
     numbered_ = box;
+  }
+
+  void number_stored_labels(const Hyperslab& box) {
+    auto& [staging, reader, decoder] = *stored_labels_;
+    const StagedChunks slab = reader.read(box, row_major_strides(box.count), staging.span());
+    reducing_.time(0, [&] { decoder->decode(slab, staging.span().data(), numbers_, places_); });
+  }
+
+  void number_labels_in_memory(const Hyperslab& box) {
+    for_each_run(
+        box, job_.labels.shape, [&](std::uint64_t place, std::uint64_t index, std::uint64_t n) {
+          for (std::uint64_t i = 0; i < n; ++i) {
+            const std::uint32_t number = job_.labels.numbers[index + i];
+            places_[place + i] = number == cpu::no_label ? number : numbers_(ordered_key(number));
+          }
+        });
   }
 
   /// Adds what this thread has to the rank's totals.
@@ -121,15 +137,27 @@ class LabelWork {
     numbered_.reset();
   }
 
+  /// Labels that are read.
+  struct StoredLabels {
+    explicit StoredLabels(LabelJob& job)
+        : staging(
+              job.label_elements->bytes_of_box(last(job.boxes.extents(), job.labels.shape.size()))),
+          reader(*job.label_elements),
+          decoder(cpu::make_label_decoder(kernels(), job.labels.dataset->info().format,
+                                          job.labels.decoding)) {}
+
+    cpu::PageBuffer staging;
+    RegionReader reader;
+    std::unique_ptr<cpu::LabelDecoder> decoder;
+  };
+
   LabelJob& job_;
   WorkQueue::Worker& worker_;
   std::size_t element_bytes_;
   std::size_t label_dimensions_;
   cpu::PageBuffer staging_;
-  cpu::PageBuffer label_staging_;
   RegionReader reader_;
-  RegionReader label_reader_;
-  std::unique_ptr<cpu::LabelDecoder> decoder_;
+  std::optional<StoredLabels> stored_labels_;
   std::unique_ptr<cpu::LabelReducer> reducer_;
   StageTimer reducing_;
   StageTimer combining_;
@@ -200,7 +228,6 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
     append(stages, {combining.timing()});
     result = std::move(job->totals);
   });
-  run_on_all(communicator, [&] { labels.dataset.require_unchanged(); });
   return std::move(*result);
 }
 

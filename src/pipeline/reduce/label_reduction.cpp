@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "core/results/summarize.hpp"
@@ -26,26 +24,27 @@ std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelRed
                 "at most " + std::to_string(max_told_labels) + " are told without an output",
                 "Name an output file, or select a part of the dataset.");
   std::vector<LabelSummary> summaries;
-  for (std::uint64_t i = 0; i < totals.labels().size(); ++i)
-    summaries.push_back(
-        {value_of_bits(bits_of_key(totals.labels()[i], work.labels.type()), work.labels.type()),
-         summarize(totals.totals().accumulator(i), work.view.value_type(), work.options.statistics,
-                   work.options.summary)});
+  const DatasetLabels& labels = work.labels;
+  for (std::uint64_t i = 0; i < totals.labels().size(); ++i) {
+    const std::uint64_t bits = bits_of_key(totals.labels()[i], labels.type);
+    summaries.push_back({value_of_bits(bits, labels.type),
+                         labels.texts.empty() ? "" : labels.texts[bits],
+                         summarize(totals.totals().accumulator(i), work.view.value_type(),
+                                   work.options.statistics, work.options.summary)});
+  }
   return summaries;
 }
 
 /// The dimension of outputs that labels make, called as their dataset is.
 io::OutputDimension dimension_of(const LabelTotals& totals, const DatasetLabels& labels) {
-  const std::string& name = labels.dataset.info().name;
-  io::OutputDimension dimension{name.substr(name.rfind('/') + 1), labels.type(), {}};
-  visit_element_type(labels.type(), [&](auto label) {
-    if constexpr (std::is_integral_v<decltype(label)>)
-      for (const std::uint64_t key : totals.labels()) {
-        label = element_of_bits<decltype(label)>(bits_of_key(key, labels.type()));
-        const auto bytes = std::as_bytes(std::span(&label, 1));
-        dimension.values.insert(dimension.values.end(), bytes.begin(), bytes.end());
-      }
-  });
+  io::OutputDimension dimension{labels.name, labels.type};
+  for (const std::uint64_t key : totals.labels()) {
+    const std::uint64_t bits = bits_of_key(key, labels.type);
+    if (labels.texts.empty())
+      dimension.numbers.push_back(bits);
+    else
+      dimension.texts.push_back(labels.texts[bits]);
+  }
   return dimension;
 }
 
@@ -89,8 +88,7 @@ LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run)
       std::ranges::any_of(work.options.statistics, is_extremum))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {});
-  work.file.inputs.merge(work.view.mask_files());
-  work.file.inputs.merge(io::input_files(work.labels.dataset.info()));
+  work.file.inputs.merge(work.view.files_beside);
   for (io::CarriedDimension& dimension : work.file.dimensions)
     dimension.fate = io::CarriedDimension::Fate::merged;
   run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });

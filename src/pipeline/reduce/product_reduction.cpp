@@ -73,7 +73,7 @@ ReduceNeeds needs_of_products(const ReduceOptions& options, ElementType values) 
                                  : weighted_needs_of(options.statistics);
 }
 
-std::optional<DatasetFactors> factors_of(const ReduceOptions& options, const DatasetView& view,
+std::optional<DatasetFactors> factors_of(const ReduceOptions& options, DatasetView& view,
                                          Run& run) {
   if (!has_factors(options) || view.info().elements == 0) return std::nullopt;
   return run.opening.time(0, [&] { return DatasetFactors(options, view, run); });
@@ -104,7 +104,6 @@ Summary summarize_products(DatasetView& view, const ReduceOptions& options, Run&
     while_unchanged(view, run.communicator, [&] {
       stages = reduce_rows(view, all, needs, writer, run, factors->factors());
     });
-    run_on_all(run.communicator, [&] { factors->require_unchanged(); });
   } else {
     write_outputs_of_nothing(ElementType::f64, needs, writer, run);
   }

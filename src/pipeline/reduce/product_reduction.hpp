@@ -22,8 +22,7 @@ ElementType type_of_products(const ReduceOptions& options, ElementType values);
 ReduceNeeds needs_of_products(const ReduceOptions& options, ElementType values);
 
 /// Reads the factors that the options name, if they do, of a view that has elements. Collective.
-std::optional<DatasetFactors> factors_of(const ReduceOptions& options, const DatasetView& view,
-                                         Run& run);
+std::optional<DatasetFactors> factors_of(const ReduceOptions& options, DatasetView& view, Run& run);
 
 /// Reduces all elements of a view; the summary counts on the root alone. Collective; throws the
 /// same Error on every rank.

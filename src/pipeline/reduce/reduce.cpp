@@ -112,8 +112,9 @@ struct AxisReduction {
 /// Returns the groups along the first axis, if any are asked for, and has outputs get the dimension
 /// of their labels. Collective.
 std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
-                                       const ReduceOptions& options, const io::DatasetInfo& info,
+                                       const ReduceOptions& options, DatasetView& view,
                                        io::OutputSpec& file, Run& run) {
+  const io::DatasetInfo& info = view.info();
   if (options.every == 0 && options.by.empty()) return std::nullopt;
   int dimension = 0;
   run_on_all(run.communicator,
@@ -121,9 +122,8 @@ std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
   if (options.by.empty())
     return groups_of_length(options.every, dimension,
                             info.shape[static_cast<std::size_t>(dimension)]);
-  LabelledGroups labelled = group_by(options.by, dimension, info, run.communicator);
+  LabelledGroups labelled = group_by(options.by, dimension, view, run.communicator);
   file.added = std::move(labelled.dimension);
-  file.inputs.insert(labelled.files.begin(), labelled.files.end());
   return std::move(labelled.groups);
 }
 
@@ -140,11 +140,10 @@ AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
   if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
     options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), {});
-  file.inputs.merge(view.mask_files());
   const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
   std::optional<AxisShape> array;
   ReduceResult result;
-  std::optional<AxisGroups> groups = groups_along(axes, options, view.info(), file, run);
+  std::optional<AxisGroups> groups = groups_along(axes, options, view, file, run);
   run_on_all(run.communicator, [&] {
     const std::vector<std::uint64_t>& shape = view.info().shape;
     array.emplace(shape, resolve_axes(axes, shape), std::move(groups));
@@ -156,7 +155,7 @@ AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
   result.output_shape = stored_shape(*array, options);
   if (file.added) file.added->place = place_of_groups(*array, options);
   std::optional<DatasetFactors> factors = factors_of(options, view, run);
-  if (factors) file.inputs.merge(factors->files());
+  file.inputs.merge(view.files_beside);
   return {std::move(view),   std::move(options), std::move(file),
           std::move(*array), std::move(result),  std::move(factors)};
 }
@@ -189,7 +188,6 @@ ReduceResult reduce_along_axes(AxisReduction& work, Run& run, OutputFile& output
     if (array.outputs() > 0)
       stages = fill(staged, result.outputs, view, array, options, work.factors, run);
   });
-  if (work.factors) run_on_all(run.communicator, [&] { work.factors->require_unchanged(); });
   run_on_all(run.communicator, [&] { run.backend.get(); });
   staged.finish();
 

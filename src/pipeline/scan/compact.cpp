@@ -35,7 +35,7 @@ constexpr ElementType index_type = ElementType::u64;
 io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options) {
   io::OutputSpec output =
       pipeline::describe_output(options.output, view.info(), pipeline::packing_attributes(view));
-  output.inputs.merge(view.mask_files());
+  output.inputs.insert(view.files_beside.begin(), view.files_beside.end());
   output.shape = {0};
   pipeline::merge_dimensions(output, "_kept");
   output.format = {view.value_type(), native_byte_order};

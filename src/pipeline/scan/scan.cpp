@@ -62,7 +62,7 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
                                                     spec.operation == ScanOperation::sum
                                                         ? pipeline::element_attributes(view)
                                                         : pipeline::packing_attributes(view));
-  output.inputs.merge(view.mask_files());
+  output.inputs.insert(view.files_beside.begin(), view.files_beside.end());
   output.shape = view.info().shape;
   if (options.offsets) {
     output.shape = {view.info().elements + 1};

@@ -219,6 +219,21 @@ def test_an_output_has_labels_as_its_coordinate(folder):
                 assert int(of_label["values_argmax"]) == true[label]["argmax"]
 
 
+def test_more_labels_than_a_thread_keeps(folder):
+    count = 2_600_000
+    random = np.random.default_rng(5)
+    labels = random.permutation(count) // 2
+    values = random.integers(-1000, 1000, count)
+    path = labelled_file(folder, values, labels, "i32", storage={"chunks": (100_000,)})
+    output = folder / "out.h5"
+    support.run("reduce", path, "values", "--by", "halo", "--ops", "sum,count", "-o", output,
+                "--threads", 2)  # fmt: skip
+    with h5py.File(output) as file:
+        assert np.array_equal(file["halo"][...], np.arange(count // 2))
+        assert np.array_equal(file["values_sum"][...], np.bincount(labels, values).astype("i8"))
+        assert np.all(file["values_count"][...] == 2)
+
+
 def test_dimensions_of_the_input_are_gone(folder):
     data = xarray.DataArray(
         np.arange(12.0).reshape(3, 4), dims=("y", "x"),

@@ -210,7 +210,7 @@ def odd_file(path):
         ("values", "twice=1.:2.:3:4", ["two colons"]),
         ("values", "same=1.", ["'/same'", "neither rise nor fall", "index 1 has 1"]),
         ("values", "nan=1.:", ["'/nan'", "neither rise nor fall", "index 1 has nan"]),
-        ("values", "short=1.", ["no coordinate for each index"]),
+        ("values", "short=1.", ["none for each index"]),
         ("values", "bare=1.", ["a dimension that has none"]),
     ],
 )

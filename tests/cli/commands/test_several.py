@@ -2,6 +2,7 @@
 
 import csv
 import io
+from fractions import Fraction
 
 import h5py
 import numpy as np
@@ -90,11 +91,40 @@ def test_patterns(path):
         )
 
 
-def test_a_name_that_looks_like_a_pattern_is_a_name(folder):
-    path = support.write(folder / "in.h5", [1, 2], "i32", "a[1]")
-    support.write(path, [3, 4], "i32", "a1", mode="a")
-    (only,) = reduce(path, "a[1]")["datasets"]
-    assert only["dataset"] == "a[1]" and only["results"]["sum"] == 3
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("name", ["a[1]", "b[x]*", "group/*", "?", "table.c*"])
+def test_a_name_that_looks_like_a_pattern_is_a_name(folder, name, ranks):
+    path = folder / "in.h5"
+    others = {"a1": [5], "bx1": [6], "group/x": [7], "c": [8]}
+    for each, values in others.items():
+        support.write(path, values, "i32", each, mode="w" if each == "a1" else "a")
+    with h5py.File(path, "a") as file:
+        table, _, member = name.partition(".")
+        file[table] = np.array([(3,), (4,)], [(member, "i4")]) if member else np.array([3, 4], "i4")
+    report = reduce(path, name, ranks=ranks)
+    assert report["dataset"] == name and report["results"]["sum"] == 7
+    report = support.run("info", path, name, "--json", "-", ranks=ranks).report
+    assert report["dataset"] == name and report["shape"] == [2]
+    histogram = support.run("histogram", path, name, "--bins", 2, "--json", "-", ranks=ranks)
+    assert histogram.results["counts"] == [1, 1]
+    out = folder / "out.h5"
+    for words, expected in [
+        (["scan"], [3, 7]), (["compact", "--where", ">3"], [4]), (["reduce", "--axis", 0], 7)
+    ]:  # fmt: skip
+        support.run(words[0], path, name, "-o", f"{out}:made", "--force", *words[1:], ranks=ranks)
+        with h5py.File(out) as file:
+            assert file["made"][...].tolist() == expected
+    for words, expected in [
+        (["--weights", name], Fraction(25, 7)), (["--times", name], Fraction(25, 2)), (["--mask", name], 3.5)
+    ]:  # fmt: skip
+        report = support.run("reduce", path, name, "--ops", "mean", *words, "--json", "-", ranks=ranks)
+        assert report.results["mean"] == float(expected)
+    by = support.run("reduce", path, name, "--by", name, "--json", "-", ranks=ranks).report
+    assert [each["label"] for each in by["results"]] == [3, 4]
+    parts = [path, path, name, "--concat", 0]
+    assert support.run("reduce", *parts, "--json", "-", ranks=ranks).results["sum"] == 14
+    several = reduce(path, name, "c", ranks=ranks)["datasets"]
+    assert [each["results"]["sum"] for each in several] == [7, 8]
 
 
 @pytest.mark.parametrize("ranks", [None, 2])

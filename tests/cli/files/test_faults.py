@@ -143,6 +143,25 @@ def test_input_cut_while_read(folder, fault, make_input, command, storage):
     expect_error(fault, words_for(command, path, storage), prefix, folder, mentions)
 
 
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("option", ["mask", "weights", "times", "by", "axis by", "axis weights"])
+@pytest.mark.parametrize("fault_action", ["modify 100", "truncate 100"])
+def test_what_is_read_beside_changes_meanwhile(
+    folder, fault, make_input, values, option, fault_action, ranks
+):
+    path = make_input("contiguous")
+    beside = support.write(folder / "beside.h5", abs(values) % 3, "i32", "a")
+    with h5py.File(beside) as file:
+        byte = file["a"].id.get_offset()
+    prefix = fault("pread", "beside.h5", fault_action, byte=byte)
+    axis, _, option = option.rpartition(" ")
+    words = ["reduce", path, "values", f"--{option}", f"{beside}::a", "--ops", "sum"]
+    words += ["--axis", 0, "-o", folder / "out.h5"] if axis else []
+    change = {"modify": "changed", "truncate": "was truncated"}[fault_action.split()[0]]
+    mentions = ["'a'", beside, change + " while it was read"]
+    expect_error(fault, words, prefix, folder, mentions, ranks, left=("beside.h5", "in.h5"))
+
+
 @pytest.mark.parametrize("storage", ["contiguous", "deflate"])
 @by_command
 def test_input_changed_while_read(folder, fault, make_input, command, storage):

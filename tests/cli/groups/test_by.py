@@ -167,7 +167,7 @@ def test_mistakes(tmp_path):
         (["--axis", "0", "--by", "month"], "not in its calendar"),
         (["--axis", "1", "--by", "month"], "its units are"),
         (["--axis", "0", "--by", "short"], "3 elements"),
-        (["--axis", "0", "--by", "real"], "no integers"),
+        (["--axis", "0", "--by", "real"], "neither integers nor texts"),
         (["--axis", "0", "--by", "missing"], "missing"),
         (["--axis", "0", "--by", "x"], "3 dimensions"),
         (["--axis", "0", "--by", "short", "--every", "2"], "both"),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/values/factors.hpp"
-#include "cpu/chunks/chunk_values.hpp"
+#include "core/values/left_out_mark.hpp"
 #include "cpu/kernels/kernels.hpp"
 
 namespace warpfold::cpu {
@@ -41,8 +41,8 @@ std::vector<T> values_of(std::size_t n, std::mt19937_64& random) {
 }
 
 std::vector<double> factors_of(std::size_t n, bool weights, std::mt19937_64& random) {
-  const std::vector<double> special{0.0,     no_factor, 5e-324,    0x1p1023,
-                                    0x1p990, 0x1p991,   quiet_nan, infinity};
+  const std::vector<double> special{
+      0.0, left_out_mark<double>, 5e-324, 0x1p1023, 0x1p990, 0x1p991, quiet_nan, infinity};
   std::vector<double> factors;
   for (std::size_t i = 0; i < n; ++i)
     factors.push_back(random() % 4 == 0 ? special[random() % (special.size() - (weights ? 2 : 0))]
@@ -74,7 +74,7 @@ void check(const Kernels& kernels, std::size_t n, Multiplying how, std::mt19937_
     const bool left_out = (how.marked && is_left_out_mark(x[i])) || is_left_out_mark(factor) ||
                           (how.by_weights && factor == 0);
     if (left_out) {
-      EXPECT_EQ(bits(high[i]), bits(no_factor));
+      EXPECT_EQ(bits(high[i]), bits(left_out_mark<double>));
       EXPECT_EQ(low[i], 0);
       EXPECT_EQ(factors[i], 0);
       continue;

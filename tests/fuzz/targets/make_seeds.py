@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""First inputs of the fuzz targets, from which a corpus grows: tests/fuzz/make_seeds.py FOLDER
+"""First inputs of the fuzz targets, from which a corpus grows:
+tests/fuzz/targets/make_seeds.py FOLDER
 
 Chunks are stored by other encoders; the layouts of the inputs are told in fuzz_*.cpp.
 """
@@ -11,7 +12,7 @@ import zlib
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 
 import encoders  # noqa: E402
 

@@ -1,0 +1,166 @@
+#include "io/dataset/texts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "core/layout/hyperslab.hpp"
+#include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_open.hpp"
+#include "io/dataset/source_files.hpp"
+#include "io/files/file_versions.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/stored_values.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::io {
+namespace {
+
+constexpr std::uint64_t elements_at_once = 1 << 16;
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 27;
+
+/// The dataset's texts as they are stored.
+class StoredTexts {
+ public:
+  StoredTexts(const DatasetHandle& dataset, TypeHandle type, const std::string& problem)
+      : dataset_(dataset.get()),
+        type_(std::move(type)),
+        problem_(problem),
+        variable_(H5Tis_variable_str(type_.get()) > 0),
+        padding_(H5Tget_strpad(type_.get())),
+        shape_(shape_of(dataset_, problem)),
+        bytes_(H5Tget_size(type_.get())) {
+    of_characters_ = !variable_ && bytes_ == 1 && shape_.size() > 1;
+    if (!of_characters_) return;
+    bytes_ = shape_.back();
+    shape_.pop_back();
+  }
+
+  const std::vector<std::uint64_t>& shape() const { return shape_; }
+
+  /// Calls use(text) for each text of a selection.
+  template <class Use>
+  void for_each(const Selection& selection, const Use& use) const {
+    if (selection.empty()) return for_each_at_once(selection, use);
+    const Slice rows = selection.front();
+    const std::uint64_t of_row = product(counts_of(selection)) / rows.count;
+    const std::uint64_t most_rows = std::max<std::uint64_t>(1, elements_at_once / of_row);
+    Selection part = selection;
+    for (std::uint64_t row = 0; row < rows.count; row += most_rows) {
+      part.front() = {rows.start + row * rows.step, std::min(most_rows, rows.count - row),
+                      rows.step};
+      for_each_at_once(part, use);
+    }
+  }
+
+ private:
+  template <class Use>
+  void for_each_at_once(Selection part, const Use& use) const {
+    const std::uint64_t count = product(counts_of(part));
+    if (of_characters_) part.push_back({0, bytes_});
+    const SpaceHandle stored(require(H5Dget_space(dataset_), problem_));
+    std::vector<hsize_t> starts, strides, counts;
+    for (const Slice& slice : part) {
+      starts.push_back(slice.start);
+      strides.push_back(slice.step);
+      counts.push_back(slice.count);
+    }
+    if (!part.empty())
+      require(H5Sselect_hyperslab(stored.get(), H5S_SELECT_SET, starts.data(), strides.data(),
+                                  counts.data(), nullptr),
+              problem_);
+    const hsize_t elements = product(counts_of(part));
+    const StoredValues values = values_of_dataset(
+        dataset_, type_.get(), stored.get(),
+        SpaceHandle(require(H5Screate_simple(1, &elements, nullptr), problem_)), problem_);
+    for (std::uint64_t i = 0; i < count; ++i) use(text_at(values.data(), i));
+  }
+
+  std::string_view text_at(const std::byte* values, std::uint64_t i) const {
+    if (variable_) {
+      const char* text = nullptr;
+      std::memcpy(&text, values + i * sizeof(text), sizeof(text));
+      return text != nullptr ? text : "";
+    }
+    const std::string_view text(reinterpret_cast<const char*>(values) + i * bytes_, bytes_);
+    if (padding_ == H5T_STR_SPACEPAD) return text.substr(0, text.find_last_not_of(' ') + 1);
+    return text.substr(0, text.find('\0'));
+  }
+
+  hid_t dataset_;
+  TypeHandle type_;
+  const std::string& problem_;
+  bool variable_;
+  H5T_str_t padding_;
+  std::vector<std::uint64_t> shape_;
+  std::uint64_t bytes_;  ///< of a text of fixed length
+  bool of_characters_ = false;
+};
+
+/// Numbers texts as they come, and then as they rise.
+class TextNumbers {
+ public:
+  std::optional<std::uint32_t> operator()(std::string_view text) {
+    if (text.empty()) return std::nullopt;
+    const auto [found, is_new] =
+        numbers_.try_emplace(std::string(text), static_cast<std::uint32_t>(numbers_.size()));
+    return found->second;
+  }
+
+  void put_in_order(Texts& texts) const {
+    for (const auto& [text, number] : numbers_) texts.there.push_back(text);
+    std::ranges::sort(texts.there);
+    std::vector<std::uint32_t> in_order(texts.there.size());
+    for (std::uint32_t i = 0; i < texts.there.size(); ++i)
+      in_order[numbers_.at(texts.there[i])] = i;
+    for (auto& number : texts.numbers)
+      if (number) number = in_order[*number];
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+}  // namespace
+
+std::optional<Texts> read_texts(const std::string& file, const std::string& name,
+                                const std::function<Selection(const DatasetInfo&)>& select) {
+  const LibraryScope scope;
+  const std::string problem = cannot_read(file, name);
+  FileVersions versions{{file, version_of(file)}};
+  const FileHandle opened = open_for_reading(file);
+  const DatasetHandle dataset = open_dataset(opened.get(), file, name, problem);
+  TypeHandle type(require(H5Dget_type(dataset.get()), problem));
+  if (H5Tget_class(type.get()) != H5T_STRING) return std::nullopt;
+  Texts texts;
+  const std::string stored_file = stored_file_of(dataset.get(), problem);
+  texts.files = found_sources(dataset.get(), stored_file, problem);
+  texts.files.insert({file, stored_file});
+  for (const std::string& each : texts.files) versions.try_emplace(each, version_of(each));
+  texts.require_unchanged = make_require_unchanged(problem, stored_file, versions);
+  const StoredTexts stored(dataset, std::move(type), problem);
+  DatasetInfo info;
+  info.file = file;
+  info.name = name;
+  info.stored_shape = stored.shape();
+  const SpaceHandle space(require(H5Dget_space(dataset.get()), problem));
+  info.elements = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+  const Selection selection = select(info);
+  texts.shape = selected_shape(selection);
+  const std::uint64_t elements = info.elements == 0 ? 0 : product(texts.shape);
+  if (elements > most_elements)
+    throw Error(
+        problem,
+        "its texts are kept in memory, and there are more than " + std::to_string(most_elements),
+        "Select a part of the dataset, or number the texts.");
+  if (elements == 0) return texts;
+  TextNumbers numbers;
+  stored.for_each(selection,
+                  [&](std::string_view text) { texts.numbers.push_back(numbers(text)); });
+  numbers.put_in_order(texts);
+  return texts;
+}
+
+}  // namespace warpfold::io

@@ -1,0 +1,158 @@
+"""Labels that are texts, beside dictionaries."""
+
+import csv
+import fractions
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+NAMES = ["Norden", "Süden", "Ost", "o", "", "Westlicher Teil", "zz top"]
+STORAGE = [{}, {"chunks": True, "compression": "gzip"}]
+KINDS = ["fixed", "padded by zeros", "padded by spaces", "variable", "characters"]
+
+
+def add_texts(file, name, texts, kind, storage={}):
+    texts = np.asarray(texts, object)
+    if kind == "variable":
+        file.create_dataset(name, data=texts, dtype=h5py.string_dtype(), **storage)
+        return
+    encoded = np.array([each.encode() for each in texts.ravel()], "S20").reshape(texts.shape)
+    if kind == "characters":
+        characters = encoded.view("S1").reshape(*texts.shape, 20)
+        file.create_dataset(name, data=characters, **storage)
+        return
+    padding = {"fixed": h5py.h5t.STR_NULLTERM, "padded by zeros": h5py.h5t.STR_NULLPAD,
+               "padded by spaces": h5py.h5t.STR_SPACEPAD}[kind]  # fmt: skip
+    stored = h5py.h5t.C_S1.copy()
+    stored.set_size(20)
+    stored.set_strpad(padding)
+    made = file.create_dataset(name, texts.shape, h5py.Datatype(stored), **storage)
+    if padding == h5py.h5t.STR_SPACEPAD:
+        encoded = np.char.ljust(encoded, 20)
+    made.id.write(h5py.h5s.ALL, h5py.h5s.ALL, encoded, stored)
+
+
+def true_sums(values, texts):
+    """Counts and exact sums by text; an empty one is none."""
+    true = {}
+    for value, text in zip(values.ravel().tolist(), np.ravel(texts).tolist()):
+        if text:
+            count, total = true.get(text, (0, 0))
+            true[text] = (count + 1, total + fractions.Fraction(value))
+    return {text: true[text] for text in sorted(true, key=str.encode)}
+
+
+def told(outcome):
+    return {each["label"]: (each["count"], fractions.Fraction(each["sum"]))
+            for each in outcome.report["results"]}  # fmt: skip
+
+
+def random_texts(shape, seed=1):
+    return np.random.default_rng(seed).choice(np.array(NAMES, object), shape)
+
+
+@pytest.fixture
+def path(folder):
+    return folder / "in.h5"
+
+
+def write(path, shape, kind, storage={}, label_shape=None):
+    values = np.random.default_rng(2).integers(-(2**40), 2**40, shape).astype("f8")
+    texts = random_texts(label_shape or shape)
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=values, **storage)
+        add_texts(file, "labels/region", texts, kind, storage)
+    return values, texts
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_elements_of_each_text(path, kind, storage, ranks):
+    for shape, label_shape in [((70_000,), None), ((7, 30, 40), None), ((7, 30, 40), (30, 40))]:
+        values, texts = write(path, shape, kind, storage, label_shape)
+        words = ["reduce", path, "x", "--by", "labels/region", "--ops", "count,sum"]
+        outcome = support.run(*words, "--slab", "16K", "--json", "-", ranks=ranks)
+        true = true_sums(values, np.broadcast_to(texts, shape))
+        assert told(outcome) == true and list(told(outcome)) == list(true)
+        out = path.with_name("out.h5")
+        support.run(*words, "-o", f"{out}:x", "--force", ranks=ranks)
+        with h5py.File(out) as file:
+            assert file["region"].asstr()[...].tolist() == list(true)
+            assert [fractions.Fraction(each) for each in file["x_sum"][...].tolist()] == [
+                total for _, total in true.values()
+            ]
+            assert file["x_sum"].dims[0][0].name == "/region"
+
+
+def test_texts_in_the_other_reports(path):
+    values, texts = write(path, (500,), "variable")
+    true = true_sums(values, texts)
+    words = ["reduce", path, "x", "--by", "labels/region", "--ops", "count"]
+    lines = support.run(*words).stdout.splitlines()
+    assert [line.rsplit(maxsplit=1) for line in lines[-len(true) :]] == [
+        [text, str(count)] for text, (count, _) in true.items()
+    ]
+    rows = list(csv.DictReader(support.run(*words, "--csv", "-").stdout.splitlines()))
+    assert {row["statistic"]: int(row["value"]) for row in rows} == {
+        f"count[{text}]": count for text, (count, _) in true.items()
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_selections_take_the_same_of_texts(path, kind):
+    values, texts = write(path, (8, 9, 10), kind)
+    outcome = support.run("reduce", path, "x", "--by", "labels/region", "--ops", "count,sum",
+                          "--select", "1::3, -1, 2:9:2", "--json", "-", ranks=2)  # fmt: skip
+    assert told(outcome) == true_sums(values[1::3, -1, 2:9:2], texts[1::3, -1, 2:9:2])
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_of_texts_along_an_axis(path, kind, ranks):
+    values, texts = write(path, (40, 5, 6), kind, {}, (40,))
+    out = path.with_name("out.h5")
+    support.run("reduce", path, "x", "--axis", 0, "--by", "labels/region", "-o", out, ranks=ranks)
+    there = sorted(set(texts) - {""}, key=str.encode)
+    with h5py.File(out) as file:
+        assert file["region"].asstr()[...].tolist() == there
+        expected = [values[texts == each].sum(0) for each in there]
+        assert np.array_equal(file["x"][...], expected)
+
+
+def test_groups_of_texts_of_several_files(folder):
+    parts = [write(folder / f"{i}.h5", (9 + i, 3), "variable", {}, (9 + i,)) for i in range(3)]
+    out = folder / "out.h5"
+    support.run("reduce", *(folder / f"{i}.h5" for i in range(3)), "x", "--concat", 0, "--axis", 0,
+                "--by", "labels/region", "-o", out, "--ops", "max")  # fmt: skip
+    values, texts = (np.concatenate(each) for each in zip(*parts))
+    there = sorted(set(texts) - {""}, key=str.encode)
+    with h5py.File(out) as file:
+        assert file["region"].asstr()[...].tolist() == there
+        assert np.array_equal(file["x"][...], [values[texts == each].max(0) for each in there])
+
+
+def test_texts_that_do_not_fit_are_refused(path):
+    write(path, (8, 9), "variable", {}, (8,))
+    words = ["reduce", path, "x", "--by", "labels/region"]
+    support.fail(*words, code=2, mentions=["labels/region", "does not fit", "(8)"], ranks=2)
+    out = path.with_name("out.h5")
+    support.fail(*words, "--axis", 1, "-o", out, code=2, mentions=["8 elements", "9 indices"])
+    write(path, (8, 9), "variable")
+    support.fail(*words, "--axis", 0, "-o", out, code=2, mentions=["2 dimensions, not one"])
+
+
+def test_texts_that_change_meanwhile(folder, path, fault):
+    write(path, (100_000,), "fixed")
+    beside = path.rename(folder / "beside.h5")
+    write(path, (100_000,), "fixed")
+    prefix = fault("pread", "in.h5", "modify 100")
+    support.fail("reduce", path, "x", "--by", f"{beside}::labels/region", code=1, prefix=prefix,
+                 mentions=["changed while it was read"])  # fmt: skip
+    prefix = fault("pread", "beside.h5", "modify 100", byte=0)
+    for words in ([], ["--axis", 0, "-o", folder / "out.h5"]):
+        support.fail("reduce", path, "x", "--by", f"{beside}::labels/region", *words, code=1,
+                     prefix=prefix, mentions=["labels/region", beside, "changed while"])  # fmt: skip
