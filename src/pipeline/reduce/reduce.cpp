@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/reduce/axis_quantiles.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
@@ -43,6 +45,9 @@ void require_rows(const AxisShape& array, const ReduceOptions& options) {
   if (found != options.statistics.end())
     throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
                 "they hold no elements", "Ask for others with `statistics`.");
+  if (!options.quantiles.empty())
+    throw Error("there are no quantiles along these axes", "they hold no elements",
+                "Ask for `statistics` alone.");
 }
 
 std::string axes_text(const AxisShape& array) {
@@ -91,12 +96,24 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
                               DatasetView& view, const AxisShape& array,
                               const ReduceOptions& options,
                               const std::optional<DatasetFactors>& factors, Run& run) {
-  const ReduceNeeds needs = needs_of_products(options, view.value_type());
-  AxisWriter writer(targets_of(outputs, staged), array.output_shape(), options.summary);
-  if (array.rows() > 0)
-    return reduce_rows(view, array, needs, writer, run, factors ? factors->factors() : Factors{});
-  write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
-  return {};
+  std::vector<StageTiming> stages;
+  std::vector<AxisTarget> targets = targets_of(outputs, staged);
+  const auto first_quantile =
+      targets.begin() + static_cast<std::ptrdiff_t>(options.statistics.size());
+  const std::vector<AxisTarget> quantiles(first_quantile, targets.end());
+  targets.erase(first_quantile, targets.end());
+  if (!targets.empty()) {
+    const ReduceNeeds needs = needs_of_products(options, view.value_type());
+    AxisWriter writer(std::move(targets), array.output_shape(), options.summary);
+    if (array.rows() > 0)
+      stages =
+          reduce_rows(view, array, needs, writer, run, factors ? factors->factors() : Factors{});
+    else
+      write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
+  }
+  if (!quantiles.empty())
+    add_up(stages, find_quantiles_of_lines(view, array, options, quantiles, run));
+  return stages;
 }
 
 /// A dataset that is to be reduced along the options' axes.
@@ -137,7 +154,9 @@ std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options
 
 /// Throws where the options don't fit the dataset. Collective.
 AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
-  if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
+  const bool has_elements = std::ranges::any_of(options.statistics, is_extremum) ||
+                            (!options.quantiles.empty() && gives_elements(options.quantile_method));
+  if (may_leave_out_elements(view, options) && has_elements)
     options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), {});
   file.inputs.merge(view.mask_files());
@@ -206,12 +225,10 @@ namespace warpfold {
 namespace {
 
 void check(const ReduceOptions& options) {
-  if (!options.axes.empty() && !options.quantiles.empty())
-    throw usage_error("quantiles are asked for along axes", "they are found of all elements alone",
-                      "Leave out `axes`.");
-  if (!options.by.empty() && !options.quantiles.empty())
-    throw usage_error("`by` is given along with quantiles", "they are found of all elements alone",
-                      "Leave out one of them.");
+  if (options.axes.empty() && !options.by.empty() && !options.quantiles.empty())
+    throw usage_error("`by` is given along with quantiles, and no axis",
+                      "they are found of all elements, or along axes",
+                      "Leave out one of them, or name an axis.");
   if (!options.by.empty() && options.every > 0)
     throw usage_error("both `by` and `every` are given", "either makes the groups",
                       "Leave out one of them.");
@@ -224,9 +241,13 @@ void check(const ReduceOptions& options) {
   if (options.quantiles.size() > most)
     throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
                       "Ask for at most " + std::to_string(most) + ".");
-  for (const double fraction : options.quantiles)
+  for (const double fraction : options.quantiles) {
     if (!(fraction >= 0 && fraction <= 1))
       throw usage_error("a quantile is not between 0 and 1", "", "Give its fraction.");
+    if (!options.axes.empty() && std::ranges::count(options.quantiles, fraction) > 1)
+      throw usage_error(quantile_name(fraction) + " is asked for by two names",
+                        "each quantile along axes is a dataset", "Leave out one of them.");
+  }
 }
 
 /// Tells whether elements of the whole dataset have labels.

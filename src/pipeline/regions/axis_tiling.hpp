@@ -38,6 +38,11 @@ class AxisTiling {
   Hyperslab box(std::uint64_t tile, std::uint64_t number) const;
   std::uint64_t max_elements() const { return product(box_extents_); }  ///< of a box
 
+  /// Returns the shape of the array that a tile's boxes make up, whose dimensions are the array's;
+  /// the indices of its group are consecutive there. And where a box is in it.
+  std::vector<std::uint64_t> tile_shape(std::uint64_t tile) const;
+  Hyperslab box_in_tile(std::uint64_t tile, std::uint64_t number) const;
+
   /// Returns strides that bring a box's elements to place row * outputs + output, both in row-major
   /// order of the box.
   std::vector<std::uint64_t> matrix_strides(const Hyperslab& box) const;
@@ -46,16 +51,19 @@ class AxisTiling {
   BoxIndices row_indices(const Hyperslab& box) const;
 
  private:
-  /// Indices along the axis of the groups, and how many boxes the group has along it before them.
+  /// Indices along the axis of the groups, and how many boxes and indices the group has along it
+  /// before them.
   struct Run {
     ElementRange indices;
     std::uint64_t boxes_before = 0;
+    std::uint64_t indices_before = 0;
   };
 
   std::uint64_t groups() const { return first_run_.size() - 1; }
   std::uint64_t boxes_along(const ElementRange& indices) const;
   std::span<const Run> runs_of(std::uint64_t group) const;
   std::uint64_t boxes_of_group(std::uint64_t group) const;
+  const Run& run_of(std::uint64_t group, std::uint64_t box_along) const;
   ElementRange indices_of(std::uint64_t group, std::uint64_t box_along) const;
 
   AxisShape array_;
