@@ -16,7 +16,7 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 28> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 29> flags_of_members{{
     {"append", "--append"},
     {"axes", "--axis"},
     {"axis", "--axis"},
@@ -34,6 +34,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> flags_of
     {"operation", "--op"},
     {"output_type", "--output-type"},
     {"overflow", "--overflow"},
+    {"quantile_memory_bytes", "--quantile-memory"},
     {"range", "--range"},
     {"raw", "--raw"},
     {"read_path", "--read-path"},

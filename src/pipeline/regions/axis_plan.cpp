@@ -253,7 +253,7 @@ AxisPlan plan_axis_quantiles(const io::DatasetInfo& info, const AxisShape& array
     throw Error("the elements of an output take " + std::to_string(line_bytes) + " bytes",
                 "quantiles along axes are found in " + std::to_string(memory) +
                     " bytes of each rank's memory",
-                "Raise `quantile_memory`, reduce fewer at a time with `every`, or, of all "
+                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or, of all "
                 "elements, leave out `axis`.");
   const AxisResources resources =
       agree_on_axis_resources(info, size_of(info.format.type), 1, run);

@@ -17,7 +17,7 @@ METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 FRACTIONS = {"median": 0.5, "q05": 0.05, "q0.999": 0.999, "q00": 0.0, "q1.0": 1.0, "q0.3333": 0.3333}
 STORAGE = itertools.cycle([
     {}, {"chunks": (1, 9, 37), "compression": "gzip"}, {"chunks": (5, 4, 10)},
-    {"chunks": (30, 2, 8), "compression": "gzip", "shuffle": True}, {"chunks": (7, 9, 1)},
+    {"chunks": (23, 2, 8), "compression": "gzip", "shuffle": True}, {"chunks": (7, 9, 1)},
 ])  # fmt: skip
 AXES = itertools.cycle([(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
 RANKS = itertools.cycle([None, 2, 3, 1, 5])
@@ -328,7 +328,10 @@ def test_by_season_and_names(folder):
         assert [scale.name for scale in (file["tas_median"].dims[each][0] for each in range(3))] == [
             "/season", "/lat", "/lon",
         ]  # fmt: skip
-        median, q90 = file["tas_median"].attrs, file["tas_q90"].attrs
+        median, q90 = (
+            {key: text.decode() if isinstance(text, bytes) else text
+             for key, text in file[f"tas_{name}"].attrs.items()} for name in ("median", "q90")
+        )  # fmt: skip
         assert median["units"] == q90["units"] == "K"
         assert median["cell_methods"] == "area: mean time: median"
         assert median["long_name"] == "air temperature"
