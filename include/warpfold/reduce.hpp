@@ -103,8 +103,9 @@ struct ReduceResult {
 };
 
 /// Reduces dataset `dataset` of HDF5 file `file`, to numbers or, along axes, into datasets of a new
-/// file: statistics in one pass, quantiles in one to three more, or in four where elements are few
-/// or quantiles many; along axes in one, if a chunk's outputs fit `quantile_memory_bytes`. Collective over `communicator`; MPI must be initialised, unless it is
+/// file: statistics in one pass; quantiles in one to three more, or in four where elements are few
+/// or quantiles many; along axes in one pass over the elements of each part of outputs that fits
+/// `quantile_memory_bytes`. Collective over `communicator`; MPI must be initialised, unless it is
 /// MPI_COMM_SELF. The results are the same bits for any number of ranks, any backend, slab size and
 /// storage layout. Throws the same Error on every rank: a usage Error for options that make no
 /// sense, any other where a file can't be read or written, or a type can't hold a result.

@@ -24,7 +24,7 @@ EXTREMA = ("min", "max")
 NEED_ELEMENTS = (*EXTREMA, *INDICES)
 QUANTILES = {"median": 0.5, "q05": 0.05, "q0.999": 0.999, "q00": 0.0, "q1.0": 1.0, "q33": 0.33}
 METHODS = ("linear", "midpoint", "lower", "higher", "nearest")
-MEMORY = ("", "", "100K", "2M")
+BYTES_OF_ELEMENT = 9  # with whether it counts
 
 
 class AxisReduction:
@@ -189,7 +189,8 @@ class AxisReduction:
         quantiles = set(QUANTILES) & set(statistics)
         if quantiles:
             words += ["--quantile-method", self.method]
-            memory = self.random.choice(MEMORY)
+            lines = int(self.random.choice([0, 1, 3, 100]))
+            memory = lines * self.along * BYTES_OF_ELEMENT
             words += ["--quantile-memory", memory] * bool(memory)
         if set(EXTREMA) & set(statistics) or quantiles:
             words += ["--empty", self.empty]

@@ -2,9 +2,9 @@
 
 template <class T>
 static std::size_t count_below(const T* x, std::size_t n, T bound) {
-  // As many as counters as wide as the elements can count.
-  constexpr std::size_t most = sizeof(T) < 4 ? (std::size_t{1} << 8 * sizeof(T)) - 1
-                                             : std::size_t{1} << 31;
+  // What a counter as wide as the elements can count.
+  constexpr std::size_t most =
+      sizeof(T) < 4 ? (std::size_t{1} << 8 * sizeof(T)) - 1 : std::size_t{1} << 31;
   using Counter = std::make_unsigned_t<T>;
   std::size_t below = 0;
   for (std::size_t first = 0; first < n; first += most) {

@@ -35,8 +35,7 @@ class OrderStatistics {
     Range range{keys_, n_, ends_.minimum, ends_.maximum, 0, n_};
     while (range.first < range.last) {
       const auto pivot = static_cast<Key>(range.first + (range.last - range.first) / 2 + 1);
-      const std::size_t below =
-          range.elsewhere + kernels_.count_below(range.keys, range.n, pivot);
+      const std::size_t below = range.elsewhere + kernels_.count_below(range.keys, range.n, pivot);
       if (order < below) {
         range.last = static_cast<Key>(pivot - 1);
         range.until = below;

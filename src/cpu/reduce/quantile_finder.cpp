@@ -82,9 +82,8 @@ class TypedQuantileFinder final : public QuantileFinder {
 
   /// Keys of what is no number, greater than those of floats.
   static constexpr Key key_of_nan = std::numeric_limits<Key>::max();
-  static constexpr Key key_of_left_out = std::is_integral_v<Element>
-                                             ? key_of_nan
-                                             : static_cast<Key>(key_of_nan - 1);
+  static constexpr Key key_of_left_out =
+      std::is_integral_v<Element> ? key_of_nan : static_cast<Key>(key_of_nan - 1);
 
   /// Returns values of which those that don't count are marked, or told by counted_.
   const Element* values_of(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
@@ -113,8 +112,7 @@ class TypedQuantileFinder final : public QuantileFinder {
       const std::uint64_t at = indices(place + done);
       const std::uint64_t count = std::min(n - done, run - (place + done) % run);
       std::copy_n(x + done, count, reinterpret_cast<Element*>(table.values) + at);
-      if (table.counted != nullptr)
-        std::copy_n(counted_.data() + done, count, table.counted + at);
+      if (table.counted != nullptr) std::copy_n(counted_.data() + done, count, table.counted + at);
       done += count;
     }
   }

@@ -38,8 +38,8 @@ class QuantileFinder {
 
   /// Brings the element at place p of a slab, all of whose elements are staged, to indices(p) of
   /// the table.
-  virtual void gather(const StagedChunks& slab, const std::byte* staging,
-                      const BoxIndices& indices, const ValueTable& table) = 0;
+  virtual void gather(const StagedChunks& slab, const std::byte* staging, const BoxIndices& indices,
+                      const ValueTable& table) = 0;
 
   /// Writes the quantiles of some lines, each one's of all lines behind those of the one before,
   /// as elements of the type asked for in native byte order. What the lines hold is lost.

@@ -16,7 +16,7 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/reduce/axis_quantiles.hpp"
+#include "pipeline/quantiles/line_quantiles.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
@@ -32,6 +32,10 @@
 
 namespace warpfold::pipeline {
 namespace {
+
+QuantileSpec quantiles_of(const ReduceOptions& options) {
+  return {options.quantiles, options.quantile_method, options.summary.nan};
+}
 
 bool needs_elements(Statistic statistic) {
   return is_extremum(statistic) || statistic == Statistic::argmin || statistic == Statistic::argmax;
@@ -91,6 +95,16 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
   }
 }
 
+LineQuantiles line_quantiles(const ReduceOptions& options, const std::vector<AxisTarget>& targets) {
+  LineQuantiles wanted{quantiles_of(options),
+                       gives_elements(options.quantile_method) ? options.summary.empty : Value{},
+                       targets.front().type,
+                       options.quantile_memory_bytes,
+                       {}};
+  for (const AxisTarget& target : targets) wanted.writers.push_back(target.writer);
+  return wanted;
+}
+
 /// Fills the staged datasets of a file that has outputs. Collective.
 std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutput>& outputs,
                               DatasetView& view, const AxisShape& array,
@@ -112,7 +126,7 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
       write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
   }
   if (!quantiles.empty())
-    add_up(stages, find_quantiles_of_lines(view, array, options, quantiles, run));
+    add_up(stages, find_quantiles_of_lines(view, array, line_quantiles(options, quantiles), run));
   return stages;
 }
 
@@ -273,8 +287,7 @@ ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& optio
     stages = std::move(reduced.stages);
   }
   if (!options.quantiles.empty())
-    result.quantiles = pipeline::find_quantiles(
-        view, {options.quantiles, options.quantile_method, options.summary.nan}, run, stages);
+    result.quantiles = pipeline::find_quantiles(view, pipeline::quantiles_of(options), run, stages);
   pipeline::describe_view(view, result);
   result.report = pipeline::report_of(run, stages, start);
   return result;

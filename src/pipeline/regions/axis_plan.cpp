@@ -255,8 +255,7 @@ AxisPlan plan_axis_quantiles(const io::DatasetInfo& info, const AxisShape& array
                     " bytes of each rank's memory",
                 "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or, of all "
                 "elements, leave out `axis`.");
-  const AxisResources resources =
-      agree_on_axis_resources(info, size_of(info.format.type), 1, run);
+  const AxisResources resources = agree_on_axis_resources(info, size_of(info.format.type), 1, run);
   const std::vector<std::uint64_t> granule = granule_of(info);
   const AxisBoxLimits limits{resources.slab_elements, memory / line_bytes, wanted_rows};
   std::vector<std::uint64_t> extents = choose_box_extents(longest_run_of(array), granule, limits);

@@ -77,8 +77,8 @@ TYPED_TEST(OrderKernelsOf, CountAndFindTheLeast) {
     for (const std::size_t n : {0u, 1u, 17u, 255u, 256u, 5000u, 140'000u}) {
       std::vector<TypeParam> x(n);
       for (TypeParam& each : x) each = static_cast<TypeParam>(random());
-      for (const TypeParam bound :
-           {Limits::min(), TypeParam{0}, TypeParam{77}, Limits::max(), static_cast<TypeParam>(-9)}) {
+      for (const TypeParam bound : {Limits::min(), TypeParam{0}, TypeParam{77}, Limits::max(),
+                                    static_cast<TypeParam>(-9)}) {
         std::size_t below = 0;
         TypeParam least = Limits::max();
         for (const TypeParam each : x) {

@@ -189,8 +189,7 @@ TEST(AxisTiling, BoxesMakeUpTheArraysOfTiles) {
         });
       }
       EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(times.size())) << seed;
-      EXPECT_EQ(product(extents_of(shape, tiling.array().across)),
-                tiling.outputs(tile).elements());
+      EXPECT_EQ(product(extents_of(shape, tiling.array().across)), tiling.outputs(tile).elements());
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "pipeline/reduce/axis_quantiles.hpp"
+#include "pipeline/quantiles/line_quantiles.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -10,10 +10,10 @@
 #include <stop_token>
 #include <utility>
 
-#include "core/layout/partition.hpp"
+#include "core/layout/tiling.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/quantile_finder.hpp"
-#include "pipeline/reduce/reduce_outputs.hpp"
+#include "pipeline/quantiles/tile_batches.hpp"
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
@@ -23,69 +23,6 @@
 
 namespace warpfold::pipeline {
 namespace {
-
-/// Items of a step for each thread, so that all end at about the same time.
-constexpr std::uint64_t items_of_thread = 16;
-
-/// Lines whose elements lie side by side, and share the lines of a cache, go to one thread.
-constexpr std::uint64_t lines_together = 64;
-
-/// A rank's tiles, taken in batches: threads gather all boxes of a batch before they look for
-/// quantiles in parts of its tiles. An item is a box or a part; some are empty.
-class TileBatches {
- public:
-  TileBatches(const AxisTiling& tiling, ElementRange tiles, std::uint64_t most, int threads)
-      : tiling_(tiling), tiles_(tiles), boxes_(tiling.max_boxes()) {
-    const std::uint64_t wanted = items_of_thread * static_cast<std::uint64_t>(threads);
-    most = std::min(most, tiles.count);
-    tiles_of_batch_ = std::clamp<std::uint64_t>(ceil_div(wanted, boxes_), 1,
-                                                std::max<std::uint64_t>(1, most));
-    parts_ = ceil_div(wanted, tiles_of_batch_);
-  }
-
-  std::uint64_t tiles_of_batch() const { return tiles_of_batch_; }
-  std::uint64_t items() const {
-    return ceil_div(tiles_.count, tiles_of_batch_) * items_of_batch();
-  }
-
-  struct Item {
-    std::uint64_t after = 0;           ///< items that are to be done before
-    std::uint64_t place = 0;           ///< of the tile in its batch
-    std::uint64_t tile = 0;            ///< it has
-    std::optional<std::uint64_t> box;  ///< a box, or
-    ElementRange lines;                ///< some outputs, or nothing
-  };
-
-  Item item(std::uint64_t number) const {
-    const std::uint64_t batch = number / items_of_batch();
-    const std::uint64_t begin = batch * items_of_batch();
-    const std::uint64_t boxes = tiles_of_batch_ * boxes_;
-    const bool is_box = number - begin < boxes;
-    const std::uint64_t of_step = number - begin - (is_box ? 0 : boxes);
-    const std::uint64_t of_tile = is_box ? boxes_ : parts_;
-    Item item;
-    item.after = begin + (is_box ? 0 : boxes);
-    item.place = of_step / of_tile;
-    item.tile = tiles_.first + batch * tiles_of_batch_ + item.place;
-    if (item.tile >= tiles_.end()) return item;
-    const std::uint64_t of_item = of_step % of_tile;
-    if (!is_box)
-      item.lines =
-          partition(tiling_.outputs(item.tile).elements(), lines_together, parts_, of_item);
-    else if (of_item < tiling_.boxes_of_tile(item.tile))
-      item.box = of_item;
-    return item;
-  }
-
- private:
-  std::uint64_t items_of_batch() const { return tiles_of_batch_ * (boxes_ + parts_); }
-
-  const AxisTiling& tiling_;
-  ElementRange tiles_;
-  std::uint64_t boxes_;  ///< of a tile, at most
-  std::uint64_t tiles_of_batch_;
-  std::uint64_t parts_;  ///< of a tile
-};
 
 /// Has threads that take items in order wait until all before some item are done.
 class ItemsDone {
@@ -112,8 +49,7 @@ class ItemsDone {
 struct QuantileJob {
   const AxisTiling& tiling;
   const DatasetView& view;
-  const ReduceOptions& options;
-  std::span<const AxisTarget> targets;
+  const LineQuantiles& wanted;
   TileBatches batches;
   std::uint64_t tile_elements;  ///< at most
   RegionSource source;
@@ -140,11 +76,9 @@ class QuantileWork {
         worker_(worker),
         staging_(job.source.bytes_of_box(job.tiling.box_extents())),
         reader_(job.source),
-        finder_(cpu::make_quantile_finder(
-            *cpu::available_kernels().front(), job.view.info().format, job.view.decoding,
-            {job.options.quantiles, job.options.quantile_method, job.options.summary.nan},
-            is_extremum(job.targets.front().statistic) ? job.options.summary.empty : Value{},
-            job.targets.front().type)),
+        finder_(cpu::make_quantile_finder(*cpu::available_kernels().front(), job.view.info().format,
+                                          job.view.decoding, job.wanted.spec, job.wanted.empty,
+                                          job.wanted.type)),
         reducing_(stages, stage::reduce),
         writing_(stages, stage::write) {}
 
@@ -178,8 +112,8 @@ class QuantileWork {
   }
 
   void find(const TileBatches::Item& item) {
-    const std::size_t size = size_of(job_.targets.front().type);
-    std::vector<std::byte> quantiles(job_.targets.size() * item.lines.count * size);
+    const std::size_t size = size_of(job_.wanted.type);
+    std::vector<std::byte> quantiles(job_.wanted.writers.size() * item.lines.count * size);
     reducing_.time(0, [&] {
       const cpu::LineLayout layout(job_.tiling.tile_shape(item.tile), job_.tiling.array().along);
       finder_->find(job_.table(item.place), layout, item.lines, quantiles.data());
@@ -198,12 +132,13 @@ class QuantileWork {
     const std::uint64_t first = std::max(lines.first, outputs.first);
     const std::uint64_t end = std::min(lines.end(), outputs.end());
     if (first >= end) return;
-    const std::size_t size = size_of(job_.targets.front().type);
-    for (std::size_t target = 0; target < job_.targets.size(); ++target)
-      job_.targets[target].writer->write(
-          (index + (first - outputs.first)) * size,
-          quantiles.subspan((target * lines.count + (first - lines.first)) * size,
-                            (end - first) * size));
+    const std::size_t size = size_of(job_.wanted.type);
+    std::uint64_t from = first - lines.first;
+    for (io::ContiguousWriter* const writer : job_.wanted.writers) {
+      writer->write((index + (first - outputs.first)) * size,
+                    quantiles.subspan(from * size, (end - first) * size));
+      from += lines.count;
+    }
   }
 
   QuantileJob& job_;
@@ -219,13 +154,12 @@ class QuantileWork {
 }  // namespace
 
 std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisShape& array,
-                                                 const ReduceOptions& options,
-                                                 std::span<const AxisTarget> targets, Run& run) {
+                                                 const LineQuantiles& wanted, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   if (run.place.gpu) run_on_all(communicator, [&] { run.cores(); });
   const io::DatasetInfo& info = view.info();
   const cpu::ValueTableBytes bytes = cpu::value_table_bytes(info.format, view.decoding);
-  const std::uint64_t memory = options.quantile_memory_bytes;
+  const std::uint64_t memory = wanted.memory_bytes;
   const AxisPlan plan = plan_axis_quantiles(info, array, bytes.all(), memory, run);
   const AxisTiling& tiling = plan.tiling;
   const ElementRange mine = share_of(tiling.tiles(), communicator.size(), communicator.rank());
@@ -234,11 +168,11 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
     tile_elements = std::max(tile_elements, product(tiling.tile_shape(tile)));
   std::unique_ptr<QuantileJob> job;
   run_on_all(communicator, [&] {
-    const TileBatches batches(
-        tiling, mine, memory / std::max<std::uint64_t>(1, tile_elements * bytes.all()),
-        plan.threads);
+    const TileBatches batches(tiling, mine,
+                              memory / std::max<std::uint64_t>(1, tile_elements * bytes.all()),
+                              plan.threads);
     const std::uint64_t elements = batches.tiles_of_batch() * tile_elements;
-    job.reset(new QuantileJob{tiling, view, options, targets, batches, tile_elements,
+    job.reset(new QuantileJob{tiling, view, wanted, batches, tile_elements,
                               RegionSource(view.dataset, run.monitor.stages()), bytes,
                               cpu::PageBuffer(elements * bytes.value),
                               cpu::PageBuffer(elements * bytes.counted), ItemsDone()});
@@ -254,7 +188,7 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
                communicator);
   append(stages, {sync_on_all_ranks(
                      [&] {
-                       for (const AxisTarget& target : targets) target.writer->sync();
+                       for (io::ContiguousWriter* const writer : wanted.writers) writer->sync();
                      },
                      run.monitor.stages(), communicator)});
   return over_threads(stages, seconds_since(start));
