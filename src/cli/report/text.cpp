@@ -16,9 +16,8 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 29> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> flags_of_members{{
     {"append", "--append"},
-    {"axes", "--axis"},
     {"axis", "--axis"},
     {"backend", "--backend"},
     {"by", "--by"},

@@ -7,8 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "core/layout/tiling.hpp"
 #include "cpu/machine/page_buffer.hpp"
