@@ -23,10 +23,13 @@ namespace warpfold {
 struct ReduceOptions {
   std::vector<Statistic> statistics = {Statistic::count, Statistic::sum,  Statistic::min,
                                        Statistic::max,   Statistic::mean, Statistic::std};
-  /// Quantiles of all elements, each 0 (the least) to 1 (the greatest): at most 1024, not along
-  /// axes. `summary` says what NaN does.
+  /// Quantiles, each 0 (the least) to 1 (the greatest): at most 1024, along axes different ones.
+  /// `summary` says what NaN does.
   std::vector<double> quantiles;
   QuantileMethod quantile_method = QuantileMethod::linear;
+  /// The bytes that each rank may keep elements in to find quantiles along axes: as many outputs'
+  /// at a time. Of no influence on results.
+  std::uint64_t quantile_memory_bytes = std::uint64_t{1} << 30;
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
   /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
@@ -63,11 +66,13 @@ struct ReduceOptions {
   RunOptions run;
 };
 
-/// An axis output is a dataset that holds a statistic along axes.
+/// An axis output is a dataset that holds a statistic, or a quantile, along axes.
 struct AxisOutput {
-  Statistic statistic = Statistic::sum;
+  Statistic statistic = Statistic::sum;  ///< of a quantile, the one whose types and fill value it
+                                         ///< has: min where its method gives elements, or mean
   std::string dataset;
   ElementType type = ElementType::f64;
+  std::optional<double> quantile = std::nullopt;
 };
 
 /// The statistics of the elements that have a label.
@@ -94,13 +99,14 @@ struct ReduceResult {
   std::vector<int> axes;                      ///< of the shape, rising; none over all elements
   std::vector<std::string> axis_names;        ///< of these, where each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
-  std::vector<AxisOutput> outputs;            ///< likewise, one for each statistic
+  std::vector<AxisOutput> outputs;            ///< likewise: of each statistic, then each quantile
   RunReport report;
 };
 
 /// Reduces dataset `dataset` of HDF5 file `file`, to numbers or, along axes, into datasets of a new
-/// file: statistics in one pass, quantiles in one to three more, or in four where elements are few
-/// or quantiles many. Collective over `communicator`; MPI must be initialised, unless it is
+/// file: statistics in one pass; quantiles in one to three more, or in four where elements are few
+/// or quantiles many; along axes in one pass over the elements of each part of outputs that fits
+/// `quantile_memory_bytes`. Collective over `communicator`; MPI must be initialised, unless it is
 /// MPI_COMM_SELF. The results are the same bits for any number of ranks, any backend, slab size and
 /// storage layout. Throws the same Error on every rank: a usage Error for options that make no
 /// sense, any other where a file can't be read or written, or a type can't hold a result.

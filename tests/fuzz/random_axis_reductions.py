@@ -22,6 +22,9 @@ MOST_LABELS = 40
 INDICES = ("argmin", "argmax")
 EXTREMA = ("min", "max")
 NEED_ELEMENTS = (*EXTREMA, *INDICES)
+QUANTILES = {"median": 0.5, "q05": 0.05, "q0.999": 0.999, "q00": 0.0, "q1.0": 1.0, "q33": 0.33}
+METHODS = ("linear", "midpoint", "lower", "higher", "nearest")
+BYTES_OF_ELEMENT = 9  # with whether it counts
 
 
 class AxisReduction:
@@ -42,7 +45,8 @@ class AxisReduction:
         self.wraps = random.random() < 0.4
         self.keeps_dimensions = random.random() < 0.2
         self.asked = self._type_to_ask_for()
-        self.chosen = self._statistics()
+        self.method = str(random.choice(METHODS))
+        self.chosen = self._statistics() + self._quantiles()
 
     def _output_shape(self, of_axis=()):
         shape = list(self.view.values.shape)
@@ -66,8 +70,22 @@ class AxisReduction:
         most = int(self.random.choice([1, 2, 4]))
         return [str(each) for each in self.random.choice(allowed, most, replace=False)]
 
+    def _interpolates(self):
+        return self.method in ("linear", "midpoint")
+
+    def _quantiles(self):
+        if self.random.random() < 0.6 or (
+            self._interpolates() and self.asked in support.INTEGER_TYPES
+        ):
+            return []
+        most = int(self.random.choice([1, 2, len(QUANTILES)]))
+        return [str(each) for each in self.random.choice(list(QUANTILES), most, replace=False)]
+
     def type_of(self, statistic):
         """Of the output, as NumPy has it."""
+        if statistic in QUANTILES:
+            own = integer_type(self.view.type)
+            return (self.asked or ("f64" if self.integers else own)) if self._interpolates() else own
         if statistic in ("count", "nan_count", "inf_count"):
             return "u64"
         if statistic in INDICES:
@@ -105,6 +123,9 @@ class AxisReduction:
         out = self.type_of(statistic)
         elements = []
         for number, (values, places) in enumerate(self.lines()):
+            if statistic in QUANTILES:
+                elements.append(self._quantile(values, statistic))
+                continue
             results = truth.statistics(values, places, **self.options, out=out)
             result = results[statistic]
             if results["count"] == 0 and statistic in EXTREMA:
@@ -119,6 +140,18 @@ class AxisReduction:
         return np.array(elements, dtype).reshape(
             self._output_shape(of_axis=(1,) if self.keeps_dimensions else ())
         )
+
+    def _quantile(self, values, name):
+        if not self.integers and self.options["nan"] == "skip":
+            values = values[~np.isnan(values)]
+        if len(values) == 0:
+            return truth.NAN if self._interpolates() else self.empty
+        result = truth.quantile(values, QUANTILES[name], self.method)
+        out = self.type_of(name)
+        if out not in truth.FORMATS:
+            return result
+        finite = math.isfinite(result)
+        return truth.rounded(out, fractions.Fraction(result)) if finite else float(result)
 
     def _element(self, statistic, out, result):
         if out in truth.FORMATS:
@@ -136,8 +169,9 @@ class AxisReduction:
         nothing = self.along == 0 and self.outputs > 0
         wanted, problem = {}, None
         for statistic in self.chosen:
-            refused = nothing and statistic in NEED_ELEMENTS
-            result = "no " + statistic if refused else self.results(statistic)
+            refused = nothing and statistic in (*NEED_ELEMENTS, *QUANTILES)
+            name = "quantiles" if statistic in QUANTILES else statistic
+            result = "no " + name if refused else self.results(statistic)
             if isinstance(result, str):
                 if problem is not None:
                     continue
@@ -152,7 +186,13 @@ class AxisReduction:
         words += ["--overflow", "wrap"] * self.wraps + ["--keepdims"] * self.keeps_dimensions
         for option, value in self.options.items():
             words += [f"--{option}", value]
-        if set(EXTREMA) & set(statistics):
+        quantiles = set(QUANTILES) & set(statistics)
+        if quantiles:
+            words += ["--quantile-method", self.method]
+            lines = int(self.random.choice([0, 1, 3, 100]))
+            memory = lines * self.along * BYTES_OF_ELEMENT
+            words += ["--quantile-memory", memory] * bool(memory)
+        if set(EXTREMA) & set(statistics) or quantiles:
             words += ["--empty", self.empty]
         return words + (["--output-type", self.asked] if self.asked else [])
 

@@ -78,6 +78,9 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     if (quantile_names_.empty() && application().count("--quantile-method") > 0)
       throw usage_error("--quantile-method is given, and no quantile", "",
                         "Ask for some with --ops median,q05, or leave it out.");
+    if ((quantile_names_.empty() || !along_axes()) && application().count("--quantile-memory") > 0)
+      throw usage_error("--quantile-memory is given, and no quantile along axes",
+                        "others don't keep elements in memory", "Leave it out.");
     check_output_options();
     options_.output.command = shell_quoted(session.words);
     if (application().count("--ops") == 0) choose_statistics();
@@ -143,6 +146,11 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
         "nearest; linear if not given",
         [this](const std::string& text) {
           options_.quantile_method = parse_choice("--quantile-method", text, quantile_methods);
+        });
+    add("--quantile-memory", "SIZE",
+        "The most bytes that a rank keeps elements in for quantiles along axes; 1G if not given",
+        [this](const std::string& text) {
+          options_.quantile_memory_bytes = parse_size("--quantile-memory", text);
         });
     add("--by", "[FILE::]DATASET|PART",
         "Reduce the elements of each label apart: this dataset has integers or texts, and the shape "
@@ -240,10 +248,10 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
           {std::string(name_of(statistic)), result_text(statistic, value, result.shape)});
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
       table.push_back({quantile_names_[i], to_text(result.quantiles[i])});
-    for (const AxisOutput& each : result.outputs)
-      table.push_back({std::string(name_of(each.statistic)),
-                       fmt::format("{} {}: {}, {}", options_.output.path, each.dataset,
-                                   name_of(each.type), extent_text(result.output_shape))});
+    for_each_output(result, [&](const std::string& name, const AxisOutput& each) {
+      table.push_back({name, fmt::format("{} {}: {}, {}", options_.output.path, each.dataset,
+                                         name_of(each.type), extent_text(result.output_shape))});
+    });
     return aligned_text(table);
   }
 
@@ -276,14 +284,22 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
       rows.emplace_back(name_of(statistic), to_text(value, ""));
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
       rows.emplace_back(quantile_names_[i], to_text(result.quantiles[i], ""));
-    for (const AxisOutput& each : result.outputs)
-      rows.emplace_back(name_of(each.statistic), options_.output.path + ":" + each.dataset);
+    for_each_output(result, [&](const std::string& name, const AxisOutput& each) {
+      rows.emplace_back(name, options_.output.path + ":" + each.dataset);
+    });
     return rows;
   }
 
   std::vector<std::string> columns() const override {
     if (by_labels() && options_.output.path.empty()) return {"labels"};
     return statistics_asked_for();
+  }
+
+  /// Calls body(what it is asked for as, output) for each.
+  template <class Body>
+  void for_each_output(const ReduceResult& result, Body&& body) const {
+    const std::vector<std::string> names = statistics_asked_for();
+    for (std::size_t i = 0; i < result.outputs.size(); ++i) body(names[i], result.outputs[i]);
   }
 
   std::vector<std::string> statistics_asked_for() const {
@@ -312,8 +328,14 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     if (options_.every > 0) members["every"] = options_.every;
     if (!options_.by.empty()) members["by"] = options_.by;
     add_factors(members);
+    add_quantile_method(members);
     members["results"] = outputs_json(result);
     return members;
+  }
+
+  void add_quantile_method(Json& members) const {
+    if (!quantile_names_.empty())
+      members["quantile_method"] = word_of(options_.quantile_method, quantile_methods);
   }
 
   Json label_members(const ReduceResult& result) const {
@@ -334,9 +356,9 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
 
   Json outputs_json(const ReduceResult& result) const {
     Json datasets = Json::object();
-    for (const AxisOutput& each : result.outputs)
-      datasets[std::string(name_of(each.statistic))] = {{"dataset", each.dataset},
-                                                        {"dtype", name_of(each.type)}};
+    for_each_output(result, [&](const std::string& name, const AxisOutput& each) {
+      datasets[name] = {{"dataset", each.dataset}, {"dtype", name_of(each.type)}};
+    });
     return {{"output", options_.output.path},
             {"output_shape", result.output_shape},
             {"datasets", std::move(datasets)}};
@@ -357,8 +379,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
       results[quantile_names_[i]] = json_value(result.quantiles[i]);
     Json members{{"results", std::move(results)}};
-    if (!quantile_names_.empty())
-      members["quantile_method"] = word_of(options_.quantile_method, quantile_methods);
+    add_quantile_method(members);
     if (!places.empty()) members["coordinates"] = std::move(places);
     add_factors(members);
     return members;

@@ -18,7 +18,6 @@ namespace {
 /// messages name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 28> flags_of_members{{
     {"append", "--append"},
-    {"axes", "--axis"},
     {"axis", "--axis"},
     {"backend", "--backend"},
     {"by", "--by"},
@@ -34,6 +33,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> flags_of
     {"operation", "--op"},
     {"output_type", "--output-type"},
     {"overflow", "--overflow"},
+    {"quantile_memory_bytes", "--quantile-memory"},
     {"range", "--range"},
     {"raw", "--raw"},
     {"read_path", "--read-path"},

@@ -1,6 +1,7 @@
 #include "core/results/quantile.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <variant>
 
@@ -27,6 +28,23 @@ QuantileNeighbours element_at(double place, std::uint64_t last) {
 }
 
 }  // namespace
+
+bool gives_elements(QuantileMethod method) {
+  return method != QuantileMethod::linear && method != QuantileMethod::midpoint;
+}
+
+std::string quantile_name(double fraction) {
+  if (fraction == 0.5) return "median";
+  const auto percent = std::lround(fraction * 100);
+  if (percent < 100 && static_cast<double>(percent) / 100 == fraction)
+    return (percent < 10 ? "q0" : "q") + std::to_string(percent);
+  // Fixed notation of any double that is not negative and at most 1.
+  char digits[1100];
+  const auto end =
+      std::to_chars(digits, digits + sizeof(digits), fraction, std::chars_format::fixed).ptr;
+  const std::string name = 'q' + std::string(digits, end);
+  return fraction == 1 ? name + ".0" : name;
+}
 
 QuantileNeighbours quantile_neighbours(double fraction, QuantileMethod method,
                                        std::uint64_t count) {

@@ -1,11 +1,27 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "warpfold/core/quantile.hpp"
 #include "warpfold/core/summary.hpp"
 
 namespace warpfold {
+
+/// Which quantiles are wanted.
+struct QuantileSpec {
+  std::vector<double> fractions;  ///< 0 to 1
+  QuantileMethod method = QuantileMethod::linear;
+  NanPolicy nan = NanPolicy::propagate;
+};
+
+/// Tells whether quantiles by a method are elements, whichever these are.
+bool gives_elements(QuantileMethod method);
+
+/// Returns the shortest name of a quantile: "median", "q05" where it is a whole number of percent,
+/// or "q0.999".
+std::string quantile_name(double fraction);
 
 /// The elements between which a quantile lies: how many are before each once all are sorted.
 struct QuantileNeighbours {

@@ -237,6 +237,11 @@ struct IntegerKernels {
   SquareSums (*squares)(const T* x, std::size_t n);
   MinMax<T> (*extrema)(const T* x, std::size_t n);          ///< of at least one element
   std::size_t (*find)(const T* x, std::size_t n, T value);  ///< n if it is nowhere
+
+  /// Of however many elements: how many are less than `bound`, and the least that is not; the
+  /// type's greatest number where none is.
+  std::size_t (*count_below)(const T* x, std::size_t n, T bound);
+  T (*least_from)(const T* x, std::size_t n, T bound);
   IntegerColumnSums<T> column_sums;
   IntegerColumnSums<T> column_magnitudes;
   ColumnExtrema<T> column_extrema;

@@ -25,6 +25,7 @@ namespace {
 
 #include "cpu/kernels/float_blocks.inl"
 #include "cpu/kernels/integer_blocks.inl"
+#include "cpu/kernels/order.inl"
 #include "cpu/kernels/selection.inl"
 #include "cpu/kernels/tile_scan.inl"
 
@@ -41,11 +42,11 @@ namespace {
         replace_values<T>                                                                \
   }
 
-#define WARPFOLD_INTEGER_KERNELS(T)                                                       \
-  {                                                                                       \
-    integer_sum<T>, integer_absolute<T>, integer_squares<T>, integer_extrema<T>, find<T>, \
-        integer_column_sums<T, false>, integer_column_sums<T, true>, column_extrema<T>,   \
-        find_regions<T>, WARPFOLD_DECODING(T)                                             \
+#define WARPFOLD_INTEGER_KERNELS(T)                                                            \
+  {                                                                                            \
+    integer_sum<T>, integer_absolute<T>, integer_squares<T>, integer_extrema<T>, find<T>,      \
+        count_below<T>, least_from<T>, integer_column_sums<T, false>,                          \
+        integer_column_sums<T, true>, column_extrema<T>, find_regions<T>, WARPFOLD_DECODING(T) \
   }
 
 #define WARPFOLD_EXTRACTIONS(T, term)                                                  \

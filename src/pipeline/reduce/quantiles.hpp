@@ -2,20 +2,13 @@
 
 #include <vector>
 
+#include "core/results/quantile.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/run/run.hpp"
-#include "warpfold/core/quantile.hpp"
 #include "warpfold/core/stage_timing.hpp"
 #include "warpfold/core/summary.hpp"
 
 namespace warpfold::pipeline {
-
-/// Which quantiles of all elements are wanted.
-struct QuantileSpec {
-  std::vector<double> fractions;  ///< 0 to 1
-  QuantileMethod method = QuantileMethod::linear;
-  NanPolicy nan = NanPolicy::propagate;
-};
 
 /// Finds quantiles in passes over a view's elements, as OrderSearch does; of no elements none are,
 /// and of any with NaN, propagated, all are NaN. Adds what it took to `stages`. Returns them on the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/quantiles/line_quantiles.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
@@ -31,6 +33,10 @@
 namespace warpfold::pipeline {
 namespace {
 
+QuantileSpec quantiles_of(const ReduceOptions& options) {
+  return {options.quantiles, options.quantile_method, options.summary.nan};
+}
+
 bool needs_elements(Statistic statistic) {
   return is_extremum(statistic) || statistic == Statistic::argmin || statistic == Statistic::argmax;
 }
@@ -43,6 +49,9 @@ void require_rows(const AxisShape& array, const ReduceOptions& options) {
   if (found != options.statistics.end())
     throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
                 "they hold no elements", "Ask for others with `statistics`.");
+  if (!options.quantiles.empty())
+    throw Error("there are no quantiles along these axes", "they hold no elements",
+                "Ask for `statistics` alone.");
 }
 
 std::string axes_text(const AxisShape& array) {
@@ -86,17 +95,39 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
   }
 }
 
+LineQuantiles line_quantiles(const ReduceOptions& options, const std::vector<AxisTarget>& targets) {
+  LineQuantiles wanted{quantiles_of(options),
+                       gives_elements(options.quantile_method) ? options.summary.empty : Value{},
+                       targets.front().type,
+                       options.quantile_memory_bytes,
+                       {}};
+  for (const AxisTarget& target : targets) wanted.writers.push_back(target.writer);
+  return wanted;
+}
+
 /// Fills the staged datasets of a file that has outputs. Collective.
 std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutput>& outputs,
                               DatasetView& view, const AxisShape& array,
                               const ReduceOptions& options,
                               const std::optional<DatasetFactors>& factors, Run& run) {
-  const ReduceNeeds needs = needs_of_products(options, view.value_type());
-  AxisWriter writer(targets_of(outputs, staged), array.output_shape(), options.summary);
-  if (array.rows() > 0)
-    return reduce_rows(view, array, needs, writer, run, factors ? factors->factors() : Factors{});
-  write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
-  return {};
+  std::vector<StageTiming> stages;
+  std::vector<AxisTarget> targets = targets_of(outputs, staged);
+  const auto first_quantile =
+      targets.begin() + static_cast<std::ptrdiff_t>(options.statistics.size());
+  const std::vector<AxisTarget> quantiles(first_quantile, targets.end());
+  targets.erase(first_quantile, targets.end());
+  if (!targets.empty()) {
+    const ReduceNeeds needs = needs_of_products(options, view.value_type());
+    AxisWriter writer(std::move(targets), array.output_shape(), options.summary);
+    if (array.rows() > 0)
+      stages =
+          reduce_rows(view, array, needs, writer, run, factors ? factors->factors() : Factors{});
+    else
+      write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
+  }
+  if (!quantiles.empty())
+    add_up(stages, find_quantiles_of_lines(view, array, line_quantiles(options, quantiles), run));
+  return stages;
 }
 
 /// A dataset that is to be reduced along the options' axes.
@@ -137,7 +168,9 @@ std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options
 
 /// Throws where the options don't fit the dataset. Collective.
 AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
-  if (may_leave_out_elements(view, options) && std::ranges::any_of(options.statistics, is_extremum))
+  const bool has_elements = std::ranges::any_of(options.statistics, is_extremum) ||
+                            (!options.quantiles.empty() && gives_elements(options.quantile_method));
+  if (may_leave_out_elements(view, options) && has_elements)
     options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), {});
   const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
@@ -204,12 +237,10 @@ namespace warpfold {
 namespace {
 
 void check(const ReduceOptions& options) {
-  if (!options.axes.empty() && !options.quantiles.empty())
-    throw usage_error("quantiles are asked for along axes", "they are found of all elements alone",
-                      "Leave out `axes`.");
-  if (!options.by.empty() && !options.quantiles.empty())
-    throw usage_error("`by` is given along with quantiles", "they are found of all elements alone",
-                      "Leave out one of them.");
+  if (options.axes.empty() && !options.by.empty() && !options.quantiles.empty())
+    throw usage_error("`by` is given along with quantiles, and no axis",
+                      "they are found of all elements, or along axes",
+                      "Leave out one of them, or name an axis.");
   if (!options.by.empty() && options.every > 0)
     throw usage_error("both `by` and `every` are given", "either makes the groups",
                       "Leave out one of them.");
@@ -222,9 +253,13 @@ void check(const ReduceOptions& options) {
   if (options.quantiles.size() > most)
     throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
                       "Ask for at most " + std::to_string(most) + ".");
-  for (const double fraction : options.quantiles)
+  for (const double fraction : options.quantiles) {
     if (!(fraction >= 0 && fraction <= 1))
       throw usage_error("a quantile is not between 0 and 1", "", "Give its fraction.");
+    if (!options.axes.empty() && std::ranges::count(options.quantiles, fraction) > 1)
+      throw usage_error(quantile_name(fraction) + " is asked for by two names",
+                        "each quantile along axes is a dataset", "Leave out one of them.");
+  }
 }
 
 /// Tells whether elements of the whole dataset have labels.
@@ -250,8 +285,7 @@ ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& optio
     stages = std::move(reduced.stages);
   }
   if (!options.quantiles.empty())
-    result.quantiles = pipeline::find_quantiles(
-        view, {options.quantiles, options.quantile_method, options.summary.nan}, run, stages);
+    result.quantiles = pipeline::find_quantiles(view, pipeline::quantiles_of(options), run, stages);
   pipeline::describe_view(view, result);
   result.report = pipeline::report_of(run, stages, start);
   return result;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "core/results/quantile.hpp"
 #include "pipeline/reduce/statistic_text.hpp"
 
 namespace warpfold::pipeline {
@@ -57,12 +59,17 @@ bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& option
 std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
                                    const ReduceOptions& options) {
   std::vector<AxisOutput> outputs;
-  for (const Statistic statistic : options.statistics) {
-    std::string dataset = name;
-    if (options.statistics.size() > 1) dataset.append("_").append(name_of(statistic));
-    outputs.push_back(
-        {statistic, std::move(dataset), axis_output_type(statistic, values, options.output_type)});
-  }
+  const bool one = options.statistics.size() + options.quantiles.size() == 1;
+  const auto add = [&](Statistic statistic, std::string_view operation) -> AxisOutput& {
+    return outputs.emplace_back(
+        AxisOutput{statistic, one ? name : name + '_' + std::string(operation),
+                   axis_output_type(statistic, values, options.output_type)});
+  };
+  for (const Statistic statistic : options.statistics) add(statistic, name_of(statistic));
+  const Statistic alike =
+      gives_elements(options.quantile_method) ? Statistic::min : Statistic::mean;
+  for (const double fraction : options.quantiles)
+    add(alike, quantile_name(fraction)).quantile = fraction;
   return outputs;
 }
 
@@ -83,7 +90,9 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
     io::DatasetText said = input;
     if (!options.times.empty()) dataset.dropped_attributes.emplace_back("units");
     if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
-    dataset.changed_text = text_of(outputs[i].statistic, said, result.axis_names);
+    dataset.changed_text = outputs[i].quantile
+                               ? quantile_text_of(*outputs[i].quantile, said, result.axis_names)
+                               : text_of(outputs[i].statistic, said, result.axis_names);
   }
 }
 

@@ -18,7 +18,7 @@ bool is_extremum(Statistic statistic);
 /// Tells whether the results may be of fewer elements than the view has.
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options);
 
-/// Names one dataset `name`, or of several statistics one for each, after it.
+/// Names one dataset `name`, or of several statistics and quantiles one for each, after it.
 std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
                                    const ReduceOptions& options);
 

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "core/results/quantile.hpp"
+
 namespace warpfold::pipeline {
 namespace {
 
@@ -68,6 +70,17 @@ std::string unit_of(Statistic statistic, const std::string& unit) {
   return words_of(statistic).has_unit ? unit : "1";
 }
 
+void add_cell_method(const char* method, const io::DatasetText& input,
+                     const std::vector<std::string>& reduced, ChangedText& text) {
+  if (reduced.empty()) return;
+  std::string methods = input.cell_methods.value_or("");
+  for (const std::string& name : reduced) {
+    if (!methods.empty()) methods += ' ';
+    methods += name + ':';
+  }
+  text.emplace_back("cell_methods", methods + ' ' + method);
+}
+
 }  // namespace
 
 std::string squared_unit(const std::string& unit) {
@@ -91,14 +104,17 @@ ChangedText text_of(Statistic statistic, const io::DatasetText& input,
     const std::string unit = unit_of(statistic, *input.units);
     if (unit != *input.units || !words.has_unit) text.emplace_back("units", unit);
   }
-  if (words.method != nullptr && !reduced.empty()) {
-    std::string methods = input.cell_methods.value_or("");
-    for (const std::string& name : reduced) {
-      if (!methods.empty()) methods += ' ';
-      methods += name + ':';
-    }
-    text.emplace_back("cell_methods", methods + ' ' + words.method);
-  }
+  if (words.method != nullptr) add_cell_method(words.method, input, reduced, text);
+  return text;
+}
+
+ChangedText quantile_text_of(double fraction, const io::DatasetText& input,
+                             const std::vector<std::string>& reduced) {
+  ChangedText text;
+  if (fraction == 0.5)
+    add_cell_method("median", input, reduced, text);
+  else if (input.long_name)
+    text.emplace_back("long_name", quantile_name(fraction) + " of " + *input.long_name);
   return text;
 }
 

@@ -19,6 +19,10 @@ using ChangedText = std::vector<std::pair<std::string, std::optional<std::string
 ChangedText text_of(Statistic statistic, const io::DatasetText& input,
                     const std::vector<std::string>& reduced);
 
+/// The same of a quantile.
+ChangedText quantile_text_of(double fraction, const io::DatasetText& input,
+                             const std::vector<std::string>& reduced);
+
 /// Writes the square of a unit as UDUNITS reads it: "K2", "(m s-1)2"; of a temperature in degrees
 /// Celsius, and of a time since a date, that of their differences: "K2", "days2".
 std::string squared_unit(const std::string& unit);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "core/layout/partition.hpp"
 #include "core/results/axis_parts.hpp"
 #include "pipeline/regions/slab_plan.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -140,14 +142,25 @@ std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint6
 
 /// Makes boxes smaller until each rank has a tile, if there are outputs enough.
 void cut_for_ranks(const AxisShape& array, int ranks, std::vector<std::uint64_t>& extents) {
+  const std::uint64_t groups = array.groups ? array.groups->count : 1;
   const auto tiles = [&] {
-    return Tiling(array.output_shape(), extents_of(extents, array.across)).items();
+    return groups *
+           Tiling(extents_of(array.shape, array.across), extents_of(extents, array.across)).items();
   };
   for (const int d : array.across) {
     if (tiles() >= static_cast<std::uint64_t>(ranks)) return;
     std::uint64_t& extent = extents[static_cast<std::size_t>(d)];
     extent = ceil_div(extent, ceil_div(static_cast<std::uint64_t>(ranks), tiles()));
   }
+}
+
+/// Returns how many elements an output has at most.
+std::uint64_t longest_line(const AxisShape& array) {
+  if (!array.groups) return array.rows();
+  std::vector<std::uint64_t> indices(array.groups->count);
+  for (const GroupRun& run : array.groups->runs) indices[run.group] += run.indices.count;
+  const std::uint64_t along = array.shape[static_cast<std::size_t>(array.groups->dimension)];
+  return array.rows() / along * *std::ranges::max_element(indices);
 }
 
 /// Returns the bytes of what is needed of an output while it is reduced, handed over, and combined.
@@ -242,6 +255,23 @@ AxisPlan plan_axis_scan(const io::DatasetInfo& info, const AxisShape& lines, Ele
   const AxisResources resources = agree_on_axis_resources(info, widest, line_bytes, run);
   const TileOwner owner = run.place.gpu ? TileOwner::thread : TileOwner::rank;
   return {tile_for_axis_scan(lines, granule_of(info), resources, owner), resources.threads, owner};
+}
+
+AxisPlan plan_axis_quantiles(const io::DatasetInfo& info, const AxisShape& array,
+                             std::size_t element_bytes, std::uint64_t memory, const Run& run) {
+  const std::uint64_t line_bytes = longest_line(array) * element_bytes;
+  if (line_bytes > memory)
+    throw Error("the elements of an output take " + std::to_string(line_bytes) + " bytes",
+                "quantiles along axes are found in " + std::to_string(memory) +
+                    " bytes of each rank's memory",
+                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or, of all "
+                "elements, leave out `axis`.");
+  const AxisResources resources = agree_on_axis_resources(info, size_of(info.format.type), 1, run);
+  const std::vector<std::uint64_t> granule = granule_of(info);
+  const AxisBoxLimits limits{resources.slab_elements, memory / line_bytes, wanted_rows};
+  std::vector<std::uint64_t> extents = choose_box_extents(longest_run_of(array), granule, limits);
+  cut_for_ranks(array, resources.ranks, extents);
+  return {{array, std::move(extents)}, resources.threads, TileOwner::rank};
 }
 
 }  // namespace warpfold::pipeline

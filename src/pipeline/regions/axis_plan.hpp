@@ -79,4 +79,10 @@ AxisPlan plan_axis_reduce(const io::DatasetInfo& info, const AxisShape& array,
 AxisPlan plan_axis_scan(const io::DatasetInfo& info, const AxisShape& lines, ElementType output,
                         const Run& run);
 
+/// Returns the plan for finding quantiles of lines: each tile is one rank's, of whole granules if
+/// so many of its outputs' elements, `element_bytes` each, stay within `memory`. Throws on every
+/// rank where those of one don't. Collective.
+AxisPlan plan_axis_quantiles(const io::DatasetInfo& info, const AxisShape& array,
+                             std::size_t element_bytes, std::uint64_t memory, const Run& run);
+
 }  // namespace warpfold::pipeline

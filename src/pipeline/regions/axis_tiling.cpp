@@ -45,13 +45,15 @@ AxisTiling::AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
       other_rows_(extents_of(array_.shape, other_axes_), extents_of(box_extents_, other_axes_)) {
   const std::vector<GroupRun> all{{{0, array_.shape[static_cast<std::size_t>(grouped_)]}, 0}};
   std::uint64_t boxes_before = 0;
+  std::uint64_t indices_before = 0;
   for (const auto& [indices, group] : array_.groups ? array_.groups->runs : all) {
     if (group == first_run_.size()) {
       first_run_.push_back(runs_.size());
-      boxes_before = 0;
+      boxes_before = indices_before = 0;
     }
-    runs_.push_back({indices, boxes_before});
+    runs_.push_back({indices, boxes_before, indices_before});
     boxes_before += boxes_along(indices);
+    indices_before += indices.count;
   }
   first_run_.push_back(runs_.size());
   items_of_tile_ = std::min(max_boxes(), ceil_div(wanted_items, tiles()));
@@ -73,7 +75,7 @@ std::uint64_t AxisTiling::boxes_of_group(std::uint64_t group) const {
 }
 
 std::uint64_t AxisTiling::boxes_of_tile(std::uint64_t tile) const {
-  return boxes_of_group(tile % groups());
+  return boxes_of_group(group_of(tile));
 }
 
 std::uint64_t AxisTiling::max_boxes() const {
@@ -83,10 +85,13 @@ std::uint64_t AxisTiling::max_boxes() const {
   return boxes;
 }
 
-ElementRange AxisTiling::indices_of(std::uint64_t group, std::uint64_t box_along) const {
+const AxisTiling::Run& AxisTiling::run_of(std::uint64_t group, std::uint64_t box_along) const {
   const std::span<const Run> runs = runs_of(group);
-  const Run& run =
-      *std::prev(std::ranges::upper_bound(runs, box_along, std::less{}, &Run::boxes_before));
+  return *std::prev(std::ranges::upper_bound(runs, box_along, std::less{}, &Run::boxes_before));
+}
+
+ElementRange AxisTiling::indices_of(std::uint64_t group, std::uint64_t box_along) const {
+  const Run& run = run_of(group, box_along);
   const std::uint64_t extent = box_extents_[static_cast<std::size_t>(grouped_)];
   const std::uint64_t block = run.indices.first / extent + (box_along - run.boxes_before);
   const std::uint64_t first = std::max(run.indices.first, block * extent);
@@ -98,21 +103,38 @@ ElementRange AxisTiling::boxes(std::uint64_t item) const {
 }
 
 Hyperslab AxisTiling::outputs(std::uint64_t tile) const {
-  Hyperslab outputs = across_.region(tile / groups());
+  Hyperslab outputs = across_.region(region_of(tile));
   if (!array_.groups) return outputs;
   const auto place = std::ranges::lower_bound(array_.across, grouped_) - array_.across.begin();
-  outputs.start.insert(outputs.start.begin() + place, tile % groups());
+  outputs.start.insert(outputs.start.begin() + place, group_of(tile));
   outputs.count.insert(outputs.count.begin() + place, 1);
   return outputs;
 }
 
 Hyperslab AxisTiling::box(std::uint64_t tile, std::uint64_t number) const {
   Hyperslab box{array_.shape, array_.shape};
-  place(across_.region(tile / groups()), array_.across, box);
+  place(across_.region(region_of(tile)), array_.across, box);
   place(other_rows_.region(number % other_rows_.items()), other_axes_, box);
-  const auto [first, count] = indices_of(tile % groups(), number / other_rows_.items());
+  const auto [first, count] = indices_of(group_of(tile), number / other_rows_.items());
   place({{first}, {count}}, {&grouped_, 1}, box);
   return box;
+}
+
+std::vector<std::uint64_t> AxisTiling::tile_shape(std::uint64_t tile) const {
+  Hyperslab all{array_.shape, array_.shape};
+  place(across_.region(region_of(tile)), array_.across, all);
+  const Run& last = runs_of(group_of(tile)).back();
+  all.count[static_cast<std::size_t>(grouped_)] = last.indices_before + last.indices.count;
+  return all.count;
+}
+
+Hyperslab AxisTiling::box_in_tile(std::uint64_t tile, std::uint64_t number) const {
+  Hyperslab part = box(tile, number);
+  for (const int d : array_.across) part.start[static_cast<std::size_t>(d)] = 0;
+  const Run& run = run_of(group_of(tile), number / other_rows_.items());
+  std::uint64_t& start = part.start[static_cast<std::size_t>(grouped_)];
+  start = run.indices_before + (start - run.indices.first);
+  return part;
 }
 
 std::vector<std::uint64_t> AxisTiling::matrix_strides(const Hyperslab& box) const {

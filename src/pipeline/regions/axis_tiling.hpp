@@ -39,6 +39,11 @@ class AxisTiling {
   Hyperslab box(std::uint64_t tile, std::uint64_t number) const;
   std::uint64_t max_elements() const { return product(box_extents_); }  ///< of a box
 
+  /// Returns the shape of the array that a tile's boxes make up, whose dimensions are the array's;
+  /// the indices of its group are consecutive there. And where a box is in it.
+  std::vector<std::uint64_t> tile_shape(std::uint64_t tile) const;
+  Hyperslab box_in_tile(std::uint64_t tile, std::uint64_t number) const;
+
   /// Returns strides that bring a box's elements to place row * outputs + output, both in row-major
   /// order of the box, but for axes of factors, which are the innermost of rows.
   std::vector<std::uint64_t> matrix_strides(const Hyperslab& box) const;
@@ -50,16 +55,21 @@ class AxisTiling {
   BoxIndices row_indices(const Hyperslab& box) const;
 
  private:
-  /// Indices along the axis of the groups, and how many boxes the group has along it before them.
+  /// Indices along the axis of the groups, and how many boxes and indices the group has along it
+  /// before them.
   struct Run {
     ElementRange indices;
     std::uint64_t boxes_before = 0;
+    std::uint64_t indices_before = 0;
   };
 
   std::uint64_t groups() const { return first_run_.size() - 1; }
+  std::uint64_t group_of(std::uint64_t tile) const { return tile % groups(); }
+  std::uint64_t region_of(std::uint64_t tile) const { return tile / groups(); }
   std::uint64_t boxes_along(const ElementRange& indices) const;
   std::span<const Run> runs_of(std::uint64_t group) const;
   std::uint64_t boxes_of_group(std::uint64_t group) const;
+  const Run& run_of(std::uint64_t group, std::uint64_t box_along) const;
   ElementRange indices_of(std::uint64_t group, std::uint64_t box_along) const;
 
   AxisShape array_;

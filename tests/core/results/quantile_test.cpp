@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <tuple>
 
 namespace warpfold {
@@ -78,6 +79,21 @@ TEST(QuantileBetween, InfinitiesAndHugeDistances) {
   expect_between(infinity, infinity, 0.75, infinity);
   expect_between(-1.5e308, 1.5e308, 0.5, 0.0);
   EXPECT_TRUE(std::isnan(std::get<double>(quantile_between(-infinity, infinity, 0.5))));
+}
+
+TEST(QuantileName, IsTheShortest) {
+  EXPECT_EQ(quantile_name(0.5), "median");
+  EXPECT_EQ(quantile_name(0), "q00");
+  EXPECT_EQ(quantile_name(1), "q1.0");
+  for (int percent = 1; percent < 100; ++percent) {
+    if (percent == 50) continue;
+    const std::string digits = std::to_string(100 + percent).substr(1);
+    EXPECT_EQ(quantile_name(std::stod("0." + digits)), "q" + digits);
+  }
+  EXPECT_EQ(quantile_name(0.999), "q0.999");
+  EXPECT_EQ(quantile_name(0.00001), "q0.00001");
+  EXPECT_EQ(quantile_name(0.9999999999999999), "q0.9999999999999999");
+  EXPECT_EQ(quantile_name(5e-324).size(), 3 + 324);
 }
 
 }  // namespace

@@ -174,6 +174,26 @@ TEST(AxisTiling, PlacesAreRowsOfOutputs) {
   }
 }
 
+TEST(AxisTiling, BoxesMakeUpTheArraysOfTiles) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const AxisTiling tiling = RandomTiling(seed)();
+    for (std::uint64_t tile = 0; tile < tiling.tiles(); ++tile) {
+      const Extents shape = tiling.tile_shape(tile);
+      std::vector<int> times(product(shape));
+      for (std::uint64_t number = 0; number < tiling.boxes_of_tile(tile); ++number) {
+        const Hyperslab part = tiling.box_in_tile(tile, number);
+        ASSERT_EQ(part.count, tiling.box(tile, number).count);
+        for_each_element(part, [&](const Extents& at, std::uint64_t) {
+          for (std::size_t d = 0; d < at.size(); ++d) ASSERT_LT(at[d], shape[d]);
+          ++times[flat_index(at, shape)];
+        });
+      }
+      EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(times.size())) << seed;
+      EXPECT_EQ(product(extents_of(shape, tiling.array().across)), tiling.outputs(tile).elements());
+    }
+  }
+}
+
 TEST(AxisTiling, RunsOfABoxAreItsElementsInOrder) {
   RandomTiling make(3);
   for (int round = 0; round < 200; ++round) {

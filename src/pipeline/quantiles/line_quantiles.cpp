@@ -1,0 +1,199 @@
+#include "pipeline/quantiles/line_quantiles.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "core/layout/tiling.hpp"
+#include "cpu/machine/page_buffer.hpp"
+#include "cpu/reduce/quantile_finder.hpp"
+#include "pipeline/quantiles/tile_batches.hpp"
+#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/region_reader.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "pipeline/run/work_queue.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Has threads that take items in order wait until all before some item are done.
+class ItemsDone {
+ public:
+  void add() {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    changed_.notify_all();
+  }
+
+  /// Returns whether so many are done: false once the work is to stop.
+  bool wait_for(std::uint64_t items, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait(lock, stop, [&] { return done_ >= items; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::uint64_t done_ = 0;
+};
+
+/// What a rank's threads share.
+struct QuantileJob {
+  const AxisTiling& tiling;
+  const DatasetView& view;
+  const LineQuantiles& wanted;
+  TileBatches batches;
+  std::uint64_t tile_elements;  ///< at most
+  RegionSource source;
+  cpu::ValueTableBytes element_bytes;
+  cpu::PageBuffer values;
+  cpu::PageBuffer counted;
+  ItemsDone done;
+
+  /// Returns the table of a batch's tile.
+  cpu::ValueTable table(std::uint64_t place) const {
+    const std::uint64_t first = place * tile_elements;
+    return {values.span().data() + first * element_bytes.value,
+            element_bytes.counted > 0 ? counted.span().data() + first : nullptr};
+  }
+};
+
+/// The work of one thread.
+class QuantileWork {
+ public:
+  QuantileWork(QuantileJob& job, const std::vector<std::uint64_t>& output_shape,
+               StageRegistry& stages, WorkQueue::Worker& worker)
+      : job_(job),
+        output_shape_(output_shape),
+        worker_(worker),
+        staging_(job.source.bytes_of_box(job.tiling.box_extents())),
+        reader_(job.source),
+        finder_(cpu::make_quantile_finder(*cpu::available_kernels().front(), job.view.info().format,
+                                          job.view.decoding, job.wanted.spec, job.wanted.empty,
+                                          job.wanted.type)),
+        reducing_(stages, stage::reduce),
+        writing_(stages, stage::write) {}
+
+  std::vector<StageTiming> run() {
+    while (const auto number = worker_.next()) {
+      const TileBatches::Item item = job_.batches.item(*number);
+      if (!job_.done.wait_for(item.after, worker_.stop())) return {};
+      if (item.box)
+        gather(item);
+      else if (item.lines.count > 0)
+        find(item);
+      job_.done.add();
+    }
+    std::vector<StageTiming> stages = reader_.timings();
+    append(stages, {reducing_.timing(), writing_.timing()});
+    return stages;
+  }
+
+ private:
+  void gather(const TileBatches::Item& item) {
+    const Hyperslab box = job_.tiling.box(item.tile, *item.box);
+    const std::vector<std::uint64_t> strides = row_major_strides(box.count);
+    const StagedChunks slab = reader_.read(box, strides, staging_.span());
+    const BoxIndices indices = box_indices(job_.tiling.box_in_tile(item.tile, *item.box), strides,
+                                           job_.tiling.tile_shape(item.tile));
+    const std::uint64_t bytes = box.elements() * size_of(job_.view.info().format.type);
+    reducing_.time(bytes, [&] {
+      finder_->gather(slab, staging_.span().data(), indices, job_.table(item.place));
+    });
+    worker_.advance(bytes);
+  }
+
+  void find(const TileBatches::Item& item) {
+    const std::size_t size = size_of(job_.wanted.type);
+    std::vector<std::byte> quantiles(job_.wanted.writers.size() * item.lines.count * size);
+    reducing_.time(0, [&] {
+      const cpu::LineLayout layout(job_.tiling.tile_shape(item.tile), job_.tiling.array().along);
+      finder_->find(job_.table(item.place), layout, item.lines, quantiles.data());
+    });
+    writing_.time(quantiles.size(), [&] {
+      for_each_run(job_.tiling.outputs(item.tile), output_shape_,
+                   [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
+                     write(item.lines, {place, count}, index, quantiles);
+                   });
+    });
+  }
+
+  /// Writes what is of `lines` of a run of a tile's outputs, whose first one has that index.
+  void write(const ElementRange& lines, const ElementRange& outputs, std::uint64_t index,
+             std::span<const std::byte> quantiles) {
+    const std::uint64_t first = std::max(lines.first, outputs.first);
+    const std::uint64_t end = std::min(lines.end(), outputs.end());
+    if (first >= end) return;
+    const std::size_t size = size_of(job_.wanted.type);
+    std::uint64_t from = first - lines.first;
+    for (io::ContiguousWriter* const writer : job_.wanted.writers) {
+      writer->write((index + (first - outputs.first)) * size,
+                    quantiles.subspan(from * size, (end - first) * size));
+      from += lines.count;
+    }
+  }
+
+  QuantileJob& job_;
+  const std::vector<std::uint64_t>& output_shape_;
+  WorkQueue::Worker& worker_;
+  cpu::PageBuffer staging_;
+  RegionReader reader_;
+  std::unique_ptr<cpu::QuantileFinder> finder_;
+  StageTimer reducing_;
+  StageTimer writing_;
+};
+
+}  // namespace
+
+std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisShape& array,
+                                                 const LineQuantiles& wanted, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  if (run.place.gpu) run_on_all(communicator, [&] { run.cores(); });
+  const io::DatasetInfo& info = view.info();
+  const cpu::ValueTableBytes bytes = cpu::value_table_bytes(info.format, view.decoding);
+  const std::uint64_t memory = wanted.memory_bytes;
+  const AxisPlan plan = plan_axis_quantiles(info, array, bytes.all(), memory, run);
+  const AxisTiling& tiling = plan.tiling;
+  const ElementRange mine = share_of(tiling.tiles(), communicator.size(), communicator.rank());
+  std::uint64_t tile_elements = 0;
+  for (std::uint64_t tile = mine.first; tile < mine.end(); ++tile)
+    tile_elements = std::max(tile_elements, product(tiling.tile_shape(tile)));
+  std::unique_ptr<QuantileJob> job;
+  run_on_all(communicator, [&] {
+    const TileBatches batches(tiling, mine,
+                              memory / std::max<std::uint64_t>(1, tile_elements * bytes.all()),
+                              plan.threads);
+    const std::uint64_t elements = batches.tiles_of_batch() * tile_elements;
+    job.reset(new QuantileJob{tiling, view, wanted, batches, tile_elements,
+                              RegionSource(view.dataset, run.monitor.stages()), bytes,
+                              cpu::PageBuffer(elements * bytes.value),
+                              cpu::PageBuffer(elements * bytes.counted), ItemsDone()});
+  });
+  const auto start = SteadyClock::now();
+  const std::vector<std::uint64_t> output_shape = array.output_shape();
+  const auto work = [&](WorkQueue::Worker& worker) {
+    return QuantileWork(*job, output_shape, run.monitor.stages(), worker).run();
+  };
+  std::vector<StageTiming> stages =
+      WorkQueue({0, job->batches.items()})
+          .run(plan.threads, work, info.elements * size_of(info.format.type), run.monitor,
+               communicator);
+  append(stages, {sync_on_all_ranks(
+                     [&] {
+                       for (io::ContiguousWriter* const writer : wanted.writers) writer->sync();
+                     },
+                     run.monitor.stages(), communicator)});
+  return over_threads(stages, seconds_since(start));
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/results/quantile.hpp"
+#include "io/output/output.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/regions/axis_shape.hpp"
+#include "pipeline/run/run.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/stage_timing.hpp"
+#include "warpfold/core/summary.hpp"
+
+namespace warpfold::pipeline {
+
+/// What is to be found of each output along axes, and where this rank writes it.
+struct LineQuantiles {
+  QuantileSpec spec;
+  Value empty;                 ///< a quantile of no elements; NaN where nothing
+  ElementType type;            ///< floats, or the values' where quantiles are elements
+  std::uint64_t memory_bytes;  ///< of each rank, for elements
+  std::vector<io::ContiguousWriter*> writers;  ///< of each quantile
+};
+
+/// Finds quantiles of a dataset that has elements, on the host. Each output is one rank's, whose
+/// threads gather the elements of as many as fit its memory before they choose among them: so a
+/// chunk is read once for each rank, and each such part of outputs, that has some of its elements.
+/// Returns this rank's timings. Collective; throws the same Error on every rank.
+std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisShape& array,
+                                                 const LineQuantiles& wanted, Run& run);
+
+}  // namespace warpfold::pipeline
