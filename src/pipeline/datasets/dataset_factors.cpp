@@ -23,8 +23,6 @@ namespace {
 
 constexpr std::string_view cosine = "cos:";
 
-const std::uint64_t no_factor_bits = std::bit_cast<std::uint64_t>(no_factor);
-
 const std::string& text_of(const ReduceOptions& options) {
   return options.weights.empty() ? options.times : options.weights;
 }

@@ -272,6 +272,15 @@ def test_times(path, dtype, ranks):
                      "mean": float(sum(products) / values.size)}  # fmt: skip
 
 
+@pytest.mark.parametrize("integer", [-3, 2**62 + 1, -(2**62) - 1])
+def test_integers_times_what_is_not_finite(path, integer):
+    write(path, np.array([[integer, 5, 7]]), y=np.array([np.inf, np.nan, 2.0]))
+    found = results(path, "--times", "y", "--ops", "sum,nan_count,inf_count")
+    assert math.isnan(found.pop("sum")) and found == {"nan_count": 1, "inf_count": 1}
+    write(path, np.array([[integer, 5, 7]]), y=np.array([np.inf, 0.0, 2.0]))
+    assert results(path, "--times", "y")["sum"] == math.copysign(math.inf, integer)
+
+
 def test_times_leaves_out_fill_values(path):
     values = np.arange(35, dtype="f4").reshape(5, 7)
     others = np.arange(35, dtype="i2").reshape(5, 7)
