@@ -163,7 +163,12 @@ class WeightedReducer final : public AxisReducer {
     const Widened* const x = take_values(elements, source, n, {indices, place});
     resize_terms(n);
     copy_factors(factors_, indices, place, n, factor_.from(0));
-    for (const auto& [i, value] : wide_) add_wide(value, factor_.values[i], place + i);
+    for (const auto& [i, value] : wide_) {
+      const double factor = factor_.values[i];
+      if (!std::isfinite(factor)) continue;
+      add_wide(value, factor, place + i);
+      x_[i] = 0.0;
+    }
     if (!multiply(x, n, 0)) mend(x, n, place);
     add([&](Terms& terms) { terms.fold.reduce_run(terms.values.data(), n, place); });
   }
@@ -190,10 +195,7 @@ class WeightedReducer final : public AxisReducer {
       constexpr auto exact = Value{1} << std::numeric_limits<double>::digits;
       bool is_exact = value <= exact;
       if constexpr (std::is_signed_v<Value>) is_exact = is_exact && value >= -exact;
-      if (!is_exact) {
-        wide_.emplace_back(i, value);
-        return 0.0;
-      }
+      if (!is_exact) wide_.emplace_back(i, value);
     }
     return widened(value);
   }
