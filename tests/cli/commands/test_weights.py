@@ -33,10 +33,10 @@ def path(folder):
     return folder / "in.h5"
 
 
-def write(path, values, chunks=None, **others):
+def write(path, values, chunks=None, compression=None, **others):
     """A dataset `x` with named dimensions and coordinates, and others beside it."""
     with h5py.File(path, "w") as file:
-        stored = file.create_dataset("x", data=values, chunks=chunks)
+        stored = file.create_dataset("x", data=values, chunks=chunks, compression=compression)
         for d, name in enumerate(NAMES[-values.ndim :]):
             length = values.shape[d]
             file[name] = LATITUDES if name == "lat" else np.arange(float(length))
@@ -112,12 +112,13 @@ def dtype_scale(dtype):
     return 7 if dtype.startswith("f") else 1
 
 
-@pytest.mark.parametrize("chunks", [None, (1, 5, 7), (2, 2, 3), (6, 5, 1)])
+@pytest.mark.parametrize("chunks, compression", [(None, None), ((1, 5, 7), None),
+                                                 ((2, 2, 3), "gzip"), ((6, 5, 1), "gzip")])  # fmt: skip
 @pytest.mark.parametrize("axis", ["time", "lat", "lon", "lat,lon", "time,lon", "time,lat,lon"])
-def test_along_axes(path, axis, chunks):
+def test_along_axes(path, axis, chunks, compression):
     values = values_of("f4", 5)
     weights = np.array([0.1, 0.7, 3.0, 0.25, 1e-3])
-    write(path, values, chunks, w=weights)
+    write(path, values, chunks, compression, w=weights)
     with h5py.File(path, "a") as file:
         file["w"].dims[0].attach_scale(file["lat"])
     out = path.parent / "out.h5"
