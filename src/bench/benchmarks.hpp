@@ -28,6 +28,7 @@ struct Settings {
   std::string dataset;                    ///< of ingest
   std::vector<std::string> where;         ///< conditions on ingest's elements; empty: none
   std::string mask;                       ///< of ingest's elements; empty: none
+  std::string weights;                    ///< of ingest's elements; empty: none
   std::string output;                     ///< of ingest's scans, a new file; empty: no scans
   RunOptions run;  ///< backend, threads, device memory and whether ranks may share a GPU
 };
@@ -50,8 +51,8 @@ Result bench_combine(MPI_Comm communicator, const Settings& settings);
 
 /// Measures the whole way from a file to its statistics, and to the file of its prefix sums, beside
 /// what reading, inflating and copying alone take with as many threads, and beside the HDF5
-/// library's reading; also with `where`, `mask` and the dataset's attributes, each alone. Writes
-/// `output` and a copy of `file` beside it, and removes both.
+/// library's reading; also with `where`, `mask`, `weights` and the dataset's attributes, each
+/// alone. Writes `output` and a copy of `file` beside it, and removes both.
 Result bench_ingest(MPI_Comm communicator, const Settings& settings);
 
 /// Measures every variant of the reduction's ladder beside the production kernel, CUB and a copy.

@@ -12,8 +12,8 @@
 namespace warpfold::bench {
 namespace {
 
-const std::vector<std::string> all_kernels = {"H5Dread", "warpfold",   "shared", "raw", "inflate",
-                                              "cp",      "attributes", "where",  "mask"};
+const std::vector<std::string> all_kernels = {"H5Dread", "warpfold",   "shared", "raw",  "inflate",
+                                              "cp",      "attributes", "where",  "mask", "weights"};
 
 /// Runs that are measured show no progress.
 Settings without_progress(Settings settings) {

@@ -28,7 +28,7 @@ inline std::string threads_text(int threads) {
 
 /// Names of kernels that reduce what a view makes of a dataset, beside "warpfold", which takes
 /// elements as they are stored.
-inline const std::vector<std::string> view_kernels = {"attributes", "where", "mask"};
+inline const std::vector<std::string> view_kernels = {"attributes", "where", "mask", "weights"};
 
 /// Makes candidates of reductions of the dataset, through the library and by warpfold's own ways,
 /// with views of it, and the ceilings that the dataset's storage has. `kernels` are those wanted.

@@ -69,13 +69,8 @@ Row row_of(const IngestRun& run, std::string operation, std::string kernel) {
           .element_bytes = run.info.filters.empty() ? 0 : run.info.elements * size_of(type)};
 }
 
-Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statistics,
-                    const RunOptions& how, const ViewOptions& view,
+Candidate reduction(const IngestRun& run, Row row, const ReduceOptions& options,
                     const std::shared_ptr<AgreedSummary>& agreed) {
-  ReduceOptions options;
-  options.statistics = std::move(statistics);
-  options.view = view;
-  options.run = how;
   const auto result = std::make_shared<ReduceResult>();
   return {.row = std::move(row),
           .run =
@@ -90,32 +85,44 @@ Candidate reduction(const IngestRun& run, Row row, std::vector<Statistic> statis
               }};
 }
 
+/// Returns options for all statistics of elements as they are stored.
+ReduceOptions as_stored(const RunOptions& how) {
+  ReduceOptions options;
+  options.statistics.assign(std::begin(all_statistics), std::end(all_statistics));
+  options.view.raw = true;
+  options.run = how;
+  return options;
+}
+
+ReduceOptions sum_alone(ReduceOptions options) {
+  options.statistics = {Statistic::sum};
+  return options;
+}
+
 struct NamedView {
   std::string kernel;
-  ViewOptions view;
+  ReduceOptions options;
 };
-
-ViewOptions as_stored() {
-  ViewOptions view;
-  view.raw = true;
-  return view;
-}
 
 /// Returns the views that there is something to apply of.
 std::vector<NamedView> views_of(const IngestRun& run) {
   std::vector<NamedView> views;
+  const auto add = [&](const char* kernel) -> ReduceOptions& {
+    views.push_back({kernel, as_stored(run.settings.run)});
+    return views.back().options;
+  };
   bool has_attributes = false;
   pipeline::run_on_all(run.communicator, [&] {
     has_attributes = !pipeline::interpret(run.info, {}).decoding.trivial();
   });
-  if (has_attributes) views.push_back({"attributes", {}});
-  if (!run.settings.where.empty()) {
-    views.push_back({"where", as_stored()});
-    views.back().view.where = run.settings.where;
-  }
-  if (!run.settings.mask.empty()) {
-    views.push_back({"mask", as_stored()});
-    views.back().view.mask = run.settings.mask;
+  if (has_attributes) add("attributes").view.raw = false;
+  if (!run.settings.where.empty()) add("where").view.where = run.settings.where;
+  if (!run.settings.mask.empty()) add("mask").view.mask = run.settings.mask;
+  if (!run.settings.weights.empty()) {
+    ReduceOptions& options = add("weights");
+    options.weights = run.settings.weights;
+    options.statistics = {Statistic::count, Statistic::sum_of_weights, Statistic::sum,
+                          Statistic::mean};
   }
   return views;
 }
@@ -261,34 +268,32 @@ void add_inflating(const IngestRun& run, std::vector<Candidate>& candidates) {
 
 std::vector<Candidate> reduce_candidates(const IngestRun& run,
                                          const std::vector<std::string>& kernels) {
-  const std::vector<Statistic> all(std::begin(all_statistics), std::end(all_statistics));
   const auto agreed = std::make_shared<AgreedSummary>();
   std::vector<Candidate> candidates;
   const auto add = [&](const char* operation, const std::string& kernel,
-                       const std::vector<Statistic>& statistics, const RunOptions& how) {
+                       const ReduceOptions& options) {
     if (contains(kernels, kernel))
-      candidates.push_back(
-          reduction(run, row_of(run, operation, kernel), statistics, how, as_stored(), agreed));
+      candidates.push_back(reduction(run, row_of(run, operation, kernel), options, agreed));
   };
   const RunOptions& here = run.settings.run;
   RunOptions by_library = here;
   by_library.read_path = ReadPath::library;
-  add("statistics", "H5Dread", all, by_library);
-  add("statistics", "warpfold", all, here);
-  add("sum", "warpfold", {Statistic::sum}, here);
+  add("statistics", "H5Dread", as_stored(by_library));
+  add("statistics", "warpfold", as_stored(here));
+  add("sum", "warpfold", sum_alone(as_stored(here)));
   if (here.backend == BackendChoice::cuda) {
     RunOptions shared = here;
     shared.backend = BackendChoice::automatic;
-    add("statistics", "shared", all, shared);
-    add("sum", "shared", {Statistic::sum}, shared);
+    add("statistics", "shared", as_stored(shared));
+    add("sum", "shared", sum_alone(as_stored(shared)));
   }
-  for (const auto& [kernel, view] : views_of(run)) {
+  for (const auto& [kernel, options] : views_of(run)) {
     if (!contains(kernels, kernel)) continue;
     const auto agreed_of_view = std::make_shared<AgreedSummary>();
     candidates.push_back(
-        reduction(run, row_of(run, "statistics", kernel), all, here, view, agreed_of_view));
+        reduction(run, row_of(run, "statistics", kernel), options, agreed_of_view));
     candidates.push_back(
-        reduction(run, row_of(run, "sum", kernel), {Statistic::sum}, here, view, agreed_of_view));
+        reduction(run, row_of(run, "sum", kernel), sum_alone(options), agreed_of_view));
   }
   if (contains(kernels, "raw") && run.info.path != ReadPath::library)
     if (auto raw = raw_read(run)) candidates.push_back(std::move(*raw));

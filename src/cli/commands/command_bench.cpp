@@ -118,8 +118,9 @@ class BenchCommand : public MeasuringCommand {
     if (!settings_.output.empty())
       throw usage_error("'bench " + what_ + "' writes no file", "--scan was given",
                         "Leave it out, or see 'bench ingest'.");
-    if (!settings_.where.empty() || !settings_.mask.empty())
-      throw usage_error("'bench " + what_ + "' reads no dataset", "--where or --mask was given",
+    if (!settings_.where.empty() || !settings_.mask.empty() || !settings_.weights.empty())
+      throw usage_error("'bench " + what_ + "' reads no dataset",
+                        "--where, --mask or --weights was given",
                         "Leave it out, or see 'bench ingest'.");
     if (what_ != "combine") refuse_cpu_backend();
   }
@@ -140,12 +141,13 @@ class BenchCommand : public MeasuringCommand {
     add_kernels(
         "reduce: fold, CUB, read, copy; scan: bulk, registers, reproducible, CUB, copy; "
         "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, attributes, where, "
-        "mask, "
-        "shared, raw, inflate, cp");
+        "mask, weights, shared, raw, inflate, cp");
     add("--where", "CONDITION", "ingest: reduce with this condition on elements, too",
         [this](const std::string& text) { settings_.where = {text}; });
     add("--mask", "[FILE::]DATASET", "ingest: reduce with this mask, too",
         [this](const std::string& text) { settings_.mask = text; });
+    add("--weights", "[FILE::]DATASET|cos:DIMENSION", "ingest: reduce with these weights, too",
+        [this](const std::string& text) { settings_.weights = text; });
     add("--scan", "FILE", "ingest: scan to this new file too, which is removed afterwards",
         [this](const std::string& text) { settings_.output = text; });
     add_iterations("Measured runs of each; 21 if not given, of ingest 5");

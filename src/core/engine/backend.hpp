@@ -28,6 +28,7 @@ class Backend {
   virtual std::unique_ptr<HistogramEngine> make_histogram_engine(
       const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) = 0;
 
+  /// Returns null where a device has no room for the factors.
   virtual std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                                     const AxisReduceSpec& spec) = 0;
   virtual std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,

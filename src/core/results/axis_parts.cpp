@@ -72,11 +72,28 @@ void AxisSpills::add(const AxisSpill& spill) {
     case AxisTerm::square:
       return add_number(squares_[spill.output], spill.addend);
     case AxisTerm::root:
+    default:
       break;
   }
   ExactSumOfSquares& squares = squares_[spill.output];
   squares.add_square(spill.addend);
   squares.normalize();
+}
+
+void AxisSpills::add(std::span<const AxisSpill> spills) {
+  while (!spills.empty()) {
+    const AxisSpill& spill = spills.front();
+    const bool is_pair = spill.term >= AxisTerm::product;
+    if (!is_pair)
+      add(spill);
+    else if (spill.term == AxisTerm::product)
+      add_product(spill.output, spill.addend, spills[1].addend);
+    else if (spill.term == AxisTerm::weighted_square)
+      add_weighted_squares(spill.output, spill.addend, spills[1].addend);
+    else
+      add_weighted_square(spill.output, spill.addend, spills[1].addend);
+    spills = spills.subspan(is_pair ? 2 : 1);
+  }
 }
 
 void AxisSpills::add_product(std::uint64_t output, double a, double b) {
@@ -123,9 +140,7 @@ void AxisSpills::add_products(const AxisSpills& pools, std::span<const double> f
       add_product_of(weighted_squares_[pool % outputs], squares, factors[pool]);
 }
 
-void AxisSpills::add_to_magnitudes(const AxisSpills& sums) {
-  merge_sums(absolute_, sums.sum_, {});
-}
+void AxisSpills::add_to_magnitudes(const AxisSpills& sums) { merge_sums(absolute_, sums.sum_, {}); }
 
 void AxisSpills::add_to_weighted_squares(const AxisSpills& sums) {
   for (const auto& [output, addend] : sums.sum_) {

@@ -12,8 +12,18 @@
 namespace warpfold {
 
 /// A term says which of an output's sums an AxisSpill belongs to; `root`: its square belongs to the
-/// squares.
-enum class AxisTerm : std::uint8_t { value, magnitude, square, root };
+/// squares. The last three are those of two spills, one behind the other, the second of which is a
+/// factor or weight: the product belongs to the values, or to the weighted squares, as does that of
+/// the root's square.
+enum class AxisTerm : std::uint8_t {
+  value,
+  magnitude,
+  square,
+  root,
+  product,
+  weighted_square,
+  weighted_root
+};
 
 /// A spill is a number that output `output` has to have added to one of its sums: what its
 /// expansion had no room for.
@@ -41,8 +51,11 @@ class OutputMap {
 /// Spills are numbers, summed exactly for each output that has any.
 class AxisSpills {
  public:
-  /// Adds a number, which is finite.
+  /// Adds a number, which is finite, of one of the first four terms.
   void add(const AxisSpill& spill);
+
+  /// Adds finite numbers of all terms.
+  void add(std::span<const AxisSpill> spills);
 
   /// Adds the product of two finite numbers to an output's sum, whatever its size.
   void add_product(std::uint64_t output, double a, double b);

@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "core/values/left_out_mark.hpp"
+#include "warpfold/core/host_device.hpp"
+
 namespace warpfold {
 
 /// Factors of elements by their flat indices: the element at index i is multiplied by number
@@ -13,7 +16,17 @@ struct Factors {
   std::uint64_t period = 0;  ///< values; 0: elements are taken as they are
   bool are_weights = false;  ///< and then finite, none negative
 
-  bool any() const { return period != 0; }
+  WARPFOLD_HD bool any() const { return period != 0; }
+
+  /// Returns the factor of the element at a flat index.
+  WARPFOLD_HD double operator()(std::uint64_t index) const {
+    return values[index / stride % period];
+  }
+
+  /// Tells whether the element that has this factor is left out.
+  WARPFOLD_HD bool leaves_out(double factor) const {
+    return is_left_out_mark(factor) || (are_weights && factor == 0.0);
+  }
 };
 
 }  // namespace warpfold

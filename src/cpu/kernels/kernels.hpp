@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/numeric/double_pair.hpp"
+#include "core/numeric/exact_product.hpp"
 #include "core/values/byte_order.hpp"
 #include "cpu/kernels/tile_arithmetic.hpp"
 #include "warpfold/core/int128.hpp"
@@ -314,11 +315,6 @@ struct FloatKernels {
   MultiplyFloats<T> multiply;
   DecodingKernels<T> decoding;
 };
-
-/// Products with magnitudes from 2^-900 to 2^1000 of factors up to 2^990 are exact as two doubles.
-inline constexpr double least_product = 0x1p-900;
-inline constexpr double largest_product = 0x1p1000;
-inline constexpr double largest_factor = 0x1p990;
 
 /// One instruction set's kernels.
 struct Kernels {

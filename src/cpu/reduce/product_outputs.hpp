@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -9,13 +8,6 @@
 #include "cpu/reduce/axis_outputs.hpp"
 
 namespace warpfold::cpu {
-
-/// Tells whether the product of two finite doubles is exact as two.
-inline bool is_exact_product(double a, double b) {
-  const double size = std::fabs(a * b);
-  return std::fabs(a) <= largest_factor && std::fabs(b) <= largest_factor &&
-         size <= largest_product && (size >= least_product || a == 0.0 || b == 0.0);
-}
 
 /// What one thread has reduced of products into outputs side by side.
 struct ProductOutputs {

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/numeric/exact_product.hpp"
 #include "core/numeric/expansion.hpp"
 #include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
@@ -163,7 +163,12 @@ class WeightedReducer final : public AxisReducer {
     const Widened* const x = take_values(elements, source, n, {indices, place});
     resize_terms(n);
     copy_factors(factors_, indices, place, n, factor_.from(0));
-    for (const auto& [i, value] : wide_) add_wide(value, factor_.values[i], place + i);
+    for (const auto& [i, value] : wide_) {
+      const double factor = factor_.values[i];
+      if (!std::isfinite(factor)) continue;
+      add_wide(value, factor, place + i);
+      x_[i] = 0.0;
+    }
     if (!multiply(x, n, 0)) mend(x, n, place);
     add([&](Terms& terms) { terms.fold.reduce_run(terms.values.data(), n, place); });
   }
@@ -186,15 +191,7 @@ class WeightedReducer final : public AxisReducer {
   }
 
   double take_integer(Value value, std::uint64_t i) {
-    if constexpr (may_be_wide) {
-      constexpr auto exact = Value{1} << std::numeric_limits<double>::digits;
-      bool is_exact = value <= exact;
-      if constexpr (std::is_signed_v<Value>) is_exact = is_exact && value >= -exact;
-      if (!is_exact) {
-        wide_.emplace_back(i, value);
-        return 0.0;
-      }
-    }
+    if (!fits_double(value)) wide_.emplace_back(i, value);
     return widened(value);
   }
 
@@ -270,9 +267,9 @@ class WeightedReducer final : public AxisReducer {
   }
 
   static bool is_exact_square(double x, double weight) {
-    const double square = x * x;
-    return is_exact_product(x, x) && is_exact_product(square, weight) &&
-           is_exact_product(std::fma(x, x, -square), weight);
+    const DoublePair square = product_of(x, x);
+    return is_exact_product(x, x) && is_exact_product(square.high, weight) &&
+           is_exact_product(square.low, weight);
   }
 
   void add_wide(Value value, double factor, std::uint64_t place) {

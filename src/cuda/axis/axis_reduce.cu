@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
+#include "cuda/axis/column_sums.cuh"
 #include "cuda/chunks/promoted_elements.hpp"
 #include "cuda/runtime/launch.cuh"
 
@@ -16,10 +17,9 @@ constexpr unsigned axis_threads = 256;
 /// Groups that one thread merges at a time.
 constexpr std::uint64_t merged_groups = 16;
 
-/// What the kernels are compiled for: what most ask for, and whatever the needs are.
-enum class ReduceKind { sum, extrema, any };
-
-ReduceKind kind_of(const ReduceNeeds& needs) {
+ReduceKind kind_of(const AxisReduce& reduce) {
+  const ReduceNeeds& needs = reduce.needs;
+  if (reduce.factors.any()) return ReduceKind::products;
   if (needs.absolute || needs.squares || needs.sum == needs.extrema) return ReduceKind::any;
   return needs.sum ? ReduceKind::sum : ReduceKind::extrema;
 }
@@ -29,142 +29,6 @@ __device__ std::uint64_t thread_number() {
 }
 
 __device__ std::uint64_t thread_count() { return std::uint64_t{gridDim.x} * axis_threads; }
-
-/// One thread's way to the list of spills.
-class Spiller {
- public:
-  __device__ explicit Spiller(const AxisReduce& reduce)
-      : spills_(reduce.spills),
-        spilled_(&reduce.status->spilled),
-        full_at_(axis_spill_limit(reduce.needs)) {}
-
-  __device__ void begin(std::uint64_t output) { output_ = output; }
-
-  /// Nothing where the addend is 0.
-  __device__ void operator()(AxisTerm term, double addend) {
-    if (addend == 0.0) return;
-    spills_[atomicAdd(spilled_, 1ull)] = {output_, addend, term};
-    unsure_ = true;
-  }
-
-  /// Tells whether there may be no room for what the next element leaves. Looks only where this
-  /// thread has spilled since it last did: hence each leaves at most one element's spills in a full
-  /// list.
-  __device__ bool full() {
-    if (!unsure_) return false;
-    unsure_ = *static_cast<volatile unsigned long long*>(spilled_) > full_at_;
-    return unsure_;
-  }
-
- private:
-  AxisSpill* spills_;
-  unsigned long long* spilled_;
-  unsigned long long full_at_;
-  std::uint64_t output_ = 0;
-  bool unsure_ = true;
-};
-
-/// Adds to a sum what is an addend of it.
-class TermSum {
- public:
-  __device__ TermSum(AxisTerm term, Spiller& spiller) : term_(term), spiller_(spiller) {}
-
-  __device__ void load(const Expansion& sum) { sum_ = sum; }
-  __device__ const Expansion& sum() const { return sum_; }
-
-  __device__ void add(double addend) { spiller_(term_, warpfold::add(sum_, addend)); }
-  __device__ void add(const Expansion& addend) {
-    warpfold::add(sum_, addend, [this](double rest) { spiller_(term_, rest); });
-  }
-  __device__ void add_any(double addend) {
-    if (is_addend(addend))
-      add(addend);
-    else
-      spiller_(term_, addend);
-  }
-  template <class Integer>
-  __device__ void add_integer(Integer value) {
-    split_integer(value, [this](double part) { add(part); });
-  }
-
- private:
-  AxisTerm term_;
-  Spiller& spiller_;
-  Expansion sum_;
-};
-
-__device__ inline std::uint64_t magnitude_of(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  return value < 0 ? std::uint64_t{0} - bits : bits;
-}
-__device__ inline std::uint64_t magnitude_of(std::uint64_t value) { return value; }
-
-/// A column's sums while one thread adds to them. Those not asked for stay untouched.
-template <ReduceKind kind>
-class ColumnSums {
-  static constexpr bool more = kind == ReduceKind::any;
-
- public:
-  __device__ ColumnSums(const AxisColumns& columns, Spiller& spiller)
-      : columns_(columns),
-        spiller_(spiller),
-        sum_(AxisTerm::value, spiller),
-        absolute_(AxisTerm::magnitude, spiller),
-        squares_(AxisTerm::square, spiller) {}
-
-  __device__ void load(std::uint64_t column) {
-    if (has_sum()) sum_.load(columns_.sum[column]);
-    if (has_absolute()) absolute_.load(columns_.absolute[column]);
-    if (has_squares()) squares_.load(columns_.squares[column]);
-  }
-
-  __device__ void store(std::uint64_t column) const {
-    if (has_sum()) columns_.sum[column] = sum_.sum();
-    if (has_absolute()) columns_.absolute[column] = absolute_.sum();
-    if (has_squares()) columns_.squares[column] = squares_.sum();
-  }
-
-  /// A finite one.
-  __device__ void add(double value) {
-    if (has_sum()) sum_.add_any(value);
-    if (has_absolute()) absolute_.add_any(fabs(value));
-    if (has_squares()) add_square(value);
-  }
-
-  template <class Integer>
-  __device__ void add(Integer value) {
-    if (has_sum()) sum_.add_integer(value);
-    if (has_absolute()) absolute_.add_integer(magnitude_of(value));
-    if (has_squares())
-      split_square(magnitude_of(value), [this](double part) { squares_.add(part); });
-  }
-
-  __device__ void merge(std::uint64_t column) {
-    if (has_sum()) sum_.add(columns_.sum[column]);
-    if (has_absolute()) absolute_.add(columns_.absolute[column]);
-    if (has_squares()) squares_.add(columns_.squares[column]);
-  }
-
- private:
-  __device__ bool has_sum() const {
-    return kind == ReduceKind::sum || (more && columns_.sum != nullptr);
-  }
-  __device__ bool has_absolute() const { return more && columns_.absolute != nullptr; }
-  __device__ bool has_squares() const { return more && columns_.squares != nullptr; }
-
-  __device__ void add_square(double value) {
-    if (!is_root(value)) return spiller_(AxisTerm::root, value);
-    const DoublePair square = square_of(value);
-    squares_.add(square.high);
-    squares_.add(square.low);
-  }
-
-  const AxisColumns& columns_;
-  Spiller& spiller_;
-  TermSum sum_;
-  TermSum absolute_;
-  TermSum squares_;
-};
 
 /// The extrema of what one thread meets of a column in one launch, in ascending order of places.
 template <class Number>
@@ -207,20 +71,14 @@ class ColumnReduce {
   }
 
   __device__ void take(Number value, std::uint64_t place) {
+    if constexpr (kind == ReduceKind::products) return take_product(value, place);
     ++elements_;
     if constexpr (std::is_floating_point_v<Number>) {
-      if (value != value) {
-        ++nan_;
-        if (first_nan_place_ == no_index) first_nan_place_ = place;
-        return;
-      }
+      if (value != value) return take_nan(place);
     }
     if (has_extrema()) extrema_.take(value, place);
     if constexpr (std::is_floating_point_v<Number>) {
-      if (fabs(value) == std::numeric_limits<double>::infinity()) {
-        ++(value > 0 ? positive_infinities_ : negative_infinities_);
-        return;
-      }
+      if (!is_finite(value)) return take_infinity(value);
     }
     if constexpr (kind != ReduceKind::extrema) sums_.add(value);
   }
@@ -241,6 +99,30 @@ class ColumnReduce {
   }
 
  private:
+  __device__ void take_product(Number value, std::uint64_t place) {
+    const double factor = reduce_.factors(reduce_.indices(place));
+    if (reduce_.factors.leaves_out(factor)) return;
+    ++elements_;
+    const auto x = static_cast<double>(value);
+    if (x == x) sums_.add_weight(factor);
+    if (is_finite(x) && is_finite(factor)) return sums_.add_product(value, factor);
+    const double product = x * factor;
+    product == product ? take_infinity(product) : take_nan(place);
+  }
+
+  __device__ void take_nan(std::uint64_t place) {
+    ++nan_;
+    if (first_nan_place_ == no_index) first_nan_place_ = place;
+  }
+
+  __device__ void take_infinity(double value) {
+    ++(value > 0 ? positive_infinities_ : negative_infinities_);
+  }
+
+  __device__ static bool is_finite(double value) {
+    return fabs(value) < std::numeric_limits<double>::infinity();
+  }
+
   __device__ bool has_extrema() const {
     return kind == ReduceKind::extrema ||
            (kind == ReduceKind::any && reduce_.columns.minimum != nullptr);
@@ -351,7 +233,7 @@ std::uint64_t blocks_for(std::uint64_t columns) {
 template <class Number>
 void launch_reduce(const AxisReduce& reduce, cudaStream_t stream) {
   const std::uint64_t blocks = blocks_for(reduce.outputs * reduce.groups);
-  switch (kind_of(reduce.needs)) {
+  switch (kind_of(reduce)) {
     case ReduceKind::sum:
       return launch("starting a reduction along axes on the GPU",
                     reduce_columns_kernel<Number, ReduceKind::sum>, {blocks, axis_threads, stream},
@@ -359,6 +241,10 @@ void launch_reduce(const AxisReduce& reduce, cudaStream_t stream) {
     case ReduceKind::extrema:
       return launch("starting a reduction along axes on the GPU",
                     reduce_columns_kernel<Number, ReduceKind::extrema>,
+                    {blocks, axis_threads, stream}, reduce);
+    case ReduceKind::products:
+      return launch("starting a reduction along axes on the GPU",
+                    reduce_columns_kernel<Number, ReduceKind::products>,
                     {blocks, axis_threads, stream}, reduce);
     case ReduceKind::any:
       return launch("starting a reduction along axes on the GPU",

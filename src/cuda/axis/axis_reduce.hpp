@@ -8,6 +8,7 @@
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/accumulator.hpp"
 #include "core/results/axis_parts.hpp"
+#include "core/values/factors.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
 
@@ -35,9 +36,11 @@ struct AxisReduceStatus {
   unsigned long long stopped;  ///< threads, as there was no more room for spills
 };
 
-/// Says how many spills one thread leaves at a time: of an element that it reduces, or (more) of a
-/// column that it merges.
-WARPFOLD_HD constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs) {
+/// Says how many spills one thread leaves at a time: of an element that it reduces, or of a column
+/// that it merges.
+constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs, bool has_factor) {
+  if (has_factor)
+    return (needs.sum ? 4u : 0u) + (needs.absolute ? 1u : 0u) + (needs.squares ? 6u : 0u);
   return (needs.sum ? 2u : 0u) + (needs.absolute ? 2u : 0u) + (needs.squares ? 3u : 0u);
 }
 WARPFOLD_HD constexpr std::uint64_t spills_of_column(const ReduceNeeds& needs) {
@@ -51,8 +54,8 @@ WARPFOLD_HD constexpr std::uint64_t axis_spill_limit(const ReduceNeeds& needs) {
 
 /// Room for those of a reduction, or of all merges (each column of max_axis_threads is merged
 /// once).
-constexpr std::uint64_t axis_spill_capacity(const ReduceNeeds& needs) {
-  return axis_spill_limit(needs) + max_axis_threads * spills_of_element(needs);
+constexpr std::uint64_t axis_spill_capacity(const ReduceNeeds& needs, bool have_factors) {
+  return axis_spill_limit(needs) + max_axis_threads * spills_of_element(needs, have_factors);
 }
 
 /// A slab in device memory, and what it is reduced into: the element at place p into column
@@ -67,6 +70,8 @@ struct AxisReduce {
   std::uint64_t groups = 1;  ///< 1, or such that there are max_axis_threads columns at most
   AxisColumns columns = {};
   const BoxIndices* rows = nullptr;  ///< in device memory
+  Factors factors = {};              ///< of elements, in device memory; without extrema
+  BoxIndices indices = {};           ///< flat, of places: what factors go by
   AxisSpill* spills;                 ///< room for axis_spill_capacity()
   AxisReduceStatus* status;
   bool resumed = false;  ///< goes on with the slab where the launch before stopped

@@ -45,16 +45,17 @@ SlotArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisRedu
   const auto take_extrema = [&] {
     return needs.extrema ? scratch.take<Extremum>(columns) : nullptr;
   };
-  return {.columns = {.counts = scratch.take<AxisCounts>(columns),
-                      .sum = take_sum(needs.sum),
-                      .absolute = take_sum(needs.absolute),
-                      .squares = take_sum(needs.squares),
-                      .minimum = take_extrema(),
-                      .maximum = take_extrema(),
-                      .first_nan = scratch.take<std::uint64_t>(columns),
-                      .next_place = scratch.take<std::uint64_t>(columns)},
-          .spills = scratch.take<AxisSpill>(kernels::axis_spill_capacity(needs)),
-          .status = scratch.take<kernels::AxisReduceStatus>(1)};
+  return {
+      .columns = {.counts = scratch.take<AxisCounts>(columns),
+                  .sum = take_sum(needs.sum),
+                  .absolute = take_sum(needs.absolute),
+                  .squares = take_sum(needs.squares),
+                  .minimum = take_extrema(),
+                  .maximum = take_extrema(),
+                  .first_nan = scratch.take<std::uint64_t>(columns),
+                  .next_place = scratch.take<std::uint64_t>(columns)},
+      .spills = scratch.take<AxisSpill>(kernels::axis_spill_capacity(needs, spec.factors.any())),
+      .status = scratch.take<kernels::AxisReduceStatus>(1)};
 }
 
 std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisReduceSpec& spec) {
@@ -105,6 +106,7 @@ class AxisReduction {
                .groups = std::max<std::uint64_t>(
                    columns_worth(plan_.slab_elements) / std::max<std::uint64_t>(outputs, 1), 1),
                .columns = arrays_.columns,
+               .factors = spec_.factors,
                .spills = arrays_.spills,
                .status = arrays_.status};
     if (outputs != 0)
@@ -126,6 +128,7 @@ class AxisReduction {
     reduce_.counting = wide.counting();
     reduce_.count = slab.count;
     reduce_.rows = slab.indices;
+    reduce_.indices = slab.flat;
     reduce_.resumed = false;
     reduce_columns(stream);
     if (completes_each_) complete();
@@ -174,9 +177,7 @@ class AxisReduction {
   /// Empties the list of spills, given a copy of the status.
   void take_spills() {
     if (status_->spilled == 0) return;
-    for (const AxisSpill& spill :
-         downloaded_array<AxisSpill>(arrays_.spills, status_->spilled, stream_.get()))
-      spills_.add(spill);
+    spills_.add(downloaded_array<AxisSpill>(arrays_.spills, status_->spilled, stream_.get()));
     fill_bytes(arrays_.status, 0, sizeof(*arrays_.status), stream_.get());
     stream_.synchronize();
     *status_ = {};
@@ -213,6 +214,18 @@ class AxisReduction {
   Stream stream_;                     ///< idle while slabs are reduced
 };
 
+std::uint64_t bytes_of(const Factors& factors) { return factors.period * sizeof(double); }
+
+/// Copies factors to device memory, if there are any; returns a spec whose factors are there.
+AxisReduceSpec with_factors(AxisReduceSpec spec, const DeviceBuffer& memory) {
+  if (!spec.factors.any()) return spec;
+  const Stream stream;
+  copy_to_device(memory.data(), spec.factors.values, memory.size(), stream.get());
+  stream.synchronize();
+  spec.factors.values = reinterpret_cast<const double*>(memory.data());
+  return spec;
+}
+
 using AxisReductions = std::vector<std::unique_ptr<AxisReduction>>;
 
 /// Hands a batch's slabs to their slots' reductions.
@@ -239,7 +252,8 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
       : device_(device),
         turns_(layout.turns),
         epoch_(make_epoch()),
-        reductions_(make_reductions(plan, spec, layout)),
+        factors_(bytes_of(spec.factors)),
+        reductions_(make_reductions(plan, with_factors(spec, factors_), layout)),
         flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::reduce,
               {}, epoch_, [&] { return std::make_unique<AxisReduceStage>(plan, reductions_); }) {}
 
@@ -285,6 +299,7 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
   Device device_;
   int turns_;
   TimedEvent epoch_;
+  DeviceBuffer factors_;
   AxisReductions reductions_;
   SlabFlow flow_;
 };
@@ -295,7 +310,10 @@ std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
                                                           const StagingPlan& plan,
                                                           const AxisReduceSpec& spec) {
   const AxisMemory memory = memory_for(plan, spec);
-  const AxisLayout layout = layout_of(plan, memory, spec.turns, device.memory_limit());
+  const std::uint64_t limit = device.memory_limit();
+  const std::uint64_t factors = bytes_of(spec.factors);
+  if (factors > 0 && limit < factors + least_bytes(plan, memory)) return nullptr;
+  const AxisLayout layout = layout_of(plan, memory, spec.turns, limit - factors);
   return std::make_unique<CudaAxisReduceEngine>(device, plan, spec, layout, memory);
 }
 

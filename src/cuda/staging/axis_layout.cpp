@@ -27,6 +27,8 @@ std::optional<AxisLayout> decompressing_layout(const StagingPlan& plan, const Ax
   return AxisLayout{*slabs, static_cast<int>(turns)};
 }
 
+LoaderSize loader_of(const StagingPlan& plan) { return {.staging_bytes = plan.slot_bytes()}; }
+
 }  // namespace
 
 StagingPlan without_decoding(StagingPlan plan) {
@@ -39,14 +41,18 @@ SlabPurpose purpose_of(const AxisMemory& memory) {
           .slot_bytes = [bytes = memory.batch_bytes](std::uint64_t) { return bytes; }};
 }
 
+std::uint64_t least_bytes(const StagingPlan& plan, const AxisMemory& memory) {
+  return memory.slot_bytes + memory.turn_bytes + memory.batch_bytes +
+         ChunkLoader::device_bytes(loader_of(plan)) +
+         plan.slab_elements * size_of(plan.format.type);
+}
+
 AxisLayout layout_of(const StagingPlan& plan, const AxisMemory& memory, int wanted_turns,
                      std::uint64_t limit) {
   if (const auto decompressing = decompressing_layout(plan, memory, wanted_turns, limit))
     return *decompressing;
-  const LoaderSize loader{.staging_bytes = plan.slot_bytes()};
-  const std::uint64_t slot_bytes = memory.slot_bytes + memory.turn_bytes + memory.batch_bytes +
-                                   ChunkLoader::device_bytes(loader) +
-                                   plan.slab_elements * size_of(plan.format.type);
+  const LoaderSize loader = loader_of(plan);
+  const std::uint64_t slot_bytes = least_bytes(plan, memory);
   const std::uint64_t fitting = limit / slot_bytes;
   if (fitting == 0)
     throw Error(

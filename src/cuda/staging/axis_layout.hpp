@@ -29,6 +29,9 @@ StagingPlan without_decoding(StagingPlan plan);
 /// What is done with the slabs of a batch.
 SlabPurpose purpose_of(const AxisMemory& memory);
 
+/// Returns the bytes of one slot of one turn: what layout_of() needs.
+std::uint64_t least_bytes(const StagingPlan& plan, const AxisMemory& memory);
+
 /// Returns a layout for `limit` bytes: one that decompresses if half of them is enough for two
 /// turns of each slot, and the rest for batches; otherwise one of as many slots as fit, of one
 /// turn. Throws Error where none fits.

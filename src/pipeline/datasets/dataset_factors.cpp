@@ -23,8 +23,6 @@ namespace {
 
 constexpr std::string_view cosine = "cos:";
 
-const auto mark_bits = std::bit_cast<std::uint64_t>(left_out_mark<double>);
-
 const std::string& text_of(const ReduceOptions& options) {
   return options.weights.empty() ? options.times : options.weights;
 }
@@ -120,7 +118,7 @@ class FactorSetter final : public cpu::RangeSink {
             for (std::size_t i = 0; i < kept; ++i) {
               double factor = widened(x[i]);
               if (factor != factor) factor = std::numeric_limits<double>::quiet_NaN();
-              words_[places(i)] = std::bit_cast<std::uint64_t>(factor) ^ mark_bits;
+              words_[places(i)] = std::bit_cast<std::uint64_t>(factor) ^ left_out_bits<double>;
             }
           });
     });
@@ -170,7 +168,8 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, 
       return FactorSetter(kernels, info.format, values.decoding, words);
     });
   });
-  for (const std::uint64_t word : words) values_.push_back(std::bit_cast<double>(word ^ mark_bits));
+  for (const std::uint64_t word : words)
+    values_.push_back(std::bit_cast<double>(word ^ left_out_bits<double>));
   if (are_weights_ && text_of(options).starts_with(cosine))
     for (double& value : values_) value = cosine_of_degrees(value);
   if (are_weights_) run_on_all(communicator, [&] { require_weights(values_, text_of(options)); });

@@ -206,13 +206,16 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
   RowJob job{tiling, element_bytes, nullptr, nullptr};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
-    Backend& backend = factors.any() && run.place.gpu ? run.cores() : run.backend.get();
-    job.engine = backend.make_axis_reduce_engine(
-        {view.info().format, view.decoding, tiling.max_elements(),
-         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
-         &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
-        {needs, tiling.max_outputs(),
-         turns_for(chunks_of_item(*job.source, tiling), mine.count, slots), factors});
+    const auto make_engine = [&](Backend& backend) {
+      return backend.make_axis_reduce_engine(
+          {view.info().format, view.decoding, tiling.max_elements(),
+           job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
+           &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
+          {needs, tiling.max_outputs(),
+           turns_for(chunks_of_item(*job.source, tiling), mine.count, slots), factors});
+    };
+    job.engine = make_engine(run.backend.get());
+    if (!job.engine) job.engine = make_engine(run.cores());
   });
   const ElementType values = factors.any() ? ElementType::f64 : view.value_type();
   AxisTiles tiles(tiling, values, needs);

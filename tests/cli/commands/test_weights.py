@@ -33,10 +33,10 @@ def path(folder):
     return folder / "in.h5"
 
 
-def write(path, values, chunks=None, **others):
+def write(path, values, chunks=None, compression=None, **others):
     """A dataset `x` with named dimensions and coordinates, and others beside it."""
     with h5py.File(path, "w") as file:
-        stored = file.create_dataset("x", data=values, chunks=chunks)
+        stored = file.create_dataset("x", data=values, chunks=chunks, compression=compression)
         for d, name in enumerate(NAMES[-values.ndim :]):
             length = values.shape[d]
             file[name] = LATITUDES if name == "lat" else np.arange(float(length))
@@ -112,12 +112,13 @@ def dtype_scale(dtype):
     return 7 if dtype.startswith("f") else 1
 
 
-@pytest.mark.parametrize("chunks", [None, (1, 5, 7), (2, 2, 3), (6, 5, 1)])
+@pytest.mark.parametrize("chunks, compression", [(None, None), ((1, 5, 7), None),
+                                                 ((2, 2, 3), "gzip"), ((6, 5, 1), "gzip")])  # fmt: skip
 @pytest.mark.parametrize("axis", ["time", "lat", "lon", "lat,lon", "time,lon", "time,lat,lon"])
-def test_along_axes(path, axis, chunks):
+def test_along_axes(path, axis, chunks, compression):
     values = values_of("f4", 5)
     weights = np.array([0.1, 0.7, 3.0, 0.25, 1e-3])
-    write(path, values, chunks, w=weights)
+    write(path, values, chunks, compression, w=weights)
     with h5py.File(path, "a") as file:
         file["w"].dims[0].attach_scale(file["lat"])
     out = path.parent / "out.h5"
@@ -270,6 +271,15 @@ def test_times(path, dtype, ranks):
     products = [exact(a) * exact(b) for a, b in zip(values.ravel(), others.ravel())]
     assert found == {"count": values.size, "sum": float(sum(products)),
                      "mean": float(sum(products) / values.size)}  # fmt: skip
+
+
+@pytest.mark.parametrize("integer", [-3, 2**62 + 1, -(2**62) - 1])
+def test_integers_times_what_is_not_finite(path, integer):
+    write(path, np.array([[integer, 5, 7]]), y=np.array([np.inf, np.nan, 2.0]))
+    found = results(path, "--times", "y", "--ops", "sum,nan_count,inf_count")
+    assert math.isnan(found.pop("sum")) and found == {"nan_count": 1, "inf_count": 1}
+    write(path, np.array([[integer, 5, 7]]), y=np.array([np.inf, 0.0, 2.0]))
+    assert results(path, "--times", "y")["sum"] == math.copysign(math.inf, integer)
 
 
 def test_times_leaves_out_fill_values(path):

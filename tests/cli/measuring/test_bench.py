@@ -111,12 +111,13 @@ def test_ingest_with_views(folder, ranks):
         file["values"].attrs["scale_factor"] = 0.5
         file["land"] = np.arange(100) % 3
     rows = measured("bench", "ingest", path, "values", "--backend", support.BACKEND, "--where", ">7",
-                    "--mask", "land", ranks=ranks)  # fmt: skip
+                    "--mask", "land", "--weights", "land", ranks=ranks)  # fmt: skip
     of_plain = {(row["kernel"], row["operation"]): row["of_plain"] for row in rows}
-    views = {(kernel, operation) for kernel in ("attributes", "where", "mask")
+    views = {(kernel, operation) for kernel in ("attributes", "where", "mask", "weights")
              for operation in ("statistics", "sum")}  # fmt: skip
     assert {each for each, ratio in of_plain.items() if ratio} == views
-    assert all(row["check"] == "right" for row in rows if row["kernel"] in ("where", "mask"))
+    given = ("where", "mask", "weights")
+    assert all(row["check"] == "right" for row in rows if row["kernel"] in given)
 
 
 @pytest.mark.parametrize("storage", STORAGE)
