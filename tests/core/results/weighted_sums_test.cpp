@@ -26,7 +26,7 @@ const WeightedCase weighted_cases[] = {
 };
 
 /// Adds the square of an element, as two doubles, times a weight.
-void add_weighted_square(ExactSumOfSquares& sum, double element, double weight) {
+void add_weighted_square(ExactSumOfWeightedSquares& sum, double element, double weight) {
   const double square = element * element;
   sum.add_product(square, weight);
   sum.add_product(std::fma(element, element, -square), weight);
