@@ -44,7 +44,8 @@ def _packing(stored, random):
         return {}
     if stored.dtype.kind != "f" and chance(random, 0.3):
         own = stored.dtype.type
-        return {"scale_factor": own(random.integers(0, 4)), "add_offset": own(random.integers(0, 9))}
+        scale, offset = (own(each) for each in random.integers(0, 9, 2))
+        return {"scale_factor": scale, "add_offset": offset}
     of_scale = _float_no_wider(stored.dtype, random)
     of_offset = _float_no_wider(np.result_type(stored.dtype, of_scale), random)
     packing = {"scale_factor": of_scale.type(random.choice([0.1, 2.0, -0.25, 1.0, 0.0, 1e30])),
@@ -109,7 +110,8 @@ def unpacking_command(dataset, view, random):
             "x", stored.dtype.newbyteorder(order), [f"d{d}" for d in range(len(shape))],
             fill_value=fill, endian=order, zlib=chance(random, 0.5), shuffle=chance(random, 0.5),
         )  # fmt: skip
-        packed.setncatts({key: attributes[key] for key in attributes if attributes[key] is not FALSE})
+        others = {key: value for key, value in attributes.items() if value is not FALSE}
+        packed.setncatts(others)
         packed.set_auto_maskandscale(False)
         packed[...] = stored
     with warnings.catch_warnings(), netCDF4.Dataset(path) as file, np.errstate(all="ignore"):

@@ -153,8 +153,10 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
           options_.quantile_memory_bytes = parse_size("--quantile-memory", text);
         });
     add("--by", "[FILE::]DATASET|PART",
-        "Reduce the elements of each label apart: this dataset has integers or texts, and the shape "
-        "of the dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to numbers. "
+        "Reduce the elements of each label apart: this dataset has integers or texts, and the "
+        "shape "
+        "of the dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to "
+        "numbers. "
         "With --axis: the indices along the first of these that have one label, or whose times "
         "have the same year, season, month, day, dayofyear or hour",
         [this](const std::string& text) {

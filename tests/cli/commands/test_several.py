@@ -114,11 +114,10 @@ def test_a_name_that_looks_like_a_pattern_is_a_name(folder, name, ranks):
         support.run(words[0], path, name, "-o", f"{out}:made", "--force", *words[1:], ranks=ranks)
         with h5py.File(out) as file:
             assert file["made"][...].tolist() == expected
-    for words, expected in [
-        (["--weights", name], Fraction(25, 7)), (["--times", name], Fraction(25, 2)), (["--mask", name], 3.5)
-    ]:  # fmt: skip
-        report = support.run("reduce", path, name, "--ops", "mean", *words, "--json", "-", ranks=ranks)
-        assert report.results["mean"] == float(expected)
+    for option, expected in [("weights", Fraction(25, 7)), ("times", 12.5), ("mask", 3.5)]:
+        words = ["--ops", "mean", f"--{option}", name, "--json", "-"]
+        outcome = support.run("reduce", path, name, *words, ranks=ranks)
+        assert outcome.results["mean"] == float(expected)
     by = support.run("reduce", path, name, "--by", name, "--json", "-", ranks=ranks).report
     assert [each["label"] for each in by["results"]] == [3, 4]
     parts = [path, path, name, "--concat", 0]

@@ -154,5 +154,7 @@ def test_texts_that_change_meanwhile(folder, path, fault):
                  mentions=["changed while it was read"])  # fmt: skip
     prefix = fault("pread", "beside.h5", "modify 100", byte=0)
     for words in ([], ["--axis", 0, "-o", folder / "out.h5"]):
-        support.fail("reduce", path, "x", "--by", f"{beside}::labels/region", *words, code=1,
-                     prefix=prefix, mentions=["labels/region", beside, "changed while"])  # fmt: skip
+        support.fail(
+            "reduce", path, "x", "--by", f"{beside}::labels/region", *words, code=1,
+            prefix=prefix, mentions=["labels/region", beside, "changed while"],
+        )  # fmt: skip

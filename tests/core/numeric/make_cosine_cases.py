@@ -42,7 +42,8 @@ def angles(generator):
     yield from (0.0, -0.0, 30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 270.0, 300.0, 360.0, 450.0, -60.0)
     for middle in (45.0, 90.0, 135.0, 180.0, 270.0, 360.0):
         yield from (middle - 2.0**-40, middle + 2.0**-44)
-    yield from (5e-324, 1e-300, 2.0**-30, 1e-8, 89.99999999999999, 90.00000000000001, 1e6, 1e15, 1e300)
+    yield from (5e-324, 1e-300, 2.0**-30, 1e-8, 89.99999999999999, 90.00000000000001)
+    yield from (1e6, 1e15, 1e300)
     for _ in range(100):
         yield generator.uniform(-90, 90)
         yield generator.uniform(-1000, 1000)

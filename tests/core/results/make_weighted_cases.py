@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes weighted_cases.inc: elements with weights, their weighted mean, variance and deviation, and
-the mean of products over a count, rounded once, by Python's fractions.
+"""Writes weighted_cases.inc: elements with weights, their weighted mean, variance and deviation,
+and the mean of products over a count, rounded once, by Python's fractions.
 
 Usage: make_weighted_cases.py > weighted_cases.inc
 """
