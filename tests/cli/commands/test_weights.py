@@ -96,6 +96,14 @@ def test_all_elements(path, dtype, ranks):
     assert found == {name: expected[name] for name in ("count", "sum_of_weights", "sum", "mean")}
 
 
+def test_weights_that_a_gpu_has_no_room_for(path):
+    values = values_of("f4", 12)
+    weights = np.random.default_rng(13).uniform(0, 1, SHAPE)
+    write(path, values, area=weights)
+    found = results(path, "--weights", "area", "--ops", "sum", "--device-memory", "1M")
+    assert found == {"sum": Expected(values.ravel(), weights.ravel()).results()["sum"]}
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", "i2", "u4"])
 def test_variances(path, dtype):
     values = np.random.default_rng(3).integers(-9, 99, SHAPE).astype(dtype) / dtype_scale(dtype)

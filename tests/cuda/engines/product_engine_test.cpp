@@ -64,7 +64,7 @@ AxisTotals reduced(Backend& backend, const std::vector<T>& elements, const Reduc
       backend.make_axis_reduce_engine(plan_of({element_type_of<T>()}, layout.elements(), decoding),
                                       {needs, reduction.outputs, 1, factors});
   engine->begin(0, reduction.outputs);
-  for (const std::uint64_t first_row : {3, 70}) {
+  for (const std::uint64_t first_row : {3u, 70u}) {
     const SampleSlab slab = whole_slab(layout, elements);
     StagedChunks staged = slab.stage(engine->buffer(0));
     staged.indices = box_indices(box, layout.stride, array_shape);
