@@ -6,10 +6,10 @@
 
 #include "cpu/engines/engines.hpp"
 #include "cpu/machine/page_buffer.hpp"
+#include "cpu/products/weighted_reducer.hpp"
 #include "cpu/reduce/axis_reducer.hpp"
 #include "cpu/reduce/bin_counter.hpp"
 #include "cpu/reduce/chunk_reducer.hpp"
-#include "cpu/reduce/weighted_reducer.hpp"
 
 namespace warpfold::cpu {
 namespace {

@@ -155,18 +155,19 @@ class ChunkSource::Reader::Implementation {
   }
 
   std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging) {
-    return read(source_.grid(), run, staging);
+    return read(source_.grid(), run, staging, false);
   }
 
   std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
-                                    std::span<std::byte> staging) {
+                                    std::span<std::byte> staging, bool still_there) {
     source_.require_fitting(run.count, staging.size(), compressed_);
     const std::span<std::byte> before = std::exchange(decoded_to_, {});
-    const bool same_memory = staging.data() == before.data() && staging.size() == before.size();
-    if (same_memory) before_ = staged_;
+    const bool keeps =
+        still_there && staging.data() == before.data() && staging.size() == before.size();
+    if (keeps) before_ = staged_;
     list_wanted(grid, run);
     if (decoding_) {
-      if (same_memory) keep_decoded();
+      if (keeps) keep_decoded();
       read_and_decode(staging);
       decoded_to_ = staging;
     } else {
@@ -362,8 +363,9 @@ void ChunkSource::Reader::read_one(std::uint64_t number, std::span<std::byte> ou
 }
 
 std::span<const StagedChunk> ChunkSource::Reader::read_part(const ChunkGrid& part,
-                                                            std::span<std::byte> staging) {
-  return implementation_->read(part, {0, part.chunks()}, staging);
+                                                            std::span<std::byte> staging,
+                                                            bool still_there) {
+  return implementation_->read(part, {0, part.chunks()}, staging, still_there);
 }
 
 std::vector<StageTiming> ChunkSource::Reader::timings() const { return implementation_->timings(); }

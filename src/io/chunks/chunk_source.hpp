@@ -47,16 +47,17 @@ class ChunkSource {
     Reader(Reader&&) noexcept;
 
     /// Reads chunks and undoes their filters, all but a shuffle. Chunks that lie together in the
-    /// file are read at once, those that the call before has decoded to the same memory not again:
-    /// nobody else may write there. The answer is valid until the next call. Throws an Error that names
+    /// file are read at once. The answer is valid until the next call. Throws an Error that names
     /// the file, the dataset and the chunk's coordinates.
     std::span<const StagedChunk> read(ChunkRun run, std::span<std::byte> staging);
 
     /// Reads one chunk, by its number in the grid, into all of `out`.
     void read_one(std::uint64_t number, std::span<std::byte> out);
 
-    /// Reads all chunks of `part` so: the same grid, less selected.
-    std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging);
+    /// Reads all chunks of `part` so: the same grid, less selected. Where what the call before left
+    /// in this memory is still there, chunks that it decoded are not read again.
+    std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging,
+                                           bool still_there = false);
 
     /// Times since construction: of reading bytes as stored and, where there are filters, of
     /// undoing them, which is counted in the bytes that come of it.

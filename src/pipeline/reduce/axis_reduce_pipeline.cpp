@@ -98,8 +98,8 @@ class RowWork {
       if (worker_.is_to_stop()) return false;
       const Hyperslab box = job_.tiling.box(open.tile, number);
       const std::uint64_t bytes = box.elements() * job_.element_bytes;
-      StagedChunks slab =
-          reader_.read(box, job_.tiling.matrix_strides(box), job_.engine->buffer(slot(turn_)));
+      StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
+                                       job_.engine->buffer(slot(turn_)), is_grouped_);
       slab.factor_places = job_.tiling.factor_places(box);
       reducing_.time(bytes,
                      [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
@@ -115,6 +115,7 @@ class RowWork {
   WorkQueue::Worker& worker_;
   std::vector<std::optional<OpenTile>> open_;  ///< by turn
   std::size_t turn_ = 0;
+  bool is_grouped_ = job_.tiling.array().groups.has_value();  ///< so that tiles share chunks
   RegionReader reader_;
   StageTimer reducing_;
   StageTimer combining_;

@@ -123,13 +123,14 @@ StagedChunks RegionReader::read(ChunkRun run, const ChunkTarget& target, const B
 }
 
 StagedChunks RegionReader::read(const Hyperslab& box, std::span<const std::uint64_t> stride,
-                                std::span<std::byte> staging) {
+                                std::span<std::byte> staging, bool still_there) {
   const io::DatasetInfo& info = source_.info();
   const BoxIndices indices = box_indices(box, stride, info.shape);
   if (chunks_) {
     const Selection part = io::part_of_box(info, box);
     const ChunkGrid grid = unmerged_grid(info.stored_shape, info.chunk_shape, part);
-    return {grid, target_of(part, stride), chunks_->read_part(grid, staging), info.fill, indices};
+    return {grid, target_of(part, stride), chunks_->read_part(grid, staging, still_there),
+            info.fill, indices};
   }
   const std::uint64_t bytes = box.elements() * size_of(info.format.type);
   const std::span<std::byte> there =

@@ -72,9 +72,10 @@ class RegionReader {
                     std::span<std::byte> staging);
 
   /// Reads a box, in whatever way. The element at coordinates x of the box (from 0) goes to place
-  /// sum(x[d] * stride[d]); the places of all are 0 to box.elements() - 1.
+  /// sum(x[d] * stride[d]); the places of all are 0 to box.elements() - 1. Where what the call
+  /// before left in this memory is still there, chunks that it decoded are not read again.
   StagedChunks read(const Hyperslab& box, std::span<const std::uint64_t> stride,
-                    std::span<std::byte> staging);
+                    std::span<std::byte> staging, bool still_there = false);
 
   /// Returns what its stages took so far.
   std::vector<StageTiming> timings() const;

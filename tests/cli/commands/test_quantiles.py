@@ -226,7 +226,6 @@ def test_passes(folder, name, passes):
         (["--ops", "quartile"], ["unknown statistic 'quartile'"]),
         (["--ops", "median", "--quantile-method", "hazen"], ["hazen", "linear", "nearest"]),
         (["--ops", "mean", "--quantile-method", "lower"], ["--quantile-method", "--ops"]),
-        (["--ops", "median", "--axis", "0", "-o", "out.h5"], ["quantiles", "--axis"]),
     ],
 )
 def test_wrong_options_are_told(folder, options, mentions):

@@ -291,6 +291,11 @@ TEST_F(ChunkSourceTest, ThreadsReadTheirPartsAtOnce) {
   EXPECT_EQ(all, std::vector<std::int32_t>(expected.begin() + 1000, expected.begin() + 3000));
 }
 
+/// A grid of some chunks of 100 elements.
+ChunkGrid part_of(const DatasetInfo& info, ChunkRun run) {
+  return unmerged_grid(info.stored_shape, info.chunk_shape, {{run.first * 100, run.count * 100}});
+}
+
 TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
   make({.shape = {4000}, .chunk = {100}, .filters = all_filters});
   const DatasetInfo described = info();
@@ -301,7 +306,7 @@ TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
   std::vector<std::byte> elsewhere(staging.size());
   const auto expected = numbered(4000);
   struct Call {
-    ChunkRun run;
+    ChunkRun run;           ///< of the 40, side by side
     std::uint64_t decoded;  ///< chunks
     bool elsewhere = false;
   };
@@ -312,7 +317,7 @@ TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
   for (const Call& call : calls) {
     std::vector<std::byte>& memory = call.elsewhere ? elsewhere : staging;
     std::vector<std::int32_t> found;
-    for (const StagedChunk& each : reader.read(call.run, memory)) {
+    for (const StagedChunk& each : reader.read_part(part_of(described, call.run), memory, true)) {
       const auto values = integers(chunk_elements(each, memory, described, 100));
       found.insert(found.end(), values.begin(), values.end());
     }

@@ -1,4 +1,4 @@
-#include "cpu/reduce/weighted_reducer.hpp"
+#include "cpu/products/weighted_reducer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,10 +13,10 @@
 #include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
 #include "cpu/chunks/chunk_values.hpp"
+#include "cpu/products/factor_terms.hpp"
+#include "cpu/products/pooled_reducer.hpp"
+#include "cpu/products/product_outputs.hpp"
 #include "cpu/reduce/axis_fold.hpp"
-#include "cpu/reduce/factor_terms.hpp"
-#include "cpu/reduce/pooled_reducer.hpp"
-#include "cpu/reduce/product_outputs.hpp"
 
 namespace warpfold::cpu {
 namespace {

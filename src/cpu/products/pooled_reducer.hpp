@@ -6,10 +6,10 @@
 
 #include "core/results/axis_parts.hpp"
 #include "core/values/factors.hpp"
+#include "cpu/products/factor_terms.hpp"
+#include "cpu/products/product_outputs.hpp"
 #include "cpu/reduce/axis_fold.hpp"
 #include "cpu/reduce/axis_reducer.hpp"
-#include "cpu/reduce/factor_terms.hpp"
-#include "cpu/reduce/product_outputs.hpp"
 
 namespace warpfold::cpu {
 

@@ -1,4 +1,4 @@
-#include "cpu/reduce/pooled_reducer.hpp"
+#include "cpu/products/pooled_reducer.hpp"
 
 #include <algorithm>
 #include <cmath>
