@@ -34,13 +34,6 @@ class ChunkAxes {
   /// Tells whether all of it goes to places below `elements`.
   bool within(std::uint64_t elements) const;
 
-  /// Calls body(part) for parts that the axes are split into along the outer ones, each with its
-  /// elements within `elements` consecutive ones of the chunk, if that can be.
-  template <class Body>
-  void for_each_part(std::uint64_t elements, Body&& body) const {
-    split(0, elements, body);
-  }
-
   /// Calls body(part) for parts of at most so many indices of each axis.
   template <class Body>
   void for_each_tile(std::span<const std::uint64_t, max_dimensions> counts, Body&& body) const {
@@ -65,13 +58,6 @@ class ChunkAxes {
     return elements;
   }
 
-  /// Returns from the first element that the chunk brings to the end of the last one.
-  std::uint64_t span() const {
-    std::uint64_t last = 0;
-    for (int i = 0; i < size_; ++i) last += (axes_[i].count - 1) * axes_[i].source;
-    return last + 1;
-  }
-
   /// Calls body(source, target) with the first element's place in the chunk and at the target, for
   /// all indices of the axes that are not in `skipped` (-1 is none).
   template <class Body>
@@ -80,22 +66,6 @@ class ChunkAxes {
   }
 
  private:
-  template <class Body>
-  void split(int axis, std::uint64_t elements, Body& body) const {
-    if (axis + 1 >= size_ || span() <= elements) return body(*this);
-    const ChunkAxis& outer = axes_[axis];
-    const std::uint64_t rest = span() - (outer.count - 1) * outer.source;
-    const std::uint64_t step =
-        rest >= elements ? 1 : 1 + (elements - rest) / std::max<std::uint64_t>(1, outer.source);
-    for (std::uint64_t i = 0; i < outer.count; i += step) {
-      ChunkAxes part = *this;
-      part.axes_[axis].count = std::min(step, outer.count - i);
-      part.first_source_ += i * outer.source;
-      part.first_target_ += i * outer.target;
-      part.split(axis + 1, elements, body);
-    }
-  }
-
   template <class Body>
   void cut(int axis, std::span<const std::uint64_t, max_dimensions> counts, Body& body) const {
     if (axis == size_) return body(*this);

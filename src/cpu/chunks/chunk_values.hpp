@@ -54,14 +54,14 @@ class ChunkValues {
     return values;
   }
 
-  /// Returns the values of the elements that a part of a chunk spans, likewise.
-  const Value* values(const ChunkElements& elements, const ChunkAxes& part,
+  /// Returns the values of a tile of a chunk one behind another, likewise.
+  const Value* packed(const ChunkElements& elements, const ChunkAxes& tile,
                       const BoxIndices& indices) {
-    const std::uint64_t first = part.first_source();
-    if (mask_.selects_all()) return values(elements, first, part.span(), {indices, 0});
-    Value* const values = room_for(part.span());
-    for_each_line(part, indices, [&](std::uint64_t source, std::uint64_t n, std::uint64_t index) {
-      fill(elements, source, n, {BoxIndices{index}, 0}, values + (source - first));
+    Value* const values = room_for(tile.elements());
+    std::uint64_t done = 0;
+    for_each_line(tile, indices, [&](std::uint64_t source, std::uint64_t n, std::uint64_t index) {
+      fill(elements, source, n, {BoxIndices{index}, 0}, values + done);
+      done += n;
     });
     return values;
   }

@@ -1,7 +1,6 @@
 #include "cpu/products/weighted_reducer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <type_traits>
@@ -71,11 +70,10 @@ class WeightedReducer final : public AxisReducer {
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements(kernels_, sizeof(Stored), slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
-      const bool whole = axes.within(slab.target.elements) &&
-                         slab.grid.chunk_elements() <= 2 * slab.target.elements &&
-                         axes.size() > 0 && axes[axes.size() - 1].source == 1;
-      if (whole)
-        axes.for_each_tile(tile_counts(axes), [&](const ChunkAxes& tile) {
+      const bool in_lines =
+          axes.within(slab.target.elements) && axes.size() > 0 && axes[axes.size() - 1].source == 1;
+      if (in_lines)
+        axes.for_each_tile(high_.fold.tile_counts(axes, tile_elements), [&](const ChunkAxes& tile) {
           if (!reduce_tile(elements, slab.indices, tile)) reduce_lines(elements, slab, tile);
         });
       else
@@ -95,28 +93,6 @@ class WeightedReducer final : public AxisReducer {
     std::vector<AxisFold<double>*> all{&high_.fold, &low_.fold, &factor_.fold};
     for (Terms& terms : square_) all.push_back(&terms.fold);
     return all;
-  }
-
-  /// Returns how many indices of each axis a tile has whose terms stay in a core's cache: many rows
-  /// of few columns, or few lines.
-  std::array<std::uint64_t, max_dimensions> tile_counts(const ChunkAxes& axes) const {
-    std::array<std::uint64_t, max_dimensions> counts;
-    counts.fill(1);
-    const int inner = axes.size() - 1;
-    std::uint64_t room = tile_elements;
-    const auto take = [&](int axis, std::uint64_t maximum) {
-      const std::uint64_t count = std::min({axes[axis].count, room, maximum});
-      counts[static_cast<std::size_t>(axis)] = count;
-      room /= count;
-    };
-    const auto is_reduced = [&](int axis) {
-      return axes[axis].target % outputs_.products.outputs() == 0;
-    };
-    take(inner, is_reduced(inner) ? tile_elements : column_tile);
-    for (const bool reduced : {true, false})
-      for (int axis = inner - 1; axis >= 0; --axis)
-        if (is_reduced(axis) == reduced) take(axis, tile_elements);
-    return counts;
   }
 
   /// Reduces a tile of a chunk at once; or returns false, and does nothing, where single products

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -47,6 +48,26 @@ class AxisFold {
     if (is_reduced(axes[inner])) return reduce_lines(x, axes, inner);
     if (axes[inner].target == 1) return reduce_side_by_side(x, axes, inner);
     reduce_one_by_one(x, axes);
+  }
+
+  /// Returns how many indices of each axis a tile of about so many elements has, for which one call
+  /// does well: many rows of some columns, or lines.
+  std::array<std::uint64_t, max_dimensions> tile_counts(const ChunkAxes& axes,
+                                                        std::uint64_t elements) const {
+    std::array<std::uint64_t, max_dimensions> counts;
+    counts.fill(1);
+    const auto take = [&](int axis, std::uint64_t maximum) {
+      const std::uint64_t count = std::min({axes[axis].count, elements, maximum});
+      counts[static_cast<std::size_t>(axis)] = count;
+      elements /= count;
+    };
+    const int inner = axes.size() - 1;
+    if (inner < 0) return counts;
+    take(inner, is_reduced(axes[inner]) ? elements : column_tile);
+    for (const bool reduced : {true, false})
+      for (int axis = inner - 1; axis >= 0; --axis)
+        if (is_reduced(axes[axis]) == reduced) take(axis, elements);
+    return counts;
   }
 
  private:

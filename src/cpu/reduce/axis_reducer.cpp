@@ -37,16 +37,16 @@ class ChunkedAxisReducer final : public AxisReducer {
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements(kernels_, sizeof(Stored), slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
-      const bool whole = axes.within(slab.target.elements) &&
-                         slab.grid.chunk_elements() <= 2 * slab.target.elements;
+      const bool within = axes.within(slab.target.elements);
+      const bool nearly_all = slab.grid.chunk_elements() <= 2 * slab.target.elements;
       if (!takes_all_)
         reduce_counted(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
-      else if (whole && !masks_)
+      else if (within && nearly_all && !masks_)
         fold_.reduce(values_.values(elements, 0, slab.grid.chunk_elements(), {slab.indices, 0}),
                      axes);
-      else if (whole)
-        axes.for_each_part(masked_part_elements, [&](const ChunkAxes& part) {
-          fold_.reduce(values_.values(elements, part, slab.indices) - part.first_source(), part);
+      else if (within)
+        axes.for_each_tile(fold_.tile_counts(axes, masked_elements), [&](const ChunkAxes& tile) {
+          fold_.reduce(values_.packed(elements, tile, slab.indices), tile.packed());
         });
       else
         reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
@@ -55,7 +55,7 @@ class ChunkedAxisReducer final : public AxisReducer {
 
  private:
   /// Elements that stay in a core's cache.
-  static constexpr std::uint64_t masked_part_elements = std::uint64_t{1} << 15;
+  static constexpr std::uint64_t masked_elements = std::uint64_t{1} << 15;
 
   /// Reduces elements of which others are left out, one by one.
   void reduce_counted(const ChunkElements& elements, const BoxIndices& indices,
@@ -70,7 +70,7 @@ class ChunkedAxisReducer final : public AxisReducer {
     });
   }
 
-  /// Reduces chunks that bring only some of their elements, or are masked.
+  /// Reduces chunks of which some elements go beyond the target.
   void reduce_rows(const ChunkElements& elements, const BoxIndices& indices,
                    const ChunkRows& chunk_rows) {
     chunk_rows.for_each([&](const ChunkRow& row) {

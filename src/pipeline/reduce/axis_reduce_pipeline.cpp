@@ -174,9 +174,10 @@ std::vector<int> dimensions_of(const Factors& factors, std::span<const std::uint
   return dimensions;
 }
 
-/// Returns the array with the axes of factors.
-AxisShape with_factors(AxisShape array, const Factors& factors) {
-  if (factors.any())
+/// Returns the array with the axes of factors, which cores go by. Collective.
+AxisShape with_factors(AxisShape array, const Factors& factors, const Run& run) {
+  const std::uint64_t by_cores = factors.any() && !run.place.gpu ? 1 : 0;
+  if (mpi::minimum({by_cores}, run.communicator).front() == 1)
     std::ranges::set_intersection(array.along, dimensions_of(factors, array.shape),
                                   std::back_inserter(array.factor_axes));
   return array;
@@ -197,7 +198,8 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const Factors& factors) {
   const mpi::Communicator& communicator = run.communicator;
   const std::size_t element_bytes = size_of(view.info().format.type);
-  const AxisPlan plan = plan_axis_reduce(view.info(), with_factors(array, factors), needs, run);
+  const AxisPlan plan =
+      plan_axis_reduce(view.info(), with_factors(array, factors, run), needs, run);
   const AxisTiling& tiling = plan.tiling;
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);

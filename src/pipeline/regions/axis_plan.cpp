@@ -51,16 +51,6 @@ AxisShape longest_run_of(AxisShape array) {
   return array;
 }
 
-/// Returns an array whose outputs are those of elements that share a factor, where these are many.
-AxisShape pools_of(AxisShape array) {
-  constexpr std::uint64_t least_pool = 8;
-  const std::uint64_t pools = product(extents_of(array.shape, array.factor_axes));
-  if (array.factor_axes.empty() || array.rows() / pools < least_pool) return array;
-  std::vector<int> along;
-  std::ranges::set_difference(array.along, array.factor_axes, std::back_inserter(along));
-  return {std::move(array.shape), along};
-}
-
 /// Grows boxes from the granule to the limits.
 class BoxGrowth {
  public:
@@ -140,6 +130,19 @@ std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint6
   return outputs;
 }
 
+/// Returns an array whose outputs are the elements that share a factor, where these are many, and
+/// granules need not be read in parts for them.
+AxisShape pools_of(AxisShape array, std::span<const std::uint64_t> granule,
+                   std::uint64_t max_outputs) {
+  constexpr std::uint64_t least_pool = 8;
+  const std::uint64_t factors = product(extents_of(array.shape, array.factor_axes));
+  if (array.factor_axes.empty() || array.rows() / factors < least_pool) return array;
+  std::vector<int> along;
+  std::ranges::set_difference(array.along, array.factor_axes, std::back_inserter(along));
+  AxisShape pools(array.shape, along);
+  return granule_outputs(pools, granule) <= max_outputs ? pools : array;
+}
+
 /// Makes boxes smaller until each rank has a tile, if there are outputs enough.
 void cut_for_ranks(const AxisShape& array, int ranks, std::vector<std::uint64_t>& extents) {
   const std::uint64_t groups = array.groups ? array.groups->count : 1;
@@ -213,8 +216,9 @@ std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
 
 AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
                                 const AxisResources& resources) {
-  return {array, choose_box_extents(pools_of(longest_run_of(array)), granule, limits_of(resources)),
-          wanted_items(resources)};
+  const AxisBoxLimits limits = limits_of(resources);
+  const AxisShape pools = pools_of(longest_run_of(array), granule, limits.outputs);
+  return {array, choose_box_extents(pools, granule, limits), wanted_items(resources)};
 }
 
 AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
