@@ -158,7 +158,9 @@ class QuantileWork {
 std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisShape& array,
                                                  const LineQuantiles& wanted, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  if (run.place.gpu) run_on_all(communicator, [&] { run.cores(); });
+  run_on_all(communicator, [&] {
+    if (run.place.gpu) run.cores();
+  });
   const io::DatasetInfo& info = view.info();
   const cpu::ValueTableBytes bytes = cpu::value_table_bytes(info.format, view.decoding);
   const std::uint64_t memory = wanted.memory_bytes;
