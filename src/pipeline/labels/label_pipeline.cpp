@@ -111,9 +111,11 @@ class LabelWork {
   }
 
   void number_stored_labels(const Hyperslab& box) {
-    auto& [staging, reader, decoder] = *stored_labels_;
-    const StagedChunks slab = reader.read(box, row_major_strides(box.count), staging.span());
-    reducing_.time(0, [&] { decoder->decode(slab, staging.span().data(), numbers_, places_); });
+    auto& labels = *stored_labels_;
+    const StagedChunks slab =
+        labels.reader.read(box, row_major_strides(box.count), labels.staging.span());
+    reducing_.time(
+        0, [&] { labels.decoder->decode(slab, labels.staging.span().data(), numbers_, places_); });
   }
 
   void number_labels_in_memory(const Hyperslab& box) {

@@ -263,16 +263,16 @@ AxisPlan plan_axis_scan(const io::DatasetInfo& info, const AxisShape& lines, Ele
 
 AxisPlan plan_axis_quantiles(const io::DatasetInfo& info, const AxisShape& array,
                              std::size_t element_bytes, std::uint64_t memory, const Run& run) {
-  const std::uint64_t line_bytes = longest_line(array) * element_bytes;
-  if (line_bytes > memory)
-    throw Error("the elements of an output take " + std::to_string(line_bytes) + " bytes",
+  const std::uint64_t longest_bytes = longest_line(array) * element_bytes;
+  if (longest_bytes > memory)
+    throw Error("the elements of an output take " + std::to_string(longest_bytes) + " bytes",
                 "quantiles along axes are found in " + std::to_string(memory) +
                     " bytes of each rank's memory",
                 "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or, of all "
                 "elements, leave out `axis`.");
   const AxisResources resources = agree_on_axis_resources(info, size_of(info.format.type), 1, run);
   const std::vector<std::uint64_t> granule = granule_of(info);
-  const AxisBoxLimits limits{resources.slab_elements, memory / line_bytes, wanted_rows};
+  const AxisBoxLimits limits{resources.slab_elements, memory / longest_bytes, wanted_rows};
   std::vector<std::uint64_t> extents = choose_box_extents(longest_run_of(array), granule, limits);
   cut_for_ranks(array, resources.ranks, extents);
   return {{array, std::move(extents)}, resources.threads, TileOwner::rank};

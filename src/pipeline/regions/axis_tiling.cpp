@@ -18,8 +18,8 @@ std::vector<int> without(std::vector<int> dimensions, int dimension) {
 /// Returns the axes of rows, the innermost last.
 std::vector<int> row_axes_of(const AxisShape& array) {
   std::vector<int> axes = array.along;
-  std::ranges::stable_partition(
-      axes, [&](int d) { return std::ranges::count(array.factor_axes, d) == 0; });
+  std::stable_partition(axes.begin(), axes.end(),
+                        [&](int d) { return std::ranges::count(array.factor_axes, d) == 0; });
   return axes;
 }
 

@@ -44,12 +44,13 @@ const TimeCase time_cases[] = {
 };
 
 TEST(CfTime, IsThatOfCftime) {
-  for (const auto& [units, calendar, number, time] : time_cases)
+  for (const TimeCase& of : time_cases)
     std::visit(
         [&](auto each) {
-          EXPECT_EQ(shown(each, units, calendar), time) << each << ' ' << units << ", " << calendar;
+          EXPECT_EQ(shown(each, of.units, of.calendar), of.time)
+              << each << ' ' << of.units << ", " << of.calendar;
         },
-        number);
+        of.number);
 }
 
 TEST(CfTime, EveryUnitHasItsNames) {
