@@ -61,6 +61,15 @@ void add_product_of(Sum& sum, const Number& number, double factor) {
   sum.normalize();
 }
 
+/// Adds a weight times what `add` adds to a sum of squares.
+template <class Add>
+void add_weighted(ExactSumOfWeightedSquares& sum, double weight, const Add& add) {
+  ExactSumOfSquares squares{};
+  add(squares);
+  squares.normalize();
+  add_product_of(sum, squares, weight);
+}
+
 }  // namespace
 
 void AxisSpills::add(const AxisSpill& spill) {
@@ -110,25 +119,19 @@ void AxisSpills::add_magnitude(std::uint64_t output, double count, double magnit
 }
 
 void AxisSpills::add_weighted_square(std::uint64_t output, double x, double weight) {
-  ExactSumOfSquares square{};
-  square.add_square(x);
-  square.normalize();
-  add_product_of(weighted_squares_[output], square, weight);
+  add_weighted(weighted_squares_[output], weight,
+               [&](ExactSumOfSquares& squares) { squares.add_square(x); });
 }
 
 void AxisSpills::add_weighted_square(std::uint64_t output, int128 x, double weight) {
-  ExactSumOfSquares square{};
   const auto magnitude = static_cast<uint128>(x < 0 ? -x : x);
-  square.add(magnitude * magnitude, 0);
-  square.normalize();
-  add_product_of(weighted_squares_[output], square, weight);
+  add_weighted(weighted_squares_[output], weight,
+               [&](ExactSumOfSquares& squares) { squares.add(magnitude * magnitude, 0); });
 }
 
 void AxisSpills::add_weighted_squares(std::uint64_t output, double part, double weight) {
-  ExactSumOfSquares squares{};
-  squares.add(part);
-  squares.normalize();
-  add_product_of(weighted_squares_[output], squares, weight);
+  add_weighted(weighted_squares_[output], weight,
+               [&](ExactSumOfSquares& squares) { squares.add(part); });
 }
 
 void AxisSpills::add_products(const AxisSpills& pools, std::span<const double> factors,
