@@ -13,6 +13,7 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/stored_values.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -76,17 +77,9 @@ void append_pieces(const Selection& part, std::span<const std::uint64_t> chunk_s
 /// Selects `part` in `file_space` and returns a packed memory space of the same shape: HDF5 moves
 /// equal shapes as rows, unequal ones element by element.
 SpaceHandle select(hid_t file_space, const Selection& part, const std::string& problem) {
-  std::vector<hsize_t> start;
-  std::vector<hsize_t> step;
+  select_part(file_space, part, problem);
   std::vector<hsize_t> count;
-  for (const Slice& slice : part) {
-    start.push_back(slice.start);
-    step.push_back(slice.step);
-    count.push_back(slice.count);
-  }
-  require(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), step.data(), count.data(),
-                              nullptr),
-          problem);
+  for (const Slice& slice : part) count.push_back(slice.count);
   return SpaceHandle(
       require(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), problem));
 }

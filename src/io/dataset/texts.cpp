@@ -61,16 +61,7 @@ class StoredTexts {
     const std::uint64_t count = product(counts_of(part));
     if (of_characters_) part.push_back({0, bytes_});
     const SpaceHandle stored(require(H5Dget_space(dataset_), problem_));
-    std::vector<hsize_t> starts, strides, counts;
-    for (const Slice& slice : part) {
-      starts.push_back(slice.start);
-      strides.push_back(slice.step);
-      counts.push_back(slice.count);
-    }
-    if (!part.empty())
-      require(H5Sselect_hyperslab(stored.get(), H5S_SELECT_SET, starts.data(), strides.data(),
-                                  counts.data(), nullptr),
-              problem_);
+    select_part(stored.get(), part, problem_);
     const hsize_t elements = product(counts_of(part));
     const StoredValues values = values_of_dataset(
         dataset_, type_.get(), stored.get(),

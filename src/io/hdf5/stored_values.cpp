@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "warpfold/core/error.hpp"
 
@@ -167,6 +168,19 @@ StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHan
   TypeHandle own(require(H5Tcopy(type), problem));
   const std::size_t size = elements * H5Tget_size(own.get());
   return read_values(read, "variable", std::move(own), std::move(space), size, problem);
+}
+
+void select_part(hid_t space, const Selection& part, const std::string& problem) {
+  if (part.empty()) return;
+  std::vector<hsize_t> starts, steps, counts;
+  for (const Slice& slice : part) {
+    starts.push_back(slice.start);
+    steps.push_back(slice.step);
+    counts.push_back(slice.count);
+  }
+  require(H5Sselect_hyperslab(space, H5S_SELECT_SET, starts.data(), steps.data(), counts.data(),
+                              nullptr),
+          problem);
 }
 
 }  // namespace warpfold::io

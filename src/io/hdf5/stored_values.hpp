@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/layout/selection.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
@@ -46,5 +47,8 @@ StoredValues values_of_attribute(hid_t attribute, const std::string& name, hid_t
 /// `stored` is the dataspace with what is selected, `space` that of the values.
 StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHandle space,
                                const std::string& problem);
+
+/// Selects part of a dataspace; one without dimensions stays whole. Throws an Error of `problem`.
+void select_part(hid_t space, const Selection& part, const std::string& problem);
 
 }  // namespace warpfold::io

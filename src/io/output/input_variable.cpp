@@ -139,16 +139,7 @@ StoredValues read_part(hid_t variable, hid_t type, const Selection& part, Severa
   // HDF5 itself would take elements of missing files for fill values.
   source_files(variable, stored_file_of(variable, cannot_read_variable), cannot_read_variable);
   const SpaceHandle stored(require(H5Dget_space(variable), cannot_read_variable));
-  std::vector<hsize_t> starts, strides, counts;
-  for (const Slice& slice : part) {
-    starts.push_back(slice.start);
-    strides.push_back(slice.step);
-    counts.push_back(slice.count);
-  }
-  if (!part.empty() && bytes > 0)
-    require(H5Sselect_hyperslab(stored.get(), H5S_SELECT_SET, starts.data(), strides.data(),
-                                counts.data(), nullptr),
-            cannot_read_variable);
+  if (bytes > 0) select_part(stored.get(), part, cannot_read_variable);
   return values_of_dataset(variable, type, stored.get(), make_space(shape, cannot_read_variable),
                            cannot_read_variable);
 }
