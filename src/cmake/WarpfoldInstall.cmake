@@ -11,6 +11,6 @@ install(EXPORT warpfold_targets FILE warpfold-targets.cmake NAMESPACE warpfold::
 configure_package_config_file(src/cmake/warpfold-config.cmake.in
   ${PROJECT_BINARY_DIR}/warpfold-config.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/warpfold-config-version.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/warpfold-config.cmake
   ${PROJECT_BINARY_DIR}/warpfold-config-version.cmake DESTINATION ${package_folder})
