@@ -93,6 +93,16 @@ def test_all_elements(path, dtype, ranks):
     assert found == {name: expected[name] for name in ("count", "sum_of_weights", "sum", "mean")}
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_each_statistic_alone(path, dtype):
+    values = values_of(dtype, 1)
+    weights = np.random.default_rng(2).uniform(0, 1, SHAPE)
+    write(path, values.astype(dtype), area=weights)
+    expected = Expected(values.ravel(), weights.ravel()).results()
+    for name in ("count", "sum_of_weights", "sum", "mean"):
+        assert results(path, "--weights", "area", "--ops", name) == {name: expected[name]}
+
+
 def test_weights_that_a_gpu_has_no_room_for(path):
     values = values_of("f4", 12)
     weights = np.random.default_rng(13).uniform(0, 1, SHAPE)
