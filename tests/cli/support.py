@@ -84,7 +84,8 @@ class Outcome:
     @property
     def result_bytes(self):
         """The `results` object as printed, and which of its nulls are NaN or infinite."""
-        return tuple(re.findall(r'"(?:results|not_finite)"\s*:\s*\{[^{}]*\}', self.stdout))
+        members = r'"(?:results|not_finite)"\s*:\s*\{[^{}]*\}'
+        return "\n".join(re.findall(members, self.stdout))
 
 
 # One NaN, so that lists and objects that have it are equal.
