@@ -19,7 +19,7 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
   libzstd-dev)
 test_needs=(libgtest-dev libboost-context-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy
   python3-h5py python3-matplotlib python3-pytest python3-lz4 python3-zstandard python3-netcdf4
-  python3-xarray hdf5-tools
+  python3-xarray python3-jsonschema groff-base zsh fish hdf5-tools
   gmt-gshhg-low netcdf-bin nco cdo clang libclang-rt-dev)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
@@ -53,6 +53,10 @@ python3-lz4         | py-lz4             | py-lz4        | has_python_module lz4
 python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zstandard
 python3-netcdf4     | py-netcdf4         | netcdf4-python | has_python_module netCDF4
 python3-xarray      | py-xarray          | xarray        | has_python_module xarray
+python3-jsonschema  | py-jsonschema      | jsonschema    | has_python_module jsonschema
+groff-base          | groff              | groff         | has_command groff
+zsh                 | zsh                | zsh           | has_command zsh
+fish                | fish               | fish          | has_command fish
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
 netcdf-bin          | netcdf-c           | netcdf-c      | has_command ncgen
 nco                 | nco                | nco           | has_command ncks

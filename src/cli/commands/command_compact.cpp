@@ -15,6 +15,9 @@
 namespace warpfold::cli {
 namespace {
 
+constexpr const char* examples = R"(warpfold compact topo.nc topo -o high.h5 --where '>4000'
+warpfold compact topo.nc topo -o ocean.h5 --where '<0' --indices)";
+
 class CompactCommand : public RowsCommand<CompactOptions, CompactResult> {
  public:
   explicit CompactCommand(CLI::App& program)
@@ -22,9 +25,10 @@ class CompactCommand : public RowsCommand<CompactOptions, CompactResult> {
     add_dataset_arguments(application(), arguments_);
     add_output_options(application(), options_.output);
     application().add_flag("--indices", options_.indices,
-                           "Write the flat indices of what is kept, too, to DATASET_indices");
+                           "Write the flat indices of what is kept, too; to DATASET_indices");
     add_view_options(application(), options_.view);
     add_data_options(application(), common_);
+    show_examples(examples);
   }
 
   void run(const Session& session) override {

@@ -65,20 +65,25 @@ Json results_json(const HistogramResult& result) {
           {"nan_count", json_integer(result.nan)}};
 }
 
+constexpr const char* examples =
+    R"(warpfold histogram topo.nc topo --bins -11000,-200,0,500,9000
+warpfold histogram year.nc temp --bins 10 --range 200,330)";
+
 class HistogramCommand : public DatasetCommand<HistogramOptions, HistogramResult> {
  public:
   explicit HistogramCommand(CLI::App& program)
       : DatasetCommand(program, "histogram", "Count a dataset's values by bins") {
     add_dataset_arguments(application(), arguments_);
     add("--bins", "N|EDGE,...",
-        "The number of bins of equal width, or the edges of bins: two or more rising numbers; 10 "
-        "if not given",
+        "How many bins of equal width, or the bins' edges; two or more rising numbers. 10 bins if "
+        "not given",
         [this](const std::string& text) { take_bins(text); });
     add("--range", "FROM,TO",
         "Where N bins begin and end; the least and the greatest finite value if not given",
         [this](const std::string& text) { take_range(text); });
     add_view_options(application(), options_.view);
     add_data_options(application(), common_);
+    show_examples(examples);
   }
 
   void run(const Session& session) override {

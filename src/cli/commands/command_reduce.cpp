@@ -62,6 +62,16 @@ std::string result_text(Statistic statistic, const Value& value,
   return coordinates.empty() ? text : fmt::format("{} at [{}]", text, fmt::join(coordinates, ", "));
 }
 
+constexpr const char* examples = R"(warpfold reduce topo.nc topo --where '<-200' --ops mean,argmin
+warpfold reduce year.nc temp --axis time --by season --ops mean,q95 -o out.nc
+mpirun -np 4 warpfold reduce year.nc temp --axis lat,lon --weights cos:lat -o w.nc)";
+
+/// Writes what --ops may name, but for quantiles by their numbers.
+std::string operation_words() {
+  return "all|" + names_of(all_statistics) + "|" + std::string(name_of(Statistic::sum_of_weights)) +
+         "|median,...";
+}
+
 class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
  public:
   explicit ReduceCommand(CLI::App& program)
@@ -71,6 +81,7 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
     add_axes_options();
     add_view_options(application(), options_.view);
     add_data_options(application(), common_);
+    show_examples(examples);
   }
 
   void run(const Session& session) override {
@@ -136,49 +147,46 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
   }
 
   void add_statistics_options() {
-    add("--ops", "NAME,...",
-        "count, sum, mean, var, std, min, max, argmin, argmax, l1, l2, linf, nan_count, inf_count, "
-        "or all; median, and quantiles in percent (q05) or as fractions (q0.999); "
-        "count,sum,min,max,mean,std if not given",
-        [this](const std::string& text) { take_operations(text); });
-    add("--quantile-method", "METHOD",
-        "Quantiles between two elements, as NumPy's method: linear, lower, higher, midpoint or "
-        "nearest; linear if not given",
-        [this](const std::string& text) {
-          options_.quantile_method = parse_choice("--quantile-method", text, quantile_methods);
-        });
+    add("--ops", operation_words(),
+        "What to compute: mean,std,median,q05,all; one pass for all statistics, and passes for "
+        "quantiles, which are named in percent (q05) or as fractions (q0.999). If not given, "
+        "count,sum,min,max,mean,std",
+        [this](const std::string& text) { take_operations(text); })
+        ->option_text("NAME,...");
+    add("--quantile-method", quantile_methods,
+        "Quantiles between two elements; as NumPy's method, linear if not given",
+        options_.quantile_method)
+        ->option_text("METHOD");
     add("--quantile-memory", "SIZE",
-        "The most bytes that a rank keeps elements in for quantiles along axes; 1G if not given",
+        "A rank's memory for quantiles along axes; the most bytes that it keeps elements in, 1G if "
+        "not given",
         [this](const std::string& text) {
           options_.quantile_memory_bytes = parse_size("--quantile-memory", text);
         });
-    add("--by", "[FILE::]DATASET|PART",
-        "Reduce the elements of each label apart: this dataset has integers or texts, and the "
-        "shape "
-        "of the dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to "
-        "numbers. "
-        "With --axis: the indices along the first of these that have one label, or whose times "
-        "have the same year, season, month, day, dayofyear or hour",
+    add("--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour",
+        "Reduce elements of each label apart; this dataset has the labels, integers or texts, and "
+        "the shape of the dataset, or of its last dimensions. With -o into datasets of OUT, "
+        "otherwise to numbers. With --axis the indices along the first of these that have one "
+        "label, or whose times have the same PART, such as season",
         [this](const std::string& text) {
           if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
           options_.by = text;
-        });
-    add("--nan", "propagate|skip", "What NaN elements do; propagate if not given",
-        [this](const std::string& text) {
-          options_.summary.nan = parse_choice("--nan", text, nan_policies);
-        });
-    add("--overflow", "error|wrap",
-        "Sums of integers: exact (error), or modulo 2^width of their type (with --axis, of the "
-        "output's); error if not given",
-        [this](const std::string& text) { options_.summary.overflow = parse_overflow(text); });
+        })
+        ->option_text("[FILE::]DATASET|PART");
+    add("--nan", nan_policies, "What NaN elements do; propagate if not given",
+        options_.summary.nan);
+    add("--overflow", overflow_policies,
+        "What sums of integers do that don't fit; error if not given. wrap gives them modulo "
+        "2^width of their type, with --axis of the output's",
+        options_.summary.overflow);
     add("--weights", "[FILE::]DATASET|cos:DIMENSION",
-        "Weigh elements by this dataset, of the dataset's shape, of that of its last dimensions or "
-        "of one dimension, or by the cosine of a coordinate in degrees; --ops is "
-        "count,sum_of_weights,sum,mean if not given (with --axis mean)",
+        "Weigh elements by this dataset, or a cosine; of the dataset's shape, of that of its last "
+        "dimensions or of one dimension, or by the cosine of a coordinate in degrees. --ops is "
+        "count,sum_of_weights,sum,mean if not given, with --axis mean",
         [this](const std::string& text) { options_.weights = named("--weights", text); });
     add("--times", "[FILE::]DATASET",
-        "Multiply elements by those of this dataset; --ops is count,sum,mean if not given (with "
-        "--axis sum)",
+        "Multiply elements by those of this dataset; --ops is count,sum,mean if not given, with "
+        "--axis sum",
         [this](const std::string& text) { options_.times = named("--times", text); });
     add("--ddof", "N", "var and std divide by count - N; 0 if not given",
         [this](const std::string& text) {
@@ -196,13 +204,14 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
 
   void add_axes_options() {
     add("--axis", "K|NAME,...",
-        "Reduce along these dimensions alone, as NumPy's axis, into a dataset of OUT; negative "
-        "ones count from the last; --ops is sum if not given",
+        "Reduce along these dimensions alone; as NumPy's axis, into a dataset of OUT. Negative "
+        "ones "
+        "count from the last. --ops is sum if not given",
         [this](const std::string& text) { options_.axes = parse_axes("--axis", text); })
         ->group(axes_group);
     add("--every", "N",
-        "Reduce N indices along the first of these dimensions at a time, as the hours of each day; "
-        "the last time what is left",
+        "Reduce N indices along the first at a time; as the hours of each day, the last time what "
+        "is left",
         [this](const std::string& text) {
           constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
           options_.every = parse_integer("--every", text, 1, maximum);
@@ -210,21 +219,22 @@ class ReduceCommand : public RowsCommand<ReduceOptions, ReduceResult> {
         ->group(axes_group);
     application()
         .add_flag("--keepdims", options_.keep_dimensions,
-                  "Leave these dimensions in the output, with extent 1, as NumPy's keepdims")
+                  "Leave these dimensions, with extent 1; as NumPy's keepdims")
         ->group(axes_group);
     add_output_options(application(), options_.output,
-                       ", or for several --ops what their names begin with (DATASET_mean, ...)",
+                       ". For several --ops it is what their names begin with: DATASET_mean",
                        axes_group);
     add("--empty", "auto|VALUE",
-        "What extrema are where all elements are left out; the dataset's _FillValue if not given, "
-        "or NaN, or netCDF's default of integers",
+        "What extrema of no elements are; the dataset's _FillValue if not given, or NaN, or "
+        "netCDF's default of integers",
         [this](const std::string& text) { options_.empty = text; })
         ->group(axes_group);
-    add("--output-type", "TYPE",
-        "Of sums, means and the like; if not given, floats keep their type, sums of integers get "
-        "64 bits and everything else of them f64",
+    add("--output-type", names_of(all_element_types),
+        "The type of sums, means and the like; if not given, floats keep their type, sums of "
+        "integers get 64 bits and everything else of them f64",
         [this](const std::string& text) { options_.output_type = parse_element_type(text); })
-        ->group(axes_group);
+        ->group(axes_group)
+        ->option_text("TYPE");
   }
 
   Report make_report(const ReduceResult& result) const override {

@@ -16,6 +16,9 @@
 namespace warpfold::cli {
 namespace {
 
+constexpr const char* examples = R"(warpfold scan topo.nc topo -o totals.h5
+warpfold scan year.nc temp --axis time -o running.nc --chunks auto --deflate)";
+
 class ScanCommand : public RowsCommand<ScanOptions, ScanResult> {
  public:
   explicit ScanCommand(CLI::App& program)
@@ -24,6 +27,7 @@ class ScanCommand : public RowsCommand<ScanOptions, ScanResult> {
     add_scan_options();
     add_view_options(application(), options_.view);
     add_data_options(application(), common_);
+    show_examples(examples);
   }
 
   void run(const Session& session) override {
@@ -37,25 +41,25 @@ class ScanCommand : public RowsCommand<ScanOptions, ScanResult> {
  private:
   void add_scan_options() {
     add_output_options(application(), options_.output);
-    add("--op", "sum|min|max", "What to scan with; sum if not given",
+    add("--op", names_of(all_scan_operations), "What to scan with; sum if not given",
         [this](const std::string& text) { options_.operation = parse_scan_operation(text); });
     add("--axis", "K|NAME",
-        "Scan along this dimension alone, as NumPy's cumsum; a negative one counts from the last",
+        "Scan along this dimension alone; as NumPy's cumsum, a negative one counts from the last",
         [this](const std::string& text) {
           options_.axis = parse_axis("--axis", text, "a scan goes along one axis");
         });
-    add("--output-type", "TYPE",
-        "i8 to i64, u8 to u64, f16, bf16, f32 or f64; if not given, sums of integers get 64 bits "
-        "and everything else keeps its type",
-        [this](const std::string& text) { options_.output_type = parse_element_type(text); });
-    add("--overflow", "error|wrap",
-        "Integers that the output's type can't hold: refuse, or wrap; error if not given",
-        [this](const std::string& text) { options_.overflow = parse_overflow(text); });
+    add("--output-type", names_of(all_element_types),
+        "The output's type; if not given, sums of integers get 64 bits and everything else keeps "
+        "its type",
+        [this](const std::string& text) { options_.output_type = parse_element_type(text); })
+        ->option_text("TYPE");
+    add("--overflow", overflow_policies,
+        "What integers beyond the output's type do; error if not given", options_.overflow);
     application().add_flag("--exclusive", options_.exclusive, "Leave out each place's own element");
     application().add_flag(
         "--offsets", options_.offsets,
-        "Sums of N elements as N + 1 offsets, in one dimension: 0, the sum of the "
-        "first element, of the first two, ..., of all");
+        "Sums of N elements as N + 1 offsets; in one dimension: 0, the sum of the first element, "
+        "of the first two, up to that of all");
     add_storage_options(application(), options_.storage);
   }
 

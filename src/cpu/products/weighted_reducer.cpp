@@ -110,7 +110,7 @@ class WeightedReducer final : public AxisReducer {
   bool reduce_usual(const ChunkElements& elements, const BoxIndices& indices,
                     const ChunkAxes& matrix) {
     if constexpr (std::is_floating_point_v<Value>) {
-      if (outputs_.needs.squares) return false;
+      if (!outputs_.needs.sum || outputs_.needs.squares) return false;
       if (const Value* const x = values_.in_place(elements))
         return tiles_.reduce(x, matrix, indices);
       return tiles_.reduce(values_.packed(elements, matrix, indices), matrix.packed(), indices);
