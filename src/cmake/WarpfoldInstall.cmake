@@ -1,4 +1,4 @@
-# Installs the library, its headers, the program and what find_package(warpfold) reads.
+# Installs the library, its headers, the program and what find_package(warpfold) and pkg-config read.
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
@@ -6,7 +6,13 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
 install(TARGETS warpfold EXPORT warpfold_targets)
 install(TARGETS warpfold_cli)
 install(DIRECTORY include/warpfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN *.hpp)
+  FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+if(WARPFOLD_HAS_FORTRAN)
+  install(TARGETS warpfold_fortran EXPORT warpfold_targets)
+  # For the compiler that made it; others need the source.
+  install(FILES ${PROJECT_BINARY_DIR}/fortran/warpfold.mod src/pipeline/bindings/warpfold.F90
+    src/pipeline/bindings/kind.inc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/warpfold/fortran)
+endif()
 install(EXPORT warpfold_targets FILE warpfold-targets.cmake NAMESPACE warpfold:: DESTINATION ${package_folder})
 configure_package_config_file(src/cmake/warpfold-config.cmake.in
   ${PROJECT_BINARY_DIR}/warpfold-config.cmake INSTALL_DESTINATION ${package_folder})
@@ -14,3 +20,4 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/warpfold-config-version.c
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/warpfold-config.cmake
   ${PROJECT_BINARY_DIR}/warpfold-config-version.cmake DESTINATION ${package_folder})
+include(WarpfoldPkgConfig)
