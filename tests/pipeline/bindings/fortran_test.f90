@@ -108,8 +108,13 @@ contains
     real(real32) :: x(4) = [1.0_real32, 2.0_real32, 3.0_real32, 4.0_real32], prefixes(4)
     integer(int32) :: i(4) = [1, 2, 3, 4]
     integer(int64) :: running(4)
+    real(real64) :: apart(8)
     call warpfold_scan(global, x(:n), prefixes(:n))
     if (n > 0) call check(all(prefixes == 10 * rank + [1, 3, 6, 10]), "running sums of real32")
+    apart = -1
+    call warpfold_scan(global, real(x(:n), real64), apart(:2 * n:2))
+    if (n > 0) call check(all(apart(::2) == 10 * rank + [1, 3, 6, 10]), "running sums apart")
+    call check(all(apart(2::2) == -1), "what lies between them")
     call warpfold_scan(global, i(:n), running(:n), exclusive=.true.)
     if (n > 0) call check(all(running == 10 * rank + [0, 1, 3, 6]), "running sums before each int32")
   end subroutine
