@@ -149,7 +149,7 @@ TEST_F(HostCollectivesOfRanks, ProductsOfManyNumbersAreThoseOfIntegersRoundedOnc
   int128 exact32 = 0;
   for (const std::int64_t number : numbers) {
     const std::int64_t a = number >> 11;
-    const std::int64_t b = (number * 3) >> 11;
+    const std::int64_t b = (number >> 13) * 3;
     x.push_back(std::ldexp(static_cast<double>(a), 20));
     y.push_back(std::ldexp(static_cast<double>(b), -70));
     exact += int128{a} * b;
