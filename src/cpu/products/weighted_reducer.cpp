@@ -99,11 +99,9 @@ class WeightedReducer final : public AxisReducer {
                     const ChunkAxes& axes) {
     tiles_.for_each_tile(axes, [&](const ChunkAxes& matrix) {
       if (reduce_usual(elements, slab.indices, matrix)) return;
-      matrix.for_each_tile(high_.fold.tile_counts(matrix, tile_elements),
-                           [&](const ChunkAxes& tile) {
-                             if (!reduce_tile(elements, slab.indices, tile))
-                               reduce_lines(elements, slab, tile);
-                           });
+      high_.fold.for_each_tile(matrix, tile_elements, [&](const ChunkAxes& tile) {
+        if (!reduce_tile(elements, slab.indices, tile)) reduce_lines(elements, slab, tile);
+      });
     });
   }
 
