@@ -264,7 +264,7 @@ TEST_F(HostCollectivesOfRanks, RanksThatDifferInFieldsAreRefusedTogether) {
   EXPECT_EQ(error_of(other_function), expected);
   const auto scan_and_sums = [&] {
     std::vector<double> prefixes(x.size());
-    if (rank() == 0) {
+    if (communicator_.is_last()) {
       host().scan(field.elements, prefixes.data());
     } else {
       host().sums({field});
