@@ -23,6 +23,7 @@ test_needs=(libgtest-dev libboost-context-dev zlib1g-dev libhdf5-openmpi-dev pyt
   gmt-gshhg-low netcdf-bin nco cdo clang libclang-rt-dev)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
+fortran_needs=(gfortran)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
 readonly needs_table='
@@ -40,6 +41,7 @@ libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
 libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
+gfortran            | gcc@11:             | gcc           | has_command gfortran
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
 libboost-context-dev | boost +context    | boost         | has_header boost/context/fiber.hpp
 zlib1g-dev          | zlib               | zlib          | has_header zlib.h

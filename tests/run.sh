@@ -14,6 +14,7 @@ quick=
 if [[ ${1:-} == --quick ]]; then quick=quick; fi
 
 require "${build_needs[@]}" "${test_needs[@]}"
+want "the Fortran module" "${fortran_needs[@]}"
 want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
 find_cuda
 find_python
