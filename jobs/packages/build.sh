@@ -56,10 +56,11 @@ repack_tar() {
     --format=gnu -C "$tree" -c "$(ls "$tree")" | gzip -n9 >"$package"
 }
 
+# nvcc's -objtemp: symbols are named after temporary files, which otherwise have a process's number.
 paths="-ffile-prefix-map=$PWD=. -ffile-prefix-map=$folder=build"
 configure_and_build "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
   -DWARPFOLD_TESTS=OFF -DWARPFOLD_BENCHMARKS=OFF -DWARPFOLD_CUDA=$cuda \
-  -DCMAKE_C_FLAGS="$paths" -DCMAKE_CXX_FLAGS="$paths" -DCMAKE_CUDA_FLAGS="-Xcompiler=${paths// /,}" >&2
+  -DCMAKE_C_FLAGS="$paths" -DCMAKE_CXX_FLAGS="$paths" -DCMAKE_CUDA_FLAGS="-objtemp -Xcompiler=${paths// /,}" >&2
 rm -rf "$folder/packages"
 cpack --config "$folder/CPackConfig.cmake" -B "$folder/packages" >&2
 mkdir -p "$output"
