@@ -33,4 +33,16 @@ bool ChunkAxes::within(std::uint64_t elements) const {
   return first_target_ < elements && last < elements && last >= first_target_;
 }
 
+ChunkAxes ChunkAxes::in_rows(std::uint64_t n) const {
+  ChunkAxes axes = *this;
+  if (size_ == 0 || size_ == max_dimensions) return axes;
+  ChunkAxis& inner = axes.axes_[size_ - 1];
+  const bool of_rows = inner.source == 1 && inner.target == 1 && inner.count > n && n > 1 &&
+                       inner.count % n == 0 && first_target_ % n == 0;
+  if (!of_rows) return axes;
+  axes.axes_[axes.size_++] = {n, 1, 1};
+  inner = {inner.count / n, n, n};
+  return axes;
+}
+
 }  // namespace warpfold::cpu

@@ -52,6 +52,10 @@ class ChunkAxes {
     return axes;
   }
 
+  /// Returns the axes of the same elements, the innermost one in rows of `n` places where it
+  /// consists of such.
+  ChunkAxes in_rows(std::uint64_t n) const;
+
   std::uint64_t elements() const {
     std::uint64_t elements = 1;
     for (int i = 0; i < size_; ++i) elements *= axes_[i].count;

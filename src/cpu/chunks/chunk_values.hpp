@@ -42,6 +42,11 @@ class ChunkValues {
   /// Tells whether those that are left out have left_out_mark for a value.
   bool marks_left_out() const { return marking_ != nullptr; }
 
+  /// Returns where all values of a chunk lie as they are; null where they don't.
+  const Value* in_place(const ChunkElements& elements) const {
+    return as_stored_ ? reinterpret_cast<const Value*>(elements.in_place(0)) : nullptr;
+  }
+
   /// Returns the values of the `n` elements from `first` on, whether they count or not; valid until
   /// the next call.
   const Value* values(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,

@@ -2,19 +2,22 @@
 
 constexpr std::size_t vector_columns = width;
 
-/// Returns a vector of elements; those of columns that there are not are 0.
+/// Returns a vector of elements; those of columns that there are not are `missing`.
 template <class T>
-static inline Doubles load_columns(const T* row, std::size_t first, std::size_t columns) {
+static inline Doubles load_columns(const T* row, std::size_t first, std::size_t columns,
+                                   T missing = 0) {
   if (first + vector_columns <= columns) return load(row + first);
 #if defined(__AVX512F__)
   const auto present = static_cast<__mmask8>((1u << (columns - first)) - 1);
   if constexpr (sizeof(T) == sizeof(double))
-    return (Doubles)_mm512_maskz_loadu_pd(present, row + first);
+    return (Doubles)_mm512_mask_loadu_pd(_mm512_set1_pd(missing), present, row + first);
   else
-    return (Doubles)_mm512_maskz_cvtps_pd(present, _mm256_maskz_loadu_ps(present, row + first));
+    return (Doubles)_mm512_maskz_cvtps_pd(
+        0xff, _mm256_mask_loadu_ps(_mm256_set1_ps(missing), present, row + first));
 #else
-  T some[vector_columns] = {};
-  for (std::size_t i = first; i < columns; ++i) some[i - first] = row[i];
+  T some[vector_columns];
+  for (std::size_t i = 0; i < vector_columns; ++i)
+    some[i] = first + i < columns ? row[first + i] : missing;
   return load(some);
 #endif
 }
@@ -27,13 +30,13 @@ static inline DoublePairs two_sum_quietly(Doubles a, Doubles b) {
   return {sum, (a - a_part) + (b - b_part)};
 }
 
-/// Adds to a sum of `levels` vectors, each catching what the one before rounds off. What the last
-/// one does raises the inexact flag (rounds_unflagged, or a single level); or its bits are
-/// returned.
-template <std::size_t levels>
+/// Adds to a sum of `levels` vectors from level `first` on, each catching what the one before
+/// rounds off. What the last one does raises the inexact flag (rounds_unflagged, or a single
+/// level); or its bits are returned.
+template <std::size_t first = 0, std::size_t levels>
 static inline Integers add_exactly(Doubles (&sum)[levels], Doubles addend) {
   constexpr bool flags_last = rounds_unflagged || levels == 1;
-  for (std::size_t l = 0; l < levels - (flags_last ? 1 : 0); ++l) {
+  for (std::size_t l = first; l < levels - (flags_last ? 1 : 0); ++l) {
     const DoublePairs taken = two_sum_quietly(sum[l], addend);
     sum[l] = taken.high;
     addend = taken.low;
@@ -56,6 +59,29 @@ static inline Integers add_terms(Doubles (&sum)[levels], Doubles x) {
   return left;
 }
 
+/// The rows of a matrix of elements whose terms are summed.
+template <class T, Term term>
+struct ElementRows {
+  using Taken = Doubles;
+
+  const T* x;
+  std::size_t stride;
+
+  ElementRows below(std::size_t row) const { return {x + row * stride, stride}; }
+
+  Taken take(std::size_t row, std::size_t column) const { return load(x + row * stride + column); }
+
+  /// Takes a vector of which columns may be missing.
+  Taken take(std::size_t row, std::size_t column, std::size_t columns) const {
+    return load_columns(x + row * stride, column, columns);
+  }
+
+  template <std::size_t levels>
+  static Integers add(Doubles (&sum)[levels], Taken x) {
+    return add_terms<T, term>(sum, x);
+  }
+};
+
 /// Bits that are set where a sum is too large for an addend, or NaN.
 static inline Integers beyond_addends(Doubles sum) {
   return ~(magnitude(sum) <= broadcast(largest_addend));
@@ -65,26 +91,25 @@ static inline Integers beyond_addends(Doubles sum) {
 /// for as long: as many, or up to twice as many at the end.
 constexpr std::size_t rows_at_a_time = 8;
 
-/// Adds the terms of some rows' elements from column `first` on; returns bits that are set where a
-/// sum is not exact.
-template <class T, Term term, std::size_t levels>
-static inline Integers add_rows(Doubles (&sum)[levels], const T* row, std::size_t rows,
-                                std::size_t stride, std::size_t first, std::size_t columns) {
+/// Adds some rows' elements from column `first` on; returns bits that are set where a sum is not
+/// exact.
+template <class Rows, std::size_t levels>
+static inline Integers add_rows(Doubles (&sum)[levels], const Rows& matrix, std::size_t rows,
+                                std::size_t first, std::size_t columns) {
   Integers left = {};
   std::size_t r = 0;
   if (first + vector_columns > columns) {
-    for (; r < rows; ++r)
-      left |= add_terms<T, term>(sum, load_columns(row + r * stride, first, columns));
+    for (; r < rows; ++r) left |= Rows::add(sum, matrix.take(r, first, columns));
   } else if (rows >= rows_at_a_time) {
-    for (; r < rows_at_a_time; ++r) left |= add_terms<T, term>(sum, load(row + r * stride + first));
+    for (; r < rows_at_a_time; ++r) left |= Rows::add(sum, matrix.take(r, first));
   }
-  for (; r < rows; ++r) left |= add_terms<T, term>(sum, load(row + r * stride + first));
+  for (; r < rows; ++r) left |= Rows::add(sum, matrix.take(r, first));
   return left;
 }
 
-template <class T, Term term, std::size_t levels>
-static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
-                        double* sums) {
+template <std::size_t levels, class Rows>
+static inline bool sum_columns(const Rows& matrix, std::size_t rows, std::size_t columns,
+                               double* sums) {
   Integers left = {};
   for (std::size_t r = 0, some = 0; r < rows; r += some) {
     some = rows - r < 2 * rows_at_a_time ? rows - r : rows_at_a_time;
@@ -92,12 +117,18 @@ static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::s
       Doubles sum[levels];
       for (std::size_t l = 0; l < levels; ++l)
         sum[l] = r == 0 ? Doubles{} : load(sums + l * column_tile + c);
-      left |= add_rows<T, term>(sum, x + r * stride, some, stride, c, columns);
+      left |= add_rows(sum, matrix.below(r), some, c, columns);
       for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + c, sum[l]);
     }
   }
   for (std::size_t c = 0; c < columns; c += vector_columns) left |= beyond_addends(load(sums + c));
   return !any(left);
+}
+
+template <class T, Term term, std::size_t levels>
+static bool column_sums(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
+                        double* sums) {
+  return sum_columns<levels>(ElementRows<T, term>{x, stride}, rows, columns, sums);
 }
 
 /// Adds a vector to expansions' parts from number `part` on; returns the number of the first one

@@ -103,6 +103,24 @@ template <class T>
 using LineSums = bool (*)(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
                           double* sums);
 
+/// Factors of a matrix's elements: those of row r begin r * stride behind the first one.
+struct FactorRows {
+  const double* first = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+/// Magnitudes of factors, and of values but 0, whose products are exact as two doubles.
+inline constexpr double least_usual_factor = 0x1p-400;
+inline constexpr double largest_usual_factor = 0x1p400;
+inline constexpr double least_usual_value = 0x1p-480;
+inline constexpr double largest_usual_value = 0x1p500;
+
+/// The sums of the products of elements and factors, as ColumnSums and LineSums give them. Returns
+/// false likewise, and where an element is not finite, or a factor or a double not of usual size.
+template <class T>
+using ProductSums = bool (*)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
+                             const FactorRows& factors, double* sums);
+
 /// Lowers `minimum` and raises `maximum` to the columns' extrema, NaN left out.
 template <class T>
 using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
@@ -313,6 +331,10 @@ struct FloatKernels {
   FindRegions<T> find_regions;
   AddToLines<T> add_to_lines;
   MultiplyFloats<T> multiply;
+
+  /// [one factor for all of a row, not one for each element][levels - 1]; lines have one for each.
+  ProductSums<T> column_products[2][max_levels];
+  ProductSums<T> line_products[max_levels];
   DecodingKernels<T> decoding;
 };
 

@@ -22,33 +22,29 @@ static inline void turn_over(Doubles (&square)[width]) {
   }
 }
 
-/// Adds the terms of lines; returns bits that are set where a sum is not exact.
-template <class T, Term term, std::size_t levels, std::size_t lines>
-static inline Integers add_lines(Doubles (&sum)[lines][levels], const T* x, std::size_t stride,
-                                 std::size_t n) {
+/// Adds lines; returns bits that are set where a sum is not exact.
+template <class Rows, std::size_t levels, std::size_t lines>
+static inline Integers add_lines(Doubles (&sum)[lines][levels], const Rows& matrix, std::size_t n) {
   Integers left = {};
   std::size_t i = 0;
   for (; i + vector_columns <= n; i += vector_columns)
-    for (std::size_t k = 0; k < lines; ++k)
-      left |= add_terms<T, term>(sum[k], load(x + k * stride + i));
+    for (std::size_t k = 0; k < lines; ++k) left |= Rows::add(sum[k], matrix.take(k, i));
   if (i < n)
-    for (std::size_t k = 0; k < lines; ++k)
-      left |= add_terms<T, term>(sum[k], load_columns(x + k * stride, i, n));
+    for (std::size_t k = 0; k < lines; ++k) left |= Rows::add(sum[k], matrix.take(k, i, n));
   return left;
 }
 
 /// Adds as many lines by turning the elements over instead of their sums: a line to each element of
 /// the total.
-template <class T, Term term, std::size_t levels>
-static inline Integers add_turned(Doubles (&total)[levels], const T* x, std::size_t stride,
-                                  std::size_t n) {
+template <class Rows, std::size_t levels>
+static inline Integers add_turned(Doubles (&total)[levels], const Rows& matrix, std::size_t n) {
   Integers left = {};
   for (std::size_t i = 0; i < n; i += vector_columns) {
     Doubles square[width];
-    for (std::size_t k = 0; k < vector_columns; ++k) square[k] = load_columns(x + k * stride, i, n);
+    for (std::size_t k = 0; k < vector_columns; ++k) square[k] = matrix.take(k, i, n);
     turn_over(square);
     const std::size_t some = n - i < vector_columns ? n - i : vector_columns;
-    for (std::size_t k = 0; k < some; ++k) left |= add_terms<T, term>(total, square[k]);
+    for (std::size_t k = 0; k < some; ++k) left |= Rows::add(total, square[k]);
   }
   return left;
 }
@@ -71,42 +67,47 @@ static inline Integers add_across(Doubles (&total)[levels], const Doubles (&sum)
 }
 
 /// Adds as many lines as a vector has elements, one to each.
-template <class T, Term term, std::size_t levels>
-static inline Integers add_vector_of_lines(Doubles (&total)[levels], const T* x, std::size_t stride,
+template <class Rows, std::size_t levels>
+static inline Integers add_vector_of_lines(Doubles (&total)[levels], const Rows& matrix,
                                            std::size_t n) {
-  if (n < short_line<levels>) return add_turned<T, term>(total, x, stride, n);
+  if constexpr (std::is_same_v<typename Rows::Taken, Doubles>)
+    if (n < short_line<levels>) return add_turned(total, matrix, n);
   Doubles sum[width][levels] = {};
-  const Integers left = add_lines<T, term>(sum, x, stride, n);
+  const Integers left = add_lines(sum, matrix, n);
   return left | add_across(total, sum);
 }
 
 /// Adds fewer lines, one to each element from the first on.
-template <class T, Term term, std::size_t levels>
-static inline Integers add_few_lines(Doubles (&total)[levels], const T* x, std::size_t lines,
-                                     std::size_t stride, std::size_t n) {
+template <class Rows, std::size_t levels>
+static inline Integers add_few_lines(Doubles (&total)[levels], const Rows& matrix,
+                                     std::size_t lines, std::size_t n) {
   Doubles sum[width][levels] = {};
   Integers left = {};
   for (std::size_t k = 0; k < lines; ++k) {
     Doubles single[1][levels] = {};
-    left |= add_lines<T, term>(single, x + k * stride, stride, n);
+    left |= add_lines(single, matrix.below(k), n);
     for (std::size_t l = 0; l < levels; ++l) sum[k][l] = single[0][l];
   }
   return left | add_across(total, sum);
 }
 
-template <class T, Term term, std::size_t levels>
-static bool line_sums(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
-                      double* sums) {
+template <std::size_t levels, class Rows>
+static inline bool sum_lines(const Rows& matrix, std::size_t lines, std::size_t n, double* sums) {
   Integers left = {};
   for (std::size_t first = 0; first < lines; first += vector_columns) {
     Doubles total[levels] = {};
-    const T* const line = x + first * stride;
     if (first + vector_columns <= lines)
-      left |= add_vector_of_lines<T, term>(total, line, stride, n);
+      left |= add_vector_of_lines(total, matrix.below(first), n);
     else
-      left |= add_few_lines<T, term>(total, line, lines - first, stride, n);
+      left |= add_few_lines(total, matrix.below(first), lines - first, n);
     left |= beyond_addends(total[0]);
     for (std::size_t l = 0; l < levels; ++l) store(sums + l * column_tile + first, total[l]);
   }
   return !any(left);
+}
+
+template <class T, Term term, std::size_t levels>
+static bool line_sums(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
+                      double* sums) {
+  return sum_lines<levels>(ElementRows<T, term>{x, stride}, lines, n, sums);
 }

@@ -1,4 +1,4 @@
-/// Products of doubles as two.
+/// Products of doubles as two, and their sums.
 
 /// Tells of finite factors and their product whether that is exact as two doubles.
 static inline Integers is_exact(Doubles a, Doubles b, Doubles product) {
@@ -87,4 +87,65 @@ static ProductKinds multiply(const T* x, std::size_t n, Multiplying how,
     store(terms.low + i, error);
   }
   return found.kinds();
+}
+
+/// The rows of a matrix of elements whose products with factors are summed: one factor for each, or
+/// one for a row.
+template <class T, bool of_row>
+struct ProductRows {
+  struct Taken {
+    Doubles x;
+    Doubles factor;
+  };
+
+  const T* x;
+  std::size_t stride;
+  FactorRows factors;
+
+  ProductRows below(std::size_t row) const {
+    return {x + row * stride, stride, {factors_of(row), factors.stride}};
+  }
+
+  const double* factors_of(std::size_t row) const {
+    return factors.first + static_cast<std::ptrdiff_t>(row) * factors.stride;
+  }
+
+  Taken take(std::size_t row, std::size_t column) const {
+    const double* const factor = factors_of(row);
+    return {load(x + row * stride + column), of_row ? broadcast(*factor) : load(factor + column)};
+  }
+
+  Taken take(std::size_t row, std::size_t column, std::size_t columns) const {
+    const double* const factor = factors_of(row);
+    return {load_columns(x + row * stride, column, columns),
+            of_row ? broadcast(*factor) : load_columns(factor, column, columns, 1.0)};
+  }
+
+  template <std::size_t levels>
+  static Integers add(Doubles (&sum)[levels], Taken taken) {
+    const Doubles size = magnitude(taken.factor);
+    const Doubles product = multiply_quietly(taken.x, taken.factor);
+    const Doubles error = product_error(taken.x, taken.factor, product);
+    Integers left =
+        ~((size >= broadcast(least_usual_factor)) & (size <= broadcast(largest_usual_factor)));
+    if constexpr (sizeof(T) == sizeof(double)) {
+      const Doubles size_of_x = magnitude(taken.x);
+      left |= ~(size_of_x <= broadcast(largest_usual_value));
+      left |= (size_of_x < broadcast(least_usual_value)) & (size_of_x != Doubles{});
+    }
+    left |= add_exactly(sum, product);
+    return left | add_exactly < levels == 1 ? 0 : 1 > (sum, error);
+  }
+};
+
+template <class T, bool of_row, std::size_t levels>
+static bool column_products(const T* x, std::size_t rows, std::size_t stride, std::size_t columns,
+                            const FactorRows& factors, double* sums) {
+  return sum_columns<levels>(ProductRows<T, of_row>{x, stride, factors}, rows, columns, sums);
+}
+
+template <class T, std::size_t levels>
+static bool line_products(const T* x, std::size_t lines, std::size_t stride, std::size_t n,
+                          const FactorRows& factors, double* sums) {
+  return sum_lines<levels>(ProductRows<T, false>{x, stride, factors}, lines, n, sums);
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -64,6 +65,15 @@ namespace {
         WARPFOLD_SUMS_OF(sums, T, Term::square)                                         \
   }
 
+#define WARPFOLD_PRODUCT_SUMS(T)                                                              \
+  {{column_products<T, false, 1>, column_products<T, false, 2>, column_products<T, false, 3>, \
+    column_products<T, false, 4>},                                                            \
+   {column_products<T, true, 1>, column_products<T, true, 2>, column_products<T, true, 3>,    \
+    column_products<T, true, 4>}},                                                            \
+  {                                                                                           \
+    line_products<T, 1>, line_products<T, 2>, line_products<T, 3>, line_products<T, 4>        \
+  }
+
 #define WARPFOLD_COLUMNS(T) \
   WARPFOLD_SUMS(column_sums, T), WARPFOLD_SUMS(line_sums, T), column_extrema<T>, all_finite<T>
 
@@ -93,6 +103,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      find_regions<float>,
      add_to_lines<float>,
      multiply<float>,
+     WARPFOLD_PRODUCT_SUMS(float),
      WARPFOLD_DECODING(float)},
     {{WARPFOLD_EXTRACTIONS(double, Term::value), WARPFOLD_EXTRACTIONS(double, Term::magnitude),
       WARPFOLD_EXTRACTIONS(double, Term::square), WARPFOLD_EXTRACTIONS(double, Term::square_error)},
@@ -106,6 +117,7 @@ const Kernels WARPFOLD_KERNEL_TABLE = {
      find_regions<double>,
      add_to_lines<double>,
      multiply<double>,
+     WARPFOLD_PRODUCT_SUMS(double),
      WARPFOLD_DECODING(double)},
     add_columns,
     count_bits,

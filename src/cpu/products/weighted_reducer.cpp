@@ -15,6 +15,7 @@
 #include "cpu/products/factor_terms.hpp"
 #include "cpu/products/pooled_reducer.hpp"
 #include "cpu/products/product_outputs.hpp"
+#include "cpu/products/product_tiles.hpp"
 #include "cpu/reduce/axis_fold.hpp"
 
 namespace warpfold::cpu {
@@ -47,6 +48,7 @@ class WeightedReducer final : public AxisReducer {
         values_(kernels, format.order, floats),
         outputs_(kernels, needs),
         pools_(kernels, format, decoding, factors, outputs_),
+        tiles_(kernels, factors, outputs_),
         high_(kernels, outputs_.products),
         low_(kernels, outputs_.products),
         factor_(kernels, outputs_.weights) {
@@ -73,9 +75,7 @@ class WeightedReducer final : public AxisReducer {
       const bool in_lines =
           axes.within(slab.target.elements) && axes.size() > 0 && axes[axes.size() - 1].source == 1;
       if (in_lines)
-        axes.for_each_tile(high_.fold.tile_counts(axes, tile_elements), [&](const ChunkAxes& tile) {
-          if (!reduce_tile(elements, slab.indices, tile)) reduce_lines(elements, slab, tile);
-        });
+        reduce_chunk(elements, slab, axes);
       else
         reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
     }
@@ -93,6 +93,30 @@ class WeightedReducer final : public AxisReducer {
     std::vector<AxisFold<double>*> all{&high_.fold, &low_.fold, &factor_.fold};
     for (Terms& terms : square_) all.push_back(&terms.fold);
     return all;
+  }
+
+  void reduce_chunk(const ChunkElements& elements, const StagedChunks& slab,
+                    const ChunkAxes& axes) {
+    tiles_.for_each_tile(axes, [&](const ChunkAxes& matrix) {
+      if (reduce_usual(elements, slab.indices, matrix)) return;
+      high_.fold.for_each_tile(matrix, tile_elements, [&](const ChunkAxes& tile) {
+        if (!reduce_tile(elements, slab.indices, tile)) reduce_lines(elements, slab, tile);
+      });
+    });
+  }
+
+  /// Reduces a matrix at once; or returns false, and does nothing, where elements or factors need
+  /// more than their products' sum.
+  bool reduce_usual(const ChunkElements& elements, const BoxIndices& indices,
+                    const ChunkAxes& matrix) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (outputs_.needs.squares) return false;
+      if (const Value* const x = values_.in_place(elements))
+        return tiles_.reduce(x, matrix, indices);
+      return tiles_.reduce(values_.packed(elements, matrix, indices), matrix.packed(), indices);
+    } else {
+      return false;
+    }
   }
 
   /// Reduces a tile of a chunk at once; or returns false, and does nothing, where single products
@@ -264,6 +288,7 @@ class WeightedReducer final : public AxisReducer {
   ChunkValues<Stored, Value> values_;
   ProductOutputs outputs_;
   PooledReducer pools_;
+  ProductTiles<Widened> tiles_;
   PaddedDoubles x_;
   PaddedDoubles finite_;
   PaddedDoubles rest_;

@@ -9,6 +9,7 @@
 #include "core/values/factors.hpp"
 #include "core/values/left_out_mark.hpp"
 #include "cpu/kernels/kernels.hpp"
+#include "cpu/machine/inexact_flag.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -115,6 +116,110 @@ TEST(MultiplyKernels, TermsAreTheScalarOnes) {
         }
       }
     }
+  }
+}
+
+/// A matrix of integers and their factors, multiples of 2^-10.
+template <class T>
+struct Products {
+  Products(std::size_t r, std::size_t c, bool row, std::mt19937_64& random)
+      : rows(r), columns(c), of_row(row), x(r * stride(c)), factors(r * stride(c) + 8, 1.0) {
+    for (T& value : x)
+      value = static_cast<T>(static_cast<std::int64_t>(random() % (1 << 25)) - (1 << 24));
+    for (double& factor : factors)
+      factor = std::ldexp(static_cast<double>(random() % (std::uint64_t{1} << 40) + 1), -10);
+  }
+
+  static std::size_t stride(std::size_t columns) { return columns + 3; }
+
+  int128 sum(std::size_t row, std::size_t column) const {
+    const std::size_t at = row * stride(columns) + column;
+    const double factor = factors[of_row ? row * stride(columns) : at];
+    return int128{static_cast<std::int64_t>(x[at])} *
+           static_cast<std::int64_t>(std::ldexp(factor, 10));
+  }
+
+  std::vector<int128> sums(bool in_lines) const {
+    std::vector<int128> all(in_lines ? rows : columns);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = 0; c < columns; ++c) all[in_lines ? r : c] += sum(r, c);
+    return all;
+  }
+
+  bool call(ProductSums<T> kernel, std::vector<double>& into, bool flag_tells = false) const {
+    into.assign(max_levels * column_tile, 0.0);
+    clear_inexact();
+    return kernel(x.data(), rows, stride(columns), columns,
+                  {factors.data(), static_cast<std::ptrdiff_t>(stride(columns))}, into.data()) &&
+           !(flag_tells && inexact_raised());
+  }
+
+  std::size_t rows;
+  std::size_t columns;
+  bool of_row;
+  std::vector<T> x;
+  std::vector<double> factors;
+};
+
+template <class T>
+void check_sums(const Products<T>& products, const ProductSums<T> (&kernels)[max_levels],
+                bool in_lines, bool flag_tells) {
+  const std::vector<int128> expected = products.sums(in_lines);
+  for (int levels = 2; levels <= max_levels; ++levels) {
+    std::vector<double> sums;
+    ASSERT_TRUE(products.call(kernels[levels - 1], sums, flag_tells));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      int128 total = 0;
+      for (int level = 0; level < levels; ++level)
+        total += static_cast<int128>(
+            std::ldexp(sums[static_cast<std::size_t>(level) * column_tile + i], 10));
+      EXPECT_TRUE(total == expected[i]) << "of " << i << " by " << levels << " levels";
+    }
+  }
+}
+
+template <class T>
+void check_unusual(Products<T> products, const ProductSums<T> (&kernels)[max_levels]) {
+  const std::size_t last = Products<T>::stride(products.columns) * (products.rows - 1) +
+                           (products.of_row ? 0 : products.columns - 1);
+  std::vector<double> sums;
+  const double factor = products.factors[last];
+  for (const double unusual :
+       {0.0, left_out_mark<double>, quiet_nan, infinity, 0x1p401, 0x1p-401}) {
+    products.factors[last] = unusual;
+    for (const ProductSums<T> kernel : kernels) EXPECT_FALSE(products.call(kernel, sums));
+  }
+  products.factors[last] = factor;
+  for (const T unusual : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
+                          std::numeric_limits<T>::quiet_NaN(), left_out_mark<T>}) {
+    products.x[last] = unusual;
+    for (const ProductSums<T> kernel : kernels) EXPECT_FALSE(products.call(kernel, sums));
+  }
+}
+
+template <class T>
+void check_shapes(const Kernels& all, std::mt19937_64& random) {
+  const FloatKernels<T>& kernels = kernels_of<T>(all);
+  for (std::size_t rows = 1; rows < 24; ++rows) {
+    for (std::size_t columns = 1; columns < 40; columns += 3) {
+      for (const bool of_row : {false, true}) {
+        const Products<T> products(rows, columns, of_row, random);
+        check_sums(products, kernels.column_products[of_row ? 1 : 0], false, all.plain_behind);
+        check_unusual(products, kernels.column_products[of_row ? 1 : 0]);
+      }
+      const Products<T> products(rows, columns, false, random);
+      check_sums(products, kernels.line_products, true, all.plain_behind);
+      check_unusual(products, kernels.line_products);
+    }
+  }
+}
+
+TEST(ProductSumKernels, SumsAreThoseOfIntegers) {
+  std::mt19937_64 random(2);
+  for (const Kernels* kernels : available_kernels()) {
+    SCOPED_TRACE(kernels->name);
+    check_shapes<float>(*kernels, random);
+    check_shapes<double>(*kernels, random);
   }
 }
 
