@@ -69,6 +69,7 @@ slurmctld           | slurm              | slurm         | has_command slurmctld
 slurmd              | slurm              | slurm         | has_command slurmd
 slurm-client        | slurm              | slurm         | has_command sbatch
 munge               | munge              | munge         | has_command munged
+dpkg-dev            | dpkg               | dpkg          | has_command dpkg-shlibdeps
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
 '
 
