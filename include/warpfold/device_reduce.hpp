@@ -2,18 +2,13 @@
 
 #include <mpi.h>
 
-#include <vector>
-
-#include "warpfold/core/statistic.hpp"
+#include "warpfold/array_options.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/device_array.hpp"
 
 namespace warpfold {
 
-struct DeviceReduceOptions {
-  std::vector<Statistic> statistics = {Statistic::sum};
-  SummaryOptions summary;
-};
+using DeviceReduceOptions = ArrayReduceOptions;
 
 /// Reduces an array in device memory, in one pass behind what `stream` holds, and waits for the
 /// result: on every rank the same bits, however the array is partitioned. Indices count over all

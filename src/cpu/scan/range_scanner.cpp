@@ -148,8 +148,9 @@ class FloatSumScanner final : public RangeScanner {
       if constexpr (is_floating_element<Out>) {
         auto* prefixes = reinterpret_cast<Out*>(out);
         for (std::size_t i = 0; i < n; ++i) {
+          const auto element = static_cast<double>(x[i]);
           if (exclusive_) prefixes[i] = sum.rounded<Out>();
-          sum.add(static_cast<double>(x[i]));
+          sum.add(element);
           if (!exclusive_) prefixes[i] = sum.rounded<Out>();
         }
       }
@@ -223,9 +224,10 @@ class IntegerSumScanner final : public RangeScanner {
       const auto size =
           static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, n - first));
       const T* x = decoder_.decode(in + first * sizeof(T), size);
+      const int128 sum = kernels_.sum(x, size);
       const auto place = scan_tile(x, size, base, out + first * size_of(output_));
       if (place && !unfit && !wraps_) unfit = first + *place;
-      base += kernels_.sum(x, size);
+      base += sum;
     }
     return unfit;
   }

@@ -17,7 +17,8 @@ class RangeScanner {
   virtual ~RangeScanner() = default;
 
   /// Scans `n` elements at `in`, whole tiles but for the dataset's last, after a normalized total
-  /// `before`; prefixes go to `out` in the output type. Returns the place of the first prefix that
+  /// `before`; prefixes go to `out` in the output type, which may be `in` where elements are as
+  /// wide. Returns the place of the first prefix that
   /// the output type can't hold, if any, unless overflow wraps.
   virtual std::optional<std::uint64_t> scan(const std::byte* in, std::uint64_t n,
                                             const Accumulator& before, std::byte* out) = 0;

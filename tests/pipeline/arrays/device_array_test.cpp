@@ -1,18 +1,18 @@
 #include <gtest/gtest.h>
 
 #include "cuda/runtime/visible_devices.hpp"
+#include "pipeline/arrays/array_collectives.hpp"
 #include "pipeline/arrays/device_array_suite.hpp"
-#include "pipeline/arrays/device_arrays.hpp"
-#include "pipeline/arrays/host_array_engine.hpp"
+#include "pipeline/arrays/faulty_array_engine.hpp"
 #include "warpfold/device_collectives.hpp"
 
 namespace warpfold {
 namespace {
 
-/// What the ranks do together, on arrays in host memory.
-class HostArrays {
+/// What the ranks do together, without a GPU.
+class EmulatedDevice {
  public:
-  explicit HostArrays(const mpi::Communicator& communicator) : communicator_(communicator) {}
+  explicit EmulatedDevice(const mpi::Communicator& communicator) : communicator_(communicator) {}
 
   static std::string missing() { return ""; }
 
@@ -22,7 +22,7 @@ class HostArrays {
   }
 
   Summary reduce(const DeviceArray& mine, const DeviceReduceOptions& options) {
-    return pipeline::reduce_device_array(mine, options, nullptr, engine_, communicator_);
+    return pipeline::reduce_array(mine, options, nullptr, engine_, communicator_);
   }
 
   template <class Out, class T>
@@ -33,19 +33,19 @@ class HostArrays {
   }
 
   void scan(const DeviceArray& mine, void* output, const DeviceScanOptions& options) {
-    pipeline::scan_device_array(mine, output, options, nullptr, engine_, communicator_);
+    pipeline::scan_array(mine, output, options, nullptr, engine_, communicator_);
   }
 
-  pipeline::HostArrayEngine& engine() { return engine_; }
+  pipeline::FaultyArrayEngine& engine() { return engine_; }
 
  private:
   const mpi::Communicator& communicator_;
-  pipeline::HostArrayEngine engine_;
+  pipeline::FaultyArrayEngine engine_;
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(OnTheHost, DeviceArraysOfRanks, HostArrays);
+INSTANTIATE_TYPED_TEST_SUITE_P(WithoutAGpu, DeviceArraysOfRanks, EmulatedDevice);
 
-class DeviceArrayErrors : public DeviceArraysOfRanks<HostArrays> {
+class DeviceArrayErrors : public DeviceArraysOfRanks<EmulatedDevice> {
  protected:
   /// Every rank meets the last one's mistake, and the next call succeeds.
   void expect_refused(const DeviceArray& wrong, const std::string& why) {
@@ -64,7 +64,7 @@ class DeviceArrayErrors : public DeviceArraysOfRanks<HostArrays> {
 
 TEST_F(DeviceArrayErrors, NullReachesEveryRank) {
   expect_refused({nullptr, 10, ElementType::f64},
-                 "is null (it has 10 elements) Pass its address in device memory, or no elements.");
+                 "is null (it has 10 elements) Pass its address, or no elements.");
 }
 
 TEST_F(DeviceArrayErrors, AnAddressBetweenElementsReachesEveryRank) {

@@ -1,4 +1,4 @@
-#include "pipeline/arrays/device_arrays.hpp"
+#include "pipeline/arrays/array_collectives.hpp"
 
 #include <exception>
 #include <optional>
@@ -10,20 +10,16 @@
 #include "mpi/combine.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/device_collectives.hpp"
 
 namespace warpfold::pipeline {
-namespace {
 
-/// Throws a usage Error unless `count` elements of `element_bytes` may be at `data`. `name` is what
-/// the message calls them.
-void check_device_array(const char* name, const void* data, std::uint64_t count,
-                        std::uint64_t element_bytes, const cuda::ArrayEngine& engine) {
+void check_array(const char* name, const void* data, std::uint64_t count,
+                 std::uint64_t element_bytes, const ArrayEngine& engine) {
   if (count == 0) return;
   const std::string subject = std::string("the ") + name;
   if (data == nullptr)
     throw usage_error(subject + " is null", "it has " + std::to_string(count) + " elements",
-                      "Pass its address in device memory, or no elements.");
+                      "Pass its address, or no elements.");
   if (reinterpret_cast<std::uintptr_t>(data) % element_bytes != 0)
     throw usage_error(subject + " is not aligned to its elements",
                       "they have " + std::to_string(element_bytes) + " bytes",
@@ -31,19 +27,19 @@ void check_device_array(const char* name, const void* data, std::uint64_t count,
   engine.check_memory(data);
 }
 
-/// Throws, on every rank, the Error of the lowest rank that passes one (`failure` not null), and an
-/// Error where ranks differ in `form`, the word that stands for what they call and with which
-/// options. Collective.
 void agree(const std::exception_ptr& failure, std::uint64_t form,
            const mpi::Communicator& communicator) {
   const std::uint64_t well = failure ? 0 : 1;
   const std::vector<std::uint64_t> minimum = mpi::minimum({well, form, ~form}, communicator);
   if (minimum[0] == 0) mpi::throw_on_all_ranks(failure, communicator);
   if (minimum[1] == ~minimum[2]) return;
-  throw usage_error("ranks differ in a call on arrays in device memory",
-                    "type, options or function are not the same on all of them",
-                    "Make the same call on every rank; only arrays and streams may differ.");
+  throw usage_error(
+      "ranks differ in a call on arrays",
+      "function, options, types or the number of fields are not the same on all of them",
+      "Make the same call on every rank; only the elements and their number may differ.");
 }
+
+namespace {
 
 /// Returns the word for a reduction; that of a scan is odd.
 std::uint64_t form_of(ElementType type, const ReduceNeeds& needs) {
@@ -53,7 +49,7 @@ std::uint64_t form_of(ElementType type, const ReduceNeeds& needs) {
   return form << 1;
 }
 
-ScanSpec spec_of(ElementType type, const DeviceScanOptions& options) {
+ScanSpec spec_of(ElementType type, const ArrayScanOptions& options) {
   ScanSpec spec;
   spec.input = {type, native_byte_order};
   spec.operation = options.operation;
@@ -75,7 +71,7 @@ std::uint64_t form_of(const ScanSpec& spec, FloatSums float_sums) {
 }
 
 /// Checks that the output lies apart from the input; elements of one size may be scanned in place.
-void check_overlap(const DeviceArray& input, const void* output, const ScanSpec& spec) {
+void check_overlap(const Array& input, const void* output, const ScanSpec& spec) {
   const std::uint64_t input_bytes = size_of(spec.input.type);
   const std::uint64_t output_bytes = size_of(spec.output);
   const auto from = reinterpret_cast<std::uintptr_t>(input.data);
@@ -87,11 +83,11 @@ void check_overlap(const DeviceArray& input, const void* output, const ScanSpec&
 }
 
 /// Checks a rank's part of a scan and prepares its engine for it.
-void prepare(const DeviceArray& input, const void* output, const ScanSpec& spec,
-             FloatSums float_sums, cuda::ArrayEngine& engine) {
+void prepare(const Array& input, const void* output, const ScanSpec& spec, FloatSums float_sums,
+             ArrayEngine& engine) {
   validate(spec);
-  check_device_array("input", input.data, input.count, size_of(spec.input.type), engine);
-  check_device_array("output", output, input.count, size_of(spec.output), engine);
+  check_array("input", input.data, input.count, size_of(spec.input.type), engine);
+  check_array("output", output, input.count, size_of(spec.output), engine);
   check_overlap(input, output, spec);
   const bool sums_floats = spec.operation == ScanOperation::sum && is_floating(spec.input.type);
   engine.prepare_scan(spec, float_sums == FloatSums::reproducible || !sums_floats);
@@ -110,43 +106,40 @@ void throw_on_all_ranks(const std::exception_ptr& failure, std::uint64_t overflo
 
 }  // namespace
 
-Summary reduce_device_array(const DeviceArray& array, const DeviceReduceOptions& options,
-                            DeviceStream stream, cuda::ArrayEngine& engine,
-                            const mpi::Communicator& communicator) {
+Summary reduce_array(const Array& array, const ArrayReduceOptions& options, StreamHandle stream,
+                     ArrayEngine& engine, const mpi::Communicator& communicator) {
   const ReduceNeeds needs = needs_of(options.statistics, array.type);
   bool started = false;
   std::exception_ptr failure = capture_exception([&] {
-    check_device_array("array", array.data, array.count, size_of(array.type), engine);
+    check_array("array", array.data, array.count, size_of(array.type), engine);
     if (array.count == 0) return;
     engine.start_reduce(array.data, array.count, array.type, needs, stream);
     started = true;
   });
 
-  // The ranks agree while their devices reduce; a reduction that was started is waited for in any
-  // case.
-  const std::uint64_t first_index =
-      needs.extrema ? mpi::exclusive_sum(array.count, communicator) : 0;
+  // The ranks agree while their devices reduce, before all else, so that ranks that call something
+  // else meet them; a reduction that was started is waited for in any case.
   const std::exception_ptr disagreement =
       capture_exception([&] { agree(failure, form_of(array.type, needs), communicator); });
   std::optional<Accumulator> mine;
-  failure = capture_exception([&] {
-    mine = started ? engine.reduce_result() : Accumulator::empty();
-    mine->shift_indices(first_index);
-  });
+  failure =
+      capture_exception([&] { mine = started ? engine.reduce_result() : Accumulator::empty(); });
   if (disagreement) std::rethrow_exception(disagreement);
+  const std::uint64_t first_index =
+      needs.extrema ? mpi::exclusive_sum(array.count, communicator) : 0;
+  if (mine) mine->shift_indices(first_index);
 
   const std::optional<Accumulator> whole = mpi::reduce_everywhere(mine, communicator);
   if (!whole) mpi::throw_on_all_ranks(failure, communicator);
   return summarize(*whole, array.type, options.statistics, options.summary);
 }
 
-void scan_device_array(const DeviceArray& input, void* output, const DeviceScanOptions& options,
-                       DeviceStream stream, cuda::ArrayEngine& engine,
-                       const mpi::Communicator& communicator) {
+void scan_array(const Array& input, void* output, const ArrayScanOptions& options,
+                StreamHandle stream, ArrayEngine& engine, const mpi::Communicator& communicator) {
   const ScanSpec spec = spec_of(input.type, options);
-  const std::uint64_t first_index = mpi::exclusive_sum(input.count, communicator);
   agree(capture_exception([&] { prepare(input, output, spec, options.float_sums, engine); }),
         form_of(spec, options.float_sums), communicator);
+  const std::uint64_t first_index = mpi::exclusive_sum(input.count, communicator);
 
   // The last rank adds nothing for higher ones.
   Accumulator total = Accumulator::empty();
@@ -167,45 +160,3 @@ void scan_device_array(const DeviceArray& input, void* output, const DeviceScanO
 }
 
 }  // namespace warpfold::pipeline
-
-namespace warpfold {
-
-struct DeviceCollectives::Parts {
-  explicit Parts(MPI_Comm parent) : communicator(parent) {
-    pipeline::run_on_all(communicator, [this] { engine = cuda::make_array_engine(); });
-  }
-
-  mpi::Communicator communicator;
-  std::unique_ptr<cuda::ArrayEngine> engine;
-};
-
-DeviceCollectives::DeviceCollectives(MPI_Comm communicator)
-    : parts_(std::make_unique<Parts>(communicator)) {}
-
-DeviceCollectives::~DeviceCollectives() = default;
-DeviceCollectives::DeviceCollectives(DeviceCollectives&&) noexcept = default;
-DeviceCollectives& DeviceCollectives::operator=(DeviceCollectives&&) noexcept = default;
-
-Summary DeviceCollectives::reduce(const DeviceArray& array, const DeviceReduceOptions& options,
-                                  DeviceStream stream) {
-  return pipeline::reduce_device_array(array, options, stream, *parts_->engine,
-                                       parts_->communicator);
-}
-
-void DeviceCollectives::scan(const DeviceArray& input, void* output,
-                             const DeviceScanOptions& options, DeviceStream stream) {
-  pipeline::scan_device_array(input, output, options, stream, *parts_->engine,
-                              parts_->communicator);
-}
-
-Summary reduce(MPI_Comm communicator, const DeviceArray& array, const DeviceReduceOptions& options,
-               DeviceStream stream) {
-  return DeviceCollectives(communicator).reduce(array, options, stream);
-}
-
-void scan(MPI_Comm communicator, const DeviceArray& input, void* output,
-          const DeviceScanOptions& options, DeviceStream stream) {
-  DeviceCollectives(communicator).scan(input, output, options, stream);
-}
-
-}  // namespace warpfold
