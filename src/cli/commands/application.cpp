@@ -7,8 +7,7 @@
 #include <new>
 
 #include "cli/commands/command.hpp"
-#include "cli/options/literal_words.hpp"
-#include "cli/options/option_errors.hpp"
+#include "cli/options/command_line.hpp"
 #include "cli/report/build_report.hpp"
 #include "cli/report/report_file.hpp"
 #include "cli/report/text.hpp"
@@ -47,19 +46,13 @@ class Program {
     commands_.push_back(make_generate_command(grammar_));
     commands_.push_back(make_bench_command(grammar_));
     commands_.push_back(make_ladder_command(grammar_));
-    for (CLI::App* command : grammar_.get_subcommands([](CLI::App*) { return true; }))
-      take_unmarked(*command);
   }
 
   void run(const Session& session) {
-    std::vector<std::string> reversed = marked({session.words.begin() + 1, session.words.end()});
-    std::ranges::reverse(reversed);
     try {
-      grammar_.parse(std::move(reversed));
+      parse_words(grammar_, {session.words.begin() + 1, session.words.end()});
     } catch (const CLI::CallForHelp&) {
       return tell(session, grammar_.help());
-    } catch (const CLI::ParseError& failure) {
-      throw option_error(grammar_, failure);
     }
     if (version_) return tell(session, "warpfold " + std::string(version()) + "\n");
     if (config_) return session.is_root() ? print(config_text()) : void();

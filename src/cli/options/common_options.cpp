@@ -29,11 +29,33 @@ std::string report_target(const std::string& option, const std::string& text) {
   throw usage_error("bad " + option + " ''", "", "Name a file, or - for standard output.");
 }
 
-void add_run_options(CLI::App& command, CommonOptions& options) {
+void add_target(CLI::App& command, const std::string& name, const char* help, std::string& target) {
+  add_text_option(command, name, "FILE", help, [name, &target](const std::string& text) {
+    target = report_target(name, text);
+  })->group("Reporting");
+}
+
+void add_report_options(CLI::App& command, CommonOptions& options) {
+  add_target(command, "--json", "Write a JSON report; - is standard output", options.json);
+  add_target(command, "--csv", "Write a CSV report; - is standard output", options.csv);
+  command.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
+  command.add_flag("--timings", options.timings, "Show each stage's time and rate")
+      ->group("Reporting");
+  add_text_option(command, "--progress", "auto|always|never",
+                  "A progress bar on standard error, with the stages' rates; auto: on a terminal, "
+                  "after two seconds",
+                  [&options](const std::string& text) {
+                    options.progress = parse_choice("--progress", text, progress_choices);
+                  })
+      ->group("Reporting");
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& run) {
   const auto add = [&](const char* name, const char* type, const char* help, auto&& take) {
     add_text_option(command, name, type, help, take)->group("Running");
   };
-  RunOptions& run = options.run;
   add("--backend", "auto|cuda|cpu", "Where to compute; auto takes the GPU where there is one",
       [&run](const std::string& text) { run.backend = parse_choice("--backend", text, backends); });
   add("--threads", "N",
@@ -63,31 +85,8 @@ void add_run_options(CLI::App& command, CommonOptions& options) {
       ->group("Running");
 }
 
-void add_target(CLI::App& command, const std::string& name, const char* help, std::string& target) {
-  add_text_option(command, name, "FILE", help, [name, &target](const std::string& text) {
-    target = report_target(name, text);
-  })->group("Reporting");
-}
-
-void add_report_options(CLI::App& command, CommonOptions& options) {
-  add_target(command, "--json", "Write a JSON report; - is standard output", options.json);
-  add_target(command, "--csv", "Write a CSV report; - is standard output", options.csv);
-  command.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
-  command.add_flag("--timings", options.timings, "Show each stage's time and rate")
-      ->group("Reporting");
-  add_text_option(command, "--progress", "auto|always|never",
-                  "A progress bar on standard error, with the stages' rates; auto: on a terminal, "
-                  "after two seconds",
-                  [&options](const std::string& text) {
-                    options.progress = parse_choice("--progress", text, progress_choices);
-                  })
-      ->group("Reporting");
-}
-
-}  // namespace
-
 void add_common_options(CLI::App& command, CommonOptions& options) {
-  add_run_options(command, options);
+  add_run_options(command, options.run);
   add_report_options(command, options);
 }
 

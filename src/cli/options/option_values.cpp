@@ -192,4 +192,10 @@ OverflowPolicy parse_overflow(std::string_view text) {
   return parse_choice("--overflow", text, policies);
 }
 
+NanPolicy parse_nan_policy(std::string_view text) {
+  constexpr Choice<NanPolicy> choices[] = {{"propagate", NanPolicy::propagate},
+                                           {"skip", NanPolicy::skip}};
+  return parse_choice("--nan", text, choices);
+}
+
 }  // namespace warpfold::cli

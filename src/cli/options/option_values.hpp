@@ -59,6 +59,9 @@ OutputName parse_output_name(std::string_view option, std::string_view text);
 /// Parses "error" or "wrap"; throws a usage Error.
 OverflowPolicy parse_overflow(std::string_view text);
 
+/// Parses "propagate" or "skip"; throws a usage Error.
+NanPolicy parse_nan_policy(std::string_view text);
+
 /// A choice is a word and what it stands for.
 template <class Meaning>
 using Choice = std::pair<std::string_view, Meaning>;
