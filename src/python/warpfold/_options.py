@@ -26,7 +26,7 @@ def _slice_text(part: Any) -> str:
 
 def type_name_of(dtype: Any) -> str:
     """The name of an element type: a string as it is, of np.float32 and the like float32."""
-    return str(dtype if isinstance(dtype, str) else np.dtype(dtype).name)
+    return dtype if isinstance(dtype, str) else str(np.dtype(dtype).name)
 
 
 def _text(name: str, value: Any) -> str:
@@ -36,7 +36,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     if name == "output_type":
         return type_name_of(value)
     if hasattr(value, "__iter__"):
