@@ -2,7 +2,7 @@
 # What the batch scripts in this folder share. Sourced by them, not run.
 #
 # WARPFOLD          the program; if not set, build/PRESET/warpfold (PRESET is the site's, or
-#                   release), or the one on PATH
+#                   release), that of the installation with these scripts, or the one on PATH
 # WARPFOLD_SITE     a site's name (jobs/sites/NAME.sh) or the path of a file like those; generic if
 #                   not set. The argument --site NAME in front of all others says the same
 # WARPFOLD_RESULTS  the folder of reports; where sbatch was called if not set
@@ -62,7 +62,7 @@ choose_launcher() {
 find_program() {
   local candidate
   for candidate in "$repository/build/$site_preset/warpfold" "$repository/build/release/warpfold" \
-    "$(command -v warpfold)"; do
+    "$repository/../../../bin/warpfold" "$(command -v warpfold)"; do
     program=${WARPFOLD:-$candidate}
     [[ -f $program && -x $program ]] && return
   done

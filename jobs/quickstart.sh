@@ -46,7 +46,7 @@ make_scratch() {
 # The result called `key` of a report in JSON, without quotes.
 json_result() {
   local file=$1 key=$2
-  json_results "$file" | sed -n "s/.*\"$key\": *\"\{0,1\}\([^\",} ]*\).*/\1/p"
+  json_results "$file" | sed -n "s/.*\"$key\": *\([^,} ]*\).*/\1/p"
 }
 
 json_results() { tr -d '\n' <"$1" | grep -o '"results": *{[^}]*}'; }

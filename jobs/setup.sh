@@ -21,11 +21,12 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
   libzstd-dev)
 test_needs=(libgtest-dev libboost-context-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy
   python3-h5py python3-matplotlib python3-pytest python3-lz4 python3-zstandard python3-netcdf4
-  python3-xarray hdf5-tools
+  python3-xarray python3-jsonschema groff-base zsh fish hdf5-tools
   gmt-gshhg-low netcdf-bin nco cdo clang libclang-rt-dev)
 package_needs=(python3-dev python3-venv python3-mpi4py python3-dask mypy)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
+fortran_needs=(gfortran)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
 readonly needs_table='
@@ -43,6 +44,7 @@ libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
 libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
+gfortran            | gcc@11:             | gcc           | has_command gfortran
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
 libboost-context-dev | boost +context    | boost         | has_header boost/context/fiber.hpp
 zlib1g-dev          | zlib               | zlib          | has_header zlib.h
@@ -61,6 +63,10 @@ python3-venv        | python             | python        | has_python_module ens
 python3-mpi4py      | py-mpi4py          | py-mpi4py     | has_python_module mpi4py
 python3-dask        | py-dask            | py-dask       | has_python_module dask.array
 mypy                | py-mypy            | py-mypy       | has_python_module mypy
+python3-jsonschema  | py-jsonschema      | jsonschema    | has_python_module jsonschema
+groff-base          | groff              | groff         | has_command groff
+zsh                 | zsh                | zsh           | has_command zsh
+fish                | fish               | fish          | has_command fish
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
 netcdf-bin          | netcdf-c           | netcdf-c      | has_command ncgen
 nco                 | nco                | nco           | has_command ncks
@@ -71,6 +77,7 @@ slurmctld           | slurm              | slurm         | has_command slurmctld
 slurmd              | slurm              | slurm         | has_command slurmd
 slurm-client        | slurm              | slurm         | has_command sbatch
 munge               | munge              | munge         | has_command munged
+dpkg-dev            | dpkg               | dpkg          | has_command dpkg-shlibdeps
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
 '
 

@@ -24,7 +24,7 @@ def main():
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     command = [*sys.argv[3:], "-I", str(folder)]
-    headers = [path.relative_to(folder) for path in sorted(folder.rglob("*.hpp"))]
+    headers = [path.relative_to(folder) for path in sorted(folder.rglob("*.h*"))]
     if not headers:
         sys.exit(f"no headers in {folder}")
     broken = [header for header in headers if not compiles_alone(header, command)]

@@ -14,6 +14,7 @@ quick=
 if [[ ${1:-} == --quick ]]; then quick=quick; fi
 
 require "${build_needs[@]}" "${test_needs[@]}"
+want "the Fortran module" "${fortran_needs[@]}"
 want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
 want "tests of the package for Python" "${package_needs[@]}"
 find_cuda

@@ -27,8 +27,8 @@ ArrayReduceOptions reduce_options(const std::string& statistics, const std::stri
                                   const std::string& overflow, std::uint64_t ddof) {
   ArrayReduceOptions options;
   options.statistics = parse_statistics(statistics);
-  options.summary.nan = cli::parse_nan_policy(nan);
-  options.summary.overflow = cli::parse_overflow(overflow);
+  options.summary.nan = cli::parse_choice("nan", nan, cli::nan_policies);
+  options.summary.overflow = cli::parse_choice("overflow", overflow, cli::overflow_policies);
   options.summary.ddof = ddof;
   return options;
 }
@@ -40,7 +40,7 @@ ArrayScanOptions scan_options(const std::string& operation, bool exclusive,
   options.operation = parse_scan_operation(operation);
   options.exclusive = exclusive;
   if (output_type) options.output_type = parse_element_type(*output_type);
-  options.overflow = cli::parse_overflow(overflow);
+  options.overflow = cli::parse_choice("overflow", overflow, cli::overflow_policies);
   return options;
 }
 

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import json
+import math
 import os
 import pathlib
 import re
@@ -74,25 +75,37 @@ class Outcome:
 
     @property
     def report(self):
-        return json.loads(self.stdout)
+        return parsed(self.stdout)
 
     @property
     def results(self):
-        return {key: number(value) for key, value in self.report["results"].items()}
+        return self.report["results"]
 
     @property
     def result_bytes(self):
-        """The `results` object as printed."""
-        return re.search(r'"results"\s*:\s*\{[^{}]*\}', self.stdout).group(0)
+        """The `results` object as printed, and which of its nulls are NaN or infinite."""
+        members = r'"(?:results|not_finite)"\s*:\s*\{[^{}]*\}'
+        return "\n".join(re.findall(members, self.stdout))
 
 
-def number(value):
-    """What a result's JSON stands for: integers past 2^53, NaN and infinities are strings."""
-    if not isinstance(value, str):
-        return value
-    if value in ("nan", "inf", "-inf"):
-        return float(value)
-    return int(value) if re.fullmatch(r"-?\d+", value) else value
+# One NaN, so that lists and objects that have it are equal.
+NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def parsed(text):
+    """A JSON report, its nulls that stand for NaN and infinities replaced by these."""
+    report = json.loads(text)
+    for pointer, value in report.pop("not_finite", {}).items():
+        *parents, last = [
+            part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]
+        ]
+        holder = report
+        for part in parents:
+            holder = holder[int(part) if isinstance(holder, list) else part]
+        last = int(last) if isinstance(holder, list) else last
+        assert holder[last] is None
+        holder[last] = NOT_FINITE[value]
+    return report
 
 
 def backend_words(*arguments, ranks=None, backend=BACKEND):

@@ -47,6 +47,16 @@ def test_the_front_page_is_short():
     assert len(text.split()) <= 1200
 
 
+def test_versions_agree():
+    version = re.search(r"^project\(warpfold VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+    releases = re.findall(r"^## (\S+) - (\S+)$", (ROOT / ".github/CHANGELOG.md").read_text(), re.M)
+    citation = dict(re.findall(r'^([a-z-]+): *"?(.*?)"?$', (ROOT / ".github/CITATION.cff").read_text(), re.M))
+    assert releases[0] == (version, citation["date-released"])
+    assert citation["version"] == version
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors", "type", "license"} <= citation.keys()
+
+
 def test_the_table_of_rooms_is_whole():
     rows = [
         [cell.strip(" `") for cell in line.split("|")[1:3]]

@@ -102,7 +102,7 @@ def check_script(name, arguments):
     assert path.exists(), f"{name} is not there"
     if path.suffix == ".py":
         check_options((sys.executable, str(path)), arguments)
-    else:
+    elif path.suffix in (".sh", ".sbatch"):
         subprocess.run(["bash", "-n", path], check=True)
 
 

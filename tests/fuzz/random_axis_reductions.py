@@ -280,14 +280,13 @@ def label_command(dataset, view, random):
 
     def check(outcome):
         entries = outcome.report["results"]
-        as_told = int if kind == "text" else support.number
-        found = {as_told(entry["label"]): entry for entry in entries}
+        found = {int(entry["label"]) if kind == "text" else entry["label"]: entry
+                 for entry in entries}  # fmt: skip
         if list(found) != _in_order(expected, kind):
             return f"labels {list(found)}, expected {_in_order(expected, kind)}"
         wrong = {}
         for label, results in expected.items():
-            numbers = {key: support.number(value) for key, value in found[label].items()}
-            wrong[label] = differences(numbers, results)
+            wrong[label] = differences(found[label], results)
         wrong = {label: each for label, each in wrong.items() if each}
         return str(wrong) if wrong else None
 

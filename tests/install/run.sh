@@ -10,6 +10,25 @@ build=$(realpath -- "$1")
 make_scratch "${@:2}"
 build_against "$build" "$source_folder"
 
+share=$scratch/prefix/share
+for file in man/man1/warpfold.1 man/man1/warpfold-reduce.1 man/man1/warpfold-scan.1 \
+  bash-completion/completions/warpfold zsh/site-functions/_warpfold \
+  fish/vendor_completions.d/warpfold.fish warpfold/schemas/reduce.json warpfold/schemas/common.json \
+  doc/warpfold/{LICENSE,CHANGELOG.md} doc/warpfold/jobs/{reduce.sbatch,batch.sh,sites/generic.sh} \
+  doc/warpfold/jobs/examples/device_arrays/CMakeLists.txt; do
+  [[ -s $share/$file ]] || { echo "error: $file is not installed" >&2; exit 1; }
+done
+for command in $("$scratch/prefix/bin/warpfold" --help |
+  sed -n '/^Commands:/,/^Options:/s/^  \([a-z]*\)  .*/\1/p'); do
+  [[ -s $share/man/man1/warpfold-$command.1 ]] ||
+    { echo "error: $command has no manual page" >&2; exit 1; }
+done
+repository=$share/doc/warpfold
+program=$(env -u WARPFOLD PATH=/usr/bin:/bin bash -euc '
+  source "$1/jobs/batch.sh" && site_preset=release && find_program && echo "$program"' - "$repository")
+[[ $(realpath "$program") == "$scratch/prefix/bin/warpfold" ]] ||
+  { echo "error: the batch scripts find $program" >&2; exit 1; }
+
 data=$scratch/data
 "$scratch/prefix/bin/warpfold" --version
 "$mpiexec" -np 2 "$scratch/prefix/bin/warpfold" generate iota "$data/in.h5" values \

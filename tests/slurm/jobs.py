@@ -94,8 +94,7 @@ class Job:
 
 
 def results_of(path):
-    report = json.loads(path.read_text())
-    return {key: support.number(value) for key, value in report["results"].items()}
+    return support.parsed(path.read_text())["results"]
 
 
 class Submission:

@@ -119,12 +119,11 @@ def many(submit):
 
 def rows_of(folder):
     with open(folder / "summary.csv", newline="") as file:
-        return [(row["file"], row["statistic"], support.number(row["value"]))
-                for row in csv.DictReader(file)]  # fmt: skip
+        return [(row["file"], row["statistic"], row["value"]) for row in csv.DictReader(file)]
 
 
 def wanted_rows(arrays):
-    return [(name, key, str(value) if isinstance(value, float) else value)
+    return [(name, key, str(value))
             for name, values in arrays.items() for key, value in truth(values).items()]  # fmt: skip
 
 

@@ -9,6 +9,9 @@ namespace warpfold {
 
 enum class ScanOperation : std::uint8_t { sum, min, max };
 
+inline constexpr ScanOperation all_scan_operations[] = {ScanOperation::sum, ScanOperation::min,
+                                                        ScanOperation::max};
+
 std::string_view name_of(ScanOperation operation);
 
 /// Parses "sum", "min" or "max"; throws a usage Error that lists them for anything else.

@@ -1,12 +1,10 @@
 #include "cli/commands/application.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <exception>
-#include <memory>
 #include <new>
 
-#include "cli/commands/command.hpp"
+#include "cli/commands/grammar.hpp"
 #include "cli/options/command_line.hpp"
 #include "cli/report/build_report.hpp"
 #include "cli/report/report_file.hpp"
@@ -31,52 +29,22 @@ Session make_session(MPI_Comm communicator, const std::vector<std::string>& argu
   return session;
 }
 
-/// The program has a command line's grammar, and the commands it can choose.
-class Program {
- public:
-  Program() : grammar_("Exact reductions and prefix scans of large HDF5 datasets", "warpfold") {
-    grammar_.require_subcommand(0, 1);
-    grammar_.add_flag("--version", version_, "Print the version");
-    grammar_.add_flag("--config", config_, "Print what the program was built with and runs on");
-    commands_.push_back(make_reduce_command(grammar_));
-    commands_.push_back(make_scan_command(grammar_));
-    commands_.push_back(make_histogram_command(grammar_));
-    commands_.push_back(make_compact_command(grammar_));
-    commands_.push_back(make_info_command(grammar_));
-    commands_.push_back(make_generate_command(grammar_));
-    commands_.push_back(make_bench_command(grammar_));
-    commands_.push_back(make_ladder_command(grammar_));
-  }
+void tell(const Session& session, const std::string& text) {
+  if (session.is_root()) print(text);
+}
 
-  void run(const Session& session) {
-    try {
-      parse_words(grammar_, {session.words.begin() + 1, session.words.end()});
-    } catch (const CLI::CallForHelp&) {
-      return tell(session, grammar_.help());
-    }
-    if (version_) return tell(session, "warpfold " + std::string(version()) + "\n");
-    if (config_) return session.is_root() ? print(config_text()) : void();
-    chosen_command().run(session);
+void run(const Session& session) {
+  Grammar grammar;
+  CLI::App& application = grammar.application();
+  try {
+    parse_words(application, {session.words.begin() + 1, session.words.end()});
+  } catch (const CLI::CallForHelp&) {
+    return tell(session, application.help());
   }
-
- private:
-  static void tell(const Session& session, const std::string& text) {
-    if (session.is_root()) print(text);
-  }
-
-  Command& chosen_command() {
-    const auto chosen = std::find_if(commands_.begin(), commands_.end(),
-                                     [](const auto& command) { return command->chosen(); });
-    if (chosen == commands_.end())
-      throw usage_error("no command is given", "", "See 'warpfold --help'.");
-    return **chosen;
-  }
-
-  CLI::App grammar_;
-  bool version_ = false;
-  bool config_ = false;
-  std::vector<std::unique_ptr<Command>> commands_;
-};
+  if (grammar.asks_for_version()) return tell(session, "warpfold " + std::string(version()) + "\n");
+  if (grammar.asks_for_config()) return session.is_root() ? print(config_text()) : void();
+  grammar.chosen_command().run(session);
+}
 
 int fail(const Session& session, const std::string& message, ExitCode code) {
   if (session.is_root()) print_remark("error: " + with_flags(message));
@@ -89,8 +57,7 @@ int run_application(MPI_Comm communicator, const std::vector<std::string>& argum
   const Session session = make_session(communicator, arguments);
   const InterruptionHandlers handlers;
   try {
-    Program program;
-    program.run(session);
+    run(session);
     return static_cast<int>(ExitCode::done);
   } catch (const Error& error) {
     return fail(session, error.what(), error.exit_code());

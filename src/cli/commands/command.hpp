@@ -1,7 +1,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "cli/options/common_options.hpp"
@@ -28,9 +30,24 @@ class Command {
 
   /// Adds an option whose value `take` reads.
   template <class Take>
-  CLI::Option* add(const char* name, const char* type, const char* help, Take&& take) {
+  CLI::Option* add(const char* name, const std::string& type, const char* help, Take&& take) {
     return add_text_option(*application_, name, type, help, std::forward<Take>(take));
   }
+
+  /// Adds an option whose value is one of `choices`.
+  template <class Meaning, std::size_t Count>
+  CLI::Option* add(const char* name, const Choice<Meaning> (&choices)[Count], const char* help,
+                   Meaning& chosen) {
+    return add_choice_option(*application_, name, choices, help, chosen);
+  }
+
+  /// Adds an argument.
+  CLI::Option* add_argument(const char* name, std::string& text, const char* help) {
+    return application_->add_option(name, text, help)->type_name("");
+  }
+
+  /// Has the help end with these command lines, a line each.
+  void show_examples(const char* lines) { application_->footer(lines); }
 
  private:
   CLI::App* application_;

@@ -27,14 +27,20 @@ constexpr Choice<Measure> ladders[] = {{"reduce", bench::ladder_reduce},
                                        {"scan", bench::ladder_scan},
                                        {"atomics", bench::ladder_atomics}};
 
+constexpr const char* bench_examples = R"(warpfold bench reduce --types f32,f64 --sizes 64M,1G
+warpfold bench ingest year.nc temp --kernels warpfold,raw
+mpirun -np 4 warpfold bench combine)";
+
 /// A measuring command measures WHAT it is told.
 class MeasuringCommand : public Command {
  protected:
   MeasuringCommand(CLI::App& program, const char* name, const char* description)
       : Command(program, name, description), name_(name) {}
 
-  void add_what(const char* choices) {
-    application().add_option("WHAT", what_, choices)->required()->type_name("");
+  template <std::size_t Count>
+  void add_what(const Choice<Measure> (&choices)[Count]) {
+    const std::string words = words_of(choices);
+    add_argument("WHAT", what_, words.c_str())->required()->type_name(words);
   }
 
   void add_types(const char* help) {
@@ -84,15 +90,13 @@ class BenchCommand : public MeasuringCommand {
  public:
   explicit BenchCommand(CLI::App& program)
       : MeasuringCommand(program, "bench",
-                         "Measure kernels beside CUB and a copy, the ranks' exchange, reductions "
-                         "and scans over all ranks' GPUs, or the way from file to result") {
-    add_what("reduce, scan, combine, collectives or ingest");
-    application().add_option("FILE", settings_.file, "ingest: an HDF5 file")->type_name("");
-    application()
-        .add_option("DATASET", settings_.dataset, "ingest: a dataset in it")
-        ->type_name("");
+                         "Measure kernels, what ranks exchange, or file to result") {
+    add_what(measurements);
+    add_argument("FILE", settings_.file, "ingest: an HDF5 file");
+    add_argument("DATASET", settings_.dataset, "ingest: a dataset in it");
     add_options();
     add_common_options(application(), common_);
+    show_examples(bench_examples);
   }
 
   void run(const Session& session) override {
@@ -127,28 +131,29 @@ class BenchCommand : public MeasuringCommand {
 
   void add_options() {
     add("--sizes", "LEAST:GREATEST|SIZE,...",
-        "Bytes of a rank's larger array; the powers of 4 from 1K (collectives: 64K) to 4G if not "
-        "given",
+        "Bytes of a rank's larger array; the powers of 4 from 1K (of collectives from 64K) to 4G "
+        "if not given",
         [this](const std::string& text) { settings_.sizes = parse_sizes("--sizes", text); });
-    add_types("Element types: i8 to f64; of scans also u8:u64 and the like");
+    add_types("Element types, i8 to f64; of scans also u8:u64 and the like");
     add("--ops", "NAME,...",
-        "reduce: sum, statistics, extrema; scan: inclusive, exclusive, min, max; collectives: "
-        "sum, statistics, inclusive, exclusive",
+        "What the kernels do; of reduce sum, statistics, extrema, of scan inclusive, exclusive, "
+        "min, max, of collectives sum, statistics, inclusive, exclusive",
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
     add("--data", "NAME,...",
-        "Of floats; reduce and scan: uniform, walk, wide, drift, fill, cancel, subnormal, largest",
+        "What floats there are; of reduce and scan uniform, walk, wide, drift, fill, cancel, "
+        "subnormal, largest",
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
-        "reduce: fold, CUB, read, copy; scan: bulk, registers, reproducible, CUB, copy; "
-        "collectives: reduce, scan, fast, copy; ingest: H5Dread, warpfold, attributes, where, "
-        "mask, weights, shared, raw, inflate, cp");
-    add("--where", "CONDITION", "ingest: reduce with this condition on elements, too",
+        "What is measured side by side; of reduce fold, CUB, read, copy, of scan bulk, registers, "
+        "reproducible, CUB, copy, of collectives reduce, scan, fast, copy, of ingest H5Dread, "
+        "warpfold, attributes, where, mask, weights, shared, raw, inflate, cp");
+    add("--where", "CONDITION", "ingest: reduce with this condition, too",
         [this](const std::string& text) { settings_.where = {text}; });
     add("--mask", "[FILE::]DATASET", "ingest: reduce with this mask, too",
         [this](const std::string& text) { settings_.mask = text; });
     add("--weights", "[FILE::]DATASET|cos:DIMENSION", "ingest: reduce with these weights, too",
         [this](const std::string& text) { settings_.weights = text; });
-    add("--scan", "FILE", "ingest: scan to this new file too, which is removed afterwards",
+    add("--scan", "FILE", "ingest: scan to this new file, too; it is removed afterwards",
         [this](const std::string& text) { settings_.output = text; });
     add_iterations("Measured runs of each; 21 if not given, of ingest 5");
   }
@@ -159,18 +164,19 @@ class LadderCommand : public MeasuringCommand {
   explicit LadderCommand(CLI::App& program)
       : MeasuringCommand(program, "ladder",
                          "Measure kernels from the naive to the fast, rung by rung") {
-    add_what("reduce, scan or atomics");
-    add_types("reduce: u32, f32, f64; scan: i32; atomics: i32, u32");
+    add_what(ladders);
+    add_types("Element types; of reduce u32, f32, f64, of scan i32, of atomics i32, u32");
     add("--elements", "N", "Elements of the array; 2^28 u32, 10^8 floats, 2^26 i32 if not given",
         [this](const std::string& text) {
           constexpr std::uint64_t maximum = std::uint64_t{1} << 40;
           settings_.elements = parse_integer("--elements", text, 1, maximum);
         });
     application().add_flag("--article", settings_.article,
-                           "The articles' sizes: 2^30 u32, which one core has to draw");
+                           "The articles' sizes; 2^30 u32, which one core has to draw");
     add_kernels("Rungs, and fold or scan, CUB and copy; all if not given");
     add_iterations("Measured runs of each; 21 if not given");
     add_common_options(application(), common_);
+    show_examples("warpfold ladder reduce --types f32");
   }
 
   void run(const Session& session) override {

@@ -19,25 +19,21 @@ namespace {
 constexpr Choice<ByteOrder> byte_orders[] = {{"little", ByteOrder::little},
                                              {"big", ByteOrder::big}};
 
+constexpr const char* examples = R"(warpfold generate iota numbers.h5 values --shape 1000,1000
+warpfold generate normal walk.h5 steps --shape 100000 --type f32 --deflate --shuffle)";
+
 class GenerateCommand : public Command {
  public:
   explicit GenerateCommand(CLI::App& program)
       : Command(program, "generate", "Write a dataset whose values, and often sum, are known") {
-    application()
-        .add_option("KIND", kind_, "constant, iota, uniform, normal, msws, wide, cancel or nan")
-        ->required()
-        ->type_name("");
-    application()
-        .add_option("FILE", options_.output.path, "The HDF5 file to make")
-        ->required()
-        ->type_name("");
-    application()
-        .add_option("DATASET", options_.output.dataset, "The path of the dataset in it")
-        ->required()
-        ->type_name("");
+    const std::string kinds = names_of(all_generator_kinds);
+    add_argument("KIND", kind_, kinds.c_str())->required()->type_name(kinds);
+    add_argument("FILE", options_.output.path, "The HDF5 file to make")->required();
+    add_argument("DATASET", options_.output.dataset, "The path of the dataset in it")->required();
     add_value_options();
     add_storage_options(application(), options_.storage);
     add_data_options(application(), common_);
+    show_examples(examples);
   }
 
   void run(const Session& session) override {
@@ -55,26 +51,25 @@ class GenerateCommand : public Command {
 
  private:
   void add_value_options() {
-    add("--shape", "N,...", "Extents, slowest first, such as 1000,1000",
+    add("--shape", "N,...", "Extents, slowest first; such as 1000,1000",
         [this](const std::string& text) {
           options_.shape = parse_shape("--shape", text);
           has_shape_ = true;
         });
-    add("--type", "TYPE", "i8 to i64, u8 to u64, f16, bf16, f32 or f64; f64 if not given",
-        [this](const std::string& text) { options_.format.type = parse_element_type(text); });
-    add("--seed", "N", "Random kinds: another seed, other values; 1 if not given",
+    add("--type", names_of(all_element_types), "The type of elements; f64 if not given",
+        [this](const std::string& text) { options_.format.type = parse_element_type(text); })
+        ->option_text("TYPE");
+    add("--seed", "N", "Another seed, other random values; 1 if not given",
         [this](const std::string& text) {
           options_.seed = parse_integer("--seed", text, 0, ~std::uint64_t{0});
         });
     add("--value", "X", "The value of constant; 1 if not given",
         [this](const std::string& text) { options_.value = parse_real("--value", text); });
-    add("--byte-order", "little|big", "How the file stores elements; this machine's if not given",
-        [this](const std::string& text) {
-          options_.format.order = parse_choice("--byte-order", text, byte_orders);
-        });
+    add("--byte-order", byte_orders, "How the file stores elements; this machine's if not given",
+        options_.format.order);
     application().add_flag("--append", options_.output.append, "Add to an existing file");
     application().add_flag("--force", options_.output.force,
-                           "Replace an existing file, or with --append the DATASET in it");
+                           "Replace an existing file; with --append the DATASET in it");
   }
 
   void check_options() const {

@@ -44,11 +44,16 @@ Json results_json(const HistogramResult& result) {
           {"nan_count", json_integer(result.nan)}};
 }
 
+constexpr const char* examples =
+    R"(warpfold histogram topo.nc topo --bins -11000,-200,0,500,9000
+warpfold histogram year.nc temp --bins 10 --range 200,330)";
+
 class HistogramCommand : public DatasetCommand<HistogramRequest, HistogramResult> {
  public:
   explicit HistogramCommand(CLI::App& program)
       : DatasetCommand(program, "histogram", "Count a dataset's values by bins") {
     add_data_options(application(), common_);
+    show_examples(examples);
   }
 
   void run(const Session& session) override {

@@ -39,6 +39,10 @@ constexpr Choice<PlannedCommand> planned_commands[] = {{"reduce", PlannedCommand
                                                        {"scan", PlannedCommand::scan},
                                                        {"compact", PlannedCommand::compact}};
 
+constexpr const char* examples = R"(warpfold info year.nc
+warpfold info year.nc temp
+mpirun -np 2 warpfold info year.nc temp --plan scan)";
+
 /// Tells the plan of a reduction, where none is asked for.
 Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
   return {{"threads", plan.threads},
@@ -92,11 +96,12 @@ struct Description {
 class InfoCommand : public Command {
  public:
   explicit InfoCommand(CLI::App& program)
-      : Command(program, "info", "List a file's datasets, or describe some and how they are read") {
+      : Command(program, "info", "List a file's datasets, or tell how some are read") {
     add_dataset_arguments(application(), arguments_);
     add_view_options(application(), view_);
     add_plan_options();
     add_common_options(application(), common_);
+    show_examples(examples);
   }
 
   void run(const Session& session) override {
@@ -142,21 +147,14 @@ class InfoCommand : public Command {
   }
 
   void add_plan_options() {
-    application()
-        .add_option_function<std::string>(
-            "--plan",
-            [this](const std::string& text) {
-              request_.command = parse_choice("--plan", text, planned_commands);
-              planned_ = text;
-            },
-            "Tell how this command would take a dataset apart: items, and what each rank has")
-        ->type_name("reduce|histogram|scan|compact");
-    application()
-        .add_option_function<std::string>(
-            "--axis",
-            [this](const std::string& text) { request_.axes = parse_axes("--axis", text); },
-            "With --plan reduce or scan: as theirs")
-        ->type_name("K|NAME,...");
+    add("--plan", words_of(planned_commands),
+        "How this command would take a dataset apart; items, and what each rank has",
+        [this](const std::string& text) {
+          request_.command = parse_choice("--plan", text, planned_commands);
+          planned_ = text;
+        });
+    add("--axis", "K|NAME,...", "With --plan reduce or scan; as theirs",
+        [this](const std::string& text) { request_.axes = parse_axes("--axis", text); });
   }
 
   void check_axes() const {

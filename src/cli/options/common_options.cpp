@@ -41,48 +41,46 @@ void add_report_options(CLI::App& command, CommonOptions& options) {
   command.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
   command.add_flag("--timings", options.timings, "Show each stage's time and rate")
       ->group("Reporting");
-  add_text_option(command, "--progress", "auto|always|never",
-                  "A progress bar on standard error, with the stages' rates; auto: on a terminal, "
-                  "after two seconds",
-                  [&options](const std::string& text) {
-                    options.progress = parse_choice("--progress", text, progress_choices);
-                  })
+  add_choice_option(command, "--progress", progress_choices,
+                    "A progress bar on standard error; with the stages' rates. auto is on a "
+                    "terminal, after two seconds",
+                    options.progress)
       ->group("Reporting");
 }
 
 }  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& run) {
-  const auto add = [&](const char* name, const char* type, const char* help, auto&& take) {
-    add_text_option(command, name, type, help, take)->group("Running");
-  };
-  add("--backend", "auto|cuda|cpu", "Where to compute; auto takes the GPU where there is one",
-      [&run](const std::string& text) { run.backend = parse_choice("--backend", text, backends); });
-  add("--threads", "N",
-      "Threads a rank, to read, decompress and compute on the CPU; chosen from its share of the "
+  const auto grouped = [](CLI::Option* option) { option->group("Running"); };
+  grouped(add_choice_option(
+      command, "--backend", backends,
+      "Where to compute; auto takes the GPU where there is one and it is quicker", run.backend));
+  grouped(add_text_option(
+      command, "--threads", "N",
+      "Threads a rank; to read, decompress and compute on the CPU, chosen from its share of the "
       "cores if not given",
       [&run](const std::string& text) {
         run.threads = static_cast<int>(parse_integer("--threads", text, 1, max_threads));
-      });
-  add("--slab", "SIZE", "Bytes that a thread reads at a time, 4K to 1G; chosen if not given",
-      [&run](const std::string& text) { run.slab_bytes = parse_size("--slab", text); });
-  add("--read-path", "auto|direct|chunk|library",
-      "Byte ranges of the file, its chunks, or the HDF5 library; auto takes the quickest that the "
-      "dataset allows",
-      [&run](const std::string& text) {
-        run.read_path = parse_choice("--read-path", text, read_paths);
-      });
-  add("--file-cache", "auto|through|past",
-      "Read through the system's file cache or past it; auto goes past it where that is quicker",
-      [&run](const std::string& text) {
-        run.file_cache = parse_choice("--file-cache", text, file_caches);
-      });
-  add("--device-memory", "SIZE", "The most GPU memory to use a rank",
-      [&run](const std::string& text) {
-        run.device_memory_bytes = parse_size("--device-memory", text);
-      });
-  command.add_flag("--share-gpu", run.share_gpu, "Allow several ranks on one GPU")
-      ->group("Running");
+      }));
+  grouped(add_text_option(
+      command, "--slab", "SIZE",
+      "Bytes that a thread reads at a time; 4K to 1G, chosen if not given",
+      [&run](const std::string& text) { run.slab_bytes = parse_size("--slab", text); }));
+  grouped(add_choice_option(
+      command, "--read-path", read_paths,
+      "How the bytes are fetched; as ranges of the file, as its chunks, or by the HDF5 library. "
+      "auto takes the quickest that the dataset allows",
+      run.read_path));
+  grouped(add_choice_option(command, "--file-cache", file_caches,
+                            "Read through the system's cache or past it; auto goes past it where "
+                            "that is quicker",
+                            run.file_cache));
+  grouped(add_text_option(command, "--device-memory", "SIZE",
+                          "The most GPU memory that a rank uses; 80% of what is free if not given",
+                          [&run](const std::string& text) {
+                            run.device_memory_bytes = parse_size("--device-memory", text);
+                          }));
+  grouped(command.add_flag("--share-gpu", run.share_gpu, "Allow several ranks on one GPU"));
 }
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
@@ -93,7 +91,7 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 void add_data_options(CLI::App& command, CommonOptions& options) {
   add_common_options(command, options);
   add_target(command, "--metrics",
-             "Write a JSON line a second while it runs: how far, how fast, how long yet; - is "
+             "Write a JSON line a second while it runs; how far, how fast, how long yet. - is "
              "standard output",
              options.metrics);
 }

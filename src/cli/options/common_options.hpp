@@ -1,10 +1,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "cli/options/option_values.hpp"
 #include "warpfold/run_options.hpp"
 
 namespace warpfold::cli {
@@ -15,6 +17,17 @@ CLI::Option* add_text_option(CLI::App& command, const std::string& name, const s
                              const std::string& help, Take&& take) {
   return command.add_option_function<std::string>(name, std::forward<Take>(take), help)
       ->type_name(type);
+}
+
+/// Adds an option whose value is one of `choices`, which have to outlive the command.
+template <class Meaning, std::size_t Count>
+CLI::Option* add_choice_option(CLI::App& command, const std::string& name,
+                               const Choice<Meaning> (&choices)[Count], const std::string& help,
+                               Meaning& chosen) {
+  return add_text_option(command, name, words_of(choices), help,
+                         [name, &choices, &chosen](const std::string& text) {
+                           chosen = parse_choice(name, text, choices);
+                         });
 }
 
 /// A run shows its progress at these times; `automatic`: where standard error is a terminal.

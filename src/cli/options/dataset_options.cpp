@@ -29,18 +29,19 @@ void check(const DatasetArguments& arguments) {
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
   command.add_option("FILE", arguments.file, "An HDF5 file")->required()->type_name("");
   command
-      .add_option("DATASET", arguments.datasets.names,
-                  "Paths of datasets in it, or patterns of them, as 'run*/temp'")
-      ->type_name("...");
+      .add_option(
+          "DATASET", arguments.datasets.names,
+          "Paths of datasets in it, or patterns: 'run*/temp'; with --concat, files before them")
+      ->type_name("");
   command.add_flag("--all", arguments.datasets.all,
                    "All datasets of the file; those that can't be read are skipped");
-  add_text_option(command, "--concat", "K|NAME",
-                  "Take FILE... DATASET: a dataset of several files, or patterns of them, each "
-                  "file's part behind the one before it along this dimension",
-                  [&arguments](const std::string& text) {
-                    arguments.concat =
-                        parse_axis("--concat", text, "files go on along one dimension");
-                  });
+  add_text_option(
+      command, "--concat", "K|NAME",
+      "Join files along this dimension; FILE and all but the last DATASET are files, or "
+      "patterns of them, and each file's part of the last lies behind the one before it",
+      [&arguments](const std::string& text) {
+        arguments.concat = parse_axis("--concat", text, "files go on along one dimension");
+      });
 }
 
 void take_files(DatasetArguments& arguments, ViewOptions& view,
@@ -70,7 +71,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   };
   add_text_option(
       command, "--select", "SLICE,...",
-      "A part of the dataset in NumPy's notation, as '10:20, ::2, -1'; everything if not given",
+      "A part of the dataset: '10:20, ::2, -1'; in NumPy's notation, or by names as 'time=2:5, "
+      "lat=-30.:30.'. Everything if not given",
       [&options](const std::string& text) {
         if (text.empty()) throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
         options.select = text;
@@ -79,24 +81,23 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command
       .add_option(
           "--where", options.where,
-          "Leave out elements whose value does not meet a condition, as '>0', '!=nan' or 'finite'; "
-          "several conditions must all be met")
+          "Take only values that meet this: '>0'; others are '<=1e3', '==0', '!=nan', 'finite', "
+          "'inf' and 'nan'. Several conditions must all be met")
       ->type_name("CONDITION")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Elements");
   add_text("--fill-value", "auto|VALUE|none",
-           "Leave out elements stored as VALUE, or none, in place of those that the dataset's "
-           "_FillValue, missing_value and valid_* tell (auto)",
+           "Leave out elements stored as VALUE; or none, in place of those that the dataset's "
+           "_FillValue, missing_value and valid_* tell, which is auto",
            options.fill_value);
   command
-      .add_flag(
-          "--raw", options.raw,
-          "Take stored numbers as they are: apply none of these attributes, nor scale_factor, "
-          "add_offset and _Unsigned")
+      .add_flag("--raw", options.raw,
+                "Take stored numbers as they are; apply no attribute, such as _FillValue, "
+                "scale_factor, add_offset or _Unsigned")
       ->group("Elements");
   add_text_option(command, "--mask", "[FILE::]DATASET",
-                  "Leave out elements where this dataset is 0 or a fill value; its shape is that "
+                  "Leave out elements where this dataset is 0; or a fill value. Its shape is that "
                   "of the dataset, or of its last dimensions",
                   [&options](const std::string& text) {
                     if (text.empty()) throw usage_error("bad --mask ''", "", "Name a dataset.");
@@ -109,18 +110,19 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
                         const std::string& group) {
   CLI::Option* name =
       add_text_option(command, "-o,--output", "OUT[:DATASET]",
-                      "The file to make, and the dataset in it (the last colon, or ::, separates)" +
-                          more + "; the input's name if not given",
+                      "The file to make, and the dataset in it; the last colon, or ::, separates, "
+                      "and the dataset is called as the input if not given" +
+                          more,
                       [&output](const std::string& text) {
                         OutputName named = parse_output_name("-o", text);
                         output.path = std::move(named.file);
                         output.dataset = std::move(named.dataset);
                       });
-  CLI::Option* append = command.add_flag(
-      "--append", output.append, "Add to the output file what it doesn't have, if it exists");
+  CLI::Option* append =
+      command.add_flag("--append", output.append,
+                       "Add to an output file that exists; what it has already is an error");
   CLI::Option* force = command.add_flag(
-      "--force", output.force,
-      "Replace an existing output file, or with :DATASET or --append datasets in it");
+      "--force", output.force, "Replace an existing output file; with --append datasets in it");
   if (group.empty()) return;
   for (CLI::Option* option : {name, append, force}) option->group(group);
 }
@@ -132,8 +134,8 @@ void require_output(const OutputOptions& output, const std::string& why) {
 
 void add_storage_options(CLI::App& command, StorageOptions& storage) {
   add_text_option(command, "--chunks", "N,...|auto",
-                  "Chunk extents, or chunks of about 4 MiB; if not given, these with a filter, "
-                  "contiguous without",
+                  "Store in chunks of these extents; auto makes chunks of about 4 MiB. If not "
+                  "given, these with a filter, contiguous without",
                   [&storage](const std::string& text) {
                     storage.choose_chunk_shape = text == "auto";
                     storage.chunk_shape.clear();
@@ -141,7 +143,7 @@ void add_storage_options(CLI::App& command, StorageOptions& storage) {
                       storage.chunk_shape = parse_shape("--chunks", text);
                   });
   add_text_option(
-      command, "--deflate", "[LEVEL]", "Compress chunks as gzip does, 0 to 9; level 6 if not given",
+      command, "--deflate", "[LEVEL]", "Compress chunks as gzip does; 0 to 9, level 6 if not given",
       [&storage](const std::string& text) {
         const std::string level = text.empty() ? default_deflate_level : text;
         storage.deflate_level = static_cast<int>(parse_integer("--deflate", level, 0, 9));

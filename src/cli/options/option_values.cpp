@@ -186,16 +186,4 @@ OutputName parse_output_name(std::string_view option, std::string_view text) {
   return {std::string(file), std::string(dataset)};
 }
 
-OverflowPolicy parse_overflow(std::string_view text) {
-  constexpr Choice<OverflowPolicy> policies[] = {{"error", OverflowPolicy::error},
-                                                 {"wrap", OverflowPolicy::wrap}};
-  return parse_choice("--overflow", text, policies);
-}
-
-NanPolicy parse_nan_policy(std::string_view text) {
-  constexpr Choice<NanPolicy> choices[] = {{"propagate", NanPolicy::propagate},
-                                           {"skip", NanPolicy::skip}};
-  return parse_choice("--nan", text, choices);
-}
-
 }  // namespace warpfold::cli

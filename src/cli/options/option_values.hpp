@@ -56,12 +56,6 @@ struct OutputName {
 /// for an empty part.
 OutputName parse_output_name(std::string_view option, std::string_view text);
 
-/// Parses "error" or "wrap"; throws a usage Error.
-OverflowPolicy parse_overflow(std::string_view text);
-
-/// Parses "propagate" or "skip"; throws a usage Error.
-NanPolicy parse_nan_policy(std::string_view text);
-
 /// A choice is a word and what it stands for.
 template <class Meaning>
 using Choice = std::pair<std::string_view, Meaning>;
@@ -78,6 +72,30 @@ Meaning parse_choice(std::string_view option, std::string_view text,
   throw usage_error("bad " + std::string(option) + " '" + std::string(text) + "'", "",
                     "Choose from " + words + ".");
 }
+
+/// Writes the words of `choices` as a type has them: "auto|cuda|cpu".
+template <class Meaning, std::size_t Count>
+std::string words_of(const Choice<Meaning> (&choices)[Count]) {
+  std::string words;
+  for (const auto& [word, meaning] : choices)
+    words += (words.empty() ? "" : "|") + std::string(word);
+  return words;
+}
+
+/// Writes the names of `values` as a type has them: "sum|min|max".
+template <class Named, std::size_t Count>
+std::string names_of(const Named (&values)[Count]) {
+  std::string names;
+  for (const Named value : values)
+    names += (names.empty() ? "" : "|") + std::string(name_of(value));
+  return names;
+}
+
+inline constexpr Choice<OverflowPolicy> overflow_policies[] = {{"error", OverflowPolicy::error},
+                                                               {"wrap", OverflowPolicy::wrap}};
+
+inline constexpr Choice<NanPolicy> nan_policies[] = {{"propagate", NanPolicy::propagate},
+                                                     {"skip", NanPolicy::skip}};
 
 /// Returns the word of `meaning` among `choices`, which have it.
 template <class Meaning, std::size_t Count>

@@ -110,7 +110,8 @@ void describe_view(Json& document, const ViewOptions& options, const AppliedAttr
                    ElementType stored, ElementType values) {
   if (!options.files.empty()) {
     document["files"] = options.files;
-    std::visit([&](const auto& axis) { document["concat"] = axis; }, options.concat);
+    document["concat"] =
+        std::visit([](const auto& axis) { return fmt::format("{}", axis); }, options.concat);
   }
   if (!options.select.empty()) document["select"] = options.select;
   if (!options.where.empty()) document["where"] = options.where;

@@ -37,8 +37,8 @@ HistogramRequest::HistogramRequest(CLI::App& command) {
   add_dataset_arguments(command, arguments);
   add_text_option(
       command, "--bins", "N|EDGE,...",
-      "The number of bins of equal width, or the edges of bins: two or more rising numbers; 10 "
-      "if not given",
+      "How many bins of equal width, or the bins' edges; two or more rising numbers. 10 bins if "
+      "not given",
       [this](const std::string& text) { take_bins(text); });
   add_text_option(
       command, "--range", "FROM,TO",

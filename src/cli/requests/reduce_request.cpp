@@ -28,6 +28,12 @@ const std::string& named(const char* option, const std::string& text) {
   return text;
 }
 
+/// Writes what --ops may name, but for quantiles by their numbers.
+std::string operation_words() {
+  return "all|" + names_of(all_statistics) + "|" + std::string(name_of(Statistic::sum_of_weights)) +
+         "|median,...";
+}
+
 }  // namespace
 
 ReduceRequest::ReduceRequest(CLI::App& command) : command_(command) {
@@ -94,44 +100,41 @@ void ReduceRequest::check_output_options() const {
 
 void ReduceRequest::add_statistics_options() {
   add_text_option(
-      command_, "--ops", "NAME,...",
-      "count, sum, mean, var, std, min, max, argmin, argmax, l1, l2, linf, nan_count, inf_count, "
-      "or all; median, and quantiles in percent (q05) or as fractions (q0.999); "
-      "count,sum,min,max,mean,std if not given",
-      [this](const std::string& text) { take_operations(text); });
-  add_text_option(
-      command_, "--quantile-method", "METHOD",
-      "Quantiles between two elements, as NumPy's method: linear, lower, higher, midpoint or "
-      "nearest; linear if not given",
-      [this](const std::string& text) {
-        options.quantile_method = parse_choice("--quantile-method", text, quantile_methods);
-      });
+      command_, "--ops", operation_words(),
+      "What to compute: mean,std,median,q05,all; one pass for all statistics, and passes for "
+      "quantiles, which are named in percent (q05) or as fractions (q0.999). If not given, "
+      "count,sum,min,max,mean,std",
+      [this](const std::string& text) { take_operations(text); })
+      ->option_text("NAME,...");
+  add_choice_option(command_, "--quantile-method", quantile_methods,
+                    "Quantiles between two elements; as NumPy's method, linear if not given",
+                    options.quantile_method)
+      ->option_text("METHOD");
   add_text_option(
       command_, "--quantile-memory", "SIZE",
-      "The most bytes that a rank keeps elements in for quantiles along axes; 1G if not given",
+      "A rank's memory for quantiles along axes; the most bytes that it keeps elements in, 1G if "
+      "not given",
       [this](const std::string& text) {
         options.quantile_memory_bytes = parse_size("--quantile-memory", text);
       });
   add_text_option(
-      command_, "--by", "[FILE::]DATASET|PART",
-      "Reduce the elements of each label apart: this dataset has integers or texts, and the "
-      "shape "
-      "of the dataset, or of its last dimensions; with -o into datasets of OUT, otherwise to "
-      "numbers. "
-      "With --axis: the indices along the first of these that have one label, or whose times "
-      "have the same year, season, month, day, dayofyear or hour",
+      command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour",
+      "Reduce elements of each label apart; this dataset has the labels, integers or texts, and "
+      "the shape of the dataset, or of its last dimensions. With -o into datasets of OUT, "
+      "otherwise to numbers. With --axis the indices along the first of these that have one "
+      "label, or whose times have the same PART, such as season",
       [this](const std::string& text) {
         if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
         options.by = text;
-      });
-  add_text_option(
-      command_, "--nan", "propagate|skip", "What NaN elements do; propagate if not given",
-      [this](const std::string& text) { options.summary.nan = parse_nan_policy(text); });
-  add_text_option(
-      command_, "--overflow", "error|wrap",
-      "Sums of integers: exact (error), or modulo 2^width of their type (with --axis, of the "
-      "output's); error if not given",
-      [this](const std::string& text) { options.summary.overflow = parse_overflow(text); });
+      })
+      ->option_text("[FILE::]DATASET|PART");
+  add_choice_option(command_, "--nan", nan_policies, "What NaN elements do; propagate if not given",
+                    options.summary.nan);
+  add_choice_option(
+      command_, "--overflow", overflow_policies,
+      "What sums of integers do that don't fit; error if not given. wrap gives them modulo "
+      "2^width of their type, with --axis of the output's",
+      options.summary.overflow);
   add_text_option(command_, "--ddof", "N", "var and std divide by count - N; 0 if not given",
                   [this](const std::string& text) {
                     constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
@@ -142,14 +145,14 @@ void ReduceRequest::add_statistics_options() {
 void ReduceRequest::add_factor_options() {
   add_text_option(
       command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
-      "Weigh elements by this dataset, of the dataset's shape, of that of its last dimensions or "
-      "of one dimension, or by the cosine of a coordinate in degrees; --ops is "
-      "count,sum_of_weights,sum,mean if not given (with --axis mean)",
+      "Weigh elements by this dataset, or a cosine; of the dataset's shape, of that of its last "
+      "dimensions or of one dimension, or by the cosine of a coordinate in degrees. --ops is "
+      "count,sum_of_weights,sum,mean if not given, with --axis mean",
       [this](const std::string& text) { options.weights = named("--weights", text); });
   add_text_option(
       command_, "--times", "[FILE::]DATASET",
-      "Multiply elements by those of this dataset; --ops is count,sum,mean if not given (with "
-      "--axis sum)",
+      "Multiply elements by those of this dataset; --ops is count,sum,mean if not given, with "
+      "--axis sum",
       [this](const std::string& text) { options.times = named("--times", text); });
 }
 
@@ -163,14 +166,15 @@ void ReduceRequest::take_operations(const std::string& text) {
 void ReduceRequest::add_axes_options() {
   add_text_option(
       command_, "--axis", "K|NAME,...",
-      "Reduce along these dimensions alone, as NumPy's axis, into a dataset of OUT; negative "
-      "ones count from the last; --ops is sum if not given",
+      "Reduce along these dimensions alone; as NumPy's axis, into a dataset of OUT. Negative "
+      "ones "
+      "count from the last. --ops is sum if not given",
       [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
       ->group(axes_group);
   add_text_option(
       command_, "--every", "N",
-      "Reduce N indices along the first of these dimensions at a time, as the hours of each day; "
-      "the last time what is left",
+      "Reduce N indices along the first at a time; as the hours of each day, the last time what "
+      "is left",
       [this](const std::string& text) {
         constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
         options.every = parse_integer("--every", text, 1, maximum);
@@ -178,23 +182,24 @@ void ReduceRequest::add_axes_options() {
       ->group(axes_group);
   command_
       .add_flag("--keepdims", options.keep_dimensions,
-                "Leave these dimensions in the output, with extent 1, as NumPy's keepdims")
+                "Leave these dimensions, with extent 1; as NumPy's keepdims")
       ->group(axes_group);
   add_output_options(command_, options.output,
-                     ", or for several --ops what their names begin with (DATASET_mean, ...)",
+                     ". For several --ops it is what their names begin with: DATASET_mean",
                      axes_group);
   add_text_option(
       command_, "--empty", "auto|VALUE",
-      "What extrema are where all elements are left out; the dataset's _FillValue if not given, "
-      "or NaN, or netCDF's default of integers",
+      "What extrema of no elements are; the dataset's _FillValue if not given, or NaN, or "
+      "netCDF's default of integers",
       [this](const std::string& text) { options.empty = text; })
       ->group(axes_group);
   add_text_option(
-      command_, "--output-type", "TYPE",
-      "Of sums, means and the like; if not given, floats keep their type, sums of integers get "
-      "64 bits and everything else of them f64",
+      command_, "--output-type", names_of(all_element_types),
+      "The type of sums, means and the like; if not given, floats keep their type, sums of "
+      "integers get 64 bits and everything else of them f64",
       [this](const std::string& text) { options.output_type = parse_element_type(text); })
-      ->group(axes_group);
+      ->group(axes_group)
+      ->option_text("TYPE");
 }
 
 std::string_view name_of(QuantileMethod method) { return word_of(method, quantile_methods); }

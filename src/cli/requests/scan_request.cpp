@@ -22,26 +22,28 @@ void ScanRequest::complete(const mpi::Communicator& communicator,
 void ScanRequest::add_scan_options(CLI::App& command) {
   add_output_options(command, options.output);
   add_text_option(
-      command, "--op", "sum|min|max", "What to scan with; sum if not given",
+      command, "--op", names_of(all_scan_operations), "What to scan with; sum if not given",
       [this](const std::string& text) { options.operation = parse_scan_operation(text); });
   add_text_option(
       command, "--axis", "K|NAME",
-      "Scan along this dimension alone, as NumPy's cumsum; a negative one counts from the last",
+      "Scan along this dimension alone; as NumPy's cumsum, a negative one counts from the last",
       [this](const std::string& text) {
         options.axis = parse_axis("--axis", text, "a scan goes along one axis");
       });
   add_text_option(
-      command, "--output-type", "TYPE",
-      "i8 to i64, u8 to u64, f16, bf16, f32 or f64; if not given, sums of integers get 64 bits "
-      "and everything else keeps its type",
-      [this](const std::string& text) { options.output_type = parse_element_type(text); });
-  add_text_option(command, "--overflow", "error|wrap",
-                  "Integers that the output's type can't hold: refuse, or wrap; error if not given",
-                  [this](const std::string& text) { options.overflow = parse_overflow(text); });
+      command, "--output-type", names_of(all_element_types),
+      "The output's type; if not given, sums of integers get 64 bits and everything else keeps "
+      "its type",
+      [this](const std::string& text) { options.output_type = parse_element_type(text); })
+      ->option_text("TYPE");
+  add_choice_option(command, "--overflow", overflow_policies,
+                    "What integers beyond the output's type do; error if not given",
+                    options.overflow);
   command.add_flag("--exclusive", options.exclusive, "Leave out each place's own element");
-  command.add_flag("--offsets", options.offsets,
-                   "Sums of N elements as N + 1 offsets, in one dimension: 0, the sum of the "
-                   "first element, of the first two, ..., of all");
+  command.add_flag(
+      "--offsets", options.offsets,
+      "Sums of N elements as N + 1 offsets; in one dimension: 0, the sum of the first element, "
+      "of the first two, up to that of all");
   add_storage_options(command, options.storage);
 }
 

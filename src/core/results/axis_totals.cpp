@@ -1,6 +1,7 @@
 #include "core/results/axis_totals.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace warpfold {
 namespace {
@@ -37,7 +38,11 @@ void merge_sums(std::vector<Expansion>& into, const std::vector<Expansion>& from
                 AxisTerm term, AxisSpills& spills) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     const std::uint64_t output = to(i);
-    add(into[output], from[i], [&](double rest) { spills.add({output, rest, term}); });
+    for (const double part : from[i].part) {
+      if (part == 0.0) continue;
+      const double rest = add(into[output], part);
+      if (rest != 0.0) spills.add({output, rest, term});
+    }
   }
 }
 
@@ -55,6 +60,11 @@ void add_parts(Sum& sum, const std::vector<Expansion>& parts, std::uint64_t outp
 
 AxisTotals::AxisTotals(ElementType values, ReduceNeeds needs, std::uint64_t outputs)
     : values_(values), needs_(needs), parts_(needs, outputs) {}
+
+AxisTotals::AxisTotals(ElementType values, ReduceNeeds needs, AxisParts parts)
+    : values_(values), needs_(needs), parts_(std::move(parts)) {
+  grow(parts_.counts.size());
+}
 
 void AxisTotals::grow(std::uint64_t outputs) { parts_.grow(needs_, outputs); }
 

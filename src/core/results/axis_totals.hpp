@@ -28,6 +28,9 @@ class AxisTotals {
   /// Makes totals of no elements yet; `values` is the type of the elements once decoded.
   AxisTotals(ElementType values, ReduceNeeds needs, std::uint64_t outputs);
 
+  /// Makes those of what one worker has reduced.
+  AxisTotals(ElementType values, ReduceNeeds needs, AxisParts parts);
+
   std::uint64_t outputs() const { return parts_.counts.size(); }
 
   /// Adds outputs of no elements until there are so many.

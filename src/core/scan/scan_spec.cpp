@@ -7,13 +7,6 @@
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
-namespace {
-
-constexpr ScanOperation all_scan_operations[] = {ScanOperation::sum, ScanOperation::min,
-                                                 ScanOperation::max};
-
-}  // namespace
-
 std::string_view name_of(ScanOperation operation) {
   constexpr std::string_view names[] = {"sum", "min", "max"};
   return names[static_cast<std::size_t>(operation)];

@@ -99,11 +99,9 @@ class WeightedReducer final : public AxisReducer {
                     const ChunkAxes& axes) {
     tiles_.for_each_tile(axes, [&](const ChunkAxes& matrix) {
       if (reduce_usual(elements, slab.indices, matrix)) return;
-      matrix.for_each_tile(high_.fold.tile_counts(matrix, tile_elements),
-                           [&](const ChunkAxes& tile) {
-                             if (!reduce_tile(elements, slab.indices, tile))
-                               reduce_lines(elements, slab, tile);
-                           });
+      high_.fold.for_each_tile(matrix, tile_elements, [&](const ChunkAxes& tile) {
+        if (!reduce_tile(elements, slab.indices, tile)) reduce_lines(elements, slab, tile);
+      });
     });
   }
 
@@ -112,7 +110,7 @@ class WeightedReducer final : public AxisReducer {
   bool reduce_usual(const ChunkElements& elements, const BoxIndices& indices,
                     const ChunkAxes& matrix) {
     if constexpr (std::is_floating_point_v<Value>) {
-      if (outputs_.needs.squares) return false;
+      if (!outputs_.needs.sum || outputs_.needs.squares) return false;
       if (const Value* const x = values_.in_place(elements))
         return tiles_.reduce(x, matrix, indices);
       return tiles_.reduce(values_.packed(elements, matrix, indices), matrix.packed(), indices);

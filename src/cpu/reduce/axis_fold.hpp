@@ -50,8 +50,16 @@ class AxisFold {
     reduce_one_by_one(x, axes);
   }
 
-  /// Returns how many indices of each axis a tile of about so many elements has, for which one call
-  /// does well: many rows of some columns, or lines.
+  /// Calls body(tile) for tiles of about so many elements that one call does well: many rows of
+  /// some columns, or lines.
+  template <class Body>
+  void for_each_tile(const ChunkAxes& axes, std::uint64_t elements, Body&& body) const {
+    const ChunkAxes rows = axes.in_rows(outputs_.outputs());
+    rows.for_each_tile(tile_counts(rows, elements), body);
+  }
+
+ private:
+  /// Returns how many indices of each axis a tile has.
   std::array<std::uint64_t, max_dimensions> tile_counts(const ChunkAxes& axes,
                                                         std::uint64_t elements) const {
     std::array<std::uint64_t, max_dimensions> counts;
@@ -70,7 +78,6 @@ class AxisFold {
     return counts;
   }
 
- private:
   bool is_reduced(const ChunkAxis& axis) const { return axis.target % outputs_.outputs() == 0; }
 
   void reduce_one_by_one(const Value* x, const ChunkAxes& axes) {

@@ -45,7 +45,7 @@ class ChunkedAxisReducer final : public AxisReducer {
         fold_.reduce(values_.values(elements, 0, slab.grid.chunk_elements(), {slab.indices, 0}),
                      axes);
       else if (within)
-        axes.for_each_tile(fold_.tile_counts(axes, masked_elements), [&](const ChunkAxes& tile) {
+        fold_.for_each_tile(axes, masked_elements, [&](const ChunkAxes& tile) {
           fold_.reduce(values_.packed(elements, tile, slab.indices), tile.packed());
         });
       else

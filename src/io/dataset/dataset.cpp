@@ -118,6 +118,8 @@ class Dataset::Implementation {
     return buffer.first(bytes);
   }
 
+  const FileVersions& file_versions() const { return versions_; }
+
   std::function<void()> make_require_unchanged() const {
     return io::make_require_unchanged(problem_, info_.stored_file, versions_);
   }
@@ -361,6 +363,8 @@ std::span<std::byte> Dataset::fetch(ElementRange range, std::span<std::byte> buf
 std::span<std::byte> Dataset::fetch(const Hyperslab& box, std::span<std::byte> buffer) {
   return implementation_->fetch(box, buffer);
 }
+
+const FileVersions& Dataset::file_versions() const { return implementation_->file_versions(); }
 
 std::function<void()> Dataset::make_require_unchanged() const {
   return implementation_->make_require_unchanged();

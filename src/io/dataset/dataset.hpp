@@ -15,6 +15,7 @@
 #include "core/layout/hyperslab.hpp"
 #include "core/layout/selection.hpp"
 #include "io/files/byte_reader.hpp"
+#include "io/files/file_versions.hpp"
 #include "io/filters/filter.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -155,6 +156,9 @@ class Dataset {
   /// buffer may be overwritten.
   std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer);
   std::span<std::byte> fetch(const Hyperslab& box, std::span<std::byte> buffer);
+
+  /// Returns what its files were when it was opened.
+  const FileVersions& file_versions() const;
 
   /// Throws an Error if the file was written to or replaced since it was opened.
   void require_unchanged() const { make_require_unchanged()(); }

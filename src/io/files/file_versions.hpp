@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -15,5 +16,9 @@ using FileVersions = std::map<std::string, FileVersion>;
 /// them, which the problem names, is called "the file".
 std::function<void()> make_require_unchanged(const std::string& problem, const std::string& file,
                                              const FileVersions& versions);
+
+/// Returns a checksum of bytes spread over all of a file, of a small one of all bytes; throws Error
+/// where it can't be read.
+std::uint32_t checksum_of_samples(const std::string& path);
 
 }  // namespace warpfold::io

@@ -121,13 +121,15 @@ Summary reduce_array(const Array& array, const ArrayReduceOptions& options, Stre
   // else meet them; a reduction that was started is waited for in any case.
   const std::exception_ptr disagreement =
       capture_exception([&] { agree(failure, form_of(array.type, needs), communicator); });
-  std::optional<Accumulator> mine;
-  failure =
-      capture_exception([&] { mine = started ? engine.reduce_result() : Accumulator::empty(); });
-  if (disagreement) std::rethrow_exception(disagreement);
+  const bool counts_indices = needs.extrema && !disagreement;
   const std::uint64_t first_index =
-      needs.extrema ? mpi::exclusive_sum(array.count, communicator) : 0;
-  if (mine) mine->shift_indices(first_index);
+      counts_indices ? mpi::exclusive_sum(array.count, communicator) : 0;
+  std::optional<Accumulator> mine;
+  failure = capture_exception([&] {
+    mine = started ? engine.reduce_result() : Accumulator::empty();
+    mine->shift_indices(first_index);
+  });
+  if (disagreement) std::rethrow_exception(disagreement);
 
   const std::optional<Accumulator> whole = mpi::reduce_everywhere(mine, communicator);
   if (!whole) mpi::throw_on_all_ranks(failure, communicator);

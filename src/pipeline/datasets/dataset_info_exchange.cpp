@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/same_files.hpp"
 
 namespace warpfold {
 
@@ -80,6 +81,7 @@ io::Dataset open_everywhere(const std::function<io::Dataset()>& open,
   run_on_all(communicator, [&] {
     if (!dataset) dataset.emplace(info);
   });
+  require_same_files(info.problem, dataset->file_versions(), communicator);
   return *std::move(dataset);
 }
 

@@ -12,7 +12,8 @@ namespace warpfold::pipeline {
 io::DatasetInfo share_from_root(const io::DatasetInfo& info, const mpi::Communicator& communicator);
 
 /// Opens on every rank the dataset that open() gives the root, as it is described there: an error
-/// in the file is met once. Collective; throws the same Error on every rank.
+/// in the file is met once, and all have to see the same files. Collective; throws the same Error
+/// on every rank.
 io::Dataset open_everywhere(const std::function<io::Dataset()>& open,
                             const mpi::Communicator& communicator);
 

@@ -1,9 +1,13 @@
 #include "pipeline/output/chunk_packer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "core/layout/partition.hpp"
 #include "io/output/output.hpp"
@@ -29,7 +33,12 @@ constexpr std::size_t slots_per_thread = 2;
 constexpr std::chrono::milliseconds patience{5};
 constexpr std::uint64_t rounds_between_agreements = 8;
 
-/// This label stands in place of the skipped filters where the sender has failed.
+/// Small chunks travel several at a time, in messages of about this size, but so that every rank
+/// sends some.
+constexpr std::uint64_t message_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_messages = 8;
+
+/// This label stands in place of the number of chunks where the sender has failed.
 constexpr std::uint64_t failed_label = std::numeric_limits<std::uint64_t>::max();
 
 ChunkGrid grid_of(const PackJob& job) {
@@ -46,14 +55,91 @@ int threads_within_memory(const PackJob& job, const ChunkGrid& grid) {
   return static_cast<int>(std::min(maximum, static_cast<std::uint64_t>(job.threads)));
 }
 
-/// A chunk share is one rank's chunks: rank, rank + ranks, rank + 2 * ranks, ...
+/// A chunk share is one rank's chunks: batches number rank, rank + ranks, rank + 2 * ranks, ... of
+/// chunks that follow each other.
 struct ChunkShare {
   std::uint64_t chunks = 0;  ///< of all ranks
   std::uint64_t ranks = 1;
   std::uint64_t rank = 0;
+  std::uint64_t batch = 1;  ///< chunks, but for the last one
 
-  std::uint64_t count() const { return rank < chunks ? ceil_div(chunks - rank, ranks) : 0; }
-  std::uint64_t number(std::uint64_t place) const { return rank + place * ranks; }
+  std::uint64_t rounds() const { return ceil_div(ceil_div(chunks, batch), ranks); }
+
+  std::uint64_t count() const {
+    std::uint64_t count = 0;
+    if (const std::uint64_t whole = rounds(); whole > 0)
+      count = (whole - 1) * batch + batch_size(whole - 1, rank);
+    return count;
+  }
+
+  /// Returns the number of a rank's first chunk of a round.
+  std::uint64_t first(std::uint64_t round, std::uint64_t of_rank) const {
+    return (round * ranks + of_rank) * batch;
+  }
+
+  /// Returns how many chunks a rank has in a round.
+  std::uint64_t batch_size(std::uint64_t round, std::uint64_t of_rank) const {
+    const std::uint64_t begin = std::min(first(round, of_rank), chunks);
+    return std::min(batch, chunks - begin);
+  }
+
+  std::uint64_t number(std::uint64_t place) const {
+    return first(place / batch, rank) + place % batch;
+  }
+};
+
+ChunkShare share_of(std::uint64_t chunks, std::uint64_t chunk_bytes,
+                    const mpi::Communicator& communicator) {
+  const auto ranks = static_cast<std::uint64_t>(communicator.size());
+  const std::uint64_t for_all = chunks / (ranks * least_messages);
+  return {chunks, ranks, static_cast<std::uint64_t>(communicator.rank()),
+          std::max<std::uint64_t>(1, std::min(message_bytes / chunk_bytes, for_all))};
+}
+
+/// A batch holds encoded chunks as they travel: each behind what is told of it.
+class ChunkBatch {
+ public:
+  void clear() {
+    bytes_.clear();
+    chunks_ = 0;
+  }
+
+  void add(const io::EncodedChunk& chunk) {
+    const Head head{chunk.skipped_filters, chunk.bytes.size()};
+    const auto told = std::as_bytes(std::span(head));
+    bytes_.insert(bytes_.end(), told.begin(), told.end());
+    bytes_.insert(bytes_.end(), chunk.bytes.begin(), chunk.bytes.end());
+    ++chunks_;
+  }
+
+  void send(const mpi::Communicator& communicator) const {
+    mpi::send(chunks_, bytes_, communicator, 0);
+  }
+
+  /// Returns false where the sender has failed.
+  bool receive(const mpi::Communicator& communicator, int from) {
+    chunks_ = mpi::receive(bytes_, communicator, from);
+    return chunks_ != failed_label;
+  }
+
+  /// Calls body(i, chunk) for each.
+  template <class Body>
+  void for_each(Body&& body) const {
+    std::span<const std::byte> rest = bytes_;
+    for (std::uint64_t i = 0; i < chunks_; ++i) {
+      Head head{};
+      std::memcpy(head.data(), rest.data(), sizeof head);
+      body(i, io::EncodedChunk{rest.subspan(sizeof head, head[1]),
+                               static_cast<std::uint32_t>(head[0])});
+      rest = rest.subspan(sizeof head + head[1]);
+    }
+  }
+
+ private:
+  using Head = std::array<std::uint64_t, 2>;  ///< skipped filters, bytes
+
+  std::vector<std::byte> bytes_;
+  std::uint64_t chunks_ = 0;
 };
 
 /// Chunk makers are the threads that make this rank's chunks.
@@ -114,7 +200,7 @@ class ChunkMakers {
   WorkerThreads workers_;
 };
 
-/// Brings chunks from all ranks to the root, a round of one chunk a rank after the other. Every
+/// Brings chunks from all ranks to the root, a round of one batch a rank after the other. Every
 /// rank keeps to the rounds, also after a failure, until all know of it.
 class ChunkCollection {
  public:
@@ -124,9 +210,8 @@ class ChunkCollection {
         monitor_(monitor),
         communicator_(communicator),
         grid_(grid_of(job)),
-        share_{grid_.chunks(), static_cast<std::uint64_t>(communicator.size()),
-               static_cast<std::uint64_t>(communicator.rank())},
         chunk_bytes_(grid_.chunk_elements() * job.element_bytes),
+        share_(share_of(grid_.chunks(), chunk_bytes_, communicator)),
         writing_(monitor.stages(), stage::write) {
     run_on_all(communicator, [&] {
       makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_), monitor.stages());
@@ -138,8 +223,7 @@ class ChunkCollection {
     std::exception_ptr failure;
     {
       mpi::FailureWatch monitor(communicator_);
-      const std::uint64_t rounds = ceil_div(share_.chunks, share_.ranks);
-      for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (std::uint64_t round = 0; round < share_.rounds(); ++round) {
         pass_own(round, failure);
         if (communicator_.is_root()) receive_others(round, failure);
         if ((round + 1) % rounds_between_agreements == 0 && monitor.round(failure != nullptr))
@@ -157,34 +241,41 @@ class ChunkCollection {
   }
 
  private:
-  /// Writes this rank's chunk of the round, or sends it to the root.
+  /// Writes this rank's chunks of the round, or sends them to the root.
   void pass_own(std::uint64_t round, std::exception_ptr& failure) {
-    if (round >= share_.count()) return;
-    std::optional<io::EncodedChunk> chunk;
+    const std::uint64_t n = share_.batch_size(round, share_.rank);
+    const std::uint64_t first = share_.first(round, share_.rank);
+    batch_.clear();
     try {
-      if (!failure) chunk = makers_->take(monitor_);
-      if (chunk && communicator_.is_root()) write(share_.number(round), *chunk);
+      for (std::uint64_t i = 0; i < n && !failure; ++i) {
+        const io::EncodedChunk chunk = makers_->take(monitor_);
+        if (communicator_.is_root())
+          write(first + i, chunk);
+        else
+          batch_.add(chunk);
+        makers_->release();
+      }
     } catch (...) {
       failure = std::current_exception();
     }
-    if (!communicator_.is_root()) {
-      if (chunk)
-        mpi::send(chunk->skipped_filters, chunk->bytes, communicator_, 0);
-      else
+    if (!communicator_.is_root() && n > 0) {
+      if (failure)
         mpi::send(failed_label, {}, communicator_, 0);
+      else
+        batch_.send(communicator_);
     }
-    if (chunk) makers_->release();
-    monitor_.advance((round + 1) * share_.ranks * chunk_bytes_);
+    monitor_.advance((round + 1) * share_.ranks * share_.batch * chunk_bytes_);
   }
 
   void receive_others(std::uint64_t round, std::exception_ptr& failure) {
     for (int rank = 1; rank < communicator_.size(); ++rank) {
-      const std::uint64_t number = round * share_.ranks + static_cast<std::uint64_t>(rank);
-      if (number >= share_.chunks) return;
-      const std::uint64_t label = mpi::receive(received_, communicator_, rank);
-      if (failure || label == failed_label) continue;
+      const auto other = static_cast<std::uint64_t>(rank);
+      if (share_.batch_size(round, other) == 0) return;
+      if (!batch_.receive(communicator_, rank) || failure) continue;
       try {
-        write(number, {received_, static_cast<std::uint32_t>(label)});
+        batch_.for_each([&](std::uint64_t i, const io::EncodedChunk& chunk) {
+          write(share_.first(round, other) + i, chunk);
+        });
       } catch (...) {
         failure = std::current_exception();
       }
@@ -199,10 +290,10 @@ class ChunkCollection {
   ProgressMonitor& monitor_;
   const mpi::Communicator& communicator_;
   ChunkGrid grid_;
-  ChunkShare share_;
   std::uint64_t chunk_bytes_;
+  ChunkShare share_;
   std::optional<ChunkMakers> makers_;
-  std::vector<std::byte> received_;
+  ChunkBatch batch_;
   StageTimer writing_;
 };
 

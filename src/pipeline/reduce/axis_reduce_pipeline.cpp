@@ -83,10 +83,10 @@ class RowWork {
     if (!open_[turn]) return;
     const OpenTile open = *std::exchange(open_[turn], std::nullopt);
     const Hyperslab outputs = job_.tiling.outputs(open.tile);
-    const AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot(turn)); });
+    AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot(turn)); });
     const std::optional<AxisTotals> complete = combining_.time(
         parts.counts.size() * sizeof(AxisCounts),
-        [&] { return tiles_.add(open.tile, outputs.elements(), open.items, parts); });
+        [&] { return tiles_.add(open.tile, outputs.elements(), open.items, std::move(parts)); });
     if (complete) writing_.time(0, [&] { writer_.write(outputs, *complete); });
   }
 

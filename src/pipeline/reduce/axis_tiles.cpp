@@ -51,12 +51,8 @@ std::shared_ptr<AxisTiles::Partial> AxisTiles::take(std::uint64_t tile) {
 }
 
 std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t outputs,
-                                         std::uint64_t items, const AxisParts& parts) {
-  if (items == tiling_.items_of_tile()) {
-    AxisTotals totals = nothing(outputs);
-    totals.merge(parts);
-    return totals;
-  }
+                                         std::uint64_t items, AxisParts parts) {
+  if (items == tiling_.items_of_tile()) return AxisTotals(values_, needs_, std::move(parts));
   const std::shared_ptr<Partial> partial = find(tile, outputs);
   {
     const std::lock_guard lock(partial->mutex);

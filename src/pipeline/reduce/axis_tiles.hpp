@@ -26,7 +26,7 @@ class AxisTiles {
   /// Adds a reduction of `items` items of a tile of `outputs` outputs; returns the tile once all
   /// of its items are there. Threads may add at once.
   std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t outputs, std::uint64_t items,
-                                const AxisParts& parts);
+                                AxisParts parts);
 
   /// Combines what ranks have of the tiles they share, on the lowest of them; returns the tile that
   /// this rank has completed so, if any. Collective; throws the same Error on every rank.

@@ -53,9 +53,7 @@ def true_by_label(values, labels, kept=True, ddof=0):
 
 def by_label(outcome):
     return {
-        support.number(each["label"]): {
-            key: support.number(value) for key, value in each.items() if key != "label"
-        }
+        each["label"]: {key: value for key, value in each.items() if key != "label"}
         for each in outcome.report["results"]
     }
 

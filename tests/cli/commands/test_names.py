@@ -163,7 +163,7 @@ def test_info_tells_names_and_coordinates(folder):
     assert outcome.report["results"]["dimensions"] == [
         {"name": "time", "first": 100.0, "last": 441.0},
         {"name": "lat", "first": 90.0, "last": -90.0},
-        {"name": "level", "first": -5, "last": "9007199254740993"},
+        {"name": "level", "first": -5, "last": 9007199254740993},
     ]
     text = support.run("info", folder / "in.h5", "run/values").stdout
     assert "time 100 to 441, lat 90 to -90, level -5 to 9007199254740993" in text

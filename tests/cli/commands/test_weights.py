@@ -1,6 +1,5 @@
 """--weights and --times: exact sums of products, beside Python's fractions."""
 
-import json
 import math
 from fractions import Fraction
 
@@ -79,9 +78,7 @@ class Expected:
 
 
 def results(path, *words, **options):
-    outcome = support.run("reduce", path, "x", *words, "--json", "-", "--quiet", **options)
-    return {name: support.number(value) if name != "count" else value
-            for name, value in json.loads(outcome.stdout)["results"].items()}  # fmt: skip
+    return support.run("reduce", path, "x", *words, "--json", "-", "--quiet", **options).results
 
 
 @pytest.mark.parametrize("ranks", [None, 3])
@@ -94,6 +91,16 @@ def test_all_elements(path, dtype, ranks):
     found = results(path, "--weights", "area", ranks=ranks)
     expected = Expected(values.ravel(), weights.ravel()).results()
     assert found == {name: expected[name] for name in ("count", "sum_of_weights", "sum", "mean")}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_each_statistic_alone(path, dtype):
+    values = values_of(dtype, 1)
+    weights = np.random.default_rng(2).uniform(0, 1, SHAPE)
+    write(path, values.astype(dtype), area=weights)
+    expected = Expected(values.ravel(), weights.ravel()).results()
+    for name in ("count", "sum_of_weights", "sum", "mean"):
+        assert results(path, "--weights", "area", "--ops", name) == {name: expected[name]}
 
 
 def test_weights_that_a_gpu_has_no_room_for(path):

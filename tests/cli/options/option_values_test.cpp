@@ -135,9 +135,10 @@ TEST(ParseChoice, ListsTheChoices) {
 }
 
 TEST(ParseOverflow, IsErrorOrWrap) {
-  EXPECT_EQ(parse_overflow("error"), OverflowPolicy::error);
-  EXPECT_EQ(parse_overflow("wrap"), OverflowPolicy::wrap);
-  EXPECT_EQ(refusal([] { parse_overflow("x"); }), "bad --overflow 'x'. Choose from error, wrap.");
+  EXPECT_EQ(parse_choice("--overflow", "error", overflow_policies), OverflowPolicy::error);
+  EXPECT_EQ(parse_choice("--overflow", "wrap", overflow_policies), OverflowPolicy::wrap);
+  EXPECT_EQ(refusal([] { parse_choice("--overflow", "x", overflow_policies); }),
+            "bad --overflow 'x'. Choose from error, wrap.");
 }
 
 TEST(ParseSizes, TakesListsAndRanges) {

@@ -18,7 +18,7 @@ std::string text_of(const Json& value) {
 TEST(JsonWriter, DoublesAreTheShortestThatRoundTrip) {
   EXPECT_EQ(text_of(0.1), "0.1");
   EXPECT_EQ(text_of(6.5), "6.5");
-  EXPECT_EQ(text_of(-1.0), "-1");
+  EXPECT_EQ(text_of(-1.0), "-1.0");
   EXPECT_EQ(text_of(1.0 / 3.0), "0.3333333333333333");
   EXPECT_EQ(text_of(0.1 + 0.2), "0.30000000000000004");
   EXPECT_EQ(text_of(1e300), "1e+300");
@@ -28,31 +28,56 @@ TEST(JsonWriter, DoublesAreTheShortestThatRoundTrip) {
 }
 
 TEST(JsonWriter, ZerosKeepTheirSign) {
-  EXPECT_EQ(text_of(0.0), "0");
+  EXPECT_EQ(text_of(0.0), "0.0");
   EXPECT_EQ(text_of(-0.0), "-0.0");
 }
 
-TEST(JsonWriter, NonFiniteDoublesAreStrings) {
-  EXPECT_EQ(text_of(std::numeric_limits<double>::infinity()), "\"inf\"");
-  EXPECT_EQ(text_of(-std::numeric_limits<double>::infinity()), "\"-inf\"");
-  EXPECT_EQ(text_of(std::numeric_limits<double>::quiet_NaN()), "\"nan\"");
-  EXPECT_EQ(text_of(-std::numeric_limits<double>::quiet_NaN()), "\"nan\"");
+TEST(JsonWriter, DoublesHaveAPointOrAnExponent) {
+  EXPECT_EQ(text_of(7.0), "7.0");
+  EXPECT_EQ(text_of(1e16), "1e+16");
+  EXPECT_EQ(text_of(7), "7");
 }
 
-TEST(JsonWriter, IntegersPastDoublesAreStrings) {
+TEST(JsonWriter, NonFiniteDoublesAreNullAndNamedInTheEnd) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Json document;
+  document["sum"] = -infinity;
+  document["a/b~c"] = {{"edges", {1.5, infinity, -nan}}};
+  document["none"] = nullptr;
+  EXPECT_EQ(json_text(document),
+            "{\n"
+            "  \"sum\": null,\n"
+            "  \"a/b~c\": {\n"
+            "    \"edges\": [1.5, null, null]\n"
+            "  },\n"
+            "  \"none\": null,\n"
+            "  \"not_finite\": {\n"
+            "    \"/sum\": \"-inf\",\n"
+            "    \"/a~1b~0c/edges/1\": \"inf\",\n"
+            "    \"/a~1b~0c/edges/2\": \"nan\"\n"
+            "  }\n"
+            "}\n");
+  const Json written = Json::parse(json_text(document));
+  for (const auto& [pointer, what] : written["not_finite"].items())
+    EXPECT_TRUE(written[Json::json_pointer(pointer)].is_null()) << what;
+}
+
+TEST(JsonWriter, IntegersHaveAllTheirDigits) {
   const int128 limit = int128{1} << 53;
   EXPECT_EQ(text_of(json_integer(0)), "0");
   EXPECT_EQ(text_of(json_integer(limit)), "9007199254740992");
   EXPECT_EQ(text_of(json_integer(-limit)), "-9007199254740992");
-  EXPECT_EQ(text_of(json_integer(limit + 1)), "\"9007199254740993\"");
-  EXPECT_EQ(text_of(json_integer(-limit - 1)), "\"-9007199254740993\"");
-  EXPECT_EQ(text_of(json_integer(int128{1} << 100)), "\"1267650600228229401496703205376\"");
+  EXPECT_EQ(text_of(json_integer(limit + 1)), "9007199254740993");
+  EXPECT_EQ(text_of(json_integer(-limit - 1)), "-9007199254740993");
+  EXPECT_EQ(text_of(json_integer(int128{1} << 100)), "1267650600228229401496703205376");
 }
 
 TEST(JsonWriter, ValuesAreNullDoublesOrIntegers) {
   EXPECT_EQ(text_of(json_value({})), "null");
   EXPECT_EQ(text_of(json_value(2.5)), "2.5");
   EXPECT_EQ(text_of(json_value(int128{-7})), "-7");
+  EXPECT_EQ(text_of(json_value(int128{1} << 63)), "9223372036854775808");
 }
 
 TEST(JsonWriter, ObjectsTakeLinesAndKeepTheirOrder) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -88,6 +90,40 @@ TEST(ExactRounding, AroundTheEndsOfTheRange) {
   EXPECT_EQ(rounded_sqrt_quotient(BigNatural(1), 1, -2149), 0x1p-1074);
   EXPECT_EQ(rounded_sqrt_quotient(BigNatural(1), 1, 2048), infinity);
   EXPECT_EQ(rounded_sqrt_quotient(BigNatural(1), 1, 2046), 0x1p1023);
+}
+
+/// Returns the integer's quotient by the divisor in 128 bits: its double towards 0, or to an odd
+/// one.
+double truncated_or_odd(std::uint64_t dividend, std::uint64_t divisor) {
+  const int bits = 64 - std::countl_zero(dividend / divisor | 1);
+  const int shift = 53 - bits;
+  const uint128 scaled = uint128{dividend} << 64;
+  uint128 quotient = scaled / divisor;
+  bool rest = scaled % divisor != 0;
+  const int drop = 64 - shift;
+  rest = rest || (quotient & ((uint128{1} << drop) - 1)) != 0;
+  quotient >>= drop;
+  return std::ldexp(static_cast<double>(static_cast<std::uint64_t>(quotient) | (rest ? 1u : 0u)),
+                    -shift);
+}
+
+TEST(RoundedQuotient, OfDoublesIsRoundedOnce) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 100000; ++i) {
+    const std::uint64_t divisor = random() % (std::uint64_t{1} << (1 + random() % 40)) + 1;
+    const std::uint64_t dividend =
+        std::min(divisor + (random() >> (11 + random() % 20)), std::uint64_t{1} << 53);
+    if (dividend < divisor) continue;
+    const double sign = i % 2 == 0 ? 1.0 : -1.0;
+    const Expansion sum{{sign * static_cast<double>(dividend)}};
+    ASSERT_EQ(rounded_quotient(sum, divisor, Rounding::odd),
+              sign * truncated_or_odd(dividend, divisor))
+        << dividend << " / " << divisor;
+    ASSERT_EQ(rounded_quotient(sum, divisor, Rounding::nearest),
+              static_cast<double>(dividend) / static_cast<double>(divisor) * sign);
+  }
+  EXPECT_EQ(rounded_quotient(Expansion{}, 3, Rounding::odd), 0.0);
+  EXPECT_EQ(rounded_quotient(Expansion{{0x1p-1000}}, 3, Rounding::odd), std::nullopt);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ void try_fill_value(std::string_view text) {
 
 void try_words(std::string_view text) {
   static_cast<void>(cli::parse_real("--value", text));
-  static_cast<void>(cli::parse_overflow(text));
+  static_cast<void>(cli::parse_choice("--overflow", text, cli::overflow_policies));
   static_cast<void>(parse_scan_operation(text));
   static_cast<void>(parse_element_type(text));
 }

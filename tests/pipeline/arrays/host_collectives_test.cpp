@@ -149,7 +149,7 @@ TEST_F(HostCollectivesOfRanks, ProductsOfManyNumbersAreThoseOfIntegersRoundedOnc
   int128 exact32 = 0;
   for (const std::int64_t number : numbers) {
     const std::int64_t a = number >> 11;
-    const std::int64_t b = (number * 3) >> 11;
+    const std::int64_t b = (number >> 13) * 3;
     x.push_back(std::ldexp(static_cast<double>(a), 20));
     y.push_back(std::ldexp(static_cast<double>(b), -70));
     exact += int128{a} * b;
@@ -264,7 +264,7 @@ TEST_F(HostCollectivesOfRanks, RanksThatDifferInFieldsAreRefusedTogether) {
   EXPECT_EQ(error_of(other_function), expected);
   const auto scan_and_sums = [&] {
     std::vector<double> prefixes(x.size());
-    if (rank() == 0) {
+    if (communicator_.is_last()) {
       host().scan(field.elements, prefixes.data());
     } else {
       host().sums({field});

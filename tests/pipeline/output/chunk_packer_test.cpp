@@ -64,6 +64,25 @@ TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
   for (std::uint32_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i);
 }
 
+TEST_F(ChunkPackerTest, SoAreThoseThatTravelSeveralAtATime) {
+  spec_.storage.chunk_shape = {1, 3};
+  for (const std::uint64_t rows : {1u, 2u, 7u, 33u, 100u}) {
+    spec_.shape = {rows, 90};
+    {
+      OutputFile file(communicator_);
+      StagedDataset staged(spec_, file);
+      pack_chunks(job(staged, &number), monitor_, communicator_);
+      staged.finish();
+      file.commit();
+    }
+    if (!communicator_.is_root()) continue;
+    std::vector<std::uint32_t> values(rows * 90);
+    io::Dataset dataset(spec_.path, "x", ReadPath::library);
+    dataset.read({0, values.size()}, std::as_writable_bytes(std::span(values)));
+    for (std::uint32_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i);
+  }
+}
+
 TEST_F(ChunkPackerTest, WhereARankFailsAllThrowItsError) {
   for (int failing = 0; failing < communicator_.size(); ++failing) {
     OutputFile file(communicator_);

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Has the recipes of packages judged by the tools that read them: tests/packages/recipes.sh [BUILD]
+#
+# With BUILD, a build's folder, its module file is loaded, too. What can't be judged for want of a tool
+# is named, and no failure. Tools: hadolint, spython, easybuild and easybuild-easyconfigs of PyPI; spack;
+# environment-modules or lmod.
+set -euo pipefail
+# shellcheck source=tests/packages/installed.sh
+source "$(dirname "${BASH_SOURCE[0]}")/installed.sh"
+recipes=$repository/jobs/packages
+
+judged=0
+# judge WHAT TOOL COMMAND...
+judge() {
+  local what=$1 tool=$2
+  shift 2
+  if ! has_command "$tool"; then
+    echo "skipped: $what, as $tool is not installed"
+    return 0
+  fi
+  local printed
+  printed=$("$@" 2>&1) || fail "$what: $printed"
+  echo "good: $what ($tool)"
+  judged=$((judged + 1))
+}
+
+# Its modules have to be installable: all that it depends on has a recipe of EasyBuild's own.
+easyconfig_resolves() {
+  local planned
+  planned=$(eb --dry-run --robot "$recipes"/*.eb 2>&1) || { echo "$planned"; return 1; }
+  grep -q 'module: HDF5/' <<<"$planned" || { echo "$planned"; return 1; }
+}
+
+spack_knows() {
+  spack -C "$1" repo add "$repository/jobs/spack" && spack -C "$1" audit packages warpfold &&
+    spack -C "$1" spec warpfold && spack -C "$1" spec warpfold +cuda cuda_arch=80,90
+}
+
+# Sets modules_tool to EasyBuild's name of what is installed, and has the command `module` defined.
+find_modules() {
+  local init
+  modules_tool=EnvironmentModules
+  for init in /usr/share/modules/init/bash /usr/share/lmod/lmod/init/bash; do
+    if [[ -r $init ]]; then
+      [[ $init == *lmod* ]] && modules_tool=Lmod
+      set +u
+      # shellcheck disable=SC1090
+      source "$init"
+      set -u
+      return
+    fi
+  done
+}
+
+module_loads() (
+  set +u
+  module use "$1/share/modulefiles" && module load warpfold &&
+    [[ $WARPFOLD_ROOT == "$1" && $(command -v warpfold) == "$1/bin/warpfold" ]] &&
+    module unload warpfold && [[ -z $WARPFOLD_ROOT ]]
+)
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+find_modules
+export EASYBUILD_PREFIX=$scratch/easybuild EASYBUILD_MODULES_TOOL=$modules_tool
+export EASYBUILD_MODULE_SYNTAX=Tcl EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1
+
+judge "Containerfile" hadolint hadolint "$recipes/Containerfile"
+judge "warpfold.def" spython spython recipe --parser singularity "$recipes/warpfold.def"
+judge "the easyconfig's style" eb eb --check-style "$recipes"/*.eb
+judge "the easyconfig's dependencies" eb easyconfig_resolves
+judge "package.py of Spack as Python" python3 python3 -c \
+  'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' \
+  "$repository/jobs/spack/packages/warpfold/package.py"
+judge "package.py of Spack" spack spack_knows "$scratch/spack"
+judge "the scripts" shellcheck shellcheck -x -S warning --source-path="$repository" \
+  "$recipes"/*.sh "$repository"/tests/packages/*.sh
+if (($# > 0)); then
+  "${CMAKE:-cmake}" --install "$1" --prefix "$scratch/prefix" >/dev/null
+  judge "the module file" module module_loads "$scratch/prefix"
+fi
+((judged > 0)) || exit 77
