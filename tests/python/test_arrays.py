@@ -104,3 +104,26 @@ def test_other_elements_are_refused():
             warpfold.reduce(values, ops="sum")
     with pytest.raises(warpfold.UsageError, match="masked"):
         warpfold.scan(np.ma.masked_greater(VALUES, 0))
+
+
+class OnDevice:
+    """An array that says it is on a device."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = dict(array.__array_interface__, version=3, stream=1)
+
+
+def test_arrays_on_devices_need_one():
+    array = OnDevice(VALUES)
+    with pytest.raises(warpfold.Error, match="GPU|CUDA"):
+        warpfold.reduce(array, ops="sum")
+    with pytest.raises(warpfold.Error, match="GPU|CUDA"):
+        warpfold.scan(array, out=array)
+    with pytest.raises(warpfold.UsageError, match="output is missing"):
+        warpfold.scan(array)
+    with pytest.raises(warpfold.UsageError, match="another size"):
+        warpfold.scan(array, out=OnDevice(VALUES[:3]))
+    for other in (VALUES.T, VALUES[::2], VALUES.astype(">f8")):
+        with pytest.raises(warpfold.UsageError, match="one behind another"):
+            warpfold.reduce(OnDevice(other), ops="sum")

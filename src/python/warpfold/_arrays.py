@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
@@ -28,6 +29,7 @@ class Elements(NamedTuple):
     mask: Any
 
 
+@functools.lru_cache
 def _type_of(dtype: "np.dtype[Any]") -> "tuple[str, np.dtype[Any]]":
     """The name of a type, and the one in which the extension module takes its bytes."""
     native = dtype.newbyteorder("=")
@@ -60,9 +62,10 @@ def whole(array: Any) -> Elements:
     values = np.asarray(array)
     name, taken = _type_of(values.dtype)
     mask = _mask_of(array)
-    packed = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    if not _is_packed(values):
+        values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
     return Elements(
-        packed.reshape(-1).view(taken),
+        values.reshape(-1).view(taken),
         name,
         None if mask is None else np.ascontiguousarray(mask).reshape(-1).view(np.uint8),
     )
