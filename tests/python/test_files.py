@@ -127,8 +127,8 @@ def test_compaction(path, field, tmp_path):
 
 
 def test_histograms(path, field):
-    made = warpfold.histogram(path, "temp", bins=7)
-    counts, edges = np.histogram(field, bins=7)
+    made = warpfold.histogram(path, "run1/wind", bins=7)
+    counts, edges = np.histogram(np.arange(24), bins=7)
     assert np.array_equal(made.counts, counts) and made.counts.dtype == np.int64
     assert np.array_equal(made.edges, edges)
     made = warpfold.histogram(path, "temp", bins=[-1, 0, 0.5, 10])
@@ -155,11 +155,23 @@ def test_files_that_h5py_has_open(path, field):
         assert warpfold.reduce(file["temp"], ops="max") == field.max()
         assert warpfold.reduce(file["run1"], "wind", ops="max") == 23
         assert np.array_equal(warpfold.scan(file["run1/wind"])[-1][-1], 276)
+
+
+def has_hdf5_of_its_own(package):
+    """Whether a wheel brought it, as wheels for Linux do."""
+    return pathlib.Path(package.__file__).parents[1].joinpath("h5py.libs").exists()
+
+
+def test_files_that_h5py_writes(path):
     with h5py.File(path, "r+") as file:
         file["temp"][0, 0, 0] = 1e30
-        assert warpfold.reduce(file["temp"], ops="max") == np.float32(1e30)
         file["new"] = np.ones(5)
-        assert warpfold.reduce(file, "new", ops="sum") == 5
+        if has_hdf5_of_its_own(h5py):
+            with pytest.raises(warpfold.Error, match="open for writing"):
+                warpfold.reduce(file, "new", ops="sum")
+        else:
+            assert warpfold.reduce(file["temp"], ops="max") == np.float32(1e30)
+            assert warpfold.reduce(file, "new", ops="sum") == 5
     assert warpfold.reduce(path, "new", ops="sum") == 5
 
 

@@ -13,7 +13,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def mypy(*words, folder):
     pytest.importorskip("mypy")
-    environment = {**os.environ, "MYPYPATH": str(pathlib.Path(warpfold.__file__).parents[1])}
+    environment = dict(os.environ)
+    packages = pathlib.Path(warpfold.__file__).parents[1]
+    if packages.name != "site-packages":
+        environment["MYPYPATH"] = str(packages)
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--cache-dir", str(folder / "cache"), *words],
         capture_output=True,

@@ -50,7 +50,8 @@ def _mask_of(array: Any) -> Any:
     """Where elements count, unless all do."""
     if not isinstance(array, np.ma.MaskedArray) or array.mask is np.ma.nomask:
         return None
-    return ~np.ma.getmaskarray(array)  # type: ignore[no-untyped-call]
+    masked: Any = np.ma
+    return ~masked.getmaskarray(array)
 
 
 def _is_packed(array: Any) -> bool:
@@ -91,7 +92,7 @@ def blocks_of(array: Any) -> Iterator[Elements]:
     if values.size == 0:
         return
     for block in blocks:
-        parts = block if mask is not None else (block,)
+        parts: Any = block if mask is not None else (block,)
         yield Elements(
             parts[0].view(taken), name, None if mask is None else parts[1].view(np.uint8)
         )
