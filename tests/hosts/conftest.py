@@ -72,5 +72,5 @@ def hosts(three_hosts):
     yield three_hosts
     three_hosts.see_the_same()
     for host in three_hosts.hosts:
-        three_hosts.set_cable(host, plugged=True)
         three_hosts.kill_all(host)
+        three_hosts.plug_in(host)

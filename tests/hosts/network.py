@@ -46,9 +46,9 @@ class Network:
         self._add_namespace(self._switch)
         self._ip("-n", self._switch, "link", "add", "switch", "type", "bridge")
         self._ip("-n", self._switch, "link", "set", "switch", "up")
-        for number, host in enumerate(self.hosts, 1):
-            self._add_host(host, f"10.77.0.{number}")
-        addresses = [f"10.77.0.{i} {host}\n" for i, host in enumerate(self.hosts, 1)]
+        for host in self.hosts:
+            self._add_host(host, self._address(host))
+        addresses = [f"{self._address(host)} {host}\n" for host in self.hosts]
         (self.folder / "hosts").write_text("127.0.0.1 localhost\n" + "".join(addresses))
         self._enter = self.folder / "enter"
         self._enter.write_text(ENTER.format(prefix=self.prefix, folder=self.folder))
@@ -88,8 +88,26 @@ class Network:
         for host in self.hosts:
             (self.folder / f"{host}.setup").unlink(missing_ok=True)
 
-    def set_cable(self, host, plugged):
-        self._ip("-n", self._switch, "link", "set", host, "up" if plugged else "down")
+    def unplug(self, host):
+        self._ip("-n", self._switch, "link", "set", host, "down")
+
+    def plug_in(self, host):
+        """Returns once another host reaches it."""
+        self._ip("-n", self._switch, "link", "set", host, "up")
+        other = next(each for each in self.hosts if each != host)
+        deadline = time.monotonic() + 30
+        while not self._reaches(other, host):
+            assert time.monotonic() < deadline, f"{host} can't be reached"
+
+    def _reaches(self, host, other):
+        """A closed port refuses a connection; of a host that is not there nothing comes back."""
+        probe = f"timeout 0.5 bash -c ': </dev/tcp/{self._address(other)}/9'"
+        tried = subprocess.run(["ip", "netns", "exec", self._namespace(host), "bash", "-c", probe],
+                               capture_output=True, text=True)  # fmt: skip
+        return "refused" in tried.stderr
+
+    def _address(self, host):
+        return f"10.77.0.{self.hosts.index(host) + 1}"
 
     def processes(self, host):
         listed = subprocess.run(["ip", "netns", "pids", self._namespace(host)],
