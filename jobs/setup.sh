@@ -9,6 +9,8 @@
 # fetch_cuda12 FOLDER      puts an nvcc of CUDA 12 there if the one here no longer compiles for the
 #                          V100; says why where it cannot
 # find_python              sets python to one with the modules that the tests import
+# want_python_package FOLDER  puts an environment of that python there that builds the package for
+#                          Python, and sets python_options for cmake; says so where it can't
 # prepare_mpi              lets mpirun start as root, inside containers and on few cores
 # count_gpus               prints how many GPUs this host has
 
@@ -21,6 +23,7 @@ test_needs=(libgtest-dev libboost-context-dev zlib1g-dev libhdf5-openmpi-dev pyt
   python3-h5py python3-matplotlib python3-pytest python3-lz4 python3-zstandard python3-netcdf4
   python3-xarray python3-jsonschema groff-base zsh fish hdf5-tools
   gmt-gshhg-low netcdf-bin nco cdo clang libclang-rt-dev)
+package_needs=(python3-dev python3-venv python3-mpi4py python3-dask mypy)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
 fortran_needs=(gfortran)
@@ -55,6 +58,11 @@ python3-lz4         | py-lz4             | py-lz4        | has_python_module lz4
 python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zstandard
 python3-netcdf4     | py-netcdf4         | netcdf4-python | has_python_module netCDF4
 python3-xarray      | py-xarray          | xarray        | has_python_module xarray
+python3-dev         | python             | python        | has_python_headers
+python3-venv        | python             | python        | has_python_module ensurepip
+python3-mpi4py      | py-mpi4py          | py-mpi4py     | has_python_module mpi4py
+python3-dask        | py-dask            | py-dask       | has_python_module dask.array
+mypy                | py-mypy            | py-mypy       | has_python_module mypy
 python3-jsonschema  | py-jsonschema      | jsonschema    | has_python_module jsonschema
 groff-base          | groff              | groff         | has_command groff
 zsh                 | zsh                | zsh           | has_command zsh
@@ -77,6 +85,10 @@ say() { printf '%s\n' "$*" >&2; }
 fail() { say "error: $*"; exit 1; }
 has_command() { command -v "$1" >/dev/null 2>&1; }
 has_python_module() { has_command python3 && python3 -c "import $1" >/dev/null 2>&1; }
+has_python_headers() {
+  has_command python3 &&
+    [[ -e $(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h ]]
+}
 has_coastlines() { [[ -r "$coastline_folder/binned_GSHHS_l.nc" ]]; }
 
 compiles_cxx20() {
@@ -275,6 +287,20 @@ find_python() {
     "$python" -c 'import h5py, numpy, pytest' >/dev/null 2>&1 && return 0
   done
   fail "no python3 here imports numpy, h5py and pytest"
+}
+
+# What Debian has no packages of comes from PyPI, all else from the system's Python.
+want_python_package() {
+  local folder=$1 needs=(nanobind scikit-build-core)
+  python_options=()
+  [[ -x "$folder/bin/python" ]] ||
+    "$python" -m venv --system-site-packages "$folder" >&2 || rm -rf "$folder"
+  if [[ -x "$folder/bin/python" ]] && "$folder/bin/python" -m pip install --quiet \
+    --disable-pip-version-check "${needs[@]}" >&2; then
+    python_options=(-DWARPFOLD_PYTHON=ON "-DPython_EXECUTABLE=$(realpath -s "$folder")/bin/python")
+  else
+    say "left out: the package for Python, as ${needs[*]} can't be installed here from PyPI"
+  fi
 }
 
 prepare_mpi() {

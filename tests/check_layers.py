@@ -30,6 +30,7 @@ LIBRARY_HEADERS = [
     (r"fmt/.*", "fmt"),
     (r"nlohmann/.*", "nlohmann-json"),
     (r"benchmark/.*", "Google Benchmark"),
+    (r"nanobind/.*", "nanobind"),
     (r"\w*intrin\.h|cpuid\.h|arm_\w+\.h", "SIMD"),
     (r"(sys|linux|asm|netinet)/.*", "system"),
     (r"(unistd|fcntl|fnmatch|glob|pthread|sched|signal|poll|dirent|dlfcn|termios|spawn|malloc)\.h", "system"),

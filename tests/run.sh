@@ -16,8 +16,10 @@ if [[ ${1:-} == --quick ]]; then quick=quick; fi
 require "${build_needs[@]}" "${test_needs[@]}"
 want "the Fortran module" "${fortran_needs[@]}"
 want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
+want "tests of the package for Python" "${package_needs[@]}"
 find_cuda
 find_python
+want_python_package build/python
 prepare_mpi
 [[ $quick ]] || fetch_cuda12 build/test/cuda12
 
@@ -30,7 +32,7 @@ if [[ ! $quick ]]; then
 fi
 
 say "== ${quick:-all} tests =="
-configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}"
+configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}" "${python_options[@]}"
 # Tests wait for mpirun and the disk half of their time: four at a time fill two cores.
 # shellcheck disable=SC2086
 ctest --test-dir build/test --output-on-failure --no-tests=error -j 4 ${quick:+-L $quick} \

@@ -1,13 +1,11 @@
 #include "cli/commands/application.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <exception>
 #include <new>
 
 #include "cli/commands/grammar.hpp"
-#include "cli/options/literal_words.hpp"
-#include "cli/options/option_errors.hpp"
+#include "cli/options/command_line.hpp"
 #include "cli/report/build_report.hpp"
 #include "cli/report/report_file.hpp"
 #include "cli/report/text.hpp"
@@ -38,14 +36,10 @@ void tell(const Session& session, const std::string& text) {
 void run(const Session& session) {
   Grammar grammar;
   CLI::App& application = grammar.application();
-  std::vector<std::string> reversed = marked({session.words.begin() + 1, session.words.end()});
-  std::ranges::reverse(reversed);
   try {
-    application.parse(std::move(reversed));
+    parse_words(application, {session.words.begin() + 1, session.words.end()});
   } catch (const CLI::CallForHelp&) {
     return tell(session, application.help());
-  } catch (const CLI::ParseError& failure) {
-    throw option_error(application, failure);
   }
   if (grammar.asks_for_version()) return tell(session, "warpfold " + std::string(version()) + "\n");
   if (grammar.asks_for_config()) return session.is_root() ? print(config_text()) : void();

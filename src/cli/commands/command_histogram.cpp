@@ -7,36 +7,15 @@
 
 #include "cli/commands/dataset_command.hpp"
 #include "cli/options/common_options.hpp"
-#include "cli/options/dataset_options.hpp"
-#include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "core/results/histogram_bins.hpp"
-#include "warpfold/core/error.hpp"
+#include "cli/requests/histogram_request.hpp"
 #include "warpfold/histogram.hpp"
 
 namespace warpfold::cli {
 namespace {
 
 constexpr double widest_bar = 40;
-
-std::vector<double> parse_reals(std::string_view option, std::string_view text) {
-  std::vector<double> numbers;
-  for (const std::string& word : parse_names(option, text))
-    numbers.push_back(parse_real(option, word));
-  return numbers;
-}
-
-std::uint64_t parse_number_of_bins(std::string_view text) {
-  try {
-    return parse_integer("--bins", text, 1, max_histogram_bins);
-  } catch (const Error& error) {
-    throw usage_error(error.problem(), error.why(),
-                      fmt::format("Give a number of bins, 1 to {}, or two or more edges, commas "
-                                  "between them.",
-                                  max_histogram_bins));
-  }
-}
 
 /// Draws a share of the fullest bin's length.
 std::string bar(std::uint64_t count, std::uint64_t maximum) {
@@ -69,62 +48,35 @@ constexpr const char* examples =
     R"(warpfold histogram topo.nc topo --bins -11000,-200,0,500,9000
 warpfold histogram year.nc temp --bins 10 --range 200,330)";
 
-class HistogramCommand : public DatasetCommand<HistogramOptions, HistogramResult> {
+class HistogramCommand : public DatasetCommand<HistogramRequest, HistogramResult> {
  public:
   explicit HistogramCommand(CLI::App& program)
       : DatasetCommand(program, "histogram", "Count a dataset's values by bins") {
-    add_dataset_arguments(application(), arguments_);
-    add("--bins", "N|EDGE,...",
-        "How many bins of equal width, or the bins' edges; two or more rising numbers. 10 bins if "
-        "not given",
-        [this](const std::string& text) { take_bins(text); });
-    add("--range", "FROM,TO",
-        "Where N bins begin and end; the least and the greatest finite value if not given",
-        [this](const std::string& text) { take_range(text); });
-    add_view_options(application(), options_.view);
     add_data_options(application(), common_);
     show_examples(examples);
   }
 
   void run(const Session& session) override {
-    take_files(arguments_, options_.view, mpi::Communicator(session.communicator));
-    if (options_.range && !options_.edges.empty())
-      throw usage_error("both --range and the edges of bins are given", "",
-                        "Leave out --range, or give --bins a number.");
+    request_.complete(mpi::Communicator(session.communicator), session.words);
     compute_and_report(session, "", [](const auto&... of) { return histogram(of...); });
   }
 
  private:
-  void take_bins(const std::string& text) {
-    if (text.find(',') != std::string::npos)
-      options_.edges = parse_reals("--bins", text);
-    else
-      options_.bins = parse_number_of_bins(text);
-  }
-
-  void take_range(const std::string& text) {
-    const std::vector<double> ends = parse_reals("--range", text);
-    if (ends.size() != 2)
-      throw usage_error("bad --range '" + text + "'", "it has no two ends",
-                        "Give two numbers: --range 0,100.");
-    options_.range.emplace(ends[0], ends[1]);
-  }
-
   Report make_report(const HistogramResult& result) const override {
     Report report =
-        dataset_report(run_on(arguments_.dataset(), result), options_.view, bins_text(result),
-                       {{"results", results_json(result)}}, common_.timings);
+        dataset_report(run_on(request_.arguments.dataset(), result), request_.options.view,
+                       bins_text(result), {{"results", results_json(result)}}, common_.timings);
     report.csv = {csv_header()};
-    add_rows(report.csv, {arguments_.dataset(), "", result}, result.report);
+    add_rows(report.csv, {request_.arguments.dataset(), "", result}, result.report);
     return report;
   }
 
   Report make_report(const Outcomes& outcomes) const override {
-    Report report = several_report("histogram", arguments_.file, outcomes, options_.view,
-                                   [](const HistogramResult& result) {
+    Report report = several_report("histogram", request_.arguments.file, outcomes,
+                                   request_.options.view, [](const HistogramResult& result) {
                                      return Json{{"results", results_json(result)}};
                                    });
-    report.text = several_head(arguments_.file, outcomes);
+    report.text = several_head(request_.arguments.file, outcomes);
     report.csv = {csv_header()};
     for (const auto& outcome : outcomes) {
       add_rows(report.csv, outcome, run_of(outcomes));
@@ -150,7 +102,7 @@ class HistogramCommand : public DatasetCommand<HistogramOptions, HistogramResult
     const bool skipped = !outcome.skipped.empty();
     const auto add = [&](const std::string& what, const std::string& from, const std::string& to,
                          const std::string& count) {
-      csv.push_back({"histogram", arguments_.file, outcome.dataset,
+      csv.push_back({"histogram", request_.arguments.file, outcome.dataset,
                      skipped ? "" : std::string(name_of(result.format.type)),
                      fmt::format("{}", run.ranks), run.backend, what, from, to, count,
                      skipped ? "" : to_text(result.report.seconds)});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/dataset_description.hpp"
+#include "cli/commands/info_document.hpp"
+#include "cli/options/command_line.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/dataset_options.hpp"
 #include "cli/options/option_values.hpp"
@@ -102,24 +105,46 @@ class InfoCommand : public Command {
   }
 
   void run(const Session& session) override {
-    const bool listing = arguments_.datasets.names.empty() && !arguments_.datasets.all;
-    check_axes();
-    if (listing)
-      require_no_view_options();
-    else
-      take_files(arguments_, view_, mpi::Communicator(session.communicator));
+    complete(session);
     ReportOutputs outputs(session, common_,
                           {arguments_.file, described(), "", view_.files, {view_.mask}});
-    if (listing)
-      list(session, outputs);
-    else if (arguments_.several)
-      describe_several(session, outputs);
-    else
-      describe_one(session, outputs);
+    outputs.publish(look(session));
+  }
+
+  /// Returns what the JSON report would be, on rank 0. Collective. Throws Error.
+  Json document(const Session& session) {
+    complete(session);
+    const std::function<Report()> make = look(session);
+    Report report;
+    pipeline::run_on_root(mpi::Communicator(session.communicator), [&] {
+      report = make();
+      if (report.failure) throw *report.failure;
+    });
+    return std::move(report.json);
   }
 
  private:
   using Descriptions = std::vector<DatasetOutcome<Description>>;
+
+  bool listing() const { return arguments_.datasets.names.empty() && !arguments_.datasets.all; }
+
+  /// Checks that the options go together, and takes the files that are named. Collective.
+  void complete(const Session& session) {
+    check_axes();
+    if (listing())
+      require_no_view_options();
+    else
+      take_files(arguments_, view_, mpi::Communicator(session.communicator));
+  }
+
+  /// Looks at what is named; the function that is returned tells of it, on rank 0. Collective.
+  std::function<Report()> look(const Session& session) const {
+    if (listing())
+      return [&] { return listing_report(session, io::list_datasets(arguments_.file)); };
+    if (arguments_.several)
+      return [this, seen = describe_several(session)] { return report_on(seen); };
+    return [this, seen = describe_one(session)] { return report_on(seen); };
+  }
 
   void add_plan_options() {
     add("--plan", words_of(planned_commands),
@@ -154,26 +179,20 @@ class InfoCommand : public Command {
     return {arguments_.datasets.names, arguments_.datasets.names.empty()};
   }
 
-  void list(const Session& session, ReportOutputs& outputs) const {
-    outputs.publish([&] { return listing_report(session, io::list_datasets(arguments_.file)); });
-  }
-
-  void describe_one(const Session& session, ReportOutputs& outputs) const {
+  Description describe_one(const Session& session) const {
     const mpi::Communicator communicator(session.communicator);
-    const Description description = with_plan(session, look_at(arguments_.dataset(), communicator));
-    outputs.publish([&] { return report_on(description); });
+    return with_plan(session, look_at(arguments_.dataset(), communicator));
   }
 
-  void describe_several(const Session& session, ReportOutputs& outputs) const {
+  Descriptions describe_several(const Session& session) const {
     const mpi::Communicator communicator(session.communicator);
     std::optional<io::OpenFile> open_file;
     pipeline::run_on_root(communicator, [&] { open_file.emplace(arguments_.file); });
-    const Descriptions descriptions = pipeline::for_each_chosen<Description>(
+    return pipeline::for_each_chosen<Description>(
         arguments_.file,
         pipeline::chosen_datasets(arguments_.file, arguments_.datasets, communicator),
         [&](const std::string& name) { return look_at(name, communicator); },
         [&](Description& seen) { return with_plan(session, std::move(seen)); });
-    outputs.publish([&] { return report_on(descriptions); });
   }
 
   /// On the root; without a plan.
@@ -330,6 +349,13 @@ class InfoCommand : public Command {
 
 std::unique_ptr<Command> make_info_command(CLI::App& program) {
   return std::make_unique<InfoCommand>(program);
+}
+
+Json info_document(const Session& session) {
+  CLI::App program("", "warpfold");
+  InfoCommand command(program);
+  parse_words(program, {session.words.begin() + 1, session.words.end()});
+  return command.document(session);
 }
 
 }  // namespace warpfold::cli

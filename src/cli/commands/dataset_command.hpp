@@ -14,8 +14,8 @@
 
 namespace warpfold::cli {
 
-/// A command that makes a Result of a dataset, or of each of several, as its Options say.
-template <class Options, class Result>
+/// A command that makes a Result of a dataset, or of each of several, as its Request says.
+template <class Request, class Result>
 class DatasetCommand : public Command {
  protected:
   using Outcomes = std::vector<DatasetOutcome<Result>>;
@@ -27,7 +27,7 @@ class DatasetCommand : public Command {
   virtual Report make_report(const Outcomes& outcomes) const = 0;
 
   /// Names the datasets that are read beside those of the arguments, or are empty.
-  virtual std::vector<std::string> datasets_beside() const { return {options_.view.mask}; }
+  virtual std::vector<std::string> datasets_beside() const { return {request_.options.view.mask}; }
 
   /// Reports what compute(communicator, file, datasets, options) returns: a Result of a dataset's
   /// name, Outcomes of a choice. `output` is the file that it writes, or empty.
@@ -36,44 +36,44 @@ class DatasetCommand : public Command {
                           const Compute& compute) {
     const auto use = [&](const std::string& subject, const auto& datasets) {
       run_and_report(
-          {name_, arguments_.file, subject}, session, common_,
-          {arguments_.file, arguments_.datasets, output, options_.view.files, datasets_beside()},
+          {name_, request_.arguments.file, subject}, session, common_,
+          {request_.arguments.file, request_.arguments.datasets, output,
+           request_.options.view.files, datasets_beside()},
           [&](const RunOptions& run) {
-            options_.run = run;
-            return compute(session.communicator, arguments_.file, datasets, options_);
+            request_.options.run = run;
+            return compute(session.communicator, request_.arguments.file, datasets,
+                           request_.options);
           },
           [&](const auto& result) { return make_report(result); });
     };
-    if (arguments_.several)
-      use("", arguments_.datasets);
+    if (request_.arguments.several)
+      use("", request_.arguments.datasets);
     else
-      use(arguments_.dataset(), arguments_.dataset());
+      use(request_.arguments.dataset(), request_.arguments.dataset());
   }
 
   DatasetRun run_on(const std::string& dataset, const Result& result) const {
-    return {name_,         arguments_.file,   dataset,       result.shape,
-            result.format, result.value_type, result.report, result.applied};
+    return {name_,         request_.arguments.file, dataset,       result.shape,
+            result.format, result.value_type,       result.report, result.applied};
   }
 
   const std::string name_;
-  DatasetArguments arguments_;
-  Options options_;
+  Request request_{application()};
   CommonOptions common_;
 };
 
 /// A dataset command each of whose results is a few words and numbers: lines of a dataset, a row of
 /// several.
-template <class Options, class Result>
-class RowsCommand : public DatasetCommand<Options, Result> {
+template <class Request, class Result>
+class RowsCommand : public DatasetCommand<Request, Result> {
  protected:
-  using Base = DatasetCommand<Options, Result>;
+  using Base = DatasetCommand<Request, Result>;
   using typename Base::Outcomes;
   using Rows = std::vector<std::pair<std::string, std::string>>;
-  using Base::arguments_;
   using Base::Base;
   using Base::common_;
   using Base::name_;
-  using Base::options_;
+  using Base::request_;
   using Base::run_on;
 
   /// Tells the result in lines.
@@ -90,21 +90,21 @@ class RowsCommand : public DatasetCommand<Options, Result> {
   virtual Json members_of(const Result& result) const = 0;
 
   Report make_report(const Result& result) const override {
-    const DatasetRun run = run_on(arguments_.dataset(), result);
-    Report report =
-        dataset_report(run, options_.view, lines(result), members_of(result), common_.timings);
+    const DatasetRun run = run_on(request_.arguments.dataset(), result);
+    Report report = dataset_report(run, request_.options.view, lines(result), members_of(result),
+                                   common_.timings);
     report.csv = {csv_columns()};
     add_rows(report.csv, run, rows(result));
     return report;
   }
 
   Report make_report(const Outcomes& outcomes) const override {
-    Report report = several_report(name_, arguments_.file, outcomes, options_.view,
+    Report report = several_report(name_, request_.arguments.file, outcomes, request_.options.view,
                                    [&](const Result& each) { return members_of(each); });
     report.text = several_text(
-        arguments_.file, outcomes, columns(), [&](const Result& each) { return row(each); },
+        request_.arguments.file, outcomes, columns(), [&](const Result& each) { return row(each); },
         common_.timings);
-    report.csv = several_csv(name_, arguments_.file, outcomes,
+    report.csv = several_csv(name_, request_.arguments.file, outcomes,
                              [&](Table& csv, const std::string& dataset, const Result& result) {
                                add_rows(csv, run_on(dataset, result), rows(result));
                              });

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cli/manual/help.hpp"
-#include "cli/options/literal_words.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -30,8 +29,6 @@ Grammar::Grammar()
   commands_.push_back(make_generate_command(application_));
   commands_.push_back(make_bench_command(application_));
   commands_.push_back(make_ladder_command(application_));
-  for (CLI::App* command : application_.get_subcommands([](CLI::App*) { return true; }))
-    take_unmarked(*command);
 }
 
 Command& Grammar::chosen_command() {

@@ -29,9 +29,29 @@ std::string report_target(const std::string& option, const std::string& text) {
   throw usage_error("bad " + option + " ''", "", "Name a file, or - for standard output.");
 }
 
-void add_run_options(CLI::App& command, CommonOptions& options) {
+void add_target(CLI::App& command, const std::string& name, const char* help, std::string& target) {
+  add_text_option(command, name, "FILE", help, [name, &target](const std::string& text) {
+    target = report_target(name, text);
+  })->group("Reporting");
+}
+
+void add_report_options(CLI::App& command, CommonOptions& options) {
+  add_target(command, "--json", "Write a JSON report; - is standard output", options.json);
+  add_target(command, "--csv", "Write a CSV report; - is standard output", options.csv);
+  command.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
+  command.add_flag("--timings", options.timings, "Show each stage's time and rate")
+      ->group("Reporting");
+  add_choice_option(command, "--progress", progress_choices,
+                    "A progress bar on standard error; with the stages' rates. auto is on a "
+                    "terminal, after two seconds",
+                    options.progress)
+      ->group("Reporting");
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& run) {
   const auto grouped = [](CLI::Option* option) { option->group("Running"); };
-  RunOptions& run = options.run;
   grouped(add_choice_option(
       command, "--backend", backends,
       "Where to compute; auto takes the GPU where there is one and it is quicker", run.backend));
@@ -63,29 +83,8 @@ void add_run_options(CLI::App& command, CommonOptions& options) {
   grouped(command.add_flag("--share-gpu", run.share_gpu, "Allow several ranks on one GPU"));
 }
 
-void add_target(CLI::App& command, const std::string& name, const char* help, std::string& target) {
-  add_text_option(command, name, "FILE", help, [name, &target](const std::string& text) {
-    target = report_target(name, text);
-  })->group("Reporting");
-}
-
-void add_report_options(CLI::App& command, CommonOptions& options) {
-  add_target(command, "--json", "Write a JSON report; - is standard output", options.json);
-  add_target(command, "--csv", "Write a CSV report; - is standard output", options.csv);
-  command.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
-  command.add_flag("--timings", options.timings, "Show each stage's time and rate")
-      ->group("Reporting");
-  add_choice_option(command, "--progress", progress_choices,
-                    "A progress bar on standard error; with the stages' rates. auto is on a "
-                    "terminal, after two seconds",
-                    options.progress)
-      ->group("Reporting");
-}
-
-}  // namespace
-
 void add_common_options(CLI::App& command, CommonOptions& options) {
-  add_run_options(command, options);
+  add_run_options(command, options.run);
   add_report_options(command, options);
 }
 

@@ -44,7 +44,10 @@ struct CommonOptions {
   ProgressWhen progress = ProgressWhen::automatic;
 };
 
-/// Lets a command fill `options`, which must outlive the parsing.
+/// Lets a command fill `run`, which must outlive the parsing.
+void add_run_options(CLI::App& command, RunOptions& run);
+
+/// Lets a command fill `options`, likewise.
 void add_common_options(CLI::App& command, CommonOptions& options);
 
 /// Does what add_common_options() does, for a command that passes over data.

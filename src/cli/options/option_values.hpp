@@ -94,6 +94,9 @@ std::string names_of(const Named (&values)[Count]) {
 inline constexpr Choice<OverflowPolicy> overflow_policies[] = {{"error", OverflowPolicy::error},
                                                                {"wrap", OverflowPolicy::wrap}};
 
+inline constexpr Choice<NanPolicy> nan_policies[] = {{"propagate", NanPolicy::propagate},
+                                                     {"skip", NanPolicy::skip}};
+
 /// Returns the word of `meaning` among `choices`, which have it.
 template <class Meaning, std::size_t Count>
 std::string_view word_of(Meaning meaning, const Choice<Meaning> (&choices)[Count]) {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/options/dataset_options.hpp"
+#include "mpi/communicator.hpp"
+#include "warpfold/histogram.hpp"
+
+namespace warpfold::cli {
+
+/// What `warpfold histogram` is asked for.
+class HistogramRequest {
+ public:
+  /// Adds its options to a command, but for those of runs and reports.
+  explicit HistogramRequest(CLI::App& command);
+  HistogramRequest(const HistogramRequest&) = delete;
+  HistogramRequest& operator=(const HistogramRequest&) = delete;
+
+  /// Takes the files and datasets that are named, checks that the options go together, and chooses
+  /// what they leave open; `words` are the command line's. Collective; throws the same Error on
+  /// every rank, a usage Error for options that make no sense.
+  void complete(const mpi::Communicator& communicator, const std::vector<std::string>& words);
+
+  DatasetArguments arguments;
+  HistogramOptions options;
+
+ private:
+  void take_bins(const std::string& text);
+  void take_range(const std::string& text);
+};
+
+}  // namespace warpfold::cli

@@ -1,0 +1,207 @@
+#include "cli/requests/reduce_request.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "cli/options/common_options.hpp"
+#include "cli/options/operations.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/report/text.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+constexpr Choice<QuantileMethod> quantile_methods[] = {{"linear", QuantileMethod::linear},
+                                                       {"lower", QuantileMethod::lower},
+                                                       {"higher", QuantileMethod::higher},
+                                                       {"midpoint", QuantileMethod::midpoint},
+                                                       {"nearest", QuantileMethod::nearest}};
+
+constexpr const char* axes_group = "Along axes";
+
+const std::string& named(const char* option, const std::string& text) {
+  if (text.empty()) throw usage_error(fmt::format("bad {} ''", option), "", "Name a dataset.");
+  return text;
+}
+
+/// Writes what --ops may name, but for quantiles by their numbers.
+std::string operation_words() {
+  return "all|" + names_of(all_statistics) + "|" + std::string(name_of(Statistic::sum_of_weights)) +
+         "|median,...";
+}
+
+}  // namespace
+
+ReduceRequest::ReduceRequest(CLI::App& command) : command_(command) {
+  add_dataset_arguments(command_, arguments);
+  add_statistics_options();
+  add_factor_options();
+  add_axes_options();
+  add_view_options(command_, options.view);
+}
+
+void ReduceRequest::complete(const mpi::Communicator& communicator,
+                             const std::vector<std::string>& words) {
+  take_files(arguments, options.view, communicator);
+  check_quantile_options();
+  check_output_options();
+  options.output.command = shell_quoted(words);
+  if (command_.count("--ops") == 0) choose_statistics();
+}
+
+std::vector<std::string> ReduceRequest::result_names() const {
+  std::vector<std::string> names;
+  for (const Statistic statistic : options.statistics)
+    names.emplace_back(warpfold::name_of(statistic));
+  names.insert(names.end(), quantile_names.begin(), quantile_names.end());
+  return names;
+}
+
+void ReduceRequest::check_quantile_options() const {
+  if (quantile_names.empty() && command_.count("--quantile-method") > 0)
+    throw usage_error("--quantile-method is given, and no quantile", "",
+                      "Ask for some with --ops median,q05, or leave it out.");
+  if ((quantile_names.empty() || !along_axes()) && command_.count("--quantile-memory") > 0)
+    throw usage_error("--quantile-memory is given, and no quantile along axes",
+                      "others don't keep elements in memory", "Leave it out.");
+}
+
+void ReduceRequest::choose_statistics() {
+  const bool weighted = !options.weights.empty();
+  if (along_axes())
+    options.statistics = {weighted ? Statistic::mean : Statistic::sum};
+  else if (weighted)
+    options.statistics = {Statistic::count, Statistic::sum_of_weights, Statistic::sum,
+                          Statistic::mean};
+  else if (!options.times.empty())
+    options.statistics = {Statistic::count, Statistic::sum, Statistic::mean};
+}
+
+void ReduceRequest::check_output_options() const {
+  if (along_axes()) return require_output(options.output, "--axis makes datasets");
+  if (by_labels() && !options.output.path.empty() && options.every == 0 && !options.keep_dimensions)
+    return;
+  if (!options.output.path.empty() || options.output_type || options.output.force ||
+      options.output.append || options.every > 0 || options.keep_dimensions ||
+      options.empty != "auto")
+    throw usage_error(
+        by_labels()
+            ? "--every and --keepdims need --axis, --append, --force, --output-type and --empty "
+              "-o"
+            : "-o, --append, --force, --every, --output-type, --empty and --keepdims need --axis",
+        "without it the results are numbers, not datasets",
+        by_labels() ? "Name the output with -o, or write a report with --json or --csv."
+                    : "Name the axes with --axis, or write a report with --json or --csv.");
+}
+
+void ReduceRequest::add_statistics_options() {
+  add_text_option(
+      command_, "--ops", operation_words(),
+      "What to compute: mean,std,median,q05,all; one pass for all statistics, and passes for "
+      "quantiles, which are named in percent (q05) or as fractions (q0.999). If not given, "
+      "count,sum,min,max,mean,std",
+      [this](const std::string& text) { take_operations(text); })
+      ->option_text("NAME,...");
+  add_choice_option(command_, "--quantile-method", quantile_methods,
+                    "Quantiles between two elements; as NumPy's method, linear if not given",
+                    options.quantile_method)
+      ->option_text("METHOD");
+  add_text_option(
+      command_, "--quantile-memory", "SIZE",
+      "A rank's memory for quantiles along axes; the most bytes that it keeps elements in, 1G if "
+      "not given",
+      [this](const std::string& text) {
+        options.quantile_memory_bytes = parse_size("--quantile-memory", text);
+      });
+  add_text_option(
+      command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour",
+      "Reduce elements of each label apart; this dataset has the labels, integers or texts, and "
+      "the shape of the dataset, or of its last dimensions. With -o into datasets of OUT, "
+      "otherwise to numbers. With --axis the indices along the first of these that have one "
+      "label, or whose times have the same PART, such as season",
+      [this](const std::string& text) {
+        if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
+        options.by = text;
+      })
+      ->option_text("[FILE::]DATASET|PART");
+  add_choice_option(command_, "--nan", nan_policies, "What NaN elements do; propagate if not given",
+                    options.summary.nan);
+  add_choice_option(
+      command_, "--overflow", overflow_policies,
+      "What sums of integers do that don't fit; error if not given. wrap gives them modulo "
+      "2^width of their type, with --axis of the output's",
+      options.summary.overflow);
+  add_text_option(command_, "--ddof", "N", "var and std divide by count - N; 0 if not given",
+                  [this](const std::string& text) {
+                    constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
+                    options.summary.ddof = parse_integer("--ddof", text, 0, maximum);
+                  });
+}
+
+void ReduceRequest::add_factor_options() {
+  add_text_option(
+      command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
+      "Weigh elements by this dataset, or a cosine; of the dataset's shape, of that of its last "
+      "dimensions or of one dimension, or by the cosine of a coordinate in degrees. --ops is "
+      "count,sum_of_weights,sum,mean if not given, with --axis mean",
+      [this](const std::string& text) { options.weights = named("--weights", text); });
+  add_text_option(
+      command_, "--times", "[FILE::]DATASET",
+      "Multiply elements by those of this dataset; --ops is count,sum,mean if not given, with "
+      "--axis sum",
+      [this](const std::string& text) { options.times = named("--times", text); });
+}
+
+void ReduceRequest::take_operations(const std::string& text) {
+  Operations operations = parse_operations("--ops", text);
+  options.statistics = std::move(operations.statistics);
+  options.quantiles = std::move(operations.fractions);
+  quantile_names = std::move(operations.quantiles);
+}
+
+void ReduceRequest::add_axes_options() {
+  add_text_option(
+      command_, "--axis", "K|NAME,...",
+      "Reduce along these dimensions alone; as NumPy's axis, into a dataset of OUT. Negative "
+      "ones "
+      "count from the last. --ops is sum if not given",
+      [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
+      ->group(axes_group);
+  add_text_option(
+      command_, "--every", "N",
+      "Reduce N indices along the first at a time; as the hours of each day, the last time what "
+      "is left",
+      [this](const std::string& text) {
+        constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
+        options.every = parse_integer("--every", text, 1, maximum);
+      })
+      ->group(axes_group);
+  command_
+      .add_flag("--keepdims", options.keep_dimensions,
+                "Leave these dimensions, with extent 1; as NumPy's keepdims")
+      ->group(axes_group);
+  add_output_options(command_, options.output,
+                     ". For several --ops it is what their names begin with: DATASET_mean",
+                     axes_group);
+  add_text_option(
+      command_, "--empty", "auto|VALUE",
+      "What extrema of no elements are; the dataset's _FillValue if not given, or NaN, or "
+      "netCDF's default of integers",
+      [this](const std::string& text) { options.empty = text; })
+      ->group(axes_group);
+  add_text_option(
+      command_, "--output-type", names_of(all_element_types),
+      "The type of sums, means and the like; if not given, floats keep their type, sums of "
+      "integers get 64 bits and everything else of them f64",
+      [this](const std::string& text) { options.output_type = parse_element_type(text); })
+      ->group(axes_group)
+      ->option_text("TYPE");
+}
+
+std::string_view name_of(QuantileMethod method) { return word_of(method, quantile_methods); }
+
+}  // namespace warpfold::cli

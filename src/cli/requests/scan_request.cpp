@@ -1,0 +1,50 @@
+#include "cli/requests/scan_request.hpp"
+
+#include "cli/options/common_options.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/report/text.hpp"
+
+namespace warpfold::cli {
+
+ScanRequest::ScanRequest(CLI::App& command) {
+  add_dataset_arguments(command, arguments);
+  add_scan_options(command);
+  add_view_options(command, options.view);
+}
+
+void ScanRequest::complete(const mpi::Communicator& communicator,
+                           const std::vector<std::string>& words) {
+  take_files(arguments, options.view, communicator);
+  require_output(options.output);
+  options.output.command = shell_quoted(words);
+}
+
+void ScanRequest::add_scan_options(CLI::App& command) {
+  add_output_options(command, options.output);
+  add_text_option(
+      command, "--op", names_of(all_scan_operations), "What to scan with; sum if not given",
+      [this](const std::string& text) { options.operation = parse_scan_operation(text); });
+  add_text_option(
+      command, "--axis", "K|NAME",
+      "Scan along this dimension alone; as NumPy's cumsum, a negative one counts from the last",
+      [this](const std::string& text) {
+        options.axis = parse_axis("--axis", text, "a scan goes along one axis");
+      });
+  add_text_option(
+      command, "--output-type", names_of(all_element_types),
+      "The output's type; if not given, sums of integers get 64 bits and everything else keeps "
+      "its type",
+      [this](const std::string& text) { options.output_type = parse_element_type(text); })
+      ->option_text("TYPE");
+  add_choice_option(command, "--overflow", overflow_policies,
+                    "What integers beyond the output's type do; error if not given",
+                    options.overflow);
+  command.add_flag("--exclusive", options.exclusive, "Leave out each place's own element");
+  command.add_flag(
+      "--offsets", options.offsets,
+      "Sums of N elements as N + 1 offsets; in one dimension: 0, the sum of the first element, "
+      "of the first two, up to that of all");
+  add_storage_options(command, options.storage);
+}
+
+}  // namespace warpfold::cli

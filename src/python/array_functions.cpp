@@ -1,0 +1,161 @@
+#include <mpi.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "cli/options/option_values.hpp"
+#include "python/bindings.hpp"
+#include "python/host_array.hpp"
+#include "python/values.hpp"
+#include "python/watched_call.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/device_collectives.hpp"
+#include "warpfold/host_collectives.hpp"
+
+namespace nb = nanobind;
+using namespace nanobind::literals;
+
+namespace warpfold::python {
+namespace {
+
+ArrayReduceOptions reduce_options(const std::string& statistics, const std::string& nan,
+                                  const std::string& overflow, std::uint64_t ddof) {
+  ArrayReduceOptions options;
+  options.statistics = parse_statistics(statistics);
+  options.summary.nan = cli::parse_choice("nan", nan, cli::nan_policies);
+  options.summary.overflow = cli::parse_choice("overflow", overflow, cli::overflow_policies);
+  options.summary.ddof = ddof;
+  return options;
+}
+
+ArrayScanOptions scan_options(const std::string& operation, bool exclusive,
+                              const std::optional<std::string>& output_type,
+                              const std::string& overflow) {
+  ArrayScanOptions options;
+  options.operation = parse_scan_operation(operation);
+  options.exclusive = exclusive;
+  if (output_type) options.output_type = parse_element_type(*output_type);
+  options.overflow = cli::parse_choice("overflow", overflow, cli::overflow_policies);
+  return options;
+}
+
+/// Collectives of processes or of one alone, over arrays in host memory.
+class HostArrays {
+ public:
+  explicit HostArrays(std::uintptr_t communicator) : collectives_(communicator_at(communicator)) {}
+
+  nb::dict reduce(const HostMemory& memory, const std::string& type, const HostMask& mask,
+                  const std::string& statistics, const std::string& nan,
+                  const std::string& overflow, std::uint64_t ddof) {
+    Summary summary;
+    {
+      const nb::gil_scoped_release released;
+      const ArrayReduceOptions options =
+          met([&] { return reduce_options(statistics, nan, overflow, ddof); });
+      summary = collectives_.reduce(array_of(memory, type), options, bytes_of(mask));
+    }
+    return to_python(summary);
+  }
+
+  nb::object scan(const HostMemory& memory, const std::string& type, const std::string& operation,
+                  bool exclusive, const std::optional<std::string>& output_type,
+                  const std::string& overflow) {
+    const ArrayScanOptions options = met([&] {
+      const ArrayScanOptions made = scan_options(operation, exclusive, output_type, overflow);
+      if (output_of(made, type) == ElementType::bf16)
+        throw usage_error("NumPy has no bfloat16", "the prefixes would have that type",
+                          "Give another `output_type`.");
+      return made;
+    });
+    const Array array = array_of(memory, type);
+    const nb::object prefixes = empty_array({array.count}, output_of(options, type));
+    void* const place = memory_of(prefixes);
+    const nb::gil_scoped_release released;
+    collectives_.scan(array, place, options);
+    return prefixes;
+  }
+
+  /// Has every rank throw a usage Error for what this one was given.
+  void refuse(const std::string& what, const std::string& why, const std::string& advice) {
+    const nb::gil_scoped_release released;
+    collectives_.refuse(usage_error(what, why, advice));
+  }
+
+ private:
+  static ElementType output_of(const ArrayScanOptions& options, const std::string& type) {
+    return options.output_type.value_or(
+        default_scan_output(parse_element_type(type), options.operation));
+  }
+
+  /// Returns what prepare() does. Where it throws an Error, so do all ranks, whatever they call.
+  template <class Prepare>
+  std::invoke_result_t<Prepare> met(Prepare&& prepare) {
+    std::optional<Error> mistake;
+    try {
+      return prepare();
+    } catch (const Error& error) {
+      mistake = error;
+    }
+    collectives_.refuse(*mistake);
+  }
+
+  HostCollectives collectives_;
+};
+
+/// Collectives over arrays in the memory of the current device, which lie at addresses.
+class DeviceArrays {
+ public:
+  explicit DeviceArrays(std::uintptr_t communicator)
+      : collectives_(communicator_at(communicator)) {}
+
+  nb::dict reduce(std::uintptr_t data, std::uint64_t count, const std::string& type,
+                  std::uintptr_t stream, const std::string& statistics, const std::string& nan,
+                  const std::string& overflow, std::uint64_t ddof) {
+    const DeviceArray array{reinterpret_cast<const void*>(data), count, parse_element_type(type)};
+    const ArrayReduceOptions options = reduce_options(statistics, nan, overflow, ddof);
+    Summary summary;
+    {
+      const nb::gil_scoped_release released;
+      summary = collectives_.reduce(array, options, reinterpret_cast<DeviceStream>(stream));
+    }
+    return to_python(summary);
+  }
+
+  void scan(std::uintptr_t data, std::uint64_t count, const std::string& type,
+            std::uintptr_t stream, std::uintptr_t output, const std::string& operation,
+            bool exclusive, const std::string& output_type, const std::string& overflow) {
+    const DeviceArray array{reinterpret_cast<const void*>(data), count, parse_element_type(type)};
+    const ArrayScanOptions options = scan_options(operation, exclusive, output_type, overflow);
+    const nb::gil_scoped_release released;
+    collectives_.scan(array, reinterpret_cast<void*>(output), options,
+                      reinterpret_cast<DeviceStream>(stream));
+  }
+
+ private:
+  DeviceCollectives collectives_;
+};
+
+}  // namespace
+
+void add_array_functions(nb::module_& module) {
+  nb::class_<HostArrays>(module, "HostArrays")
+      .def(nb::init<std::uintptr_t>(), "communicator"_a)
+      .def("reduce", &HostArrays::reduce, "elements"_a, "type"_a, "mask"_a.none(), "statistics"_a,
+           "nan"_a, "overflow"_a, "ddof"_a)
+      .def("refuse", &HostArrays::refuse, "what"_a, "why"_a, "advice"_a)
+      .def("scan", &HostArrays::scan, "elements"_a, "type"_a, "operation"_a, "exclusive"_a,
+           "output_type"_a.none(), "overflow"_a);
+  nb::class_<DeviceArrays>(module, "DeviceArrays")
+      .def(nb::init<std::uintptr_t>(), "communicator"_a)
+      .def("reduce", &DeviceArrays::reduce, "data"_a, "count"_a, "type"_a, "stream"_a,
+           "statistics"_a, "nan"_a, "overflow"_a, "ddof"_a)
+      .def("scan", &DeviceArrays::scan, "data"_a, "count"_a, "type"_a, "stream"_a, "output"_a,
+           "operation"_a, "exclusive"_a, "output_type"_a, "overflow"_a);
+}
+
+}  // namespace warpfold::python

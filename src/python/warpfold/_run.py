@@ -1,0 +1,172 @@
+"""Runs on the datasets of files."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from warpfold import _core
+from warpfold._errors import Error, SkippedDatasetWarning, UsageError
+from warpfold._options import option_words, refuse
+from warpfold._sources import address_of, is_interruptible, sources_of, temporary_output
+
+
+class Progress(NamedTuple):
+    """How far a run is. Some pass over their data more than once."""
+
+    seconds: float  #: since the run's start
+    dataset: str  #: in hand, where the run takes several; empty where it takes one
+    number: int  #: the dataset's, from 1
+    datasets: int
+    pass_number: int  #: over that dataset, from 1; 0 while nothing moves yet
+    pass_seconds: float
+    done: int  #: bytes of the pass that all ranks together are done with
+    total: int  #: bytes of the pass
+
+
+class Histogram(NamedTuple):
+    """How many elements are in each bin; the first two are what numpy.histogram() returns."""
+
+    counts: Any  #: int64, one less than edges
+    edges: Any  #: float64; bin i is [edges[i], edges[i + 1]), the last one closed
+    below: int  #: elements less than the first edge
+    above: int  #: greater than the last one
+    nan_count: int
+
+
+class ScanOutput(NamedTuple):
+    """What a scan has written."""
+
+    dataset: str  #: its path in the output
+    elements: int  #: how many were scanned
+    last: Any  #: the last prefix: an int or float64, None of no elements
+
+
+class CompactOutput(NamedTuple):
+    """What a compaction has written."""
+
+    dataset: str  #: its path in the output
+    indices_dataset: Optional[str]
+    elements: int  #: how many were looked at
+    kept: int
+
+
+ToResult = Callable[[Any, Optional[str]], Any]
+
+_OUTPUT_OPTIONS = {"append", "force", "chunks", "deflate", "shuffle", "fletcher32"}
+
+
+def _words(command: str, options: dict[str, Any], file: Any, dataset: Any) -> list[str]:
+    sources = sources_of(file, dataset, options.get("concat") is not None)
+    words = ["warpfold", command, *option_words(options), "--", *sources.files, *sources.datasets]
+    if any("\0" in word for word in words):
+        raise UsageError("a name or option has a null character", "", "Leave it out.")
+    return words
+
+
+def _watcher(progress: Optional[Callable[[Progress], object]]) -> Any:
+    return None if progress is None else lambda *now: progress(Progress(*now))
+
+
+def _failure_of(outcomes: Any) -> Optional[Error]:
+    failed = [(dataset, why) for dataset, why, is_failure, _ in outcomes if is_failure]
+    if not failed:
+        return None
+    return Error(
+        f"cannot read {len(failed)} of {len(outcomes)} datasets",
+        ": ".join(failed[0]),
+        "Name those that can be read.",
+    )
+
+
+def _results(answer: Any, to_result: ToResult, output: Optional[str]) -> Any:
+    """What to_result() makes of the answer: of one dataset, or a dict of several."""
+    if answer is None:
+        return None
+    several, outcomes = answer
+    if not several:
+        return to_result(outcomes[0][3], output)
+    failure = _failure_of(outcomes)
+    if failure is not None:
+        raise failure
+    for dataset, why, _, _ in outcomes:
+        if why:
+            warnings.warn(f"skipped {dataset}: {why}", SkippedDatasetWarning, stacklevel=4)
+    return {
+        dataset: to_result(result, output) for dataset, why, _, result in outcomes if not why
+    }
+
+
+def run(command: str, given: dict[str, Any], to_result: ToResult, writes: bool = False) -> Any:
+    """Runs a command as the arguments say, in the end of which to_result(what it returned of a
+    dataset, the temporary file that it wrote or None) makes a result. Where it `writes` and no
+    output is given, that is a temporary file."""
+    options = dict(given)
+    file, dataset = options.pop("file"), options.pop("dataset")
+    comm, progress = options.pop("comm"), options.pop("progress")
+
+    def answer_of(more: dict[str, Any]) -> Any:
+        words = _words(command, {**options, **more}, file, dataset)
+        return getattr(_core, command)(
+            words, address_of(comm), _watcher(progress), is_interruptible()
+        )
+
+    if options.get("output") is not None or not writes:
+        return _results(answer_of({}), to_result, None)
+    refuse(options, _OUTPUT_OPTIONS, "no output is given", "Name one: output='out.h5'.")
+    address_of(comm)
+    with temporary_output(comm) as path:
+        return _results(answer_of({"output": path}), to_result, path)
+
+
+def info(given: dict[str, Any]) -> Optional[dict[str, Any]]:
+    options = dict(given)
+    file, dataset, comm = (options.pop(name) for name in ("file", "dataset", "comm"))
+    words = _words("info", options, file, dataset)
+    text = _core.info(words, address_of(comm), is_interruptible())
+    return None if text is None else dict(json.loads(str(text)))
+
+
+def _read(output: str, dataset: str) -> Any:
+    return _core.read(output, dataset)
+
+
+def is_one(ops: Any) -> bool:
+    """Tells whether `ops` is the name of one result."""
+    return isinstance(ops, str) and "," not in ops and ops != "all"
+
+
+def reduce_result(ops: Any, by_labels: bool) -> ToResult:
+    def chosen(values: dict[str, Any]) -> Any:
+        return next(iter(values.values())) if is_one(ops) else values
+
+    def to_result(values: dict[Any, Any], output: Optional[str]) -> Any:
+        if by_labels:
+            return {label: chosen(of_label) for label, of_label in values.items()}
+        if output is not None:
+            values = {name: _read(output, dataset) for name, dataset in values.items()}
+        return chosen(values)
+
+    return to_result
+
+
+def scan_result(values: Any, output: Optional[str]) -> Any:
+    return ScanOutput(*values) if output is None else _read(output, values[0])
+
+
+def compact_result(values: Any, output: Optional[str]) -> Any:
+    result = CompactOutput(*values)
+    if output is None:
+        return result
+    elements = _read(output, result.dataset)
+    if result.indices_dataset is None:
+        return elements
+    return elements, _read(output, result.indices_dataset).astype(np.int64)
+
+
+def histogram_result(values: Any, output: Optional[str]) -> Histogram:
+    return Histogram(*values)

@@ -1,0 +1,168 @@
+"""Files, datasets and communicators as callers have them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+
+from warpfold import _core
+from warpfold._errors import Error, UsageError
+
+if TYPE_CHECKING:
+    import h5py
+    from mpi4py import MPI
+
+Path = Union[str, "os.PathLike[str]"]
+FileLike = Union[Path, "h5py.File", "h5py.Dataset", Sequence[Path]]
+DatasetLike = Union[None, str, Sequence[str], "h5py.Dataset"]
+
+# Drivers of HDF5 whose files have no bytes under their names that others could read.
+_DRIVERS_WITHOUT_FILE = {"core", "fileobj", "ros3"}
+
+
+class Sources(NamedTuple):
+    """The FILE... DATASET... of a command line."""
+
+    files: list[str]
+    datasets: list[str]
+
+
+def _is_h5py(value: object, kind: str) -> bool:
+    h5py = sys.modules.get("h5py")
+    return h5py is not None and isinstance(value, getattr(h5py, kind))
+
+
+def is_file(value: object) -> bool:
+    """Tells whether `value` names files, or is one; anything else is an array."""
+    if isinstance(value, (str, os.PathLike)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return len(value) > 0 and all(isinstance(each, (str, os.PathLike)) for each in value)
+    return _is_h5py(value, "HLObject")
+
+
+def _path_of(file: Any) -> str:
+    """The path of an h5py.File, with what was written to it."""
+    if not file:
+        raise UsageError("the h5py.File is closed", "", "Pass its path, or one that is open.")
+    if file.driver in _DRIVERS_WITHOUT_FILE:
+        raise UsageError(
+            f"the h5py.File '{file.filename}' is no file that others can open",
+            f"its driver is {file.driver}",
+            "Write it to a file, or read its datasets and pass arrays.",
+        )
+    if file.mode != "r":
+        file.flush()
+    return str(file.filename)
+
+
+def _name_in(group: Any, name: str) -> str:
+    return f"{group.name.rstrip('/')}/{name}".lstrip("/")
+
+
+def _sources_of_h5py(file: Any, names: list[str]) -> Sources:
+    if not file:
+        raise UsageError("the h5py object is closed", "", "Pass one that is open.")
+    if _is_h5py(file, "Group"):
+        return Sources([_path_of(file.file)], [_name_in(file, name) for name in names])
+    if names:
+        raise UsageError("a dataset and names of others are given", "", "Leave out one of them.")
+    if file.name is None:
+        raise UsageError("the h5py.Dataset has no name in its file", "", "Link it into a group.")
+    return Sources([_path_of(file.file)], [file.name.lstrip("/")])
+
+
+def sources_of(file: Any, dataset: Any, concatenated: bool) -> Sources:
+    """Finds what to read. Raises UsageError."""
+    if _is_h5py(dataset, "Dataset"):
+        if concatenated:
+            dataset = dataset.name
+        else:
+            if _sources_of_h5py(dataset, []).files != sources_of(file, None, False).files:
+                raise UsageError("the h5py.Dataset lies in another file", "", "Pass it alone.")
+            return _sources_of_h5py(dataset, [])
+    names = [dataset] if isinstance(dataset, str) else list(dataset or [])
+    if _is_h5py(file, "HLObject"):
+        return _sources_of_h5py(file, names)
+    files = [file] if isinstance(file, (str, os.PathLike)) else list(file)
+    if len(files) > 1 and not concatenated:
+        raise UsageError(
+            "several files are given",
+            "",
+            "Name the dimension along which they are one dataset: concat='time'.",
+        )
+    return Sources([os.fspath(each) for each in files], names)
+
+
+def address_of(comm: Optional["MPI.Comm"]) -> int:
+    """The address of the MPI_Comm in a communicator of mpi4py; 0 for this process alone."""
+    if comm is None:
+        return 0
+    from mpi4py import MPI
+
+    if not isinstance(comm, MPI.Comm):
+        raise UsageError(
+            f"comm is a {type(comm).__name__}", "", "Pass a communicator of mpi4py, or None."
+        )
+    if MPI.Get_library_version().rstrip("\0") != _core.mpi_library().rstrip("\0"):
+        raise Error(
+            "mpi4py and warpfold use different MPI libraries",
+            f"{MPI.Get_library_version().splitlines()[0]}, {_core.mpi_library().splitlines()[0]}",
+            "Build one of them with the other's.",
+        )
+    if not MPI.Is_initialized() or MPI.Is_finalized() or comm == MPI.COMM_NULL:
+        raise UsageError(
+            "comm can't be used", "MPI isn't running, or it is COMM_NULL", "Pass another, or None."
+        )
+    return int(MPI._addressof(comm))
+
+
+def is_interruptible() -> bool:
+    """Tells whether Python would raise KeyboardInterrupt in this thread."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def _is_on_one_host(comm: "MPI.Comm") -> bool:
+    from mpi4py import MPI
+
+    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    try:
+        # The same on every rank: each host has the lowest of its ranks count it.
+        return bool(comm.allreduce(1 if host.rank == 0 else 0) == 1)
+    finally:
+        host.Free()
+
+
+def _make_folder(where: Optional[str]) -> Union[tempfile.TemporaryDirectory[str], OSError]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="warpfold-", dir=where)
+    except OSError as failure:
+        return failure
+
+
+@contextlib.contextmanager
+def temporary_output(comm: Optional["MPI.Comm"]) -> Iterator[str]:
+    """A path for a file that is removed in the end, the same on every rank: in the folder for
+    temporary files, or in the working folder where ranks are on several hosts."""
+    root = comm is None or comm.rank == 0
+    where = None if comm is None or _is_on_one_host(comm) else os.getcwd()
+    made = _make_folder(where) if root else None
+    answer = made.name if isinstance(made, tempfile.TemporaryDirectory) else made
+    if comm is not None:
+        answer = comm.bcast(answer)
+    if isinstance(answer, OSError):
+        raise Error(
+            "cannot make a folder for results along axes",
+            str(answer),
+            "Set TMPDIR to one with room, or give an output.",
+        ) from answer
+    try:
+        yield os.path.join(str(answer), "results.h5")
+    finally:
+        if isinstance(made, tempfile.TemporaryDirectory):
+            made.cleanup()

@@ -1,0 +1,139 @@
+"""Calls by the ranks of mpi4py: mpirun -np N python3 -m mpi4py ranks.py FOLDER"""
+
+import operator
+import os
+import pathlib
+import sys
+
+import h5py
+import numpy as np
+from mpi4py import MPI
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import warpfold  # noqa: E402
+from exact import exact_sum, prefixes, sums_along  # noqa: E402
+
+WORLD = MPI.COMM_WORLD
+RANDOM = np.random.default_rng(8)
+FIELD = RANDOM.normal(size=(24, 10, 5)) * 10.0 ** RANDOM.integers(-8, 8, (24, 10, 5))
+
+
+def make_file(folder):
+    name = os.path.join(folder, "in.h5")
+    if WORLD.rank == 0:
+        with h5py.File(name, "w") as file:
+            file.create_dataset("x", data=FIELD, chunks=(3, 10, 5), compression="gzip")
+            file["y"] = np.arange(100)
+    WORLD.barrier()
+    return name
+
+
+def is_on_root(value):
+    """Requires that other ranks have nothing; tells whether this one has to look."""
+    if WORLD.rank == 0:
+        return True
+    assert value is None
+    return False
+
+
+def check_files(name):
+    total = warpfold.reduce(name, "x", ops="sum", comm=WORLD)
+    if is_on_root(total):
+        assert total == float(exact_sum(FIELD))
+    means = warpfold.reduce(name, "x", ops="sum", axis=0, comm=WORLD)
+    if is_on_root(means):
+        assert np.array_equal(means, sums_along(FIELD, 0, np.float64))
+    running = warpfold.scan(name, "x", comm=WORLD, slab="4K")
+    if is_on_root(running):
+        assert np.array_equal(running, prefixes(FIELD, np.float64))
+    kept = warpfold.compact(name, "x", where=">0", comm=WORLD)
+    if is_on_root(kept):
+        assert np.array_equal(kept, FIELD[FIELD > 0])
+    counts = warpfold.histogram(name, "x", bins=5, comm=WORLD)
+    if is_on_root(counts):
+        assert np.array_equal(counts.counts, np.histogram(FIELD, 5)[0])
+    several = warpfold.reduce(name, ["x", "y"], ops="max", comm=WORLD)
+    if is_on_root(several):
+        assert several == {"x": FIELD.max(), "y": 99}
+    told = warpfold.info(name, "x", comm=WORLD)
+    if is_on_root(told):
+        assert told["ranks"] == WORLD.size
+    alone = warpfold.reduce(name, "y", ops="sum")
+    assert alone == 4950
+
+
+def check_errors(name):
+    for options in ({"ops": "nothing"}, {"axis": 5}, {"where": ">>"}):
+        try:
+            warpfold.reduce(name, "x", comm=WORLD, **options)
+        except warpfold.UsageError:
+            continue
+        raise AssertionError(f"{options} raised nothing")
+    try:
+        warpfold.reduce(name + ".none", "x", comm=WORLD)
+    except warpfold.Error as error:
+        assert "none" in error.what
+    else:
+        raise AssertionError("a missing file raised nothing")
+
+    def stop(now):
+        raise RuntimeError("enough")
+
+    try:
+        warpfold.reduce(name, "x", comm=WORLD, progress=stop)
+    except RuntimeError as error:
+        assert "enough" in str(error) or "progress" in str(error)
+    else:
+        raise AssertionError("progress raised nothing")
+
+
+def check_arrays():
+    mine = np.array_split(FIELD.ravel(), WORLD.size)[WORLD.rank]
+    answer = warpfold.reduce(mine, ops="sum,argmax,count", comm=WORLD)
+    assert answer == {
+        "sum": float(exact_sum(FIELD)),
+        "argmax": FIELD.argmax(),
+        "count": FIELD.size,
+    }
+    part = np.array_split(prefixes(FIELD, np.float64).ravel(), WORLD.size)[WORLD.rank]
+    assert np.array_equal(warpfold.scan(mine, comm=WORLD), part)
+    try:
+        warpfold.reduce(mine, ops="sum" if WORLD.rank else "sums", comm=WORLD)
+    except warpfold.Error as error:
+        assert WORLD.size == 1 or str(error)
+    else:
+        raise AssertionError("a rank's mistake raised nothing")
+
+
+def check_exact_sums():
+    mine = warpfold.ExactSum(np.array_split(FIELD.ravel(), WORLD.size)[WORLD.rank])
+    for total in (
+        WORLD.allreduce(mine, op=MPI.SUM),
+        sum(WORLD.allgather(mine)),
+        WORLD.allreduce(mine, op=operator.add),
+    ):
+        assert total.as_fraction() == exact_sum(FIELD) and total.count == FIELD.size
+
+
+def check_other_communicators(name):
+    half = WORLD.Split(WORLD.rank % 2, WORLD.rank)
+    total = warpfold.reduce(name, "x", ops="count", comm=half)
+    assert total == (FIELD.size if half.rank == 0 else None)
+    half.Free()
+
+
+def main():
+    name = make_file(sys.argv[1])
+    check_files(name)
+    check_errors(name)
+    check_arrays()
+    check_exact_sums()
+    check_other_communicators(name)
+    WORLD.barrier()
+    if WORLD.rank == 0:
+        print("as promised, on", WORLD.size)
+
+
+if __name__ == "__main__":
+    main()
