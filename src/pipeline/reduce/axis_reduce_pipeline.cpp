@@ -179,7 +179,7 @@ AxisShape with_factors(AxisShape array, const Factors& factors, const Run& run) 
   const std::uint64_t by_cores = factors.any() && !run.place.gpu ? 1 : 0;
   if (mpi::minimum({by_cores}, run.communicator).front() == 1)
     std::ranges::set_intersection(array.along, dimensions_of(factors, array.shape),
-                                  std::back_inserter(array.factor_axes));
+                                  std::back_inserter(array.factor_axes.emplace()));
   return array;
 }
 

@@ -135,10 +135,11 @@ std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint6
 AxisShape pools_of(AxisShape array, std::span<const std::uint64_t> granule,
                    std::uint64_t max_outputs) {
   constexpr std::uint64_t least_pool = 8;
-  const std::uint64_t factors = product(extents_of(array.shape, array.factor_axes));
-  if (array.factor_axes.empty() || array.rows() / factors < least_pool) return array;
+  if (!array.factor_axes || array.factor_axes->empty()) return array;
+  const std::uint64_t factors = product(extents_of(array.shape, *array.factor_axes));
+  if (array.rows() / factors < least_pool) return array;
   std::vector<int> along;
-  std::ranges::set_difference(array.along, array.factor_axes, std::back_inserter(along));
+  std::ranges::set_difference(array.along, *array.factor_axes, std::back_inserter(along));
   AxisShape pools(array.shape, along);
   return granule_outputs(pools, granule) <= max_outputs ? pools : array;
 }

@@ -46,7 +46,9 @@ struct AxisShape {
   std::vector<int> along;   ///< dimensions, rising
   std::vector<int> across;  ///< the others, rising
   std::optional<AxisGroups> groups;
-  std::vector<int> factor_axes;  ///< those of `along` that elements' factors vary along, rising
+  /// Those of `along` that elements' factors vary along, rising; none where nothing is told of
+  /// factors.
+  std::optional<std::vector<int>> factor_axes;
 
   std::vector<int> kept() const;  ///< the dimensions of outputs, rising
   std::vector<std::uint64_t> row_shape() const;

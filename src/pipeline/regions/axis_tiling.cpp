@@ -18,8 +18,9 @@ std::vector<int> without(std::vector<int> dimensions, int dimension) {
 /// Returns the axes of rows, the innermost last.
 std::vector<int> row_axes_of(const AxisShape& array) {
   std::vector<int> axes = array.along;
-  std::stable_partition(axes.begin(), axes.end(),
-                        [&](int d) { return std::ranges::count(array.factor_axes, d) == 0; });
+  std::stable_partition(axes.begin(), axes.end(), [&](int d) {
+    return !array.factor_axes || std::ranges::count(*array.factor_axes, d) == 0;
+  });
   return axes;
 }
 
@@ -151,8 +152,9 @@ std::vector<std::uint64_t> AxisTiling::matrix_strides(const Hyperslab& box) cons
 }
 
 std::uint64_t AxisTiling::factor_places(const Hyperslab& box) const {
+  if (!array_.factor_axes) return 0;
   return product(extents_of(box.count, array_.across)) *
-         product(extents_of(box.count, array_.factor_axes));
+         product(extents_of(box.count, *array_.factor_axes));
 }
 
 BoxIndices AxisTiling::row_indices(const Hyperslab& box) const {

@@ -48,7 +48,8 @@ class AxisTiling {
   /// order of the box, but for axes of factors, which are the innermost of rows.
   std::vector<std::uint64_t> matrix_strides(const Hyperslab& box) const;
 
-  /// Returns the places of a box after which factors are the same again.
+  /// Returns the places of a box after which factors are the same again; 0 where nothing is told of
+  /// factors.
   std::uint64_t factor_places(const Hyperslab& box) const;
 
   /// Returns the flat indices of a box's rows in the array of all rows.

@@ -213,6 +213,17 @@ TEST(AxisTiling, RunsOfABoxAreItsElementsInOrder) {
   }
 }
 
+TEST(AxisTiling, TellsOfFactorsWhatItIsTold) {
+  AxisShape array({4, 5, 6}, std::vector<int>{0, 1});
+  const Hyperslab box{{0, 0, 0}, {4, 5, 6}};
+  const Extents extents{4, 5, 6};
+  EXPECT_EQ(AxisTiling(array, extents).factor_places(box), 0u);
+  array.factor_axes.emplace();
+  EXPECT_EQ(AxisTiling(array, extents).factor_places(box), 6u);
+  array.factor_axes = {1};
+  EXPECT_EQ(AxisTiling(array, extents).factor_places(box), 30u);
+}
+
 TEST(GroupsOfLength, EndWithWhatIsLeft) {
   const AxisGroups groups = groups_of_length(4, 1, 10);
   EXPECT_EQ(groups.count, 3u);
