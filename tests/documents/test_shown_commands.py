@@ -147,7 +147,7 @@ COMMANDS = {
     "bench": ["reduce", "scan", "combine", "collectives", "ingest"],
     "ladder": ["reduce", "scan", "atomics"],
 }  # fmt: skip
-OF_LAUNCHERS = {"--bind-to", "--gpus-per-node", "--gpus-per-task"}
+OF_LAUNCHERS = {"--bind-to", "--mca", "--gpus-per-node", "--gpus-per-task"}
 
 
 def test_the_manual_names_all_options_and_no_others():

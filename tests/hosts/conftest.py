@@ -52,6 +52,13 @@ class Hosts(network.Network):
             pytest.fail(f"ranks hang, on each host {left}:\n{stdout}\n{stderr}")
         return Ended(run.returncode, stdout, stderr, time.monotonic() - began)
 
+    def left(self, *hosts):
+        """The processes that are still there after a while, by host."""
+        deadline = time.monotonic() + 10
+        while any(map(self.processes, hosts)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return {host: processes for host in hosts if (processes := self.processes(host))}
+
     def run(self, *arguments, **options):
         return self.end(self.begin(*arguments, **options))
 

@@ -60,8 +60,7 @@ def test_where_a_host_is_lost_all_others_end(hosts, long_scan, lose):
     ended = hosts.end(run, timeout=40)
     assert ended.code != 0
     assert "lost communication" in ended.stderr and "h3" in ended.stderr
-    left = {host: hosts.processes(host) for host in ("h1", "h2")}
-    assert left == {"h1": [], "h2": []}
+    assert hosts.left("h1", "h2") == {}
     assert not long_scan[-1].exists()
 
 
@@ -87,5 +86,5 @@ def test_a_rank_that_is_interrupted_ends_all(hosts, long_scan):
     ended = hosts.end(run, timeout=40)
     assert ended.code != 0
     assert len(ended.errors) == 1 and "interrupted" in ended.errors[0]
-    assert {host: hosts.processes(host) for host in hosts.hosts} == {h: [] for h in hosts.hosts}
+    assert hosts.left(*hosts.hosts) == {}
     assert os.listdir(long_scan[-1].parent) == []
