@@ -161,23 +161,26 @@ class ChunkSource::Reader::Implementation {
   std::span<const StagedChunk> read(const ChunkGrid& grid, ChunkRun run,
                                     std::span<std::byte> staging, bool still_there) {
     source_.require_fitting(run.count, staging.size(), compressed_);
-    const std::span<std::byte> before = std::exchange(decoded_to_, {});
+    const std::span<std::byte> before = std::exchange(filled_, {});
     const bool keeps =
         still_there && staging.data() == before.data() && staging.size() == before.size();
-    if (keeps) before_ = staged_;
-    list_wanted(grid, run);
-    if (decoding_) {
-      if (keeps) keep_decoded();
-      read_and_decode(staging);
-      decoded_to_ = staging;
-    } else {
-      read_into(staging);
+    if (keeps) {
+      before_ = staged_;
+      std::ranges::sort(before_, {}, &StagedChunk::number);
     }
+    list_wanted(grid, run);
+    // Between chunks that were not decoded there are gaps, where others don't fit.
+    if (keeps && (decoding_ || all_are_there())) keep_those_there();
+    if (decoding_)
+      read_and_decode(staging);
+    else
+      read_into(staging);
+    filled_ = staging;
     return staged_;
   }
 
   void read_one(std::uint64_t number, std::span<std::byte> out) {
-    decoded_to_ = {};
+    filled_ = {};
     kept_.clear();
     const StoredChunk& chunk = source_.chunk(number);
     staged_ = {{number, 0, ChunkEncoding::unwritten}};
@@ -206,14 +209,25 @@ class ChunkSource::Reader::Implementation {
     if (!std::ranges::is_sorted(wanted_, {}, address)) std::ranges::sort(wanted_, {}, address);
   }
 
-  /// Leaves chunks where they are that the call before has decoded.
-  void keep_decoded() {
-    std::ranges::sort(before_, {}, &StagedChunk::number);
+  /// Returns a chunk of the call before; null where that had none of this number.
+  const StagedChunk* chunk_before(std::uint64_t number) const {
+    const auto found = std::ranges::lower_bound(before_, number, {}, &StagedChunk::number);
+    return found == before_.end() || found->number != number ? nullptr : &*found;
+  }
+
+  bool all_are_there() const {
+    return std::ranges::all_of(wanted_, [&](const Wanted& wanted) {
+      return chunk_before(staged_[wanted.owner].number) != nullptr;
+    });
+  }
+
+  /// Leaves chunks of the call before where they are.
+  void keep_those_there() {
     std::erase_if(wanted_, [&](const Wanted& wanted) {
       StagedChunk& chunk = staged_[wanted.owner];
-      const auto found = std::ranges::lower_bound(before_, chunk.number, {}, &StagedChunk::number);
-      if (found == before_.end() || found->number != chunk.number) return false;
-      chunk = *found;
+      const StagedChunk* const before = chunk_before(chunk.number);
+      if (before == nullptr) return false;
+      chunk = *before;
       kept_.push_back(chunk.source);
       return true;
     });
@@ -322,7 +336,7 @@ class ChunkSource::Reader::Implementation {
   std::vector<StagedChunk> staged_;
   std::vector<StagedChunk> before_;  ///< of the call before
   std::vector<std::uint64_t> kept_;  ///< the first bytes of those of its chunks that stay
-  std::span<std::byte> decoded_to_;  ///< where staged_ is, if it is decoded there
+  std::span<std::byte> filled_;      ///< where staged_ is
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;

@@ -55,7 +55,8 @@ class ChunkSource {
     void read_one(std::uint64_t number, std::span<std::byte> out);
 
     /// Reads all chunks of `part` so: the same grid, less selected. Where what the call before left
-    /// in this memory is still there, chunks that it decoded are not read again.
+    /// in this memory is still there, chunks that it decoded are not read again, nor others where
+    /// none are wanted beside them.
     std::span<const StagedChunk> read_part(const ChunkGrid& part, std::span<std::byte> staging,
                                            bool still_there = false);
 

@@ -329,6 +329,34 @@ TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
   }
 }
 
+TEST_F(ChunkSourceTest, NorAreOthersReadAgainWhereAllAreThere) {
+  make({.shape = {4000}, .chunk = {100}});
+  const DatasetInfo described = info();
+  const ChunkSource source(described, {0, 40});
+  StageRegistry registry;
+  ChunkSource::Reader reader(source, registry);
+  std::vector<std::byte> staging(source.staging_bytes(6));
+  const auto expected = numbered(4000);
+  struct Call {
+    ChunkRun run;
+    std::uint64_t read;  ///< chunks
+  };
+  const Call calls[] = {{{0, 4}, 4}, {{1, 2}, 0}, {{2, 1}, 0}, {{2, 2}, 2}, {{3, 1}, 0}, {{30, 6}, 6}};
+  std::uint64_t read = 0;
+  for (const Call& call : calls) {
+    std::vector<std::int32_t> found;
+    for (const StagedChunk& each : reader.read_part(part_of(described, call.run), staging, true)) {
+      const auto values = integers(chunk_elements(each, staging, described, 100));
+      found.insert(found.end(), values.begin(), values.end());
+    }
+    const auto first = expected.begin() + static_cast<std::ptrdiff_t>(100 * call.run.first);
+    EXPECT_EQ(found, std::vector<std::int32_t>(
+                         first, first + static_cast<std::ptrdiff_t>(100 * call.run.count)));
+    read += call.read;
+    EXPECT_EQ(reader.timings()[0].bytes, 400 * read) << call.run.first;
+  }
+}
+
 TEST_F(ChunkSourceTest, TimingsCountStoredAndDecodedBytes) {
   make({.shape = {4000}, .chunk = {100}, .filters = all_filters});
   const ChunkSource source(info(), {0, 40});
