@@ -6,13 +6,21 @@ and L = ceil(log2 p) steps of a tree of all ranks,
     streaming   T = s + max(b / r, b (p/h) / R) + K (L a + (p-1) d)
     exchanging  T = K (c + L a + (p-1) d)
 
+and on hosts whose network and file system a description tells (machine.py), whose hop of a message
+from host to host takes x, and from which a host and all hosts read and write at the rates F and G,
+
+    streaming   T = s + max(b / r, b (p/h) / R, b (p/h) / F, b p / G) + K exchange
+    exchanging  T = K (c + exchange)
+    exchange    L(p/h) a + L(h) x along a tree, (p-h) d + (h-1) x along a chain
+
 s   start of a run: opening, planning, launching; handing a GPU's result to the host
 r   rate of a rank: its kernel or its way from storage, whichever is slower
 R   rate that ranks of a host share, of storage or memory; as if unlimited where none is seen
 c   a call of MPI_Reduce or MPI_Exscan, with what every one costs
 a   a step of it along a tree: latency + bytes of a message / bandwidth. A message is one
     accumulator, always of the same size, which leaves nothing to tell the two apart by
-d   the same along a chain from rank to rank, as which Open MPI 4.1 carries out MPI_Exscan
+d   the same along a chain from rank to rank, as which Open MPI 4.1 carries out MPI_Exscan; scans
+    by doubling go along a tree
 
 Whole runs and measured kernels stream. `bench combine` exchanges, and so do the stages `combine`
 and `exscan`; their a and d are what a streaming run pays. No term is negative. A term is taken in
@@ -21,8 +29,8 @@ measurement more than terms. Fits minimize squares of relative errors.
 
 The interval comes from resampling the residuals (Efron's bootstrap, of log measured / fitted),
 widened by what the terms took out of them, for the terms and again for the predicted run: 90 % of
-single runs are expected in it if the machine goes on as measured. What no measurement shows, such as a slower
-network between more hosts, it can't contain.
+single runs are expected in it if the machine goes on as measured. It takes the description's figures
+as certain.
 """
 
 import dataclasses
@@ -47,6 +55,7 @@ class Situation:
     bytes: float  # that a rank moves
     supersteps: int = 1
     known: float = 0.0  # seconds that other measurements tell
+    hops_known: bool = False  # whether those have what exchanges between hosts take
 
     @property
     def ranks_a_host(self):
@@ -54,11 +63,12 @@ class Situation:
 
     @property
     def steps(self):
-        return self.supersteps * (self.ranks - 1).bit_length()
+        ranks = math.ceil(self.ranks_a_host) if self.hops_known else self.ranks
+        return self.supersteps * (ranks - 1).bit_length()
 
     @property
     def links(self):
-        return self.supersteps * (self.ranks - 1)
+        return self.supersteps * (self.ranks - (self.hosts if self.hops_known else 1))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,9 +147,17 @@ class Fit:
         """0 where the term was left out."""
         return dict(zip(self.design.terms, self.coefficients)).get(term, 0.0)
 
-    def growth(self, at):
-        """Seconds that more than one rank takes of an exchange."""
-        return self.coefficient("step") * at.steps + self.coefficient("link") * at.links
+    def part(self, term, at):
+        """Seconds of a term; 0 where it was left out."""
+        return self.coefficient(term) * TERMS[term](at, self.design.knee)
+
+    def growth(self, at, way=None):
+        """Seconds that more than one rank takes of an exchange, as measured, or "chain" or
+        "doubling", whose links and steps cost the same."""
+        if way is None:
+            return self.part("step", at) + self.part("link", at)
+        each = self.coefficient("step") + self.coefficient("link")
+        return each * (at.links if way == "chain" else at.steps)
 
     @property
     def error(self):

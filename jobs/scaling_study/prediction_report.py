@@ -5,7 +5,7 @@ import io
 import json
 
 from .folder import write_whole
-from .prediction import is_exchange
+from .prediction import PARTS, is_exchange, limit_of, seconds_of
 from .summary import aligned
 
 TERMS_HEADER = ("workload", "quantity", "start ms", "GB/s a rank", "GB/s a host", "call us",
@@ -14,6 +14,9 @@ CHECK_HEADER = ("workload", "scaling", "quantity", "ranks", "measured ms", "pred
                 "least ms", "most ms", "off %")  # fmt: skip
 PREDICTION_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "predicted ms",
                      "least ms", "most ms")  # fmt: skip
+PARTS_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "start ms", "rank ms",
+                "host ms", "host's files ms", "files ms", "within hosts ms", "between hosts ms",
+                "efficiency")  # fmt: skip
 
 
 def rate_of(fit, term):
@@ -27,7 +30,7 @@ def terms_of(model):
         if is_exchange(workload, quantity):
             exchange, terms = fit, {"call": fit.coefficient("call")}
         else:
-            exchange = model.exchange(workload, quantity)
+            exchange = model.exchange(workload, quantity, 1)
             terms = {"start": fit.coefficient("start"), "rank_rate": rate_of(fit, "rank"),
                      "host_rate": rate_of(fit, "host")}
         for term in ("step", "link"):
@@ -43,7 +46,17 @@ def as_json(prediction):
                    most=prediction.seconds.most)
     if prediction.measured is not None:
         content.update(measured=prediction.measured, off_percent=prediction.off_percent)
+    if prediction.parts is not None:
+        content.update(limit=limit_of(prediction.parts), efficiency=prediction.efficiency,
+                       parts=prediction.parts)
     return content
+
+
+def as_line(prediction):
+    """Of model.csv."""
+    content = as_json(prediction)
+    parts = content.pop("parts", {})
+    return {**content, **{f"{part}_seconds": seconds for part, seconds in parts.items()}}
 
 
 def write(folder, model, checks, predicted):
@@ -55,9 +68,11 @@ def write(folder, model, checks, predicted):
                 "predictions": list(map(as_json, predicted))}
     write_whole(folder / "model.json", json.dumps(document, indent=2) + "\n")
     text = io.StringIO()
-    writer = csv.DictWriter(text, as_json(checks[0]), lineterminator="\n")
+    lines = list(map(as_line, [*checks, *predicted]))
+    writer = csv.DictWriter(text, dict.fromkeys(name for line in lines for name in line),
+                            lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(as_json, [*checks, *predicted]))
+    writer.writerows(lines)
     write_whole(folder / "model.csv", text.getvalue())
     return folder / "model.json", folder / "model.csv"
 
@@ -88,24 +103,38 @@ def prediction_line(prediction):
             str(prediction.hosts), *interval_of(prediction))
 
 
-def remarks(model, predicted):
+def parts_line(prediction):
+    efficiency = prediction.efficiency
+    return (prediction.workload, prediction.scaling, prediction.quantity, str(prediction.ranks),
+            str(prediction.hosts), *map(figure, prediction.parts.values()),
+            "" if efficiency is None else f"{efficiency:.3f}")
+
+
+def limit_line(prediction):
+    """What limits, in words."""
+    part = limit_of(prediction.parts)
+    hosts = f"{prediction.hosts} host{'s' if prediction.hosts > 1 else ''}"
+    return (f"{prediction.workload}, {prediction.scaling}, {prediction.quantity}: "
+            f"{prediction.ranks} ranks on {hosts} are limited by {PARTS[part]} "
+            f"({figure(prediction.parts[part])} of {figure(seconds_of(prediction.parts))} ms)")
+
+
+def remarks(predicted):
     """What the measurements can't tell."""
-    hosts = max(int(row["hosts"]) for row in model.rows)
-    if hosts == 1 and max(each.hosts for each in predicted) > 1:
-        yield ("note: all runs were on one host; steps between hosts are taken to cost what steps "
-               "within it do")
     if any(each.seconds.least is None for each in predicted):
         yield "note: no intervals where there are no more runs than terms; make more --repeats"
 
 
 def text_of(model, checks, predicted):
+    headlines = [each for each in predicted if each.is_headline]
     parts = [
         "terms", aligned([TERMS_HEADER, *map(terms_line, terms_of(model))], 2),
         "", "the largest number of ranks, from fits to the others",
         aligned([CHECK_HEADER, *(check_line(each) for each in checks if each.is_headline)], 3),
         "", "predictions, with the interval for 90 % of runs",
-        aligned([PREDICTION_HEADER, *(prediction_line(each) for each in predicted
-                                      if each.is_headline)], 3),
-        *remarks(model, predicted),
+        aligned([PREDICTION_HEADER, *map(prediction_line, headlines)], 3),
+        "", "what they are made of: of rank, host and files only the longest counts",
+        aligned([PARTS_HEADER, *map(parts_line, headlines)], 3),
+        "", *map(limit_line, headlines), *remarks(predicted),
     ]  # fmt: skip
     return "\n".join(parts)

@@ -1,0 +1,189 @@
+"""A study's runs by a discrete-event simulation: SimGrid's SMPI runs simulation/supersteps.cpp."""
+
+import csv
+import dataclasses
+import io
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+from .figures import grouped
+from .folder import write_whole
+from .prediction import (
+    BY_DOUBLING, CHAIN, DOUBLING, EXCHANGE_OF, EXSCAN, Model, is_exchange, is_headline, is_modelled,
+    reads_files, refuse_unknown_hosts, seconds_of, stage_of_exchange, supersteps_of,
+)  # fmt: skip
+from .prediction_report import figure
+from .problem import Problem
+from .summary import aligned
+
+SOURCES = pathlib.Path(__file__).parent / "simulation"
+UNLIMITED = 1e18
+HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "measured ms", "model ms",
+          "simulated ms", "simulated / measured")  # fmt: skip
+# No model of TCP, whose windows and acknowledgements the measured terms leave nothing of; messages leave
+# before they are asked for, as small ones do; collectives go the ways of Open MPI.
+SETTINGS = ("smpi/coll-selector:ompi", "smpi/async-small-thresh:65536", "smpi/host-speed:1f",
+            "smpi/simulate-computation:no", "smpi/wtime:0", "network/model:CM02",
+            "network/latency-factor:1", "network/bandwidth-factor:1", "network/weight-S:0",
+            "network/crosstraffic:0", "network/TCP-gamma:0")  # fmt: skip
+
+
+def checked(words, what, **options):
+    """What a command prints."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise Problem(f"{what}: {(done.stderr + done.stdout).strip()} Look into it.")
+    return done.stdout
+
+
+class Simulator:
+    """The program, built in a folder of its own while it is used."""
+
+    def __enter__(self):
+        for tool in ("smpicxx", "smpirun", "c++"):
+            if shutil.which(tool) is None:
+                raise Problem(f"there is no {tool} (SimGrid simulates runs) Install Debian's "
+                              "libsimgrid-dev, or Spack's simgrid.")
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+        options = ["-std=c++17", "-O1", "-lsimgrid", "-o"]
+        self.program, self.platform = self.folder / "supersteps", self.folder / "platform.so"
+        checked(["smpicxx", SOURCES / "supersteps.cpp", *options, self.program], "smpicxx")
+        checked(["c++", "-shared", "-fPIC", SOURCES / "platform.cpp", *options, self.platform], "c++")
+        return self
+
+    def __exit__(self, *_):
+        self.temporary.cleanup()
+
+    def seconds(self, words, ranks, hosts, figures):
+        """Of the slowest rank; `figures` are the platform's."""
+        ranks_a_host = -(-ranks // hosts)
+        host_file = self.folder / "hosts"
+        host_file.write_text("".join(f"host{rank // ranks_a_host}\n" for rank in range(ranks)))
+        environment = {f"SIMULATED_{name}": repr(value)
+                       for name, value in {"HOSTS": hosts, **figures}.items()}
+        settings = [f"--cfg={setting}" for setting in SETTINGS]
+        return float(checked(
+            ["smpirun", "-no-privatize", "-np", ranks, "-platform", self.platform, "-hostfile",
+             host_file, *settings, "--log=root.thres:warning", self.program, *words],
+            "smpirun", env={**os.environ, **environment}, cwd=self.folder))  # fmt: skip
+
+
+def uses_files(model, workload, quantity):
+    return model.machine is not None and reads_files(workload, quantity)
+
+
+def platform_of(model, workload, quantity, at, cores):
+    """Its figures, of what the model has fitted and the machine's description tells."""
+    exchange = model.exchange(workload, quantity, at.ranks)
+    hop = exchange.coefficient("step") + exchange.coefficient("link") if exchange else 0.0
+    shared = model.fits[workload, quantity].coefficient("host")
+    found = {"CORES": cores or -(-at.ranks // at.hosts), "LOCAL_LATENCY": hop,
+             "HOST_RATE": 1 / shared if shared else UNLIMITED, "NETWORK_LATENCY": 0.0,
+             **dict.fromkeys(("PORT_RATE", "HOST_READ_RATE", "HOST_WRITE_RATE", "READ_RATE",
+                              "WRITE_RATE"), UNLIMITED)}  # fmt: skip
+    if model.machine and at.hosts > 1:
+        found.update(NETWORK_LATENCY=model.machine.figure("network", "latency_us"),
+                     PORT_RATE=model.machine.figure("network", "gbit_s_a_host"))
+    if uses_files(model, workload, quantity):
+        ways = ("READ", "WRITE") if workload == "scan" else ("READ",)
+        for way in ways:
+            name = way.lower() + "_gb_s"
+            found[f"HOST_{way}_RATE"] = model.machine.figure("file_system", name + "_a_host")
+            found[f"{way}_RATE"] = model.machine.figure("file_system", name)
+    return found
+
+
+def words_of(model, workload, quantity, at):
+    """The program's command line."""
+    if is_exchange(workload, quantity):
+        scans = {EXCHANGE_OF[EXSCAN]: CHAIN, BY_DOUBLING: DOUBLING}
+        return [scans.get(quantity, "reduce"), 1, 0, 1, 0, 0]
+    scans = stage_of_exchange(workload, quantity) == EXSCAN
+    moved = at.bytes / at.supersteps
+    files = moved if uses_files(model, workload, quantity) else 0
+    own = model.fits[workload, quantity].coefficient("rank")
+    return [model.scan_way(at.ranks) if scans else "reduce", at.supersteps, moved,
+            1 / own if own else UNLIMITED, files, files if workload == "scan" else 0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Seconds of a run, measured (None where it was not), by the model's formula and simulated."""
+
+    workload: str
+    scaling: str
+    quantity: str
+    ranks: int
+    hosts: int
+    measured: float | None
+    model: float
+    simulated: float
+
+    @property
+    def ratio(self):
+        return self.simulated / self.measured if self.measured else None
+
+
+def compared(simulator, model, row, at, cores, measured):
+    workload, quantity = row["workload"], row["quantity"]
+    fit = model.fits[workload, quantity]
+    simulated = simulator.seconds(words_of(model, workload, quantity, at), at.ranks, at.hosts,
+                                  platform_of(model, workload, quantity, at, cores))
+    simulated += fit.part("start", at) + fit.part("call", at)
+    return Comparison(workload, row["scaling"], quantity, at.ranks, at.hosts, measured,
+                      seconds_of(model.parts(workload, quantity, at)), simulated)
+
+
+def comparisons(rows, calibrated, cores, rank_counts=(), ranks_a_host=None, machine=None, way=None):
+    """Every headline of a study, all its numbers of ranks and those to predict, by terms that were
+    fitted to the `calibrated` numbers of ranks alone."""
+    rows = [row for row in rows if is_modelled(row)]
+    known = [row for row in rows if int(row["ranks"]) in calibrated]
+    for (workload,), members in grouped(rows, "workload").items():
+        if len({row["ranks"] for row in known if row["workload"] == workload}) < 2:
+            there = ", ".join(sorted({row["ranks"] for row in members}, key=int))
+            raise Problem(f"{workload} can't be calibrated (it takes two numbers of ranks of "
+                          f"{there}) Choose them by --calibrate.")
+    model = Model(known, supersteps_of(rows), machine)
+    ranks_a_host = ranks_a_host or model.ranks_a_host()
+    refuse_unknown_hosts(model, rank_counts, ranks_a_host)
+    with Simulator() as simulator:
+        for kind, members in grouped(rows, "workload", "scaling", "quantity").items():
+            if not is_headline(*kind[::2]):
+                continue
+            for _, same in grouped(members, "ranks", "hosts").items():
+                median = statistics.median(float(row["seconds"]) for row in same)
+                yield compared(simulator, model, same[0], model.situation(same[0]), cores, median)
+            model.way = way
+            for ranks in rank_counts:
+                row = model.largest(*kind)
+                at = model.situation_at(ranks, ranks_a_host, row)
+                yield compared(simulator, model, row, at, None, None)
+            model.way = None
+
+
+def line_of(each):
+    return (each.workload, each.scaling, each.quantity, str(each.ranks), str(each.hosts),
+            figure(each.measured), figure(each.model), figure(each.simulated),
+            f"{each.ratio:.2f}" if each.ratio else "")
+
+
+def table_of(found, calibrated):
+    """Those by which the terms were found have a star."""
+    lines = [line_of(each) for each in found]
+    return aligned([HEADER, *((*line[:3], line[3] + ("*" if int(line[3]) in calibrated else ""),
+                               *line[4:]) for line in lines)], 3)
+
+
+def write(folder, found):
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(field.name for field in dataclasses.fields(Comparison))
+    writer.writerows(dataclasses.astuple(each) for each in found)
+    write_whole(folder / "simulation.csv", text.getvalue())
+    return folder / "simulation.csv"
