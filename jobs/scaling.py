@@ -110,7 +110,7 @@ def add_model(commands):
         "model", help="predict larger numbers of ranks", description=cost_model.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    add_prediction(parser)
+    add_prediction(parser, required=True)
     parser.set_defaults(carry_out=predict)
 
 
@@ -123,10 +123,10 @@ def add_simulate(commands):
     parser.set_defaults(carry_out=simulate)
 
 
-def add_prediction(parser):
+def add_prediction(parser, required=False):
     parser.add_argument("study", metavar="STUDY", help="the study's folder")
     parser.add_argument("--predict", type=numbers_of, metavar="N,...", default=[],
-                        help="numbers of ranks that were not measured")
+                        required=required, help="numbers of ranks that were not measured")
     parser.add_argument("--ranks-per-node", type=int, metavar="N",
                         help="of the predictions; default: as many as were measured")
     parser.add_argument("--machine", metavar="FILE",
@@ -232,13 +232,13 @@ def plot(arguments):
 
 def asked_for(arguments):
     """The study's folder and rows, and what a prediction is of."""
-    if (min(arguments.predict, default=1) < 1
-            or arguments.ranks_per_node is not None and arguments.ranks_per_node < 1):
+    ranks_a_host = arguments.ranks_per_node
+    if min(1 if ranks_a_host is None else ranks_a_host, *arguments.predict, 1) < 1:
         raise Problem("--predict and --ranks-per-node have to be 1 or more")
     folder = pathlib.Path(arguments.study)
     machine = Machine(arguments.machine) if arguments.machine else None
     return (folder, figures.read_rows(folder / "study.csv"),
-            (arguments.predict, arguments.ranks_per_node, machine, arguments.exscan))
+            (arguments.predict, ranks_a_host, machine, arguments.exscan))
 
 
 def simulate(arguments):

@@ -3,17 +3,18 @@
 With p ranks on h hosts, b bytes that each rank moves, K supersteps of a scan (1 for a reduction)
 and L = ceil(log2 p) steps of a tree of all ranks,
 
-    streaming   T = s + max(b / r, b (p/h) / R) + K (L a + (p-1) d)
+    streaming   T = s + q p/h + max(b / r, b (p/h) / R) + K (L a + (p-1) d)
     exchanging  T = K (c + L a + (p-1) d)
 
 and on hosts whose network and file system a description tells (machine.py), whose hop of a message
 from host to host takes x, and from which a host and all hosts read and write at the rates F and G,
 
-    streaming   T = s + max(b / r, b (p/h) / R, b (p/h) / F, b p / G) + K exchange
+    streaming   T = s + q p/h + max(b / r, b (p/h) / R, b (p/h) / F, b p / G) + K exchange
     exchanging  T = K (c + exchange)
     exchange    L(p/h) a + L(h) x along a tree, (p-h) d + (h-1) x along a chain
 
 s   start of a run: opening, planning, launching; handing a GPU's result to the host
+q   what each process of a host adds to the start of all of them
 r   rate of a rank: its kernel or its way from storage, whichever is slower
 R   rate that ranks of a host share, of storage or memory; as if unlimited where none is seen
 c   a call of MPI_Reduce or MPI_Exscan, with what every one costs
@@ -82,12 +83,13 @@ class Observation:
 TERMS = {
     "rank": lambda at, knee: at.bytes if at.ranks_a_host <= knee else 0.0,
     "start": lambda at, knee: 1.0,
+    "process": lambda at, knee: at.ranks_a_host,
     "host": lambda at, knee: at.bytes * at.ranks_a_host if at.ranks_a_host > knee else 0.0,
     "call": lambda at, knee: float(at.supersteps),
     "step": lambda at, knee: float(at.steps),
     "link": lambda at, knee: float(at.links),
 }
-STREAMING = ("rank", "start", "host")
+STREAMING = ("rank", "start", "host", "process")
 # The earlier of terms that explain as much: Open MPI reduces along trees, and scans along chains.
 REDUCING = ("call", "step", "link")
 SCANNING = ("call", "link", "step")

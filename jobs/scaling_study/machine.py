@@ -41,7 +41,7 @@ class Machine:
                 if name not in known:
                     raise Problem(f"{path}: there is no figure {section}.{name} Leave it out; "
                                   "jobs/sites/ndr.toml has all there are.")
-                if not isinstance(value, (int, float)) or not 0 < value < math.inf:
+                if type(value) not in (int, float) or not 0 < value < math.inf:
                     raise Problem(f"{path}: {section}.{name} is no number above 0 ({value!r}) "
                                   "Correct it.")
 

@@ -135,14 +135,14 @@ class Model:
         hops = at.hosts - 1 if along_chain else (at.hosts - 1).bit_length()
         return within, at.supersteps * hops * self.machine.hop(MESSAGE_BYTES)
 
-    def parts(self, workload, quantity, at):
-        """Seconds by PARTS."""
+    def parts(self, workload, quantity, at, predicted=True):
+        """Seconds by PARTS; what was measured had files where they were, not on `machine`."""
         fit = self.fits[workload, quantity]
         found = dict.fromkeys(PARTS, 0.0)
-        found.update(start=fit.part("start", at) + fit.part("call", at),
+        found.update(start=sum(fit.part(term, at) for term in ("start", "process", "call")),
                      rank=fit.part("rank", at), host=fit.part("host", at))
         found["within"], found["between"] = self.exchanges(workload, quantity, at)
-        if self.machine and reads_files(workload, quantity):
+        if predicted and self.machine and reads_files(workload, quantity):
             ways = ("read", "write") if workload == "scan" else ("read",)
             for part, ranks, name in (("host_files", at.ranks_a_host, "_gb_s_a_host"),
                                       ("files", at.ranks, "_gb_s")):
@@ -163,7 +163,7 @@ class Model:
         """With so many ranks, of a study that goes on as `row` tells."""
         workload, quantity, known = row["workload"], row["quantity"], self.situation(row)
         share = known.ranks / ranks if row["scaling"] == "strong" else 1.0
-        supersteps = max(1, math.ceil(known.supersteps * share))
+        supersteps = math.ceil(known.supersteps * share) if workload == "scan" else 1
         moved = known.bytes * (1.0 if is_exchange(workload, quantity) else share)
         at = Situation(ranks, -(-ranks // ranks_a_host), moved, supersteps,
                        hops_known=self.machine is not None)

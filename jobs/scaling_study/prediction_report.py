@@ -8,7 +8,7 @@ from .folder import write_whole
 from .prediction import PARTS, is_exchange, limit_of, seconds_of
 from .summary import aligned
 
-TERMS_HEADER = ("workload", "quantity", "start ms", "GB/s a rank", "GB/s a host", "call us",
+TERMS_HEADER = ("workload", "quantity", "start ms", "process ms", "GB/s a rank", "GB/s a host", "call us",
                 "step us", "link us", "residuals %")  # fmt: skip
 CHECK_HEADER = ("workload", "scaling", "quantity", "ranks", "measured ms", "predicted ms",
                 "least ms", "most ms", "off %")  # fmt: skip
@@ -31,7 +31,8 @@ def terms_of(model):
             exchange, terms = fit, {"call": fit.coefficient("call")}
         else:
             exchange = model.exchange(workload, quantity, 1)
-            terms = {"start": fit.coefficient("start"), "rank_rate": rate_of(fit, "rank"),
+            terms = {"start": fit.coefficient("start"),
+                     "process": fit.coefficient("process"), "rank_rate": rate_of(fit, "rank"),
                      "host_rate": rate_of(fit, "host")}
         for term in ("step", "link"):
             terms[term] = exchange.coefficient(term) if exchange else 0.0
@@ -83,6 +84,7 @@ def figure(value, scale=1e3):
 
 def terms_line(terms):
     return (terms["workload"], terms["quantity"], figure(terms.get("start")),
+            figure(terms.get("process")),
             figure(terms.get("rank_rate"), 1e-9), figure(terms.get("host_rate"), 1e-9),
             figure(terms.get("call"), 1e6), figure(terms["step"], 1e6),
             figure(terms["link"], 1e6), figure(terms["relative_error"], 100))  # fmt: skip

@@ -73,11 +73,7 @@ class Simulator:
             "smpirun", env={**os.environ, **environment}, cwd=self.folder))  # fmt: skip
 
 
-def uses_files(model, workload, quantity):
-    return model.machine is not None and reads_files(workload, quantity)
-
-
-def platform_of(model, workload, quantity, at, cores):
+def platform_of(model, workload, quantity, at, cores, uses_files):
     """Its figures, of what the model has fitted and the machine's description tells."""
     exchange = model.exchange(workload, quantity, at.ranks)
     hop = exchange.coefficient("step") + exchange.coefficient("link") if exchange else 0.0
@@ -89,7 +85,7 @@ def platform_of(model, workload, quantity, at, cores):
     if model.machine and at.hosts > 1:
         found.update(NETWORK_LATENCY=model.machine.figure("network", "latency_us"),
                      PORT_RATE=model.machine.figure("network", "gbit_s_a_host"))
-    if uses_files(model, workload, quantity):
+    if uses_files:
         ways = ("READ", "WRITE") if workload == "scan" else ("READ",)
         for way in ways:
             name = way.lower() + "_gb_s"
@@ -98,14 +94,14 @@ def platform_of(model, workload, quantity, at, cores):
     return found
 
 
-def words_of(model, workload, quantity, at):
+def words_of(model, workload, quantity, at, uses_files):
     """The program's command line."""
     if is_exchange(workload, quantity):
         scans = {EXCHANGE_OF[EXSCAN]: CHAIN, BY_DOUBLING: DOUBLING}
         return [scans.get(quantity, "reduce"), 1, 0, 1, 0, 0]
     scans = stage_of_exchange(workload, quantity) == EXSCAN
     moved = at.bytes / at.supersteps
-    files = moved if uses_files(model, workload, quantity) else 0
+    files = moved if uses_files else 0
     own = model.fits[workload, quantity].coefficient("rank")
     return [model.scan_way(at.ranks) if scans else "reduce", at.supersteps, moved,
             1 / own if own else UNLIMITED, files, files if workload == "scan" else 0]
@@ -131,12 +127,14 @@ class Comparison:
 
 def compared(simulator, model, row, at, cores, measured):
     workload, quantity = row["workload"], row["quantity"]
-    fit = model.fits[workload, quantity]
-    simulated = simulator.seconds(words_of(model, workload, quantity, at), at.ranks, at.hosts,
-                                  platform_of(model, workload, quantity, at, cores))
-    simulated += fit.part("start", at) + fit.part("call", at)
+    predicted = measured is None
+    parts = model.parts(workload, quantity, at, predicted)
+    uses_files = predicted and model.machine is not None and reads_files(workload, quantity)
+    simulated = parts["start"] + simulator.seconds(
+        words_of(model, workload, quantity, at, uses_files), at.ranks, at.hosts,
+        platform_of(model, workload, quantity, at, cores, uses_files))
     return Comparison(workload, row["scaling"], quantity, at.ranks, at.hosts, measured,
-                      seconds_of(model.parts(workload, quantity, at)), simulated)
+                      seconds_of(parts), simulated)
 
 
 def comparisons(rows, calibrated, cores, rank_counts=(), ranks_a_host=None, machine=None, way=None):

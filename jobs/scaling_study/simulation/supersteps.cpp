@@ -153,18 +153,15 @@ void reduce(const Plan& plan, Rank rank, const Merge& merge) {
   exchange(plan, rank, merge);
 }
 
-/// Half of the work is before the exchange, and half is after.
+/// Half of a superstep's work is before its exchange, and half is after.
 void scan(const Plan& plan, Rank rank, const Merge& merge) {
   Transfers transfers;
   for (int step = -1; step <= plan.supersteps; ++step) {
-    if (step + 1 < plan.supersteps) {
-      transfers.work(plan.bytes / 2, plan.rank_rate);
-      transfers.read(plan.reads);
-    }
-    if (step > 0) {
-      transfers.work(plan.bytes / 2, plan.rank_rate);
-      transfers.write(plan.writes);
-    }
+    const bool reads = step + 1 < plan.supersteps;
+    const bool writes = step > 0;
+    transfers.work(plan.bytes / 2 * (reads + writes), plan.rank_rate);
+    transfers.read(reads ? plan.reads : 0);
+    transfers.write(writes ? plan.writes : 0);
     if (step >= 0 && step < plan.supersteps) exchange(plan, rank, merge);
     transfers.wait();
   }
