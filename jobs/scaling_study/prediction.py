@@ -17,9 +17,11 @@ BENCH_COMBINE = "bench combine"
 COLLECTIVES = "bench collectives"
 # Where an exchange of a streaming run is measured: on its own, else as a stage of the run.
 EXCHANGE_OF = {COMBINE: "MPI_Reduce", EXSCAN: "MPI_Exscan"}
-# What an exclusive scan goes along, and where the program that has both changes over.
-CHAIN, DOUBLING = "chain", "doubling"
+# What an exchange goes along. Programs that have both ways of a scan change over at so many ranks.
+TREE, CHAIN, DOUBLING = "reduce", "chain", "doubling"
 BY_DOUBLING = "exclusive scan by doubling"
+WAYS = {COMBINE: TREE, EXCHANGE_OF[COMBINE]: TREE, EXSCAN: CHAIN, EXCHANGE_OF[EXSCAN]: CHAIN,
+        BY_DOUBLING: DOUBLING}  # fmt: skip
 DOUBLING_RANKS = 16
 # What a run's time is made of: its data takes the longest of the rates.
 RATES = {"rank": "what a rank reads and computes", "host": "what ranks of a host share",
@@ -109,6 +111,13 @@ class Model:
         has_both = any(row["quantity"] == BY_DOUBLING for row in self.rows)
         return self.way or (DOUBLING if has_both and ranks >= DOUBLING_RANKS else CHAIN)
 
+    def way_of(self, workload, quantity, ranks):
+        """None where ranks exchange nothing."""
+        if is_exchange(workload, quantity):
+            return next((way for name, way in WAYS.items() if name in quantity), None)
+        stage = stage_of_exchange(workload, quantity)
+        return self.scan_way(ranks) if stage == EXSCAN else WAYS.get(stage)
+
     def situation(self, row):
         workload, quantity, ranks = row["workload"], row["quantity"], int(row["ranks"])
         moved = moved_bytes(row) / ranks or float(row["stage_bytes"] or 0)
@@ -123,16 +132,13 @@ class Model:
 
     def exchanges(self, workload, quantity, at):
         """Seconds that exchanges take within hosts, and between them."""
-        stage = stage_of_exchange(workload, quantity)
-        if stage is None and not is_exchange(workload, quantity):
-            return 0.0, 0.0
+        way = self.way_of(workload, quantity, at.ranks)
         fit = self.exchange(workload, quantity, at.ranks)
-        within = fit.growth(at, self.way if stage == EXSCAN else None) if fit else 0.0
-        if not at.hops_known or at.hosts == 1:
+        asked_for = self.way if stage_of_exchange(workload, quantity) == EXSCAN else None
+        within = fit.growth(at, asked_for) if fit else 0.0
+        if way is None or not at.hops_known:
             return within, 0.0
-        along_chain = (quantity in (EXSCAN, EXCHANGE_OF[EXSCAN])
-                       or stage == EXSCAN and self.scan_way(at.ranks) == CHAIN)
-        hops = at.hosts - 1 if along_chain else (at.hosts - 1).bit_length()
+        hops = at.hosts - 1 if way == CHAIN else (at.hosts - 1).bit_length()
         return within, at.supersteps * hops * self.machine.hop(MESSAGE_BYTES)
 
     def parts(self, workload, quantity, at, predicted=True):

@@ -13,8 +13,8 @@ import tempfile
 from .figures import grouped
 from .folder import write_whole
 from .prediction import (
-    BY_DOUBLING, CHAIN, DOUBLING, EXCHANGE_OF, EXSCAN, Model, is_exchange, is_headline, is_modelled,
-    reads_files, refuse_unknown_hosts, seconds_of, stage_of_exchange, supersteps_of,
+    Model, is_exchange, is_headline, is_modelled, reads_files, refuse_unknown_hosts, seconds_of,
+    supersteps_of,
 )  # fmt: skip
 from .prediction_report import figure
 from .problem import Problem
@@ -96,14 +96,13 @@ def platform_of(model, workload, quantity, at, cores, uses_files):
 
 def words_of(model, workload, quantity, at, uses_files):
     """The program's command line."""
+    way = model.way_of(workload, quantity, at.ranks) or "none"
     if is_exchange(workload, quantity):
-        scans = {EXCHANGE_OF[EXSCAN]: CHAIN, BY_DOUBLING: DOUBLING}
-        return [scans.get(quantity, "reduce"), 1, 0, 1, 0, 0]
-    scans = stage_of_exchange(workload, quantity) == EXSCAN
+        return [way, 1, 0, 1, 0, 0]
     moved = at.bytes / at.supersteps
     files = moved if uses_files else 0
     own = model.fits[workload, quantity].coefficient("rank")
-    return [model.scan_way(at.ranks) if scans else "reduce", at.supersteps, moved,
+    return [way, at.supersteps, moved,
             1 / own if own else UNLIMITED, files, files if workload == "scan" else 0]
 
 
@@ -154,7 +153,8 @@ def comparisons(rows, calibrated, cores, rank_counts=(), ranks_a_host=None, mach
         for kind, members in grouped(rows, "workload", "scaling", "quantity").items():
             if not is_headline(*kind[::2]):
                 continue
-            for _, same in grouped(members, "ranks", "hosts").items():
+            for same in sorted(grouped(members, "ranks", "hosts").values(),
+                               key=lambda rows: int(rows[0]["ranks"])):
                 median = statistics.median(float(row["seconds"]) for row in same)
                 yield compared(simulator, model, same[0], model.situation(same[0]), cores, median)
             model.way = way

@@ -2,7 +2,7 @@
 //
 // supersteps EXCHANGE SUPERSTEPS BYTES RANK-RATE READS WRITES
 //
-// EXCHANGE   reduce, or an exclusive scan by chain or doubling
+// EXCHANGE   none, reduce, or an exclusive scan by chain or doubling
 // BYTES      of a rank's data in a superstep; 0 for exchanges alone
 // RANK-RATE  bytes a second, of all that a rank does with them
 // READS      bytes of them that come from the file system
@@ -134,7 +134,7 @@ struct Plan {
 };
 
 void exchange(const Plan& plan, Rank rank, const Merge& merge) {
-  if (rank.count == 1) return;
+  if (rank.count == 1 || plan.exchange == "none") return;
   if (plan.exchange == "reduce") return merge.reduce();
   if (plan.exchange == "chain")
     scan_along_chain(rank);
