@@ -1,12 +1,14 @@
 // What ranks do of a run, in simulated time: data that moves, and the exchanges of an accumulator.
 //
-// supersteps EXCHANGE SUPERSTEPS BYTES RANK-RATE READS WRITES
+// supersteps EXCHANGE SUPERSTEPS BYTES RANK-RATE READS WRITES TURN
 //
 // EXCHANGE   none, reduce, or an exclusive scan by chain or doubling
 // BYTES      of a rank's data in a superstep; 0 for exchanges alone
 // RANK-RATE  bytes a second, of all that a rank does with them
 // READS      bytes of them that come from the file system
 // WRITES     bytes that go there
+// TURN       seconds that a rank which waits for a message has its core, before the next has it; 0
+//            where each rank has a core of its own
 //
 // Prints the seconds that the slowest rank takes. A superstep's exchange goes on while data of the
 // next is read and of the last written; a reduction follows its data.
@@ -14,12 +16,16 @@
 #include <mpi.h>
 #include <smpi/smpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <random>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -29,68 +35,93 @@ namespace s4u = simgrid::s4u;
 constexpr int message_bytes = 2272;
 using Message = std::vector<char>;
 
-struct Rank {
-  int number;
-  int count;
-};
+/// The cores of all hosts, each of which ranks have in turns. Ranks are threads of one process.
+std::map<std::pair<s4u::Host*, int>, s4u::SemaphorePtr> cores;
+std::map<s4u::Host*, int> ranks_on;
+int unfinished = 0;
 
-Rank this_rank() {
-  Rank rank{};
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank.number);
-  MPI_Comm_size(MPI_COMM_WORLD, &rank.count);
-  return rank;
+s4u::SemaphorePtr core_of(s4u::Host* host) {
+  const int number = ranks_on[host]++ % host->get_core_count();
+  s4u::SemaphorePtr& core = cores[{host, number}];
+  if (!core) core = s4u::Semaphore::create(1);
+  return core;
 }
 
-/// One element of a message's size, as a rank's accumulator is for MPI.
-class Merge {
+/// A rank that sends and receives as MPI does while it waits: it looks, and lets another have its
+/// core.
+class Rank {
  public:
-  Merge() {
-    MPI_Type_contiguous(message_bytes, MPI_BYTE, &type_);
-    MPI_Type_commit(&type_);
-    MPI_Op_create(&keep, 1, &operation_);
+  explicit Rank(double turn) : turn_(turn) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &number);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    if (turn > 0) core_ = core_of(s4u::this_actor::get_host());
+    random_.seed(static_cast<unsigned>(number));
+    ++unfinished;
   }
-  ~Merge() {
-    MPI_Op_free(&operation_);
-    MPI_Type_free(&type_);
+  void send(int to) const {
+    MPI_Send(sent_.data(), message_bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
   }
-  Merge(const Merge&) = delete;
-  Merge& operator=(const Merge&) = delete;
-  void reduce() const {
-    Message mine(message_bytes), whole(message_bytes);
-    MPI_Reduce(mine.data(), whole.data(), 1, type_, operation_, 0, MPI_COMM_WORLD);
+  void receive(int from) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(received_.data(), message_bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, &request);
+    for (int arrived = 0; core_ && arrived == 0;)
+      take_turn([&] { MPI_Test(&request, &arrived, MPI_STATUS_IGNORE); });
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  void reduce_everywhere() const {
-    Message mine(message_bytes), whole(message_bytes);
-    MPI_Allreduce(mine.data(), whole.data(), 1, type_, operation_, MPI_COMM_WORLD);
+  /// Waits for all ranks, as what follows does.
+  void finish() {
+    --unfinished;
+    while (core_ && unfinished > 0) take_turn([] {});
   }
+
+  int number = 0;
+  int count = 1;
 
  private:
-  static void keep(void*, void*, int*, MPI_Datatype*) {}
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  MPI_Op operation_ = MPI_OP_NULL;
+  /// Turns differ, lest all cores go round in step.
+  template <class Look>
+  void take_turn(const Look& look) {
+    core_->acquire();
+    s4u::this_actor::sleep_for(turn_ * 2 * uniform_(random_));
+    look();
+    core_->release();
+  }
+
+  double turn_;
+  s4u::SemaphorePtr core_;
+  std::minstd_rand random_;
+  std::uniform_real_distribution<double> uniform_;
+  Message sent_ = Message(message_bytes), received_ = Message(message_bytes);
 };
 
+/// Along a binomial tree to rank 0.
+void reduce(Rank& rank) {
+  for (int distance = 1; distance < rank.count; distance *= 2) {
+    if ((rank.number & distance) != 0) return rank.send(rank.number - distance);
+    if (rank.number + distance < rank.count) rank.receive(rank.number + distance);
+  }
+}
+
+/// And back.
+void broadcast(Rank& rank) {
+  int distance = 1;
+  while (distance < rank.count && (rank.number & distance) == 0) distance *= 2;
+  if (rank.number > 0) rank.receive(rank.number - distance);
+  while ((distance /= 2) > 0)
+    if (rank.number + distance < rank.count) rank.send(rank.number + distance);
+}
+
 /// From rank to rank, as Open MPI's MPI_Exscan.
-void scan_along_chain(Rank rank) {
-  Message message(message_bytes);
-  if (rank.number > 0)
-    MPI_Recv(message.data(), message_bytes, MPI_BYTE, rank.number - 1, 0, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-  if (rank.number + 1 < rank.count)
-    MPI_Send(message.data(), message_bytes, MPI_BYTE, rank.number + 1, 0, MPI_COMM_WORLD);
+void scan_along_chain(Rank& rank) {
+  if (rank.number > 0) rank.receive(rank.number - 1);
+  if (rank.number + 1 < rank.count) rank.send(rank.number + 1);
 }
 
 /// Among twice as many ranks in each round, as DoublingScan.
-void scan_by_doubling(Rank rank) {
-  Message mine(message_bytes), lower(message_bytes);
+void scan_by_doubling(Rank& rank) {
   for (int distance = 1; distance < rank.count; distance *= 2) {
-    MPI_Request incoming = MPI_REQUEST_NULL;
-    if (rank.number >= distance)
-      MPI_Irecv(lower.data(), message_bytes, MPI_BYTE, rank.number - distance, 0, MPI_COMM_WORLD,
-                &incoming);
-    if (rank.number + distance < rank.count)
-      MPI_Send(mine.data(), message_bytes, MPI_BYTE, rank.number + distance, 0, MPI_COMM_WORLD);
-    MPI_Wait(&incoming, MPI_STATUS_IGNORE);
+    if (rank.number + distance < rank.count) rank.send(rank.number + distance);
+    if (rank.number >= distance) rank.receive(rank.number - distance);
   }
 }
 
@@ -133,28 +164,30 @@ struct Plan {
   double bytes, rank_rate, reads, writes;
 };
 
-void exchange(const Plan& plan, Rank rank, const Merge& merge) {
-  if (rank.count == 1 || plan.exchange == "none") return;
-  if (plan.exchange == "reduce") return merge.reduce();
+void exchange(const Plan& plan, Rank& rank) {
+  if (plan.exchange == "none") return;
+  if (plan.exchange == "reduce") return reduce(rank);
   if (plan.exchange == "chain")
     scan_along_chain(rank);
   else if (plan.exchange == "doubling")
     scan_by_doubling(rank);
   else
     throw std::invalid_argument("no exchange is called " + plan.exchange);
-  if (plan.bytes > 0) merge.reduce_everywhere();
+  if (plan.bytes <= 0) return;
+  reduce(rank);
+  broadcast(rank);
 }
 
-void reduce(const Plan& plan, Rank rank, const Merge& merge) {
+void run_reduction(const Plan& plan, Rank& rank) {
   Transfers transfers;
   transfers.work(plan.bytes, plan.rank_rate);
   transfers.read(plan.reads);
   transfers.wait();
-  exchange(plan, rank, merge);
+  exchange(plan, rank);
 }
 
 /// Half of a superstep's work is before its exchange, and half is after.
-void scan(const Plan& plan, Rank rank, const Merge& merge) {
+void run_scan(const Plan& plan, Rank& rank) {
   Transfers transfers;
   for (int step = -1; step <= plan.supersteps; ++step) {
     const bool reads = step + 1 < plan.supersteps;
@@ -162,7 +195,7 @@ void scan(const Plan& plan, Rank rank, const Merge& merge) {
     transfers.work(plan.bytes / 2 * (reads + writes), plan.rank_rate);
     transfers.read(reads ? plan.reads : 0);
     transfers.write(writes ? plan.writes : 0);
-    if (step >= 0 && step < plan.supersteps) exchange(plan, rank, merge);
+    if (step >= 0 && step < plan.supersteps) exchange(plan, rank);
     transfers.wait();
   }
 }
@@ -171,23 +204,17 @@ void scan(const Plan& plan, Rank rank, const Merge& merge) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc != 7) return EXIT_FAILURE;
-  const Plan plan{argv[1],
-                  std::atoi(argv[2]),
-                  std::atof(argv[3]),
-                  std::atof(argv[4]),
-                  std::atof(argv[5]),
-                  std::atof(argv[6])};
-  const Rank rank = this_rank();
-  double seconds = 0;
-  {
-    const Merge merge;
-    const double start = MPI_Wtime();
-    plan.exchange == "reduce" ? reduce(plan, rank, merge) : scan(plan, rank, merge);
-    seconds = MPI_Wtime() - start;
-  }
-  double slowest = seconds;
-  if (rank.count > 1) MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (argc != 8) return EXIT_FAILURE;
+  const auto number = [argv](int place) { return std::atof(argv[place]); };
+  const Plan plan{argv[1], std::atoi(argv[2]), number(3), number(4), number(5), number(6)};
+  Rank rank(number(7));
+  const double start = MPI_Wtime();
+  plan.exchange == "reduce" ? run_reduction(plan, rank) : run_scan(plan, rank);
+  const double mine = MPI_Wtime() - start;
+  rank.finish();
+  static double slowest = 0;
+  slowest = std::max(slowest, mine);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank.number == 0) std::printf("%.12g\n", slowest);
   MPI_Finalize();
 }
