@@ -13,7 +13,7 @@ import tempfile
 from .figures import grouped
 from .folder import write_whole
 from .prediction import (
-    Model, is_exchange, is_headline, is_modelled, reads_files, refuse_unknown_hosts, seconds_of,
+    BENCH_COMBINE, WAYS, Model, is_exchange, is_headline, is_modelled, reads_files, refuse_unknown_hosts, seconds_of,
     supersteps_of,
 )  # fmt: skip
 from .prediction_report import figure
@@ -22,12 +22,12 @@ from .summary import aligned
 
 SOURCES = pathlib.Path(__file__).parent / "simulation"
 UNLIMITED = 1e18
+FIRST_TURN, ROUNDS = 1e-6, 3  # to find the seconds that a waiting rank has a shared core
 HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "measured ms", "model ms",
           "simulated ms", "simulated / measured")  # fmt: skip
-# No model of TCP, whose windows and acknowledgements the measured terms leave nothing of; messages leave
-# before they are asked for, as small ones do; collectives go the ways of Open MPI.
-SETTINGS = ("smpi/coll-selector:ompi", "smpi/async-small-thresh:65536", "smpi/host-speed:1f",
-            "smpi/simulate-computation:no", "smpi/wtime:0", "network/model:CM02",
+# Without a model of TCP; messages leave before they are asked for, as small ones do.
+SETTINGS = ("smpi/async-small-thresh:65536", "smpi/host-speed:1f", "smpi/simulate-computation:no",
+            "smpi/wtime:0", "smpi/test:0", "network/model:CM02",
             "network/latency-factor:1", "network/bandwidth-factor:1", "network/weight-S:0",
             "network/crosstraffic:0", "network/TCP-gamma:0")  # fmt: skip
 
@@ -94,16 +94,16 @@ def platform_of(model, workload, quantity, at, cores, uses_files):
     return found
 
 
-def words_of(model, workload, quantity, at, uses_files):
+def words_of(model, workload, quantity, at, uses_files, turn):
     """The program's command line."""
     way = model.way_of(workload, quantity, at.ranks) or "none"
     if is_exchange(workload, quantity):
-        return [way, 1, 0, 1, 0, 0]
+        return [way, 1, 0, 1, 0, 0, turn]
     moved = at.bytes / at.supersteps
     files = moved if uses_files else 0
     own = model.fits[workload, quantity].coefficient("rank")
-    return [way, at.supersteps, moved,
-            1 / own if own else UNLIMITED, files, files if workload == "scan" else 0]
+    return [way, at.supersteps, moved, 1 / own if own else UNLIMITED, files,
+            files if workload == "scan" else 0, turn]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,44 +124,88 @@ class Comparison:
         return self.simulated / self.measured if self.measured else None
 
 
-def compared(simulator, model, row, at, cores, measured):
-    workload, quantity = row["workload"], row["quantity"]
-    predicted = measured is None
-    parts = model.parts(workload, quantity, at, predicted)
-    uses_files = predicted and model.machine is not None and reads_files(workload, quantity)
-    simulated = parts["start"] + simulator.seconds(
-        words_of(model, workload, quantity, at, uses_files), at.ranks, at.hosts,
-        platform_of(model, workload, quantity, at, cores, uses_files))
-    return Comparison(workload, row["scaling"], quantity, at.ranks, at.hosts, measured,
-                      seconds_of(parts), simulated)
+class Comparing:
+    """A simulator, a model, and the cores of the host that was measured, where they are known."""
+
+    def __init__(self, simulator, model, cores):
+        self.simulator, self.model, self.cores, self.turn = simulator, model, cores, None
+
+    def shares_cores(self, row):
+        return self.cores is not None and int(row["ranks"]) > self.cores * int(row["hosts"])
+
+    def simulated(self, row, at, predicted, turn=0.0):
+        workload, quantity = row["workload"], row["quantity"]
+        parts = self.model.parts(workload, quantity, at, predicted)
+        uses_files = predicted and self.model.machine is not None and reads_files(workload, quantity)
+        cores = None if predicted else self.cores
+        return parts["start"] + self.simulator.seconds(
+            words_of(self.model, workload, quantity, at, uses_files, turn), at.ranks, at.hosts,
+            platform_of(self.model, workload, quantity, at, cores, uses_files))
+
+    def find_turn(self, rows):
+        """From exchanges of ranks that share cores."""
+        found = []
+        for row in rows:
+            if row["workload"] == BENCH_COMBINE and row["quantity"] in WAYS and self.shares_cores(row):
+                measured, turn = float(row["seconds"]), FIRST_TURN
+                for _ in range(ROUNDS):
+                    turn *= measured / self.simulated(row, self.model.situation(row), False, turn)
+                found.append(turn)
+        self.turn = statistics.median(found) if found else None
+
+    def measured(self, rows):
+        """What was measured several times."""
+        row, turn = rows[0], 0.0
+        if self.shares_cores(row):
+            if self.turn is None:
+                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores (how they did is not "
+                              "calibrated) Add a number of ranks that share them to --calibrate.")
+            turn = self.turn
+        at = self.model.situation(row)
+        median = statistics.median(float(each["seconds"]) for each in rows)
+        return self.compared(row, at, median, self.simulated(row, at, False, turn))
+
+    def predicted(self, row, at):
+        return self.compared(row, at, None, self.simulated(row, at, True))
+
+    def compared(self, row, at, measured, simulated):
+        workload, quantity = row["workload"], row["quantity"]
+        parts = self.model.parts(workload, quantity, at, measured is None)
+        return Comparison(workload, row["scaling"], quantity, at.ranks, at.hosts, measured,
+                          seconds_of(parts), simulated)
+
+
+def refuse_too_few(rows, known):
+    for (workload,), members in grouped(rows, "workload").items():
+        if len({row["ranks"] for row in known if row["workload"] == workload}) < 2:
+            there = ", ".join(sorted({row["ranks"] for row in members}, key=int))
+            raise Problem(f"{workload} can't be calibrated (it takes two numbers of ranks of "
+                          f"{there}, with a core for each) Choose them by --calibrate.")
 
 
 def comparisons(rows, calibrated, cores, rank_counts=(), ranks_a_host=None, machine=None, way=None):
     """Every headline of a study, all its numbers of ranks and those to predict, by terms that were
     fitted to the `calibrated` numbers of ranks alone."""
     rows = [row for row in rows if is_modelled(row)]
-    known = [row for row in rows if int(row["ranks"]) in calibrated]
-    for (workload,), members in grouped(rows, "workload").items():
-        if len({row["ranks"] for row in known if row["workload"] == workload}) < 2:
-            there = ", ".join(sorted({row["ranks"] for row in members}, key=int))
-            raise Problem(f"{workload} can't be calibrated (it takes two numbers of ranks of "
-                          f"{there}) Choose them by --calibrate.")
-    model = Model(known, supersteps_of(rows), machine)
+    comparing = Comparing(None, None, cores)
+    chosen = [row for row in rows if int(row["ranks"]) in calibrated]
+    known = [row for row in chosen if not comparing.shares_cores(row)]
+    refuse_too_few(rows, known)
+    comparing.model = model = Model(known, supersteps_of(rows), machine)
     ranks_a_host = ranks_a_host or model.ranks_a_host()
     refuse_unknown_hosts(model, rank_counts, ranks_a_host)
-    with Simulator() as simulator:
+    with Simulator() as comparing.simulator:
+        comparing.find_turn(chosen)
         for kind, members in grouped(rows, "workload", "scaling", "quantity").items():
             if not is_headline(*kind[::2]):
                 continue
             for same in sorted(grouped(members, "ranks", "hosts").values(),
                                key=lambda rows: int(rows[0]["ranks"])):
-                median = statistics.median(float(row["seconds"]) for row in same)
-                yield compared(simulator, model, same[0], model.situation(same[0]), cores, median)
+                yield comparing.measured(same)
             model.way = way
             for ranks in rank_counts:
                 row = model.largest(*kind)
-                at = model.situation_at(ranks, ranks_a_host, row)
-                yield compared(simulator, model, row, at, None, None)
+                yield comparing.predicted(row, model.situation_at(ranks, ranks_a_host, row))
             model.way = None
 
 

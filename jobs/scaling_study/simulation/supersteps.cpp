@@ -10,8 +10,9 @@
 // TURN       seconds that a rank which waits for a message has its core, before the next has it; 0
 //            where each rank has a core of its own
 //
-// Prints the seconds that the slowest rank takes. A superstep's exchange goes on while data of the
-// next is read and of the last written; a reduction follows its data.
+// Prints the seconds that the slowest rank takes (the median of several exchanges). A superstep's
+// exchange goes on while data of the next is read and of the last written; a reduction follows its
+// data.
 
 #include <mpi.h>
 #include <smpi/smpi.h>
@@ -74,6 +75,8 @@ class Rank {
     while (core_ && unfinished > 0) take_turn([] {});
   }
 
+  bool shares_core() const { return core_ != nullptr; }
+
   int number = 0;
   int count = 1;
 
@@ -122,6 +125,15 @@ void scan_by_doubling(Rank& rank) {
   for (int distance = 1; distance < rank.count; distance *= 2) {
     if (rank.number + distance < rank.count) rank.send(rank.number + distance);
     if (rank.number >= distance) rank.receive(rank.number - distance);
+  }
+}
+
+/// As Open MPI's MPI_Barrier. Ranks that share cores leave it at different times, as they do before
+/// what is measured.
+void meet(Rank& rank) {
+  for (int distance = 1; distance < rank.count; distance *= 2) {
+    rank.send((rank.number + distance) % rank.count);
+    rank.receive((rank.number + rank.count - distance) % rank.count);
   }
 }
 
@@ -208,13 +220,20 @@ int main(int argc, char** argv) {
   const auto number = [argv](int place) { return std::atof(argv[place]); };
   const Plan plan{argv[1], std::atoi(argv[2]), number(3), number(4), number(5), number(6)};
   Rank rank(number(7));
-  const double start = MPI_Wtime();
-  plan.exchange == "reduce" ? run_reduction(plan, rank) : run_scan(plan, rank);
-  const double mine = MPI_Wtime() - start;
+  // Several exchanges where chance decides over turns.
+  static std::vector<double> slowest(rank.shares_core() && plan.bytes <= 0 ? 15 : 1);
+  for (double& seconds : slowest) {
+    if (rank.shares_core()) meet(rank);
+    const double start = MPI_Wtime();
+    plan.exchange == "reduce" ? run_reduction(plan, rank) : run_scan(plan, rank);
+    seconds = std::max(seconds, MPI_Wtime() - start);
+  }
   rank.finish();
-  static double slowest = 0;
-  slowest = std::max(slowest, mine);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank.number == 0) std::printf("%.12g\n", slowest);
+  const auto median = slowest.begin() + slowest.size() / 2;
+  if (rank.number == 0) {
+    std::nth_element(slowest.begin(), median, slowest.end());
+    std::printf("%.12g\n", *median);
+  }
   MPI_Finalize();
 }
