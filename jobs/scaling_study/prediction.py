@@ -37,6 +37,8 @@ def is_exchange(workload, quantity):
 def terms_for(workload, quantity):
     if not is_exchange(workload, quantity):
         return cost_model.STREAMING
+    if quantity == BY_DOUBLING:
+        return cost_model.DOUBLING
     scans = quantity == EXSCAN or EXCHANGE_OF[EXSCAN] in quantity
     return cost_model.SCANNING if scans else cost_model.REDUCING
 

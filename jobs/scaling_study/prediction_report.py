@@ -9,7 +9,7 @@ from .prediction import PARTS, is_exchange, limit_of, seconds_of
 from .summary import aligned
 
 TERMS_HEADER = ("workload", "quantity", "start ms", "process ms", "GB/s a rank", "GB/s a host", "call us",
-                "step us", "link us", "residuals %")  # fmt: skip
+                "step us", "link us", "message us", "residuals %")  # fmt: skip
 CHECK_HEADER = ("workload", "scaling", "quantity", "ranks", "measured ms", "predicted ms",
                 "least ms", "most ms", "off %")  # fmt: skip
 PREDICTION_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "predicted ms",
@@ -36,6 +36,7 @@ def terms_of(model):
                      "host_rate": rate_of(fit, "host")}
         for term in ("step", "link"):
             terms[term] = exchange.coefficient(term) if exchange else 0.0
+        terms["message"] = exchange.message if exchange else 0.0
         yield {"workload": workload, "quantity": quantity, **terms, "relative_error": fit.error,
                "observations": len(fit.observations)}
 
@@ -87,7 +88,8 @@ def terms_line(terms):
             figure(terms.get("process")),
             figure(terms.get("rank_rate"), 1e-9), figure(terms.get("host_rate"), 1e-9),
             figure(terms.get("call"), 1e6), figure(terms["step"], 1e6),
-            figure(terms["link"], 1e6), figure(terms["relative_error"], 100))  # fmt: skip
+            figure(terms["link"], 1e6), figure(terms["message"], 1e6),
+            figure(terms["relative_error"], 100))  # fmt: skip
 
 
 def interval_of(prediction):

@@ -22,6 +22,7 @@ from .summary import aligned
 
 SOURCES = pathlib.Path(__file__).parent / "simulation"
 UNLIMITED = 1e18
+SIMULATED_BYTES = 2288  # of an accumulator's message, to which SMPI adds 16
 FIRST_TURN, ROUNDS = 1e-6, 3  # to find the seconds that a waiting rank has a shared core
 HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "measured ms", "model ms",
           "simulated ms", "simulated / measured")  # fmt: skip
@@ -76,9 +77,10 @@ class Simulator:
 def platform_of(model, workload, quantity, at, cores, uses_files):
     """Its figures, of what the model has fitted and the machine's description tells."""
     exchange = model.exchange(workload, quantity, at.ranks)
-    hop = exchange.coefficient("step") + exchange.coefficient("link") if exchange else 0.0
+    message = exchange.message if exchange else 0.0
     shared = model.fits[workload, quantity].coefficient("host")
-    found = {"CORES": cores or -(-at.ranks // at.hosts), "LOCAL_LATENCY": hop,
+    found = {"CORES": cores or -(-at.ranks // at.hosts), "LOCAL_LATENCY": exchange.hop if exchange else 0.0,
+             "MEMORY_RATE": SIMULATED_BYTES / message if message else UNLIMITED,
              "HOST_RATE": 1 / shared if shared else UNLIMITED, "NETWORK_LATENCY": 0.0,
              **dict.fromkeys(("PORT_RATE", "HOST_READ_RATE", "HOST_WRITE_RATE", "READ_RATE",
                               "WRITE_RATE"), UNLIMITED)}  # fmt: skip

@@ -34,9 +34,7 @@ void add_host(s4u::NetZone* cluster, const std::string& number) {
   s4u::Host* host = connected(cluster, "host" + number, port, port, figure("NETWORK_LATENCY") / 2);
   host->set_core_count(static_cast<int>(figure("CORES")));
   host->create_disk("memory", figure("HOST_RATE"), figure("HOST_RATE"))->seal();
-  // What a message within a host takes is measured as a whole.
-  const s4u::Link* within = cluster->create_link("within " + number, 1e18)
-                                ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
+  const s4u::Link* within = cluster->create_link("within " + number, figure("MEMORY_RATE"))
                                 ->set_latency(figure("LOCAL_LATENCY"))
                                 ->seal();
   cluster->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr,

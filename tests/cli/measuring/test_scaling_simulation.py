@@ -30,7 +30,7 @@ def simulator():
 
 
 def platform(**figures):
-    names = ("HOST_RATE", "PORT_RATE", "HOST_READ_RATE", "HOST_WRITE_RATE", "READ_RATE", "WRITE_RATE")
+    names = ("HOST_RATE", "MEMORY_RATE", "PORT_RATE", "HOST_READ_RATE", "HOST_WRITE_RATE", "READ_RATE", "WRITE_RATE")
     return {"CORES": 64, "LOCAL_LATENCY": LATENCY, "NETWORK_LATENCY": NETWORK,
             **dict.fromkeys(names, simulation.UNLIMITED), **figures}  # fmt: skip
 
