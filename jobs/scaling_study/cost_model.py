@@ -24,15 +24,16 @@ m   a message in the memory that ranks of a host share: M(n) of them are one aft
     a reduction and n L(n) - (n-1) of a scan by doubling
 d   a link of a chain from rank to rank, as which Open MPI 4.1 carries out MPI_Exscan
 
-Whole runs and measured kernels stream. `bench combine` exchanges, and so do the stages `combine`
-and `exscan`; their a, m and d are what a streaming run pays. No term is negative. A term of those is
-taken in only where Schwarz's criterion (BIC) finds it worth having, and a host's rate only where there is a
-measurement more than terms. Fits minimize squares of relative errors.
+Whole runs and measured kernels stream; only runs start processes. `bench combine` exchanges, and so
+do the stages `combine` and `exscan`; their a, m and d are what a streaming run pays. No term is
+negative. A term of a run or a chain is taken in only where Schwarz's criterion (BIC) finds it worth
+having, and a host's rate only where there is a measurement more than terms. Fits minimize squares
+of relative errors.
 
 The interval comes from resampling the residuals (Efron's bootstrap, of log measured / fitted),
 widened by what the terms took out of them, for the terms and again for the predicted run: 90 % of
-single runs are expected in it if the machine goes on as measured. It takes the description's figures
-as certain.
+single runs are expected in it if the machine goes on as measured. It takes the description's
+figures as certain.
 """
 
 import dataclasses
@@ -105,7 +106,8 @@ TERMS = {
     "gathered": lambda at, knee: float(at.gathered),
     "doubled": lambda at, knee: float(at.doubled),
 }
-STREAMING = ("rank", "start", "host", "process")
+STREAMING = ("rank", "start", "host")
+RUNNING = (*STREAMING, "process")
 REDUCING, DOUBLING = ("call", "step", "gathered"), ("call", "step", "doubled")
 # The earlier of terms that explain as much: Open MPI scans along chains.
 SCANNING = ("call", "link", "step")
@@ -262,9 +264,8 @@ def candidates(observations, terms):
 
 
 def fit(observations, terms):
-    """The fit that is worth its terms; the simpler, or earlier, of equals. What trees take is known:
-    all of their terms."""
+    """The fit that is worth its terms; the simpler, or earlier, of equals. Trees have all theirs."""
     if terms in (REDUCING, DOUBLING):
         return Fit(observations, Design(observations, terms, NEVER))
-    return min(candidates(observations, terms), key=lambda each: each.criterion,
+    return min(candidates(observations, terms), key=lambda each: round(each.criterion, 6),
                default=Fit(observations, Design(observations, terms, NEVER)))

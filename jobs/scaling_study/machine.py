@@ -1,4 +1,4 @@
-"""What a study can't measure on fewer hosts: a cluster's figures, from a file like jobs/sites/ndr.toml."""
+"""A cluster's figures that no single host can measure, from a file like jobs/sites/ndr.toml."""
 
 import math
 import tomllib

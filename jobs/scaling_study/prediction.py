@@ -10,7 +10,7 @@ from .figures import grouped, is_peer, moved_bytes
 from .problem import Problem
 from .table import WALL, WHOLE_RUN
 
-LEAST_RANK_COUNTS = 3
+LEAST_RANK_COUNTS, LEAST_TO_CHECK = 2, 3
 MESSAGE_BYTES = 2272  # an accumulator, and whether it is there
 COMBINE, EXSCAN = "combine", "exscan"
 BENCH_COMBINE = "bench combine"
@@ -36,7 +36,7 @@ def is_exchange(workload, quantity):
 
 def terms_for(workload, quantity):
     if not is_exchange(workload, quantity):
-        return cost_model.STREAMING
+        return cost_model.RUNNING if quantity == WHOLE_RUN else cost_model.STREAMING
     if quantity == BY_DOUBLING:
         return cost_model.DOUBLING
     scans = quantity == EXSCAN or EXCHANGE_OF[EXSCAN] in quantity
@@ -83,8 +83,8 @@ def supersteps_of(rows):
 
 
 class Model:
-    """The fits of all quantities of modelled rows, of which supersteps_of() is known; `machine` tells
-    of several hosts. With a `way` set, scans go along it."""
+    """The fits of all quantities of modelled rows, of which supersteps_of() is known; `machine`
+    tells of several hosts. With a `way` set, scans go along it."""
 
     def __init__(self, rows, supersteps, machine=None):
         self.rows, self.supersteps, self.machine, self.way = rows, supersteps, machine, None
@@ -212,14 +212,19 @@ class Prediction:
         return is_headline(self.workload, self.quantity)
 
 
+def rank_counts_of(rows):
+    """By workload, ascending."""
+    return {workload: sorted({int(row["ranks"]) for row in members})
+            for (workload,), members in grouped(rows, "workload").items()}
+
+
 def check_rank_counts(rows):
-    for (workload,), members in grouped(rows, "workload").items():
-        ranks = sorted({int(row["ranks"]) for row in members})
+    for workload, ranks in rank_counts_of(rows).items():
         if len(ranks) < LEAST_RANK_COUNTS:
             raise Problem(
-                f"too few numbers of ranks to model {workload} (the study has "
-                f"{', '.join(map(str, ranks))}; {LEAST_RANK_COUNTS} are needed, the largest to "
-                "check what the others predict) Make a study with more --ranks.")
+                f"too few numbers of ranks to model {workload} (the study has {ranks[0]}; "
+                f"{LEAST_RANK_COUNTS} are needed, and one more to check what they predict) Make a "
+                "study with more --ranks.")
 
 
 def split_largest(rows):
@@ -237,7 +242,9 @@ def seed_of(*words):
 
 
 def held_out(rows):
-    """The largest number of ranks of each quantity, predicted from the others."""
+    """The largest number of ranks of each quantity, predicted from the others, if several."""
+    counts = rank_counts_of(rows)
+    rows = [row for row in rows if len(counts[row["workload"]]) >= LEAST_TO_CHECK]
     fewer, largest = split_largest(rows)
     model = Model(fewer, supersteps_of(rows))
     found = []

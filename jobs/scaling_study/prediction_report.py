@@ -5,11 +5,13 @@ import io
 import json
 
 from .folder import write_whole
-from .prediction import PARTS, is_exchange, limit_of, seconds_of
+from .prediction import (
+    LEAST_TO_CHECK, PARTS, is_exchange, limit_of, rank_counts_of, seconds_of,
+)  # fmt: skip
 from .summary import aligned
 
-TERMS_HEADER = ("workload", "quantity", "start ms", "process ms", "GB/s a rank", "GB/s a host", "call us",
-                "step us", "link us", "message us", "residuals %")  # fmt: skip
+TERMS_HEADER = ("workload", "quantity", "start ms", "process ms", "GB/s a rank", "GB/s a host",
+                "call us", "step us", "link us", "message us", "residuals %")  # fmt: skip
 CHECK_HEADER = ("workload", "scaling", "quantity", "ranks", "measured ms", "predicted ms",
                 "least ms", "most ms", "off %")  # fmt: skip
 PREDICTION_HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "predicted ms",
@@ -123,8 +125,12 @@ def limit_line(prediction):
             f"({figure(prediction.parts[part])} of {figure(seconds_of(prediction.parts))} ms)")
 
 
-def remarks(predicted):
+def remarks(model, predicted):
     """What the measurements can't tell."""
+    for workload, ranks in rank_counts_of(model.rows).items():
+        if len(ranks) < LEAST_TO_CHECK:
+            yield (f"note: {workload} was measured at {' and '.join(map(str, ranks))} ranks alone; "
+                   "nothing checks what these predict")
     if any(each.seconds.least is None for each in predicted):
         yield "note: no intervals where there are no more runs than terms; make more --repeats"
 
@@ -139,6 +145,6 @@ def text_of(model, checks, predicted):
         aligned([PREDICTION_HEADER, *map(prediction_line, headlines)], 3),
         "", "what they are made of: of rank, host and files only the longest counts",
         aligned([PARTS_HEADER, *map(parts_line, headlines)], 3),
-        "", *map(limit_line, headlines), *remarks(predicted),
+        "", *map(limit_line, headlines), *remarks(model, predicted),
     ]  # fmt: skip
     return "\n".join(parts)

@@ -13,8 +13,8 @@ import tempfile
 from .figures import grouped
 from .folder import write_whole
 from .prediction import (
-    BENCH_COMBINE, WAYS, Model, is_exchange, is_headline, is_modelled, reads_files, refuse_unknown_hosts, seconds_of,
-    supersteps_of,
+    BENCH_COMBINE, WAYS, Model, is_exchange, is_headline, is_modelled, reads_files,
+    refuse_unknown_hosts, seconds_of, supersteps_of,
 )  # fmt: skip
 from .prediction_report import figure
 from .problem import Problem
@@ -42,7 +42,7 @@ def checked(words, what, **options):
 
 
 class Simulator:
-    """The program, built in a folder of its own while it is used."""
+    """The simulated program and cluster, built in a folder of their own while they are used."""
 
     def __enter__(self):
         for tool in ("smpicxx", "smpirun", "c++"):
@@ -54,7 +54,8 @@ class Simulator:
         options = ["-std=c++17", "-O1", "-lsimgrid", "-o"]
         self.program, self.platform = self.folder / "supersteps", self.folder / "platform.so"
         checked(["smpicxx", SOURCES / "supersteps.cpp", *options, self.program], "smpicxx")
-        checked(["c++", "-shared", "-fPIC", SOURCES / "platform.cpp", *options, self.platform], "c++")
+        checked(["c++", "-shared", "-fPIC", SOURCES / "platform.cpp", *options, self.platform],
+                "c++")
         return self
 
     def __exit__(self, *_):
@@ -79,7 +80,8 @@ def platform_of(model, workload, quantity, at, cores, uses_files):
     exchange = model.exchange(workload, quantity, at.ranks)
     message = exchange.message if exchange else 0.0
     shared = model.fits[workload, quantity].coefficient("host")
-    found = {"CORES": cores or -(-at.ranks // at.hosts), "LOCAL_LATENCY": exchange.hop if exchange else 0.0,
+    found = {"CORES": cores or -(-at.ranks // at.hosts),
+             "LOCAL_LATENCY": exchange.hop if exchange else 0.0,
              "MEMORY_RATE": SIMULATED_BYTES / message if message else UNLIMITED,
              "HOST_RATE": 1 / shared if shared else UNLIMITED, "NETWORK_LATENCY": 0.0,
              **dict.fromkeys(("PORT_RATE", "HOST_READ_RATE", "HOST_WRITE_RATE", "READ_RATE",
@@ -138,7 +140,7 @@ class Comparing:
     def simulated(self, row, at, predicted, turn=0.0):
         workload, quantity = row["workload"], row["quantity"]
         parts = self.model.parts(workload, quantity, at, predicted)
-        uses_files = predicted and self.model.machine is not None and reads_files(workload, quantity)
+        uses_files = bool(predicted and self.model.machine and reads_files(workload, quantity))
         cores = None if predicted else self.cores
         return parts["start"] + self.simulator.seconds(
             words_of(self.model, workload, quantity, at, uses_files, turn), at.ranks, at.hosts,
@@ -148,7 +150,8 @@ class Comparing:
         """From exchanges of ranks that share cores."""
         found = []
         for row in rows:
-            if row["workload"] == BENCH_COMBINE and row["quantity"] in WAYS and self.shares_cores(row):
+            exchanges = row["workload"] == BENCH_COMBINE and row["quantity"] in WAYS
+            if exchanges and self.shares_cores(row):
                 measured, turn = float(row["seconds"]), FIRST_TURN
                 for _ in range(ROUNDS):
                     turn *= measured / self.simulated(row, self.model.situation(row), False, turn)
@@ -160,8 +163,9 @@ class Comparing:
         row, turn = rows[0], 0.0
         if self.shares_cores(row):
             if self.turn is None:
-                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores (how they did is not "
-                              "calibrated) Add a number of ranks that share them to --calibrate.")
+                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores (how long each has one "
+                              "is not calibrated) Add a number of ranks that share them to "
+                              "--calibrate.")
             turn = self.turn
         at = self.model.situation(row)
         median = statistics.median(float(each["seconds"]) for each in rows)

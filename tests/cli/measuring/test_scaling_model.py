@@ -221,7 +221,6 @@ def test_picture(folder):
 @pytest.mark.parametrize(
     "rank_counts, arguments, mentions",
     [
-        ([1, 2], [], ["too few numbers of ranks", "has 1, 2", "--ranks"]),
         ([4], [], ["too few numbers of ranks", "has 4"]),
         ([1, 2, 4], ["--predict", "0,8"], ["1 or more"]),
         ([1, 2, 4], ["--ranks-per-node", "0"], ["1 or more"]),
@@ -244,6 +243,33 @@ def test_a_study_that_was_not_collected(folder):
     outcome = predict(folder, "--predict", "4")
     assert outcome.returncode == 1
     assert "study.csv" in outcome.stderr
+
+
+def test_two_numbers_of_ranks_are_not_checked(folder):
+    write_study(folder, study([1, 4]))
+    outcome = predict(folder, "--predict", "4")
+    assert outcome.returncode == 0, outcome.stderr
+    document = json.loads((folder / "model.json").read_text())
+    assert document["held_out"] == []
+    assert "reduce was measured at 1 and 4 ranks alone" in outcome.stdout
+
+
+def test_messages_that_share_memory():
+    """Steps of a tree, and messages one after the other: p - 1 of a reduction, p L - (p - 1) of a
+    scan by doubling."""
+    message = 0.2e-6
+    rows = []
+    for ranks in (1, 2, 4, 8):
+        doubled = ranks * steps(ranks) - (ranks - 1)
+        for name, messages in (("MPI_Reduce", ranks - 1), ("exclusive scan by doubling", doubled)):
+            seconds = CALL + steps(ranks) * STEP + messages * message
+            rows.append(row("bench combine", "weak", ranks, name, seconds, stage_bytes=MESSAGE))
+    model, _, predicted = prediction.model_of(rows, [1024], 8, Machine(NDR))
+    for fit in model.fits.values():
+        assert (fit.hop, fit.message) == pytest.approx((STEP, message), rel=1e-9)
+    within = {each.quantity: each.parts["within"] for each in predicted}
+    assert within["MPI_Reduce"] == pytest.approx(3 * STEP + 7 * message)
+    assert within["exclusive scan by doubling"] == pytest.approx(3 * STEP + 17 * message)
 
 
 def described(folder, **changes):
@@ -297,7 +323,8 @@ def test_predicts_several_hosts_by_their_description(folder):
     assert strong["efficiency"] == pytest.approx(one / seconds / 16, rel=1e-6)
 
 
-@pytest.mark.parametrize("way, links_within, links_between", [("chain", 48, 15), ("doubling", 2, 4)])
+@pytest.mark.parametrize("way, links_within, links_between",
+                         [("chain", 48, 15), ("doubling", 2, 4)])
 def test_scans_along_a_chain_and_by_doubling(folder, way, links_within, links_between):
     write_study(folder, study([1, 2, 4, 8]))
     outcome = predict(folder, "--predict", "64", "--ranks-per-node", "4", "--machine",
@@ -313,14 +340,15 @@ def test_scans_along_a_chain_and_by_doubling(folder, way, links_within, links_be
 
 
 def test_what_hops_between_hosts_take_is_no_term_of_the_fit():
-    """A study of several hosts and what is known of their network tell what hops within them take."""
+    """A study of several hosts and what is known of their network tell what steps within take."""
+    hop = 2e-6 + 2272 / 4e11
     rows = [row("bench combine", "weak", ranks, "MPI_Reduce",
-                CALL + steps(min(ranks, 4)) * STEP + steps(max(ranks // 4, 1)) * (2e-6 + 2272 / 4e11),
+                CALL + steps(min(ranks, 4)) * STEP + steps(max(ranks // 4, 1)) * hop,
                 stage_bytes=MESSAGE, hosts=max(ranks // 4, 1)) for ranks in (1, 2, 4, 8, 16)]
     model, _, predicted = prediction.model_of(rows, [256], 4, Machine(NDR))
     fit = model.fits["bench combine", "MPI_Reduce"]
     assert fit.coefficient("step") == pytest.approx(STEP, rel=1e-9)
-    assert predicted[0].parts["between"] == pytest.approx(6 * (2e-6 + 2272 / 4e11), rel=1e-9)
+    assert predicted[0].parts["between"] == pytest.approx(6 * hop, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """jobs/scaling.py simulate lets SimGrid run the supersteps: by hand, and against the model."""
 
 import csv
+import json
 import shutil
 import subprocess
 import sys
@@ -8,10 +9,7 @@ import sys
 import pytest
 
 import support
-from test_scaling_model import (
-    CALL, GIBIBYTE, HOST_RATE, LINK, RANK_RATE, START, STEP, SUPERSTEPS, described, row, steps, study,
-    write_study,
-)  # fmt: skip
+from test_scaling_model import GIBIBYTE, described, row, steps, study, write_study
 
 from scaling_study import simulation
 
@@ -30,7 +28,8 @@ def simulator():
 
 
 def platform(**figures):
-    names = ("HOST_RATE", "MEMORY_RATE", "PORT_RATE", "HOST_READ_RATE", "HOST_WRITE_RATE", "READ_RATE", "WRITE_RATE")
+    names = ("HOST_RATE", "MEMORY_RATE", "PORT_RATE", "HOST_READ_RATE", "HOST_WRITE_RATE",
+             "READ_RATE", "WRITE_RATE")
     return {"CORES": 64, "LOCAL_LATENCY": LATENCY, "NETWORK_LATENCY": NETWORK,
             **dict.fromkeys(names, simulation.UNLIMITED), **figures}  # fmt: skip
 
@@ -73,6 +72,15 @@ def test_messages_share_a_hosts_port(simulator):
     assert shared == pytest.approx(NETWORK + 2288 / 1e6, rel=TOLERANCE)
 
 
+@pytest.mark.parametrize("exchange, messages", [("chain", 7), ("reduce", 7), ("doubling", 17)])
+def test_messages_share_a_hosts_memory(simulator, exchange, messages):
+    """In which those of 8 ranks, 0.1 us each, are one after the other."""
+    rate = simulation.SIMULATED_BYTES / 1e-7
+    found = simulator.seconds([exchange, 1, 0, 1, 0, 0, 0], 8, 1, platform(MEMORY_RATE=rate))
+    latencies = 7 if exchange == "chain" else 3
+    assert found == pytest.approx(latencies * LATENCY + messages * 1e-7, rel=0.05)
+
+
 @pytest.mark.parametrize(
     "figures, seconds",
     [
@@ -90,8 +98,7 @@ def test_data_takes_the_slowest_way(simulator, figures, seconds):
 
 
 def test_ranks_that_share_cores_wait_for_their_turns(simulator):
-    """Each link of a chain waits for some of the turns of the three others on the core, no more than
-    one and a half times all four of them, of which the longest takes twice the mean."""
+    """A link of a chain waits for a part of a round of the four on its core."""
     turn = 1e-5
     found = simulator.seconds(["chain", 1, 0, 1, 0, 0, turn], 64, 1, platform(CORES=16))
     assert 63 * turn < found < 63 * 6 * turn
@@ -100,8 +107,8 @@ def test_ranks_that_share_cores_wait_for_their_turns(simulator):
 
 
 def test_supersteps_hide_their_exchanges(simulator):
-    """Ten supersteps of 0.1 s, half of each before its exchange: a chain of 3 links, and 4 steps to
-    reduce and broadcast. Exchanges of 7 ms hide; those of 7 s don't, and hide all else but what comes
+    """Ten supersteps of 0.1 s, half of each before its exchange: a chain of 3 links, and 4 steps
+    to reduce and broadcast. Exchanges of 7 ms hide; those of 7 s don't, and hide all but what comes
     before the first and after the last."""
     words = ["chain", 10, 1e8, 1e9, 0, 0, 0]
     hidden = simulator.seconds(words, 4, 1, platform(LOCAL_LATENCY=1e-3))
@@ -111,7 +118,7 @@ def test_supersteps_hide_their_exchanges(simulator):
 
 
 def test_agrees_with_the_model_and_what_was_measured(folder):
-    """The study's times are of the model's formula; ranks up to 4 calibrate, and 8 are simulated."""
+    """The study's times are of the model's formula; up to 4 ranks calibrate, 8 are simulated."""
     write_study(folder, study([1, 2, 4, 8], workloads=["reduce"]))
     words = [sys.executable, str(support.ROOT / "jobs" / "scaling.py"), "simulate", str(folder),
              "--calibrate", "1,2,4", "--predict", "64", "--ranks-per-node", "4", "--machine",
@@ -129,6 +136,17 @@ def test_agrees_with_the_model_and_what_was_measured(folder):
             assert each["measured"] == ""
         else:
             assert simulated == pytest.approx(float(each["measured"]), rel=0.01)
+
+
+def test_refuses_cores_shared_that_are_not_calibrated(folder):
+    write_study(folder, study([1, 2, 4], workloads=[]))
+    plan = {"schema": "warpfold.study/1", "plan": {}, "machine": {"cores": 2}}
+    (folder / "study.json").write_text(json.dumps(plan))
+    words = [sys.executable, str(support.ROOT / "jobs" / "scaling.py"), "simulate", str(folder),
+             "--calibrate", "1,2"]  # fmt: skip
+    outcome = subprocess.run(words, capture_output=True, text=True)
+    assert outcome.returncode == 1
+    assert "4 ranks shared 2 cores" in outcome.stderr and "--calibrate" in outcome.stderr
 
 
 def test_refuses_what_it_cannot_calibrate(folder):
