@@ -264,7 +264,7 @@ def candidates(observations, terms):
 
 
 def fit(observations, terms):
-    """The fit that is worth its terms; the simpler, or earlier, of equals. Trees have all theirs."""
+    """The fit that is worth its terms; the simpler, or earlier, of equals. Trees have all."""
     if terms in (REDUCING, DOUBLING):
         return Fit(observations, Design(observations, terms, NEVER))
     return min(candidates(observations, terms), key=lambda each: round(each.criterion, 6),

@@ -163,8 +163,8 @@ class Comparing:
         row, turn = rows[0], 0.0
         if self.shares_cores(row):
             if self.turn is None:
-                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores (how long each has one "
-                              "is not calibrated) Add a number of ranks that share them to "
+                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores (how long each has "
+                              "one is not calibrated) Add a number of ranks that share them to "
                               "--calibrate.")
             turn = self.turn
         at = self.model.situation(row)
