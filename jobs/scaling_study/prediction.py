@@ -138,7 +138,7 @@ class Model:
         fit = self.exchange(workload, quantity, at.ranks)
         asked_for = self.way if stage_of_exchange(workload, quantity) == EXSCAN else None
         within = fit.growth(at, asked_for) if fit else 0.0
-        if way is None or not at.hops_known:
+        if way is None or at.hosts == 1 or not at.hops_known:
             return within, 0.0
         hops = at.hosts - 1 if way == CHAIN else (at.hosts - 1).bit_length()
         return within, at.supersteps * hops * self.machine.hop(MESSAGE_BYTES)
