@@ -51,7 +51,7 @@ class Simulator:
                               "libsimgrid-dev, or Spack's simgrid.")
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.temporary.name)
-        options = ["-std=c++17", "-O1", "-lsimgrid", "-o"]
+        options = ["-std=c++17", "-lsimgrid", "-o"]
         self.program, self.platform = self.folder / "supersteps", self.folder / "platform.so"
         checked(["smpicxx", SOURCES / "supersteps.cpp", *options, self.program], "smpicxx")
         checked(["c++", "-shared", "-fPIC", SOURCES / "platform.cpp", *options, self.platform],
