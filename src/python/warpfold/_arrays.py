@@ -108,8 +108,7 @@ _of_thread = _OfThread()
 
 
 def _host_arrays(comm: Optional["MPI.Comm"]) -> "_core.HostArrays":
-    # What is made while MPI runs has to go before it ends.
-    if comm is not None or _core.mpi_is_started():
+    if comm is not None:
         return _core.HostArrays(address_of(comm))
     if _of_thread.arrays is None:
         _of_thread.arrays = _core.HostArrays(0)
