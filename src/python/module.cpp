@@ -54,4 +54,5 @@ NB_MODULE(_core, module) {
   python::add_file_functions(module);
   python::add_array_functions(module);
   python::add_exact_sums(module);
+  python::add_dlpack_arrays(module);
 }

@@ -1,5 +1,7 @@
 """Reductions and scans of arrays in memory."""
 
+import inspect
+
 import numpy as np
 import pytest
 import warpfold
@@ -98,6 +100,16 @@ def test_usage_errors(options, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "name",
+    set(inspect.signature(warpfold.reduce).parameters)
+    - {"file", "ops", "nan", "overflow", "ddof", "comm"},
+)
+def test_options_of_files_are_refused(name):
+    with pytest.raises(warpfold.UsageError, match=f"^{name} can't be given here"):
+        warpfold.reduce(VALUES, ops="sum", **{name: True})
+
+
 def test_other_elements_are_refused():
     for values in (np.array([1j]), np.array(["text"]), np.zeros(3, np.longdouble)):
         with pytest.raises(warpfold.UsageError, match="has elements of"):
@@ -116,9 +128,9 @@ class OnDevice:
 
 def test_arrays_on_devices_need_one():
     array = OnDevice(VALUES)
-    with pytest.raises(warpfold.Error, match="GPU|CUDA"):
+    with pytest.raises(warpfold.Error, match="GPU|CUDA|device memory"):
         warpfold.reduce(array, ops="sum")
-    with pytest.raises(warpfold.Error, match="GPU|CUDA"):
+    with pytest.raises(warpfold.Error, match="GPU|CUDA|device memory"):
         warpfold.scan(array, out=array)
     with pytest.raises(warpfold.UsageError, match="output is missing"):
         warpfold.scan(array)

@@ -11,7 +11,7 @@ import numpy as np
 
 from warpfold import _core
 from warpfold._errors import Error, SkippedDatasetWarning, UsageError
-from warpfold._options import option_words, refuse
+from warpfold._options import is_one, option_words, refuse
 from warpfold._sources import address_of, is_interruptible, sources_of, temporary_output
 
 
@@ -133,11 +133,6 @@ def info(given: dict[str, Any]) -> Optional[dict[str, Any]]:
 
 def _read(output: str, dataset: str) -> Any:
     return _core.read(output, dataset)
-
-
-def is_one(ops: Any) -> bool:
-    """Tells whether `ops` is the name of one result."""
-    return isinstance(ops, str) and "," not in ops and ops != "all"
 
 
 def reduce_result(ops: Any, by_labels: bool) -> ToResult:
