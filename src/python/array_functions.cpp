@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
+#include "cli/options/operations.hpp"
 #include "cli/options/option_values.hpp"
 #include "python/bindings.hpp"
 #include "python/host_array.hpp"
@@ -24,10 +26,24 @@ using namespace nanobind::literals;
 namespace warpfold::python {
 namespace {
 
+/// Parses names of statistics. Throws a usage Error for others, which for quantiles says where to
+/// have them.
+std::vector<Statistic> statistics_of(const std::string& names) {
+  try {
+    return parse_statistics(names);
+  } catch (const Error&) {
+    const cli::Operations operations = cli::parse_operations("ops", names);
+    if (operations.quantiles.empty()) throw;
+    throw usage_error(operations.quantiles.front() + " can't be found of an array in memory",
+                      "quantiles are found of datasets in files",
+                      "Write the array to a file, or use numpy.quantile.");
+  }
+}
+
 ArrayReduceOptions reduce_options(const std::string& statistics, const std::string& nan,
                                   const std::string& overflow, std::uint64_t ddof) {
   ArrayReduceOptions options;
-  options.statistics = parse_statistics(statistics);
+  options.statistics = statistics_of(statistics);
   options.summary.nan = cli::parse_choice("nan", nan, cli::nan_policies);
   options.summary.overflow = cli::parse_choice("overflow", overflow, cli::overflow_policies);
   options.summary.ddof = ddof;

@@ -90,7 +90,11 @@ def test_an_overflow():
         ({"ops": "total"}, "total"),
         ({"axis": 0}, "axis can't be given here"),
         ({"where": ">0"}, "where can't be given here"),
-        ({"ops": "median"}, "median"),
+        ({"ops": "median"}, "median can't be found of an array in memory"),
+        ({"ops": "sum,q05"}, "q05 can't be found of an array in memory"),
+        ({"ops": ["q0.5"]}, "q0.5 can't be found of an array in memory"),
+        ({"ops": "q5.5"}, "bad ops 'q5.5'"),
+        ({"ops": "median", "axis": 0}, "axis can't be given here"),
         ({"nan": "drop"}, "bad nan"),
     ],
 )
