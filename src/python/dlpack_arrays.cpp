@@ -45,6 +45,7 @@ ElementType type_of(const Memory& memory) {
 }
 
 bool is_row_major(const Memory& memory) {
+  if (memory.size() == 0) return true;
   std::int64_t expected = 1;
   for (std::size_t d = memory.ndim(); d-- > 0;) {
     const auto extent = static_cast<std::int64_t>(memory.shape(d));

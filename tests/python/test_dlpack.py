@@ -100,6 +100,9 @@ def test_arrays_on_devices_that_can_not_be_taken():
         warpfold.reduce(Exporter(VALUES, device=(ROCM, 0)), ops="sum")
     with pytest.raises(warpfold.UsageError, match="elements of another type"):
         warpfold.reduce(Exporter(VALUES.astype("c16"), device=(CUDA, 0)), ops="sum")
+    with pytest.raises(warpfold.Error) as caught:
+        warpfold.reduce(Exporter(np.zeros((0, 3, 2)).T, device=(CUDA, 0)), ops="sum")
+    assert "one behind another" not in str(caught.value)
     array = Exporter(VALUES, device=(CUDA, 0))
     with pytest.raises(warpfold.UsageError, match="read-only"):
         warpfold.scan(array, out=Exporter(read_only(VALUES), device=(CUDA, 0)))

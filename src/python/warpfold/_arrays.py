@@ -196,7 +196,7 @@ def _by_cuda_array_interface(array: Any, is_written: bool) -> _OnDevice:
     dtype = np.dtype(known["typestr"])
     name, _ = _type_of(dtype)
     shape = tuple(known["shape"])
-    strides = known.get("strides")
+    strides = known.get("strides") if 0 not in shape else None
     packed = tuple(int(np.prod(shape[d + 1 :])) * dtype.itemsize for d in range(len(shape)))
     if not dtype.isnative or (strides is not None and tuple(strides) != packed):
         raise UsageError(
