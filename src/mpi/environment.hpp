@@ -31,7 +31,7 @@ bool started_by_launcher(const Communicator& communicator);
 bool may_have_peers();
 
 /// Ranks from which on exclusive scans go by doubling, unless the environment tells otherwise.
-inline constexpr int default_ranks_of_doubling = 16;
+inline constexpr int default_ranks_of_doubling = 8;
 
 /// Returns what the root's environment has in WARPFOLD_DOUBLING_RANKS, or the default; collective.
 /// Throws Error, on all ranks, where it is no number from 1 to 2^31 - 1.
