@@ -22,7 +22,7 @@ TREE, CHAIN, DOUBLING = "reduce", "chain", "doubling"
 BY_DOUBLING = "exclusive scan by doubling"
 WAYS = {COMBINE: TREE, EXCHANGE_OF[COMBINE]: TREE, EXSCAN: CHAIN, EXCHANGE_OF[EXSCAN]: CHAIN,
         BY_DOUBLING: DOUBLING}  # fmt: skip
-DOUBLING_RANKS = 16
+DOUBLING_RANKS = 8
 # What a run's time is made of: its data takes the longest of the rates.
 RATES = {"rank": "what a rank reads and computes", "host": "what ranks of a host share",
          "host_files": "a host's way to the file system", "files": "the file system"}

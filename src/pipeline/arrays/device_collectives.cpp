@@ -8,6 +8,8 @@ namespace warpfold {
 
 struct DeviceCollectives::Parts {
   explicit Parts(MPI_Comm parent) : communicator(parent) {
+    // Where that is wrong, it is before anything is under way.
+    communicator.scan_way();
     pipeline::run_on_all(communicator, [this] { engine = cuda::make_array_engine(); });
   }
 
@@ -30,6 +32,10 @@ Summary DeviceCollectives::reduce(const DeviceArray& array, const DeviceReduceOp
 void DeviceCollectives::scan(const DeviceArray& input, void* output,
                              const DeviceScanOptions& options, DeviceStream stream) {
   pipeline::scan_array(input, output, options, stream, *parts_->engine, parts_->communicator);
+}
+
+void DeviceCollectives::refuse(const Error& mistake) {
+  pipeline::refuse(mistake, parts_->communicator);
 }
 
 Summary reduce(MPI_Comm communicator, const DeviceArray& array, const DeviceReduceOptions& options,
