@@ -95,8 +95,9 @@ __device__ __noinline__ void sum_otherwise(std::uint32_t round, bool finite) {
 }
 
 /// Returns the sum of a tile's first segments.
-template <class Shape>
-__device__ LaneDigits sum_of_segments(TileMemory<Shape>& tile, std::uint32_t round, int segments) {
+template <int Vectors>
+__device__ LaneDigits sum_of_segments(BlockMemory<Vectors>& tile, std::uint32_t round,
+                                      int segments) {
   WindowUnits units{};
   bool in_digits = false;
   if (warp::lane() < segments) {
@@ -121,8 +122,8 @@ __device__ LaneDigits sum_of_segments(TileMemory<Shape>& tile, std::uint32_t rou
 }
 
 /// Returns what is before the warp's segment.
-template <class Shape>
-__device__ LaneDigits before_segment(TileMemory<Shape>& tile, std::uint32_t round) {
+template <int Vectors>
+__device__ LaneDigits before_segment(BlockMemory<Vectors>& tile, std::uint32_t round) {
   const TileStart& start = tile.start[round % exact_slots];
   LaneDigits before{};
   if (start.again) before = sum_of_segments(tile, round, warp::index());
@@ -220,8 +221,8 @@ __device__ inline void add_units_below(WindowUnits& units, int i, std::int64_t o
 
 /// Adds the sums of the lanes below in three slices, as the segment's sum left them; its elements
 /// take `slices`.
-template <class Shape>
-__device__ void add_lanes_of_sum(WindowUnits& units, const SegmentMemory<Shape>& memory,
+template <int Vectors>
+__device__ void add_lanes_of_sum(WindowUnits& units, const SegmentMemory<Vectors>& memory,
                                  std::uint32_t slot, int top, int slices) {
   const double2 below = memory.lanes_below[slot][warp::lane()];
   const double upper_bias = bias_of_unit(slice_unit(top, 0));
@@ -277,19 +278,14 @@ __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const 
       differing |= bits ^ OutputRounding<Out>::bits_of(sum.template sum_for<Out>(-most));
     return bits;
   };
-  const auto prefix_before = [&](typename Shape::InBits bits) {
-    const typename Shape::OutBits prefix = rounded();
-    sum.add(Shape::Placed::of(bits));
-    return prefix;
-  };
-  const auto prefix_after = [&](typename Shape::InBits bits) {
-    sum.add(Shape::Placed::of(bits));
+  // An exclusive prefix has the element before in the place of its own.
+  typename Shape::InBits bits_before{};
+  const auto prefix = [&](typename Shape::InBits bits) {
+    sum.add(Shape::Placed::of(exclusive ? bits_before : bits));
+    bits_before = bits;
     return rounded();
   };
-  if (exclusive)
-    replace_elements<In, Out>(memory.slot[slot], prefix_before);
-  else
-    replace_elements<In, Out>(memory.slot[slot], prefix_after);
+  replace_elements<In, Out>(memory.slot[slot], prefix);
   const int least = slice_unit(top, Count - 1) + significand_bits<Out>;
   return !more || warp::all(differing == 0 && lowest >= power_word(max(least, -1022)));
 }
@@ -329,16 +325,14 @@ __device__ __noinline__ void write_in_full(std::uint32_t slot, std::uint32_t fla
   add_below(number, memory.digit);
   flags |= flags_below(own_flags);
   LanePrefixes<Shape> prefixes;
+  typename Shape::InBits bits_before{};
   for_each_in_slot<Shape>(memory.slot[slot], [&](typename Shape::InBits bits, int k) {
-    const auto rounded = [&] {
-      const double value = (flags & special_flags) != 0
-                               ? special_of(flags)
-                               : number.rounded(rounding_towards<Out>, least_unit);
-      prefixes.element[k] = std::bit_cast<typename Shape::OutBits>(output_element<Out>(value));
-    };
-    if (exclusive) rounded();
-    flags |= add(bits);
-    if (!exclusive) rounded();
+    flags |= add(exclusive ? bits_before : bits);
+    bits_before = bits;
+    const double value = (flags & special_flags) != 0
+                             ? special_of(flags)
+                             : number.rounded(rounding_towards<Out>, least_unit);
+    prefixes.element[k] = std::bit_cast<typename Shape::OutBits>(output_element<Out>(value));
   });
   __syncwarp();
   store_prefixes<Shape>(memory.slot[slot], prefixes);

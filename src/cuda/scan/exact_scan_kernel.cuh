@@ -124,9 +124,9 @@ __global__ void __launch_bounds__(max_block_threads, 1)
   if (warp::index() < segment_warps())
     scan_segments<In, Out>(scan.array);
   else if (warp::index() == segment_warps())
-    publish_tiles<Shape>(scan.records);
+    publish_tiles<typename Shape::Segment>(scan.records);
   else
-    resolve_tiles<Shape>(scan.records, scan.carry);
+    resolve_tiles<typename Shape::Segment>(scan.records, scan.carry);
 }
 
 }  // namespace warpfold::cuda::kernels

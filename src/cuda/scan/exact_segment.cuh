@@ -283,7 +283,7 @@ class SegmentScanner {
 
   const ScannedArray& array_;
   TileMemory<Shape>& tile_;
-  SegmentMemory<Shape>& memory_;
+  SegmentMemory<Shape::vectors>& memory_;
   int slices_ = 2;          ///< that the last segment took
   unsigned uncertain_ = 0;  ///< how many segments in a row were
 };

@@ -226,7 +226,7 @@ class SegmentPort {
   }
 
   const ScannedArray& array_;
-  SegmentMemory<Shape>& memory_;
+  SegmentMemory<Shape::vectors>& memory_;
 };
 
 }  // namespace warpfold::cuda::kernels

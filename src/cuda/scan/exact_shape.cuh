@@ -64,32 +64,49 @@ struct SummedFloat {
   }
 };
 
-/// Where a segment's elements lie in its lanes.
-template <class In, class Out>
-struct ExactShape {
-  using Summed = SummedFloat<In>;
-  using Placed = PlacedFloat<In>;
-  using InBits = typename Placed::Bits;
-  using OutBits = typename PlacedFloat<Out>::Bits;
+/// How much a segment is, in memory and in elements: all that the helpers' roles go by, which scans
+/// of types of equal size share.
+template <int Vectors, int LaneElements>
+struct SegmentShape {
+  using Segment = SegmentShape;
 
-  /// Fewer where 128 would take more registers than a V100 gives.
-  static constexpr std::size_t lane_bytes = sizeof(In) == 2 && sizeof(Out) == 4 ? 64 : 128;
-  static constexpr int lane_elements =
-      static_cast<int>(lane_bytes / std::max({sizeof(In), sizeof(Out), sizeof(float)}));
-  static constexpr int in_vectors = static_cast<int>(lane_elements * sizeof(In) / sizeof(uint4));
-  static constexpr int out_vectors = static_cast<int>(lane_elements * sizeof(Out) / sizeof(uint4));
-  static constexpr int vectors = std::max(in_vectors, out_vectors);
-  static constexpr int in_count = static_cast<int>(sizeof(uint4) / sizeof(In));
-  static constexpr int out_count = static_cast<int>(sizeof(uint4) / sizeof(Out));
+  static constexpr int vectors = Vectors;  ///< of a lane
+  static constexpr int lane_elements = LaneElements;
   static constexpr int segment_elements = warp::lanes * lane_elements;
-  static constexpr int in_rows = static_cast<int>(segment_elements * sizeof(In) / row_bytes);
-  static constexpr int out_rows = static_cast<int>(segment_elements * sizeof(Out) / row_bytes);
 
   /// A window's elements are below 2^(top - room): any tile's sum is below 2^(top - 3).
   static constexpr int room = std::bit_width(static_cast<unsigned>(segment_elements)) + 6;
   static_assert(max_segment_warps * segment_elements <= 1 << (room - 3));
   /// Sums of slices over a warp are whole in double.
   static_assert(segment_elements <= 1 << (53 - slice_bits + 1));
+};
+
+/// Fewer where 128 bytes would take more registers than a V100 gives.
+template <class In, class Out>
+inline constexpr std::size_t lane_elements_of = (sizeof(In) == 2 && sizeof(Out) == 4 ? 64 : 128) /
+                                                std::max({sizeof(In), sizeof(Out), sizeof(float)});
+
+template <class In, class Out>
+inline constexpr std::size_t lane_vectors_of = lane_elements_of<In, Out>* std::max(sizeof(In),
+                                                                                   sizeof(Out)) /
+                                               sizeof(uint4);
+
+/// Where a segment's elements lie in its lanes.
+template <class In, class Out>
+struct ExactShape : SegmentShape<lane_vectors_of<In, Out>, lane_elements_of<In, Out>> {
+  using Base = typename ExactShape::Segment;
+  using Summed = SummedFloat<In>;
+  using Placed = PlacedFloat<In>;
+  using InBits = typename Placed::Bits;
+  using OutBits = typename PlacedFloat<Out>::Bits;
+
+  static constexpr int in_count = static_cast<int>(sizeof(uint4) / sizeof(In));
+  static constexpr int out_count = static_cast<int>(sizeof(uint4) / sizeof(Out));
+  static constexpr int in_vectors = Base::lane_elements / in_count;
+  static constexpr int out_vectors = Base::lane_elements / out_count;
+  static constexpr int in_rows = static_cast<int>(Base::segment_elements * sizeof(In) / row_bytes);
+  static constexpr int out_rows =
+      static_cast<int>(Base::segment_elements * sizeof(Out) / row_bytes);
 };
 
 /// Vectors of a warp, on their way between the order of memory and that of lanes.
@@ -162,9 +179,9 @@ struct SegmentTotal {
 };
 
 /// A warp's shared memory.
-template <class Shape>
+template <int Vectors>
 struct alignas(1024) SegmentMemory {
-  WarpVectors<Shape::vectors> slot[exact_slots];      ///< each aligned to 1024 bytes
+  WarpVectors<Vectors> slot[exact_slots];             ///< each aligned to 1024 bytes
   Mbarrier arrived[exact_slots];                      ///< what is copied to the slot in rows
   double2 lanes_below[exact_slots][warp::lanes];      ///< sums of the upper two slices
   std::int64_t lane_third[exact_slots][warp::lanes];  ///< units of slice 2, if that was summed
@@ -195,8 +212,8 @@ struct TileStart {
 };
 
 /// A block's shared memory.
-template <class Shape>
-struct alignas(1024) TileMemory {
+template <int Vectors>
+struct alignas(1024) BlockMemory {
   std::uint32_t rounds;   ///< as many tiles are the block's
   std::uint32_t* digits;  ///< in device memory: of the block's segments that are in digits
   std::int32_t top[window_rounds];
@@ -207,15 +224,15 @@ struct alignas(1024) TileMemory {
   std::uint32_t published;                         ///< tiles of so many rounds
   std::uint32_t resolved;                          ///< likewise
   std::uint32_t windows;                           ///< chosen for so many rounds
-  SegmentMemory<Shape> segment[1];                 ///< as many as it has warps that sum segments
+  SegmentMemory<Vectors> segment[1];               ///< as many as it has warps that sum segments
 
   static constexpr std::size_t bytes(int segments) {
-    return sizeof(TileMemory) +
-           static_cast<std::size_t>(segments - 1) * sizeof(SegmentMemory<Shape>);
+    return sizeof(BlockMemory) +
+           static_cast<std::size_t>(segments - 1) * sizeof(SegmentMemory<Vectors>);
   }
 
   /// To be asked for in each function, so that the compiler knows what kind of memory it is.
-  static __device__ TileMemory& own() { return *dynamic_shared<TileMemory>(); }
+  static __device__ BlockMemory& own() { return *dynamic_shared<BlockMemory>(); }
 
   /// The digits of a segment's sum.
   __device__ std::uint32_t* digits_of(std::uint32_t round, int warp) const {
@@ -223,6 +240,9 @@ struct alignas(1024) TileMemory {
            (round % total_rounds * max_segment_warps + static_cast<unsigned>(warp)) * all_digits;
   }
 };
+
+template <class Shape>
+using TileMemory = BlockMemory<Shape::vectors>;
 
 __device__ inline int segment_warps() {
   return static_cast<int>(blockDim.x) / warp::lanes - helper_warps;
