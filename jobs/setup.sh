@@ -30,7 +30,7 @@ fortran_needs=(gfortran)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
 readonly needs_table='
-g++                 | gcc@11:            | gcc           | compiles_cxx20
+g++                 | gcc@12:            | gcc           | compiles_cxx20
 cmake               | cmake@3.25:        | cmake         | cmake_is_recent
 ninja-build         | ninja              | ninja         | has_command ninja
 pkg-config          | pkgconf            | pkgconf       | has_command pkg-config
@@ -44,7 +44,7 @@ libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
 libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
-gfortran            | gcc@11:             | gcc           | has_command gfortran
+gfortran            | gcc@12:             | gcc           | has_command gfortran
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
 libboost-context-dev | boost +context    | boost         | has_header boost/context/fiber.hpp
 zlib1g-dev          | zlib               | zlib          | has_header zlib.h

@@ -8,6 +8,7 @@ set -euo pipefail
 # shellcheck source=tests/packages/installed.sh
 source "$(dirname "${BASH_SOURCE[0]}")/installed.sh"
 recipes=$repository/jobs/packages
+spack_repository=jobs/spack/spack_repo/warpfold
 
 judged=0
 # judge WHAT TOOL COMMAND...
@@ -24,6 +25,27 @@ judge() {
   judged=$((judged + 1))
 }
 
+# versions_in FILE SED-SCRIPT: the versions that the script finds, and where.
+versions_in() { echo "$(sed -nE "$2" "$1" | sort -u | paste -sd ' ') in $1"; }
+
+# All that names the version, apart from what CMakeLists.txt writes it into.
+version_is_one() {
+  local told
+  cd "$repository"
+  told=$(
+    versions_in CMakeLists.txt 's/^project\(warpfold VERSION ([0-9.]+).*/\1/p'
+    versions_in .github/CHANGELOG.md '/^## [0-9]/{s/^## ([0-9.]+) - .*/\1/p;q}'
+    versions_in .github/CITATION.cff 's/^version: //p'
+    versions_in jobs/packages/README.md 's/.*warpfold-([0-9][0-9.]+[0-9]).*/\1/p'
+    for easyconfig in jobs/packages/*.eb; do
+      versions_in "$easyconfig" "s/^version = '(.*)'/\\1/p"
+      versions_in - 's/.*warpfold-([0-9.]+)-.*/\1/p' <<<"$easyconfig"
+    done
+  )
+  echo "$told"
+  [[ $(cut -d ' ' -f 1 <<<"$told" | sort -u | wc -l) == 1 ]]
+}
+
 # Its modules have to be installable: all that it depends on has a recipe of EasyBuild's own.
 easyconfig_resolves() {
   local planned
@@ -31,8 +53,18 @@ easyconfig_resolves() {
   grep -q 'module: HDF5/' <<<"$planned" || { echo "$planned"; return 1; }
 }
 
+# As README.md has it: of an archive of what is committed, eb finds the checksum.
+easyconfig_takes_archive() {
+  local version sum
+  version=$(sed -nE "s/^version = '(.*)'/\1/p" "$recipes"/*.eb)
+  mkdir "$scratch/archive" && cp "$recipes"/*.eb "$scratch/archive" && cd "$scratch/archive" &&
+    git -C "$repository" archive --prefix="warpfold-$version/" -o "$PWD/warpfold-$version.tar.gz" HEAD &&
+    eb --sourcepath . --inject-checksums=sha256 ./*.eb &&
+    sum=$(sha256sum <"warpfold-$version.tar.gz") && grep -F "${sum%% *}" ./*.eb
+}
+
 spack_knows() {
-  spack -C "$1" repo add "$repository/jobs/spack" && spack -C "$1" audit packages warpfold &&
+  spack -C "$1" repo add "$repository/$spack_repository" && spack -C "$1" audit packages warpfold &&
     spack -C "$1" spec warpfold && spack -C "$1" spec warpfold +cuda cuda_arch=80,90
 }
 
@@ -65,13 +97,15 @@ find_modules
 export EASYBUILD_PREFIX=$scratch/easybuild EASYBUILD_MODULES_TOOL=$modules_tool
 export EASYBUILD_MODULE_SYNTAX=Tcl EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1
 
+judge "one version everywhere" sed version_is_one
 judge "Containerfile" hadolint hadolint "$recipes/Containerfile"
 judge "warpfold.def" spython spython recipe --parser singularity "$recipes/warpfold.def"
 judge "the easyconfig's style" eb eb --check-style "$recipes"/*.eb
 judge "the easyconfig's dependencies" eb easyconfig_resolves
+judge "the easyconfig's archive" eb easyconfig_takes_archive
 judge "package.py of Spack as Python" python3 python3 -c \
   'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' \
-  "$repository/jobs/spack/packages/warpfold/package.py"
+  "$repository/$spack_repository/packages/warpfold/package.py"
 judge "package.py of Spack" spack spack_knows "$scratch/spack"
 judge "the scripts" shellcheck shellcheck -x -S warning --source-path="$repository" \
   "$recipes"/*.sh "$repository"/tests/packages/*.sh
