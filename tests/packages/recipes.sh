@@ -39,7 +39,7 @@ version_is_one() {
     versions_in jobs/packages/README.md 's/.*warpfold-([0-9][0-9.]+[0-9]).*/\1/p'
     for easyconfig in jobs/packages/*.eb; do
       versions_in "$easyconfig" "s/^version = '(.*)'/\\1/p"
-      versions_in - 's/.*warpfold-([0-9.]+)-.*/\1/p' <<<"$easyconfig"
+      echo "$(sed -nE 's/.*warpfold-([0-9.]+)-.*/\1/p' <<<"$easyconfig") in the name of $easyconfig"
     done
   )
   echo "$told"
