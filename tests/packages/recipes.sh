@@ -46,6 +46,16 @@ version_is_one() {
   [[ $(cut -d ' ' -f 1 <<<"$told" | sort -u | wc -l) == 1 ]]
 }
 
+# The files that images are built of are enough to configure, and both recipes take the same.
+images_have_sources() {
+  local source=$scratch/source files
+  files=$(sed -nE 's/^COPY ([^-].*) [^ ]+$/\1/p' "$recipes/Containerfile" | tr ' ' '\n' | sort)
+  diff <(echo "$files") <(sed -nE 's|^ +([^ ]+) /warpfold/[^ ]+$|\1|p' "$recipes/warpfold.def" | sort) || return 1
+  mkdir "$source" && (cd "$repository" && xargs cp -r -t "$source" <<<"$files") &&
+    "${CMAKE:-cmake}" -G Ninja -S "$source" -B "$source/build" -DWARPFOLD_CUDA=OFF -DWARPFOLD_TESTS=OFF \
+      -DWARPFOLD_BENCHMARKS=OFF
+}
+
 # Its modules have to be installable: all that it depends on has a recipe of EasyBuild's own.
 easyconfig_resolves() {
   local planned
@@ -99,6 +109,7 @@ export EASYBUILD_MODULE_SYNTAX=Tcl EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQ
 
 judge "one version everywhere" sed version_is_one
 judge "Containerfile" hadolint hadolint "$recipes/Containerfile"
+judge "the images' sources" "${CMAKE:-cmake}" images_have_sources
 judge "warpfold.def" spython spython recipe --parser singularity "$recipes/warpfold.def"
 judge "the easyconfig's style" eb eb --check-style "$recipes"/*.eb
 judge "the easyconfig's dependencies" eb easyconfig_resolves
