@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Has the recipes of packages judged by the tools that read them: tests/packages/recipes.sh [BUILD]
 #
-# With BUILD, a build's folder, its module file is loaded, too. What can't be judged for want of a tool
-# is named, and no failure. Tools: hadolint, spython, easybuild and easybuild-easyconfigs of PyPI; spack;
+# All have to tell one version. With BUILD, a build's folder, its module file is loaded, too. What can't
+# be judged for want of a tool is named, and no failure. Tools: hadolint, spython, easybuild and easybuild-easyconfigs of PyPI; spack;
 # environment-modules or lmod.
 set -euo pipefail
 # shellcheck source=tests/packages/installed.sh
