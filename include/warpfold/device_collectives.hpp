@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "warpfold/core/error.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/device_array.hpp"
 #include "warpfold/device_reduce.hpp"
@@ -28,6 +29,10 @@ class DeviceCollectives {
                  DeviceStream stream = nullptr);
   void scan(const DeviceArray& input, void* output, const DeviceScanOptions& options = {},
             DeviceStream stream = nullptr);
+
+  /// Throws `mistake` on every rank: for a rank that can't make the call that others make, whatever
+  /// that is.
+  [[noreturn]] void refuse(const Error& mistake);
 
  private:
   struct Parts;

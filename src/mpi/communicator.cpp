@@ -14,8 +14,11 @@ namespace warpfold::mpi {
 namespace {
 
 MPI_Comm duplicate(MPI_Comm parent) {
+  if (parent == MPI_COMM_SELF) return parent;
+  if (!is_running())
+    throw usage_error("MPI isn't running", "it was not started, or has ended",
+                      "Call between MPI_Init and MPI_Finalize, or with MPI_COMM_SELF.");
   MPI_Comm copy = MPI_COMM_NULL;
-  if (!is_started() && parent == MPI_COMM_SELF) return parent;
   check(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   return copy;
 }

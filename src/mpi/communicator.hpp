@@ -16,8 +16,8 @@ void check(int code, const char* call);
 /// does nothing but return.
 class Communicator {
  public:
-  /// Makes a duplicate of `parent`; collective over it. MPI_COMM_SELF, before MPI is started, is
-  /// this process alone.
+  /// Makes a duplicate of `parent`; collective over it. MPI_COMM_SELF is this process alone. Throws
+  /// Error for others where MPI isn't running.
   explicit Communicator(MPI_Comm parent);
   ~Communicator();
   Communicator(Communicator&& other) noexcept;

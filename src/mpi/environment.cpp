@@ -32,17 +32,19 @@ Environment::Environment() {
 
 Environment::~Environment() { MPI_Finalize(); }
 
-bool is_started() {
+bool is_running() {
   int started = 0;
+  int ended = 0;
   MPI_Initialized(&started);
-  return started != 0;
+  MPI_Finalized(&ended);
+  return started != 0 && ended == 0;
 }
 
 double start_seconds() { return seconds_of_start; }
 
 std::string_view cuda_awareness() {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
-  const int aware = is_started() ? MPIX_Query_cuda_support() : MPIX_CUDA_AWARE_SUPPORT;
+  const int aware = is_running() ? MPIX_Query_cuda_support() : MPIX_CUDA_AWARE_SUPPORT;
   return aware != 0 ? "CUDA-aware" : "not CUDA-aware";
 #else
   return "";

@@ -16,8 +16,8 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 };
 
-/// Tells whether MPI was started in this process, by whomever.
-bool is_started();
+/// Tells whether MPI runs in this process, whoever started it: it was started, and not ended since.
+bool is_running();
 
 /// Returns how long starting MPI took this process; 0 where it wasn't an Environment that did.
 double start_seconds();

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
+#include "cli/options/operations.hpp"
 #include "cli/options/option_values.hpp"
 #include "python/bindings.hpp"
 #include "python/host_array.hpp"
@@ -23,10 +26,24 @@ using namespace nanobind::literals;
 namespace warpfold::python {
 namespace {
 
+/// Parses names of statistics. Throws a usage Error for others, which for quantiles says where to
+/// have them.
+std::vector<Statistic> statistics_of(const std::string& names) {
+  try {
+    return parse_statistics(names);
+  } catch (const Error&) {
+    const cli::Operations operations = cli::parse_operations("ops", names);
+    if (operations.quantiles.empty()) throw;
+    throw usage_error(operations.quantiles.front() + " can't be found of an array in memory",
+                      "quantiles are found of datasets in files",
+                      "Write the array to a file, or use numpy.quantile.");
+  }
+}
+
 ArrayReduceOptions reduce_options(const std::string& statistics, const std::string& nan,
                                   const std::string& overflow, std::uint64_t ddof) {
   ArrayReduceOptions options;
-  options.statistics = parse_statistics(statistics);
+  options.statistics = statistics_of(statistics);
   options.summary.nan = cli::parse_choice("nan", nan, cli::nan_policies);
   options.summary.overflow = cli::parse_choice("overflow", overflow, cli::overflow_policies);
   options.summary.ddof = ddof;
@@ -44,68 +61,90 @@ ArrayScanOptions scan_options(const std::string& operation, bool exclusive,
   return options;
 }
 
+/// Returns what prepare() does. Where it throws an Error, so do all ranks, whatever they call.
+template <class Collectives, class Prepare>
+std::invoke_result_t<Prepare> met(Collectives& collectives, Prepare&& prepare) {
+  std::optional<Error> mistake;
+  try {
+    return prepare();
+  } catch (const Error& error) {
+    mistake = error;
+  }
+  collectives.refuse(*mistake);
+}
+
+/// Has every rank throw a usage Error for what this one was given.
+template <class Arrays>
+void refuse(Arrays& arrays, const std::string& what, const std::string& why,
+            const std::string& advice) {
+  const nb::gil_scoped_release released;
+  arrays.collectives().refuse(usage_error(what, why, advice));
+}
+
 /// Collectives of processes or of one alone, over arrays in host memory.
 class HostArrays {
  public:
   explicit HostArrays(std::uintptr_t communicator) : collectives_(communicator_at(communicator)) {}
 
-  nb::dict reduce(const HostMemory& memory, const std::string& type, const HostMask& mask,
+  nb::dict reduce(const HostMemory& memory, const char* type, const HostMask& mask,
                   const std::string& statistics, const std::string& nan,
                   const std::string& overflow, std::uint64_t ddof) {
     Summary summary;
     {
       const nb::gil_scoped_release released;
       const ArrayReduceOptions options =
-          met([&] { return reduce_options(statistics, nan, overflow, ddof); });
+          met(collectives_, [&] { return reduce_options(statistics, nan, overflow, ddof); });
       summary = collectives_.reduce(array_of(memory, type), options, bytes_of(mask));
     }
     return to_python(summary);
   }
 
-  nb::object scan(const HostMemory& memory, const std::string& type, const std::string& operation,
+  nb::object scan(const HostMemory& memory, const char* type, const std::string& operation,
                   bool exclusive, const std::optional<std::string>& output_type,
                   const std::string& overflow) {
-    const ArrayScanOptions options = met([&] {
+    const Array array = met(collectives_, [&] { return array_of(memory, type); });
+    const ArrayScanOptions options = met(collectives_, [&] {
       const ArrayScanOptions made = scan_options(operation, exclusive, output_type, overflow);
-      if (output_of(made, type) == ElementType::bf16)
+      if (output_of(made, array.type) == ElementType::bf16)
         throw usage_error("NumPy has no bfloat16", "the prefixes would have that type",
                           "Give another `output_type`.");
       return made;
     });
-    const Array array = array_of(memory, type);
-    const nb::object prefixes = empty_array({array.count}, output_of(options, type));
+    const nb::object prefixes = empty_array({array.count}, output_of(options, array.type));
     void* const place = memory_of(prefixes);
     const nb::gil_scoped_release released;
     collectives_.scan(array, place, options);
     return prefixes;
   }
 
-  /// Has every rank throw a usage Error for what this one was given.
-  void refuse(const std::string& what, const std::string& why, const std::string& advice) {
-    const nb::gil_scoped_release released;
-    collectives_.refuse(usage_error(what, why, advice));
-  }
+  HostCollectives& collectives() { return collectives_; }
 
  private:
-  static ElementType output_of(const ArrayScanOptions& options, const std::string& type) {
-    return options.output_type.value_or(
-        default_scan_output(parse_element_type(type), options.operation));
-  }
-
-  /// Returns what prepare() does. Where it throws an Error, so do all ranks, whatever they call.
-  template <class Prepare>
-  std::invoke_result_t<Prepare> met(Prepare&& prepare) {
-    std::optional<Error> mistake;
-    try {
-      return prepare();
-    } catch (const Error& error) {
-      mistake = error;
-    }
-    collectives_.refuse(*mistake);
+  static ElementType output_of(const ArrayScanOptions& options, ElementType type) {
+    return options.output_type.value_or(default_scan_output(type, options.operation));
   }
 
   HostCollectives collectives_;
 };
+
+/// Tells whether `ops` names one result, and not several.
+bool is_one(std::string_view ops) { return ops.find(',') == ops.npos && ops != "all"; }
+
+/// Reduces an array of this process alone that can be taken as it lies; returns NotImplemented for
+/// others. Spends little beside the reduction.
+nb::object reduce_packed(nb::handle object, const char* ops, const char* nan, const char* overflow,
+                         std::uint64_t ddof) {
+  thread_local HostCollectives alone(MPI_COMM_SELF);
+  const std::optional<PackedElements> elements = packed_elements(object);
+  if (!elements) return nb::borrow(Py_NotImplemented);
+  const ArrayReduceOptions options = reduce_options(ops, nan, overflow, ddof);
+  Summary summary;
+  {
+    const ReleasedForLong released(elements->array);
+    summary = alone.reduce(elements->array, options);
+  }
+  return is_one(ops) ? to_python(summary.front().second) : to_python(summary);
+}
 
 /// Collectives over arrays in the memory of the current device, which lie at addresses.
 class DeviceArrays {
@@ -117,10 +156,11 @@ class DeviceArrays {
                   std::uintptr_t stream, const std::string& statistics, const std::string& nan,
                   const std::string& overflow, std::uint64_t ddof) {
     const DeviceArray array{reinterpret_cast<const void*>(data), count, parse_element_type(type)};
-    const ArrayReduceOptions options = reduce_options(statistics, nan, overflow, ddof);
     Summary summary;
     {
       const nb::gil_scoped_release released;
+      const ArrayReduceOptions options =
+          met(collectives_, [&] { return reduce_options(statistics, nan, overflow, ddof); });
       summary = collectives_.reduce(array, options, reinterpret_cast<DeviceStream>(stream));
     }
     return to_python(summary);
@@ -130,11 +170,14 @@ class DeviceArrays {
             std::uintptr_t stream, std::uintptr_t output, const std::string& operation,
             bool exclusive, const std::string& output_type, const std::string& overflow) {
     const DeviceArray array{reinterpret_cast<const void*>(data), count, parse_element_type(type)};
-    const ArrayScanOptions options = scan_options(operation, exclusive, output_type, overflow);
     const nb::gil_scoped_release released;
+    const ArrayScanOptions options = met(
+        collectives_, [&] { return scan_options(operation, exclusive, output_type, overflow); });
     collectives_.scan(array, reinterpret_cast<void*>(output), options,
                       reinterpret_cast<DeviceStream>(stream));
   }
+
+  DeviceCollectives& collectives() { return collectives_; }
 
  private:
   DeviceCollectives collectives_;
@@ -145,13 +188,19 @@ class DeviceArrays {
 void add_array_functions(nb::module_& module) {
   nb::class_<HostArrays>(module, "HostArrays")
       .def(nb::init<std::uintptr_t>(), "communicator"_a)
-      .def("reduce", &HostArrays::reduce, "elements"_a, "type"_a, "mask"_a.none(), "statistics"_a,
-           "nan"_a, "overflow"_a, "ddof"_a)
-      .def("refuse", &HostArrays::refuse, "what"_a, "why"_a, "advice"_a)
-      .def("scan", &HostArrays::scan, "elements"_a, "type"_a, "operation"_a, "exclusive"_a,
+      .def("reduce", &HostArrays::reduce, "elements"_a, "type"_a.none(), "mask"_a.none(),
+           "statistics"_a, "nan"_a, "overflow"_a, "ddof"_a)
+      .def("refuse", refuse<HostArrays>, "what"_a, "why"_a, "advice"_a)
+      .def("scan", &HostArrays::scan, "elements"_a, "type"_a.none(), "operation"_a, "exclusive"_a,
            "output_type"_a.none(), "overflow"_a);
+  module.def(
+      "type_name",
+      [](const std::string& name) { return std::string(name_of(parse_element_type(name))); },
+      "name"_a);
+  module.def("reduce_packed", reduce_packed, "array"_a, "ops"_a, "nan"_a, "overflow"_a, "ddof"_a);
   nb::class_<DeviceArrays>(module, "DeviceArrays")
       .def(nb::init<std::uintptr_t>(), "communicator"_a)
+      .def("refuse", refuse<DeviceArrays>, "what"_a, "why"_a, "advice"_a)
       .def("reduce", &DeviceArrays::reduce, "data"_a, "count"_a, "type"_a, "stream"_a,
            "statistics"_a, "nan"_a, "overflow"_a, "ddof"_a)
       .def("scan", &DeviceArrays::scan, "data"_a, "count"_a, "type"_a, "stream"_a, "output"_a,

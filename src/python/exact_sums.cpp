@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,16 +31,15 @@ cpu::HostArrayEngine& engine() {
 /// The exact sum of any elements, and how many there were.
 class Total {
  public:
-  void add(const HostMemory& memory, const std::string& type, const HostMask& mask) {
-    const Array array = array_of(memory, type);
-    FieldSum part;
-    std::int64_t counted = 0;
-    {
-      const nb::gil_scoped_release released;
-      part = engine().sum({array, {}, bytes_of(mask)});
-      counted = counted_of(array, bytes_of(mask));
-    }
-    merge(part, counted);
+  void add(const HostMemory& memory, const char* type, const HostMask& mask) {
+    add(array_of(memory, type), bytes_of(mask));
+  }
+
+  /// Adds an array that can be taken as it lies; returns false for others.
+  bool add_packed(nb::handle object) {
+    const std::optional<PackedElements> elements = packed_elements(object);
+    if (elements) add(elements->array, nullptr);
+    return elements.has_value();
   }
 
   void merge(const Total& other) { merge(other.sum_, other.count_); }
@@ -76,6 +76,17 @@ class Total {
   }
 
  private:
+  void add(const Array& array, const std::uint8_t* mask) {
+    FieldSum part;
+    std::int64_t counted = 0;
+    {
+      const ReleasedForLong released(array);
+      part = engine().sum({array, {}, mask});
+      counted = counted_of(array, mask);
+    }
+    merge(part, counted);
+  }
+
   static constexpr std::size_t unit_bytes = 4 * ExactSum::limbs + 4;
   static_assert(unit_bytes == 276 && std::endian::native == std::endian::little);
 
@@ -107,7 +118,9 @@ void add_exact_sums(nb::module_& module) {
       .def(nb::init<>())
       .def_static("of", &Total::of, "count"_a, "nan_count"_a, "positive_infinities"_a,
                   "negative_infinities"_a, "units"_a)
-      .def("add", &Total::add, "elements"_a, "type"_a, "mask"_a.none() = nb::none())
+      .def("add", nb::overload_cast<const HostMemory&, const char*, const HostMask&>(&Total::add),
+           "elements"_a, "type"_a.none(), "mask"_a.none() = nb::none())
+      .def("add_packed", &Total::add_packed, "array"_a)
       .def("merge", nb::overload_cast<const Total&>(&Total::merge), "other"_a)
       .def("rounded", &Total::rounded)
       .def("units", &Total::units)

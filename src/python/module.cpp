@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cli/report/text.hpp"
-#include "mpi/environment.hpp"
 #include "python/bindings.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
@@ -51,9 +50,9 @@ NB_MODULE(_core, module) {
   using namespace warpfold;
   module.attr("version") = std::string(version());
   module.def("mpi_library", python::mpi_library);
-  module.def("mpi_is_started", mpi::is_started);
   python::translate_errors();
   python::add_file_functions(module);
   python::add_array_functions(module);
   python::add_exact_sums(module);
+  python::add_dlpack_arrays(module);
 }

@@ -13,6 +13,12 @@ namespace {
 
 nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
 
+/// Returns numpy.float64, which is looked up once.
+nb::handle float64() {
+  static const nb::handle type = numpy("float64").release();
+  return type;
+}
+
 nb::object shape_of(const std::vector<std::uint64_t>& shape) {
   nb::list extents;
   for (const std::uint64_t extent : shape) extents.append(extent);
@@ -21,7 +27,7 @@ nb::object shape_of(const std::vector<std::uint64_t>& shape) {
 
 }  // namespace
 
-nb::object to_python(double value) { return numpy("float64")(value); }
+nb::object to_python(double value) { return float64()(value); }
 
 nb::object to_python(int128 value) {
   if (value >= std::numeric_limits<std::int64_t>::min() &&

@@ -1,5 +1,6 @@
 """Calls by the ranks of mpi4py: mpirun -np N python3 -m mpi4py ranks.py FOLDER"""
 
+import importlib.util
 import operator
 import os
 import pathlib
@@ -106,6 +107,24 @@ def check_arrays():
         raise AssertionError("a rank's mistake raised nothing")
 
 
+def check_arrays_on_devices(cupy):
+    cupy.cuda.Device(WORLD.rank % cupy.cuda.runtime.getDeviceCount()).use()
+    mine = cupy.asarray(np.array_split(FIELD.ravel(), WORLD.size)[WORLD.rank])
+    answer = warpfold.reduce(mine, ops="sum,argmin", comm=WORLD)
+    assert answer == {"sum": float(exact_sum(FIELD)), "argmin": FIELD.argmin()}
+    out = cupy.empty_like(mine)
+    warpfold.scan(mine, out=out, comm=WORLD)
+    part = np.array_split(prefixes(FIELD, np.float64).ravel(), WORLD.size)[WORLD.rank]
+    assert np.array_equal(out.get(), part)
+    refused = mine if WORLD.rank else mine[::2]
+    try:
+        warpfold.reduce(refused, ops="sum", comm=WORLD)
+    except warpfold.Error as error:
+        assert WORLD.rank or "one behind another" in str(error)
+    else:
+        raise AssertionError("a rank's mistake raised nothing")
+
+
 def check_exact_sums():
     mine = warpfold.ExactSum(np.array_split(FIELD.ravel(), WORLD.size)[WORLD.rank])
     for total in (
@@ -128,6 +147,10 @@ def main():
     check_files(name)
     check_errors(name)
     check_arrays()
+    if importlib.util.find_spec("cupy"):
+        import cupy
+
+        check_arrays_on_devices(cupy)
     check_exact_sums()
     check_other_communicators(name)
     WORLD.barrier()

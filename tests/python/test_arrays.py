@@ -1,5 +1,7 @@
 """Reductions and scans of arrays in memory."""
 
+import inspect
+
 import numpy as np
 import pytest
 import warpfold
@@ -88,7 +90,11 @@ def test_an_overflow():
         ({"ops": "total"}, "total"),
         ({"axis": 0}, "axis can't be given here"),
         ({"where": ">0"}, "where can't be given here"),
-        ({"ops": "median"}, "median"),
+        ({"ops": "median"}, "median can't be found of an array in memory"),
+        ({"ops": "sum,q05"}, "q05 can't be found of an array in memory"),
+        ({"ops": ["q0.5"]}, "q0.5 can't be found of an array in memory"),
+        ({"ops": "q5.5"}, "bad ops 'q5.5'"),
+        ({"ops": "median", "axis": 0}, "axis can't be given here"),
         ({"nan": "drop"}, "bad nan"),
     ],
 )
@@ -96,6 +102,16 @@ def test_usage_errors(options, words):
     with pytest.raises(warpfold.UsageError) as caught:
         warpfold.reduce(VALUES, **options)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    set(inspect.signature(warpfold.reduce).parameters)
+    - {"file", "ops", "nan", "overflow", "ddof", "comm"},
+)
+def test_options_of_files_are_refused(name):
+    with pytest.raises(warpfold.UsageError, match=f"^{name} can't be given here"):
+        warpfold.reduce(VALUES, ops="sum", **{name: True})
 
 
 def test_other_elements_are_refused():
@@ -116,9 +132,9 @@ class OnDevice:
 
 def test_arrays_on_devices_need_one():
     array = OnDevice(VALUES)
-    with pytest.raises(warpfold.Error, match="GPU|CUDA"):
+    with pytest.raises(warpfold.Error, match="GPU|CUDA|device memory"):
         warpfold.reduce(array, ops="sum")
-    with pytest.raises(warpfold.Error, match="GPU|CUDA"):
+    with pytest.raises(warpfold.Error, match="GPU|CUDA|device memory"):
         warpfold.scan(array, out=array)
     with pytest.raises(warpfold.UsageError, match="output is missing"):
         warpfold.scan(array)

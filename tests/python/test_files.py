@@ -167,8 +167,11 @@ def test_files_that_h5py_writes(path):
         file["temp"][0, 0, 0] = 1e30
         file["new"] = np.ones(5)
         if has_hdf5_of_its_own(h5py):
-            with pytest.raises(warpfold.Error, match="open for writing"):
-                warpfold.reduce(file, "new", ops="sum")
+            for given in (file, path, os.path.relpath(path)):
+                with pytest.raises(warpfold.Error, match="h5py has it open .* Close it first"):
+                    warpfold.reduce(given, "new", ops="sum")
+            with pytest.raises(warpfold.Error, match="Close it first"):
+                warpfold.info(path, "new")
         else:
             assert warpfold.reduce(file["temp"], ops="max") == np.float32(1e30)
             assert warpfold.reduce(file, "new", ops="sum") == 5

@@ -8,7 +8,7 @@
 namespace warpfold::cli {
 
 /// Runs the program with `arguments` (without its name) and returns its exit status, the same on
-/// every rank. MPI_COMM_SELF, before MPI is started, is this process alone. Collective; results and
+/// every rank. MPI_COMM_SELF is this process alone. Collective; results and
 /// errors are told by rank 0.
 int run_application(MPI_Comm communicator, const std::vector<std::string>& arguments);
 

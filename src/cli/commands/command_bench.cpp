@@ -104,7 +104,7 @@ class BenchCommand : public MeasuringCommand {
     check_arguments();
     // What it measures is MPI, which a process alone is there without.
     std::optional<mpi::Environment> environment;
-    if (what_ == "combine" && !mpi::is_started()) environment.emplace();
+    if (what_ == "combine" && !mpi::is_running()) environment.emplace();
     run_measure(session, measure, {settings_.file, {{settings_.dataset}}, settings_.output});
   }
 

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -20,27 +19,20 @@
 
 namespace warpfold::cpu {
 
-/// Gives the values of chunks' elements, stored as `Stored`: of type Value, floats of 16 bits
-/// widened.
-template <class Stored, class Value>
+/// Gives the values of chunks' elements: of type Value, floats of 16 bits widened.
+template <class Value>
 class ChunkValues {
  public:
-  ChunkValues(const Kernels& kernels, ByteOrder order, const Decoding& decoding)
-      : decoder_(kernels, order),
-        decoding_(decoding),
+  ChunkValues(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
+      : element_bytes_(size_of(stored.type)),
         mask_(kernels, decoding.mask),
-        as_stored_(std::is_same_v<Stored, Value> && decoding.trivial() &&
-                   (order == native_byte_order || sizeof(Stored) == 1)) {
-    // A decoder leaves floats of 16 bits as they are stored.
-    const bool of_value_type = std::is_same_v<Stored, Value> || decoding.unpacking.active;
-    if constexpr (std::is_floating_point_v<Value>)
-      if (!decoding.trivial() && of_value_type)
-        marking_ = make_element_decoder(kernels, {element_type_of<Stored>(), order}, decoding,
-                                        std::bit_cast<Word<Value>>(left_out_mark<Value>));
-  }
+        as_stored_(decoding.trivial() && stored.type == element_type_of<Value>() &&
+                   (stored.order == native_byte_order || element_bytes_ == 1)),
+        marks_left_out_(std::is_floating_point_v<Value> && !decoding.trivial()),
+        decoder_(make_element_decoder(kernels, stored, widening(decoding, stored.type), mark())) {}
 
   /// Tells whether those that are left out have left_out_mark for a value.
-  bool marks_left_out() const { return marking_ != nullptr; }
+  bool marks_left_out() const { return marks_left_out_; }
 
   /// Returns where all values of a chunk lie as they are; null where they don't.
   const Value* in_place(const ChunkElements& elements) const {
@@ -75,21 +67,28 @@ class ChunkValues {
   template <class Body>
   void for_each_counted(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
                         const ElementIndices& indices, Body&& body) {
-    const bool masks = !mask_.selects_all();
-    for_each_block(elements, first, n,
-                   [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
-                     const ElementIndices of_block = indices.from(place);
-                     if (masks && mask_.look_at(of_block.box(), of_block.first_place(), size) == 0)
-                       return;
-                     const Decoded<Stored>* x = decoder_.decode(stored, size);
-                     for (std::size_t i = 0; i < size; ++i) {
-                       if (masks && !mask_.counts(i)) continue;
-                       if (Value value; decode(decoding_, x[i], value)) body(value, place + i);
-                     }
-                   });
+    for_each_block(
+        elements, first, n, [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
+          const DecodedValues decoded = mask_.decode(*decoder_, stored, size, indices.from(place));
+          if (decoded.kept == 0) return;
+          const auto* const values = reinterpret_cast<const Value*>(decoded.values);
+          for (std::size_t i = 0; i < size; ++i)
+            if (decoded.kept == size || is_set(decoded.counts, i)) body(values[i], place + i);
+        });
   }
 
  private:
+  static std::uint64_t mark() {
+    if constexpr (std::is_floating_point_v<Value>)
+      return std::bit_cast<Word<Value>>(left_out_mark<Value>);
+    else
+      return 0;
+  }
+
+  static bool is_set(const std::uint64_t* bits, std::size_t i) {
+    return (bits[i / word_bits] >> i % word_bits & 1) != 0;
+  }
+
   Value* room_for(std::uint64_t n) {
     values_.resize(std::max<std::size_t>(values_.size(), n));
     return values_.data();
@@ -97,14 +96,11 @@ class ChunkValues {
 
   void fill(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
             const ElementIndices& indices, Value* values) {
-    for_each_block(
-        elements, first, n, [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
-          if (marking_)
-            return marking_->fill(mask_.decode(*marking_, stored, size, indices.from(place)), size,
-                                  reinterpret_cast<std::byte*>(values + place));
-          const Decoded<Stored>* x = decoder_.decode(stored, size);
-          for (std::size_t i = 0; i < size; ++i) decode(decoding_, x[i], values[place + i]);
-        });
+    for_each_block(elements, first, n,
+                   [&](const std::byte* stored, std::size_t size, std::uint64_t place) {
+                     decoder_->fill(mask_.decode(*decoder_, stored, size, indices.from(place)),
+                                    size, reinterpret_cast<std::byte*>(values + place));
+                   });
   }
 
   template <class Body>
@@ -121,22 +117,20 @@ class ChunkValues {
     }
   }
 
-  BlockDecoder<Stored> decoder_;
-  Decoding decoding_;
+  std::size_t element_bytes_;
   MaskedPlaces mask_;
   bool as_stored_;
-  std::unique_ptr<ElementDecoder> marking_;
+  bool marks_left_out_;
+  std::unique_ptr<ElementDecoder> decoder_;
   std::vector<Value> values_;
-  alignas(64) std::byte stored_[block_elements * sizeof(Stored)];
+  alignas(64) std::byte stored_[block_elements * sizeof(std::uint64_t)];
 };
 
-/// Calls visitor(Stored{}, Value{}) with the types of elements and of their values.
+/// Calls visitor(Value{}) with the type of the values of elements stored as `stored`.
 template <class Visitor>
 auto visit_value_type(ElementType stored, const Decoding& decoding, Visitor&& visitor) {
-  return visit_element_type(stored, [&](auto element) {
-    return visit_value_of<Decoded<decltype(element)>>(
-        decoding.unpacking, [&](auto value) { return visitor(element, value); });
-  });
+  return visit_element_type(decoding.value_type(stored),
+                            [&](auto value) { return visitor(Decoded<decltype(value)>{}); });
 }
 
 }  // namespace warpfold::cpu

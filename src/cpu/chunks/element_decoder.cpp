@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/chunks/key_filter.hpp"
@@ -137,6 +138,25 @@ class TypedElementDecoder final : public ElementDecoder {
 };
 
 }  // namespace
+
+Decoding widening(const Decoding& decoding, ElementType stored) {
+  if (is_integer(stored)) return decoding;
+  return as_floats(decoding, stored).value_or(decoding);
+}
+
+std::optional<Decoding> as_floats(const Decoding& decoding, ElementType stored) {
+  const std::size_t bytes = size_of(stored);
+  const bool has_floats = is_integer(stored) ? bytes <= 4 : bytes == 2;
+  if (decoding.unpacking.active || !has_floats) return std::nullopt;
+  Decoding floats = decoding;
+  floats.unpacking.active = true;
+  floats.unpacking.type = floats.unpacking.product =
+      bytes <= 2 ? ElementType::f32 : ElementType::f64;
+  if (!is_integer(stored) || decoding.values.selects_all()) return floats;
+  if (!decoding.stored.selects_all()) return std::nullopt;
+  std::swap(floats.stored, floats.values);
+  return floats;
+}
 
 std::unique_ptr<ElementDecoder> make_element_decoder(const Kernels& kernels, ElementFormat stored,
                                                      const Decoding& decoding,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/values/decoding.hpp"
 #include "cpu/kernels/kernels.hpp"
@@ -33,6 +34,13 @@ class ElementDecoder {
   /// them. Where values are floats of 32 or 64 bits, NaN is canonical.
   virtual void fill(const DecodedValues& decoded, std::size_t n, std::byte* values) const = 0;
 };
+
+/// Returns a decoding that has floats of 16 bits widened and does no other than the one given.
+Decoding widening(const Decoding& decoding, ElementType stored);
+
+/// Returns a decoding that gives elements the floats of equal value, of which those that are left
+/// out can be marked; nothing where there are none, or values are unpacked.
+std::optional<Decoding> as_floats(const Decoding& decoding, ElementType stored);
 
 /// `left_out` has the bits of the value that fill() gives elements that don't count.
 std::unique_ptr<ElementDecoder> make_element_decoder(const Kernels& kernels, ElementFormat stored,

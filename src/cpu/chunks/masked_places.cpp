@@ -20,7 +20,7 @@ std::size_t MaskedPlaces::look_at(const BoxIndices& indices, std::uint64_t first
 
 DecodedValues MaskedPlaces::decode(ElementDecoder& decoder, const std::byte* stored, std::size_t n,
                                    const ElementIndices& indices) {
-  if (selects_all()) return decoder.decode(stored, n);
+  if (mask_.selects_all()) return decoder.decode(stored, n);
   const std::size_t counting = look_at(indices.box(), indices.first_place(), n);
   if (counting == 0) return {};
   const DecodedValues decoded = decoder.decode(stored, n);

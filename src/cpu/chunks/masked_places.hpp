@@ -17,20 +17,15 @@ class MaskedPlaces {
  public:
   MaskedPlaces(const Kernels& kernels, const Mask& mask) : kernels_(kernels), mask_(mask) {}
 
-  bool selects_all() const { return mask_.selects_all(); }
-
-  /// Looks at `n` elements, those from place `first_place` of a box on. Returns how many count.
-  std::size_t look_at(const BoxIndices& indices, std::uint64_t first_place, std::size_t n);
-
-  /// Tells whether the i-th of the elements last looked at counts.
-  bool counts(std::size_t i) const { return (counts_[i / word_bits] >> i % word_bits & 1) != 0; }
-
   /// Returns what a decoder makes of `n` stored elements, of which those don't count either that
   /// the mask leaves out. Valid until the next call of both.
   DecodedValues decode(ElementDecoder& decoder, const std::byte* stored, std::size_t n,
                        const ElementIndices& indices);
 
  private:
+  /// Looks at `n` elements, those from place `first_place` of a box on. Returns how many count.
+  std::size_t look_at(const BoxIndices& indices, std::uint64_t first_place, std::size_t n);
+
   const Kernels& kernels_;
   Mask mask_;
   std::uint64_t counts_[words_of(block_elements)];

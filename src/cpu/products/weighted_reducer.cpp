@@ -37,15 +37,16 @@ struct Terms {
   AxisFold<double> fold;
 };
 
-template <class Stored, class Value>
+template <class Value>
 class WeightedReducer final : public AxisReducer {
  public:
   /// `floats` is the decoding that gives elements the floats of equal value, where there are such.
   WeightedReducer(const Kernels& kernels, ElementFormat format, const Decoding& decoding,
                   const Decoding& floats, ReduceNeeds needs, const Factors& factors)
       : kernels_(kernels),
+        element_bytes_(size_of(format.type)),
         factors_(factors),
-        values_(kernels, format.order, floats),
+        values_(kernels, format, floats),
         outputs_(kernels, needs),
         pools_(kernels, format, decoding, factors, outputs_),
         tiles_(kernels, factors, outputs_),
@@ -70,7 +71,7 @@ class WeightedReducer final : public AxisReducer {
     for (AxisFold<double>* fold : folds()) fold->set_rows(rows);
     outputs_.products.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
-      const ChunkElements elements(kernels_, sizeof(Stored), slab, chunk, staging);
+      const ChunkElements elements(kernels_, element_bytes_, slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
       const bool in_lines =
           axes.within(slab.target.elements) && axes.size() > 0 && axes[axes.size() - 1].source == 1;
@@ -284,8 +285,9 @@ class WeightedReducer final : public AxisReducer {
   }
 
   const Kernels& kernels_;
+  std::size_t element_bytes_;
   Factors factors_;
-  ChunkValues<Stored, Value> values_;
+  ChunkValues<Value> values_;
   ProductOutputs outputs_;
   PooledReducer pools_;
   ProductTiles<Widened> tiles_;
@@ -305,11 +307,10 @@ std::unique_ptr<AxisReducer> make_weighted_reducer(const Kernels& kernels, Eleme
                                                    const Decoding& decoding, ReduceNeeds needs,
                                                    const Factors& factors) {
   const Decoding floats = as_floats(decoding, format.type).value_or(decoding);
-  return visit_value_type(
-      format.type, floats, [&](auto stored, auto value) -> std::unique_ptr<AxisReducer> {
-        return std::make_unique<WeightedReducer<decltype(stored), decltype(value)>>(
-            kernels, format, decoding, floats, needs, factors);
-      });
+  return visit_value_type(format.type, floats, [&](auto value) -> std::unique_ptr<AxisReducer> {
+    return std::make_unique<WeightedReducer<decltype(value)>>(kernels, format, decoding, floats,
+                                                              needs, factors);
+  });
 }
 
 }  // namespace warpfold::cpu

@@ -15,14 +15,15 @@
 namespace warpfold::cpu {
 namespace {
 
-template <class Stored, class Value>
+template <class Value>
 class ChunkedAxisReducer final : public AxisReducer {
  public:
-  ChunkedAxisReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
+  ChunkedAxisReducer(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
                      ReduceNeeds needs)
       : kernels_(kernels),
+        element_bytes_(size_of(stored.type)),
         masks_(!decoding.mask.selects_all()),
-        values_(kernels, order, decoding),
+        values_(kernels, stored, decoding),
         takes_all_(decoding.selects_all() || values_.marks_left_out()),
         outputs_(kernels, needs, values_.marks_left_out()),
         fold_(kernels, outputs_) {}
@@ -35,7 +36,7 @@ class ChunkedAxisReducer final : public AxisReducer {
     fold_.set_rows(rows);
     if (takes_all_) outputs_.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
-      const ChunkElements elements(kernels_, sizeof(Stored), slab, chunk, staging);
+      const ChunkElements elements(kernels_, element_bytes_, slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
       const bool within = axes.within(slab.target.elements);
       const bool nearly_all = slab.grid.chunk_elements() <= 2 * slab.target.elements;
@@ -84,8 +85,9 @@ class ChunkedAxisReducer final : public AxisReducer {
   }
 
   const Kernels& kernels_;
+  std::size_t element_bytes_;
   bool masks_;
-  ChunkValues<Stored, Value> values_;
+  ChunkValues<Value> values_;
   bool takes_all_;  ///< elements that are left out, too, which are marked
   AxisOutputs outputs_;
   AxisFold<Value> fold_;
@@ -93,11 +95,9 @@ class ChunkedAxisReducer final : public AxisReducer {
 
 std::unique_ptr<AxisReducer> make_chunked_reducer(const Kernels& kernels, ElementFormat format,
                                                   const Decoding& decoding, ReduceNeeds needs) {
-  return visit_value_type(
-      format.type, decoding, [&](auto stored, auto value) -> std::unique_ptr<AxisReducer> {
-        return std::make_unique<ChunkedAxisReducer<decltype(stored), decltype(value)>>(
-            kernels, format.order, decoding, needs);
-      });
+  return visit_value_type(format.type, decoding, [&](auto value) -> std::unique_ptr<AxisReducer> {
+    return std::make_unique<ChunkedAxisReducer<decltype(value)>>(kernels, format, decoding, needs);
+  });
 }
 
 /// Integers of type T reduced as the floats of equal value.
@@ -131,20 +131,6 @@ class IntegersAsFloats final : public AxisReducer {
 };
 
 }  // namespace
-
-std::optional<Decoding> as_floats(const Decoding& decoding, ElementType stored) {
-  const std::size_t bytes = size_of(stored);
-  const bool has_floats = is_integer(stored) ? bytes <= 4 : bytes == 2;
-  if (decoding.unpacking.active || !has_floats) return std::nullopt;
-  Decoding floats = decoding;
-  floats.unpacking.active = true;
-  floats.unpacking.type = floats.unpacking.product =
-      bytes <= 2 ? ElementType::f32 : ElementType::f64;
-  if (!is_integer(stored) || decoding.values.selects_all()) return floats;
-  if (!decoding.stored.selects_all()) return std::nullopt;
-  std::swap(floats.stored, floats.values);
-  return floats;
-}
 
 std::unique_ptr<AxisReducer> make_axis_reducer(const Kernels& kernels, ElementFormat format,
                                                const Decoding& decoding, ReduceNeeds needs) {

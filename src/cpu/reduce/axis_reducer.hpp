@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/axis_parts.hpp"
@@ -28,10 +27,6 @@ class AxisReducer {
   /// Returns everything since begin().
   virtual AxisParts finish() = 0;
 };
-
-/// Returns a decoding that gives elements the floats of equal value, of which those that are left
-/// out can be marked; nothing where there are none, or values are unpacked.
-std::optional<Decoding> as_floats(const Decoding& decoding, ElementType stored);
 
 std::unique_ptr<AxisReducer> make_axis_reducer(const Kernels& kernels, ElementFormat format,
                                                const Decoding& decoding, ReduceNeeds needs);

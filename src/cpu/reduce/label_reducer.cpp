@@ -26,16 +26,18 @@ void for_each_block(const Kernels& kernels, std::size_t element_bytes, const Sta
   }
 }
 
-template <class Stored, class Value>
+template <class Value>
 class TypedLabelDecoder final : public LabelDecoder {
  public:
-  TypedLabelDecoder(const Kernels& kernels, ByteOrder order, const Decoding& decoding)
-      : kernels_(kernels), values_(kernels, order, decoding) {}
+  TypedLabelDecoder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
+      : kernels_(kernels),
+        element_bytes_(size_of(stored.type)),
+        values_(kernels, stored, decoding) {}
 
   void decode(const StagedChunks& slab, const std::byte* staging, LabelNumbers& numbers,
               std::span<std::uint32_t> places) override {
     std::ranges::fill(places, no_label);
-    for_each_block(kernels_, sizeof(Stored), slab, staging,
+    for_each_block(kernels_, element_bytes_, slab, staging,
                    [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
                        std::uint64_t n) {
                      values_.for_each_counted(elements, first, n, {slab.indices, place},
@@ -47,16 +49,18 @@ class TypedLabelDecoder final : public LabelDecoder {
 
  private:
   const Kernels& kernels_;
-  ChunkValues<Stored, Value> values_;
+  std::size_t element_bytes_;
+  ChunkValues<Value> values_;
 };
 
-template <class Stored, class Value>
+template <class Value>
 class TypedLabelReducer final : public LabelReducer {
  public:
-  TypedLabelReducer(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
+  TypedLabelReducer(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
                     ReduceNeeds needs)
       : kernels_(kernels),
-        values_(kernels, order, decoding),
+        element_bytes_(size_of(stored.type)),
+        values_(kernels, stored, decoding),
         outputs_(kernels, needs, false),
         reducer_(kernels, outputs_) {
     outputs_.begin(0);
@@ -66,7 +70,7 @@ class TypedLabelReducer final : public LabelReducer {
               std::span<const std::uint32_t> numbers, std::uint64_t outputs) override {
     outputs_.grow(outputs);
     for_each_block(
-        kernels_, sizeof(Stored), slab, staging,
+        kernels_, element_bytes_, slab, staging,
         [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
             std::uint64_t n) {
           const std::uint64_t at = place % numbers.size();
@@ -90,7 +94,8 @@ class TypedLabelReducer final : public LabelReducer {
 
  private:
   const Kernels& kernels_;
-  ChunkValues<Stored, Value> values_;
+  std::size_t element_bytes_;
+  ChunkValues<Value> values_;
   AxisOutputs outputs_;
   ColumnReducer<Value> reducer_;
 };
@@ -99,20 +104,16 @@ class TypedLabelReducer final : public LabelReducer {
 
 std::unique_ptr<LabelDecoder> make_label_decoder(const Kernels& kernels, ElementFormat format,
                                                  const Decoding& decoding) {
-  return visit_value_type(
-      format.type, decoding, [&](auto stored, auto value) -> std::unique_ptr<LabelDecoder> {
-        return std::make_unique<TypedLabelDecoder<decltype(stored), decltype(value)>>(
-            kernels, format.order, decoding);
-      });
+  return visit_value_type(format.type, decoding, [&](auto value) -> std::unique_ptr<LabelDecoder> {
+    return std::make_unique<TypedLabelDecoder<decltype(value)>>(kernels, format, decoding);
+  });
 }
 
 std::unique_ptr<LabelReducer> make_label_reducer(const Kernels& kernels, ElementFormat format,
                                                  const Decoding& decoding, ReduceNeeds needs) {
-  return visit_value_type(
-      format.type, decoding, [&](auto stored, auto value) -> std::unique_ptr<LabelReducer> {
-        return std::make_unique<TypedLabelReducer<decltype(stored), decltype(value)>>(
-            kernels, format.order, decoding, needs);
-      });
+  return visit_value_type(format.type, decoding, [&](auto value) -> std::unique_ptr<LabelReducer> {
+    return std::make_unique<TypedLabelReducer<decltype(value)>>(kernels, format, decoding, needs);
+  });
 }
 
 }  // namespace warpfold::cpu

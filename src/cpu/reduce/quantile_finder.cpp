@@ -34,16 +34,17 @@ bool has_flags(const Decoding& decoding) {
   return !std::is_floating_point_v<Value> && !decoding.selects_all();
 }
 
-template <class Stored, class Element>
+template <class Element>
 class TypedQuantileFinder final : public QuantileFinder {
  public:
-  TypedQuantileFinder(const Kernels& kernels, ByteOrder order, const Decoding& decoding,
+  TypedQuantileFinder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
                       const QuantileSpec& spec, const Value& empty, ElementType to)
       : kernels_(kernels),
+        element_bytes_(size_of(stored.type)),
         spec_(spec),
         empty_(empty),
         to_(to),
-        values_(kernels, order, decoding),
+        values_(kernels, stored, decoding),
         takes_all_(decoding.selects_all() || values_.marks_left_out()),
         marked_(!decoding.selects_all()),
         order_(kernels) {}
@@ -51,7 +52,7 @@ class TypedQuantileFinder final : public QuantileFinder {
   void gather(const StagedChunks& slab, const std::byte* staging, const BoxIndices& indices,
               const ValueTable& table) override {
     for (const StagedChunk& chunk : slab.chunks) {
-      const ChunkElements elements(kernels_, sizeof(Stored), slab, chunk, staging);
+      const ChunkElements elements(kernels_, element_bytes_, slab, chunk, staging);
       ChunkRows(slab.grid, slab.target, chunk.number).for_each([&](const ChunkRow& row) {
         for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
           const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
@@ -226,10 +227,11 @@ class TypedQuantileFinder final : public QuantileFinder {
   }
 
   const Kernels& kernels_;
+  std::size_t element_bytes_;
   QuantileSpec spec_;
   Value empty_;
   ElementType to_;
-  ChunkValues<Stored, Element> values_;
+  ChunkValues<Element> values_;
   bool takes_all_;  ///< elements that are left out, too, which are marked
   bool marked_;     ///< whether floats may be
   OrderStatistics<Key> order_;
@@ -243,7 +245,7 @@ class TypedQuantileFinder final : public QuantileFinder {
 }  // namespace
 
 ValueTableBytes value_table_bytes(ElementFormat format, const Decoding& decoding) {
-  return visit_value_type(format.type, decoding, [&](auto, auto value) -> ValueTableBytes {
+  return visit_value_type(format.type, decoding, [&](auto value) -> ValueTableBytes {
     return {sizeof(value), has_flags<decltype(value)>(decoding) ? std::size_t{1} : 0};
   });
 }
@@ -252,11 +254,11 @@ std::unique_ptr<QuantileFinder> make_quantile_finder(const Kernels& kernels, Ele
                                                      const Decoding& decoding,
                                                      const QuantileSpec& spec, const Value& empty,
                                                      ElementType to) {
-  return visit_value_type(
-      format.type, decoding, [&](auto stored, auto value) -> std::unique_ptr<QuantileFinder> {
-        return std::make_unique<TypedQuantileFinder<decltype(stored), decltype(value)>>(
-            kernels, format.order, decoding, spec, empty, to);
-      });
+  return visit_value_type(format.type, decoding,
+                          [&](auto value) -> std::unique_ptr<QuantileFinder> {
+                            return std::make_unique<TypedQuantileFinder<decltype(value)>>(
+                                kernels, format, decoding, spec, empty, to);
+                          });
 }
 
 }  // namespace warpfold::cpu

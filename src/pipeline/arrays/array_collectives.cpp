@@ -39,6 +39,11 @@ void agree(const std::exception_ptr& failure, std::uint64_t form,
       "Make the same call on every rank; only the elements and their number may differ.");
 }
 
+void refuse(const Error& mistake, const mpi::Communicator& communicator) {
+  agree(std::make_exception_ptr(mistake), 0, communicator);
+  throw mistake;
+}
+
 namespace {
 
 /// Returns the word for a reduction; that of a scan is odd.

@@ -8,6 +8,7 @@
 #include "mpi/communicator.hpp"
 #include "warpfold/array_options.hpp"
 #include "warpfold/core/array.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/core/summary.hpp"
 
 namespace warpfold::pipeline {
@@ -31,5 +32,8 @@ void check_array(const char* name, const void* data, std::uint64_t count,
 /// options: even for reductions, odd for all else. Collective; what each call does first.
 void agree(const std::exception_ptr& failure, std::uint64_t form,
            const mpi::Communicator& communicator);
+
+/// Throws `mistake` on every rank, whatever others call.
+[[noreturn]] void refuse(const Error& mistake, const mpi::Communicator& communicator);
 
 }  // namespace warpfold::pipeline

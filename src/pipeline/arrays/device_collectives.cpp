@@ -32,6 +32,10 @@ void DeviceCollectives::scan(const DeviceArray& input, void* output,
   pipeline::scan_array(input, output, options, stream, *parts_->engine, parts_->communicator);
 }
 
+void DeviceCollectives::refuse(const Error& mistake) {
+  pipeline::refuse(mistake, parts_->communicator);
+}
+
 Summary reduce(MPI_Comm communicator, const DeviceArray& array, const DeviceReduceOptions& options,
                DeviceStream stream) {
   return DeviceCollectives(communicator).reduce(array, options, stream);

@@ -92,8 +92,7 @@ std::vector<Value> HostCollectives::sums(const std::vector<Field>& fields) {
 }
 
 void HostCollectives::refuse(const Error& mistake) {
-  pipeline::agree(std::make_exception_ptr(mistake), 0, parts_->communicator);
-  throw mistake;
+  pipeline::refuse(mistake, parts_->communicator);
 }
 
 }  // namespace warpfold

@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+from numpy import ndarray as _ndarray
+
 from warpfold import _arrays, _run
 from warpfold._core import version as __version__
 from warpfold._errors import Error, SkippedDatasetWarning, UsageError
 from warpfold._exact_sum import ExactSum
+from warpfold._options import is_one as _is_one
 from warpfold._options import refuse as _refuse
 from warpfold._run import CompactOutput, Histogram, Progress, ScanOutput
 from warpfold._sources import DatasetLike, FileLike, Path
@@ -115,6 +118,18 @@ def reduce(
     >>> warpfold.reduce("year.nc", "temp", ops="mean", where=">0")
     >>> warpfold.reduce("year.nc", "temp", ops="mean,max", axis="time")["mean"]
     """
+    if (
+        type(file) is _ndarray
+        and type(ops) is str
+        and dataset is axis is every is slab is by is weights is times is quantile_method is empty
+        is output_type is output is select is where is fill_value is mask is concat is backend
+        is read_path is file_cache is device_memory is threads is quantile_memory is comm
+        is progress is None
+        and not (keepdims or append or force or raw or all or share_gpu)
+    ):  # fmt: skip
+        return _arrays.reduce_alone(
+            file, ops, nan or "propagate", overflow or "error", ddof or 0
+        )
     given = dict(locals())
     if _is_file(file):
         result = _run.reduce_result(ops, by is not None and axis is None and output is None)
@@ -129,7 +144,7 @@ def reduce(
         overflow or "error",
         ddof or 0,
     )
-    return next(iter(values.values())) if _run.is_one(ops) else values
+    return next(iter(values.values())) if _is_one(ops) else values
 
 
 def scan(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from warpfold import _core
 from warpfold._errors import UsageError
-from warpfold._options import type_name_of
+from warpfold._options import is_one, type_name_of
 from warpfold._sources import address_of
 
 if TYPE_CHECKING:
@@ -20,13 +20,25 @@ if TYPE_CHECKING:
 _BLOCK_ELEMENTS = 1 << 16
 
 
+# Kinds of devices, as DLPack numbers them.
+_HOSTS = {1, 3}  # 3: memory of the host that CUDA has locked
+_CUDA_DEVICES = {2, 13}  # 13: memory that CUDA moves to and fro
+
+# The newest version of DLPack whose capsules are understood.
+_DLPACK_VERSION = (1, 1)
+
+# CUDA's default stream, as both protocols name it.
+_DEFAULT_STREAM = 1
+
+
 class Elements(NamedTuple):
-    """Elements one behind another, their type's name, and the bytes of a mask, 0 where they don't
-    count."""
+    """Elements one behind another, their type's name where NumPy's type stands for another, and the
+    bytes of a mask, 0 where they don't count."""
 
     elements: Any
-    type: str
+    type: Optional[str]
     mask: Any
+    shape: "tuple[int, ...]"
 
 
 @functools.lru_cache
@@ -58,10 +70,25 @@ def _is_packed(array: Any) -> bool:
     return bool(array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative)
 
 
+def _seen_by_numpy(array: Any) -> "tuple[Any, str, np.dtype[Any]]":
+    """A NumPy array, of the same memory where that can be, the name of its elements' type, and the
+    one in which the extension module takes their bytes."""
+    values, stands_for = array, None
+    if is_on_device(array):
+        raise UsageError(
+            "the array is on a device", "", "Copy it to the host, or reduce it to a rounded sum."
+        )
+    if not isinstance(array, np.ndarray) and _device_of(array) is not None:
+        with contextlib.suppress(TypeError):
+            values, stands_for = _core.numpy_view(array)
+    values = np.asarray(values)
+    name, taken = _type_of(values.dtype)
+    return values, stands_for or name, taken
+
+
 def whole(array: Any) -> Elements:
     """The elements in row-major order, copied where they don't lie so."""
-    values = np.asarray(array)
-    name, taken = _type_of(values.dtype)
+    values, name, taken = _seen_by_numpy(array)
     mask = _mask_of(array)
     if not _is_packed(values):
         values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
@@ -69,16 +96,16 @@ def whole(array: Any) -> Elements:
         values.reshape(-1).view(taken),
         name,
         None if mask is None else np.ascontiguousarray(mask).reshape(-1).view(np.uint8),
+        values.shape,
     )
 
 
 def blocks_of(array: Any) -> Iterator[Elements]:
     """The elements in any order, without a copy of more than some at a time."""
-    values = np.asarray(array)
-    name, taken = _type_of(values.dtype)
+    values, name, taken = _seen_by_numpy(array)
     mask = _mask_of(array)
     if mask is None and _is_packed(values):
-        yield Elements(values.reshape(-1).view(taken), name, None)
+        yield Elements(values.reshape(-1).view(taken), name, None, values.shape)
         return
     operands = [values] if mask is None else [values, mask]
     flags: Any = ["readonly", "contig", "nbo", "aligned"]
@@ -93,57 +120,83 @@ def blocks_of(array: Any) -> Iterator[Elements]:
         return
     for block in blocks:
         parts: Any = block if mask is not None else (block,)
-        yield Elements(
-            parts[0].view(taken), name, None if mask is None else parts[1].view(np.uint8)
-        )
+        bytes_of_mask = None if mask is None else parts[1].view(np.uint8)
+        yield Elements(parts[0].view(taken), name, bytes_of_mask, parts[0].shape)
 
 
-class _OfThread(threading.local):
-    """What reduces arrays of this process alone: memory that is kept between calls."""
-
-    arrays: Optional["_core.HostArrays"] = None
-
-
-_of_thread = _OfThread()
-
-
-def _host_arrays(comm: Optional["MPI.Comm"]) -> "_core.HostArrays":
-    # What is made while MPI runs has to go before it ends.
-    if comm is not None or _core.mpi_is_started():
-        return _core.HostArrays(address_of(comm))
-    if _of_thread.arrays is None:
-        _of_thread.arrays = _core.HostArrays(0)
-    return _of_thread.arrays
-
-
-def _met(arrays: "_core.HostArrays", prepare: Callable[[], Elements]) -> Elements:
-    """Returns what prepare() does; where it raises UsageError, so do all ranks."""
+def _met(make_arrays: Callable[[int], Any], comm: Optional["MPI.Comm"], prepare: Any) -> Any:
+    """Returns what prepare() does; where it raises UsageError, so do all ranks, which make arrays
+    for the communicator."""
     try:
         return prepare()
     except UsageError as mistake:
-        arrays.refuse(mistake.what, mistake.why, mistake.advice)
+        if comm is not None:
+            make_arrays(address_of(comm)).refuse(mistake.what, mistake.why, mistake.advice)
         raise
 
 
 class _OnDevice(NamedTuple):
-    """Elements in the memory of the current device."""
+    """Elements in the memory of the current device, to be used behind what the stream holds."""
 
     data: int
     size: int
     type: str
     stream: int
+    owner: Any
+
+
+def _device_of(array: Any) -> Optional[int]:
+    """The kind of device that an array says by DLPack it is on; None where it says nothing."""
+    ask = getattr(array, "__dlpack_device__", None)
+    return None if ask is None else int(ask()[0])
 
 
 def is_on_device(array: Any) -> bool:
-    return hasattr(array, "__cuda_array_interface__")
+    """Tells whether an array is on a CUDA device. Raises UsageError for devices of other kinds."""
+    if isinstance(array, np.ndarray):
+        return False
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    kind = _device_of(array)
+    if kind is None or kind in _HOSTS:
+        return False
+    if kind not in _CUDA_DEVICES:
+        raise UsageError(
+            "the array is on a device that warpfold has no kernels for",
+            f"it is of DLPack's kind {kind}",
+            "Copy it to the host, or to a CUDA device.",
+        )
+    return True
 
 
-def _on_device(array: Any) -> _OnDevice:
+def _capsule_of(array: Any) -> Any:
+    """The array by DLPack, where the default stream may use it; None where it can't be had so."""
+    if _device_of(array) is None:
+        return None
+    for versions in ({"max_version": _DLPACK_VERSION}, {}):
+        with contextlib.suppress(TypeError, BufferError):
+            return array.__dlpack__(stream=_DEFAULT_STREAM, **versions)
+    return None
+
+
+def _on_device(array: Any, is_written: bool = False) -> _OnDevice:
+    capsule = _capsule_of(array)
+    if capsule is not None:
+        data, size, name, owner = _core.device_elements(capsule, is_written)
+        return _OnDevice(data, size, name, _DEFAULT_STREAM, owner)
+    if not hasattr(array, "__cuda_array_interface__"):
+        raise UsageError(
+            "the array can't be had by DLPack", "", "Detach or copy it, or pass another."
+        )
+    return _by_cuda_array_interface(array, is_written)
+
+
+def _by_cuda_array_interface(array: Any, is_written: bool) -> _OnDevice:
     known = array.__cuda_array_interface__
     dtype = np.dtype(known["typestr"])
     name, _ = _type_of(dtype)
     shape = tuple(known["shape"])
-    strides = known.get("strides")
+    strides = known.get("strides") if 0 not in shape else None
     packed = tuple(int(np.prod(shape[d + 1 :])) * dtype.itemsize for d in range(len(shape)))
     if not dtype.isnative or (strides is not None and tuple(strides) != packed):
         raise UsageError(
@@ -151,8 +204,20 @@ def _on_device(array: Any) -> _OnDevice:
             "",
             "Copy them: cupy.ascontiguousarray(array).",
         )
+    data, is_read_only = known["data"]
+    if is_written and is_read_only:
+        raise UsageError("the output is read-only", "", "Pass an array that can be written.")
     size = int(np.prod(shape, dtype=np.int64))
-    return _OnDevice(known["data"][0], size, name, known.get("stream") or 0)
+    return _OnDevice(data, size, name, known.get("stream") or 0, array)
+
+
+def reduce_alone(array: Any, ops: str, nan: str, overflow: str, ddof: int) -> Any:
+    """What reduce() returns of an array on the host and no other options."""
+    answer = _core.reduce_packed(array, ops, nan, overflow, ddof)
+    if answer is not NotImplemented:
+        return answer
+    values = reduce_array(array, ops, None, nan, overflow, ddof)
+    return next(iter(values.values())) if is_one(ops) else values
 
 
 def reduce_array(
@@ -164,13 +229,13 @@ def reduce_array(
     ddof: int,
 ) -> "dict[str, Any]":
     if is_on_device(array):
-        mine = _on_device(array)
+        mine: _OnDevice = _met(_core.DeviceArrays, comm, lambda: _on_device(array))
         device = _core.DeviceArrays(address_of(comm))
         return device.reduce(
             mine.data, mine.size, mine.type, mine.stream, ops, nan, overflow, ddof
         )
-    arrays = _host_arrays(comm)
-    elements, type_name, mask = _met(arrays, lambda: whole(array))
+    elements, type_name, mask, _ = _met(_core.HostArrays, comm, lambda: whole(array))
+    arrays = _core.HostArrays(address_of(comm))
     return arrays.reduce(elements, type_name, mask, ops, nan, overflow, ddof)
 
 
@@ -186,10 +251,10 @@ def scan_array(
     output_type = None if output_type is None else type_name_of(output_type)
     if is_on_device(array):
         return _scan_on_device(array, out, op, exclusive, output_type, overflow, comm)
-    arrays = _host_arrays(comm)
-    elements, type_name, _ = _met(arrays, lambda: _scanned(array, out))
+    elements, type_name, _, shape = _met(_core.HostArrays, comm, lambda: _scanned(array, out))
+    arrays = _core.HostArrays(address_of(comm))
     prefixes: Any = arrays.scan(elements, type_name, op, exclusive, output_type, overflow)
-    return prefixes.reshape(np.shape(array))
+    return prefixes.reshape(shape)
 
 
 def _scanned(array: Any, out: Any) -> Elements:
@@ -198,6 +263,24 @@ def _scanned(array: Any, out: Any) -> Elements:
     if out is not None:
         raise UsageError("out goes with arrays on devices", "", "Leave it out.")
     return whole(array)
+
+
+def _scanned_on_device(
+    array: Any, out: Any, output_type: Optional[str]
+) -> "tuple[_OnDevice, _OnDevice]":
+    if out is None or not is_on_device(out):
+        raise UsageError("the output is missing", "", "Pass an array on the device as out.")
+    mine, prefixes = _on_device(array), _on_device(out, is_written=True)
+    if mine.stream != prefixes.stream and mine.stream and prefixes.stream:
+        raise UsageError(
+            "input and output are used by different streams", "", "Pass arrays of one stream."
+        )
+    type_name = _core.type_name(prefixes.type)
+    if prefixes.size != mine.size or type_name != _core.type_name(output_type or prefixes.type):
+        raise UsageError(
+            "out has another size or type", "", "Pass one of as many elements, of output_type."
+        )
+    return mine, prefixes
 
 
 def _scan_on_device(
@@ -209,15 +292,13 @@ def _scan_on_device(
     overflow: str,
     comm: Optional["MPI.Comm"],
 ) -> Any:
-    if out is None or not is_on_device(out):
-        raise UsageError("the output is missing", "", "Pass an array on the device as out.")
-    mine, prefixes = _on_device(array), _on_device(out)
-    if prefixes.size != mine.size or output_type not in (None, prefixes.type):
-        raise UsageError(
-            "out has another size or type", "", "Pass one of as many elements, of output_type."
-        )
-    _core.DeviceArrays(address_of(comm)).scan(
-        mine.data, mine.size, mine.type, mine.stream, prefixes.data, op, exclusive,
-        prefixes.type, overflow,
+    mine, prefixes = _met(
+        _core.DeviceArrays, comm, lambda: _scanned_on_device(array, out, output_type)
+    )
+    device = _core.DeviceArrays(address_of(comm))
+    device.scan(
+        mine.data, mine.size, mine.type, mine.stream or prefixes.stream, prefixes.data, op,
+        exclusive, prefixes.type, overflow,
     )  # fmt: skip
+    del device  # which waits for the prefixes, so that any stream meets them
     return out

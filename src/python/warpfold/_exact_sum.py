@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Union
 
+import numpy as np
+
 from warpfold import _core
 from warpfold._arrays import blocks_of
 from warpfold._errors import UsageError
@@ -52,12 +54,14 @@ class ExactSum:
         are left out. Integers may have any size below 2^1024. Fractions need a power of 2 below.
         Raises UsageError for what can't be added exactly.
         """
+        if type(values) is np.ndarray and self._total.add_packed(values):
+            return
         if isinstance(values, ExactSum):
             self._total.merge(values._total)
         elif isinstance(values, (int, Fraction)) and not isinstance(values, bool):
             self._total.merge(_total_of(Fraction(values)))
         else:
-            for elements, type_name, mask in blocks_of(values):
+            for elements, type_name, mask, _ in blocks_of(values):
                 self._total.add(elements, type_name, mask)
 
     def merge(self, other: "ExactSum") -> None:

@@ -29,6 +29,11 @@ def type_name_of(dtype: Any) -> str:
     return dtype if isinstance(dtype, str) else str(np.dtype(dtype).name)
 
 
+def is_one(ops: Any) -> bool:
+    """Tells whether `ops` is the name of one result."""
+    return isinstance(ops, str) and "," not in ops and ops != "all"
+
+
 def _text(name: str, value: Any) -> str:
     if name == "select" and not isinstance(value, str):
         parts = value if isinstance(value, tuple) else (value,)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from warpfold import _core
 from warpfold._errors import Error, SkippedDatasetWarning, UsageError
-from warpfold._options import option_words, refuse
-from warpfold._sources import address_of, is_interruptible, sources_of, temporary_output
+from warpfold._options import is_one, option_words, refuse
+from warpfold._sources import (
+    Sources,
+    address_of,
+    is_interruptible,
+    is_written_by_h5py,
+    sources_of,
+    temporary_output,
+)
 
 
 class Progress(NamedTuple):
@@ -60,12 +68,26 @@ ToResult = Callable[[Any, Optional[str]], Any]
 _OUTPUT_OPTIONS = {"append", "force", "chunks", "deflate", "shuffle", "fletcher32"}
 
 
-def _words(command: str, options: dict[str, Any], file: Any, dataset: Any) -> list[str]:
-    sources = sources_of(file, dataset, options.get("concat") is not None)
+def _words(command: str, options: dict[str, Any], sources: Sources) -> list[str]:
     words = ["warpfold", command, *option_words(options), "--", *sources.files, *sources.datasets]
     if any("\0" in word for word in words):
         raise UsageError("a name or option has a null character", "", "Leave it out.")
     return words
+
+
+@contextlib.contextmanager
+def _told_of_h5py(files: list[str]) -> Iterator[None]:
+    """Has an error for a file that is open for writing tell that h5py has it open."""
+    try:
+        yield
+    except Error as error:
+        if "open for writing" not in error.why or not is_written_by_h5py(files):
+            raise
+        raise Error(
+            error.what,
+            "h5py has it open for writing, with an HDF5 library of its own",
+            "Close it first: file.close().",
+        ) from None
 
 
 def _watcher(progress: Optional[Callable[[Progress], object]]) -> Any:
@@ -109,11 +131,14 @@ def run(command: str, given: dict[str, Any], to_result: ToResult, writes: bool =
     file, dataset = options.pop("file"), options.pop("dataset")
     comm, progress = options.pop("comm"), options.pop("progress")
 
+    sources = sources_of(file, dataset, options.get("concat") is not None)
+
     def answer_of(more: dict[str, Any]) -> Any:
-        words = _words(command, {**options, **more}, file, dataset)
-        return getattr(_core, command)(
-            words, address_of(comm), _watcher(progress), is_interruptible()
-        )
+        words = _words(command, {**options, **more}, sources)
+        with _told_of_h5py(sources.files):
+            return getattr(_core, command)(
+                words, address_of(comm), _watcher(progress), is_interruptible()
+            )
 
     if options.get("output") is not None or not writes:
         return _results(answer_of({}), to_result, None)
@@ -126,18 +151,15 @@ def run(command: str, given: dict[str, Any], to_result: ToResult, writes: bool =
 def info(given: dict[str, Any]) -> Optional[dict[str, Any]]:
     options = dict(given)
     file, dataset, comm = (options.pop(name) for name in ("file", "dataset", "comm"))
-    words = _words("info", options, file, dataset)
-    text = _core.info(words, address_of(comm), is_interruptible())
+    sources = sources_of(file, dataset, options.get("concat") is not None)
+    words = _words("info", options, sources)
+    with _told_of_h5py(sources.files):
+        text = _core.info(words, address_of(comm), is_interruptible())
     return None if text is None else dict(json.loads(str(text)))
 
 
 def _read(output: str, dataset: str) -> Any:
     return _core.read(output, dataset)
-
-
-def is_one(ops: Any) -> bool:
-    """Tells whether `ops` is the name of one result."""
-    return isinstance(ops, str) and "," not in ops and ops != "all"
 
 
 def reduce_result(ops: Any, by_labels: bool) -> ToResult:

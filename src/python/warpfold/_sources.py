@@ -99,6 +99,24 @@ def sources_of(file: Any, dataset: Any, concatenated: bool) -> Sources:
     return Sources([os.fspath(each) for each in files], names)
 
 
+def _is_same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def is_written_by_h5py(files: list[str]) -> bool:
+    """Tells whether h5py has one of the files open for writing in this process."""
+    h5py: Any = sys.modules.get("h5py")
+    if h5py is None:
+        return False
+    opened = h5py.h5f.get_obj_ids(h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)
+    written = [each for each in opened if each.get_intent() & h5py.h5f.ACC_RDWR]
+    names = [os.fsdecode(h5py.h5f.get_name(each)) for each in written]
+    return any(_is_same_file(name, file) for name in names for file in files)
+
+
 def address_of(comm: Optional["MPI.Comm"]) -> int:
     """The address of the MPI_Comm in a communicator of mpi4py; 0 for this process alone."""
     if comm is None:
