@@ -12,7 +12,7 @@ using DeviceScanOptions = ArrayScanOptions;
 /// Writes the prefix scan of an array in device memory, behind what `stream` holds, to `output`:
 /// device memory for as many elements of the output type, aligned to them; `input.data` itself
 /// where both types have the same size. What is put into `stream` later meets the prefixes; the
-/// call may return before they are there. Ranks read their elements twice (reduce, MPI_Exscan,
+/// call may return before they are there. Ranks read their elements twice (reduce, exchange,
 /// scan); the last one, or one alone, once.
 ///
 /// Collective over `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF, options and

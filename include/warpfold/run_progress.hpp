@@ -26,7 +26,8 @@ struct RunProgress {
 
 /// A progress callback takes what a run tells of itself: on each rank that has one, a thread of the
 /// run's own calls it, also while the run waits for a file or for other ranks, and once more at the
-/// run's end. What it throws ends the run on all ranks.
+/// run's end. What it throws ends the run on all ranks while they pass over data; once all have, as
+/// in the last call, it changes nothing.
 using ProgressCallback = std::function<void(const RunProgress&)>;
 
 }  // namespace warpfold

@@ -3,6 +3,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "mpi/doubling_scan.hpp"
+
 namespace warpfold::mpi {
 namespace {
 
@@ -21,6 +23,22 @@ void merge(void* incoming, void* merged, int* count, MPI_Datatype*) {
     into[i].contents.merge(from[i].contents);
     into[i].missing += from[i].missing;
   }
+}
+
+/// A number that is summed.
+struct Count {
+  std::uint64_t value;
+
+  static Count empty() { return {0}; }
+  void merge(const Count& other) { value += other.value; }
+};
+
+template <class Value>
+Value scan_by_doubling(const Value& mine, const Communicator& communicator) {
+  DoublingScan<Value> scan(communicator);
+  scan.start(mine);
+  scan.wait();
+  return scan.lower();
 }
 
 int delete_merge(MPI_Comm, int, void* attribute, void*) {
@@ -102,8 +120,19 @@ std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& m
   return normalized(whole.contents);
 }
 
-Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator) {
+std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator) {
+  if (communicator.is_alone()) return 0;
+  if (communicator.scan_way() == ScanWay::doubling)
+    return scan_by_doubling(Count{value}, communicator).value;
+  std::uint64_t sum = 0;
+  check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, communicator.get()), "MPI_Exscan");
+  // MPI leaves rank 0's buffer undefined.
+  return communicator.is_root() ? 0 : sum;
+}
+
+Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator, ScanWay way) {
   if (communicator.is_alone()) return Accumulator::empty();
+  if (way == ScanWay::doubling) return normalized(scan_by_doubling(mine, communicator));
   const ContributionMerge& merge = contribution_merge();
   const Contribution from{mine, 0};
   Contribution before{Accumulator::empty(), 0};

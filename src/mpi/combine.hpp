@@ -28,8 +28,16 @@ std::vector<std::int64_t> sum_everywhere(std::vector<std::int64_t> words,
 std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& mine,
                                              const Communicator& communicator);
 
+/// Returns on each rank the sum of all lower ranks' values; collective.
+std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator);
+
 /// Merges on each rank the contents of all lower ranks, none on the root; collective.
-Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator);
+Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator, ScanWay way);
+
+/// Does so in the communicator's own way.
+inline Accumulator exclusive_scan(const Accumulator& mine, const Communicator& communicator) {
+  return exclusive_scan(mine, communicator, communicator.scan_way());
+}
 
 /// A contribution is what a rank brings to a reduction or a scan, in one message.
 struct Contribution {

@@ -56,7 +56,8 @@ Communicator::Communicator(MPI_Comm owned, Adopt) : communicator_(owned) {
 Communicator::Communicator(Communicator&& other) noexcept
     : communicator_(std::exchange(other.communicator_, MPI_COMM_NULL)),
       rank_(other.rank_),
-      size_(other.size_) {}
+      size_(other.size_),
+      scan_way_(other.scan_way_) {}
 
 Communicator::~Communicator() {
   if (communicator_ != MPI_COMM_NULL && !is_alone()) MPI_Comm_free(&communicator_);
@@ -68,6 +69,12 @@ Communicator Communicator::on_this_host() const {
   check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
         "MPI_Comm_split_type");
   return {host, Adopt{}};
+}
+
+ScanWay Communicator::scan_way() const {
+  if (!scan_way_)
+    scan_way_ = size_ < ranks_of_doubling(*this) ? ScanWay::exscan : ScanWay::doubling;
+  return *scan_way_;
 }
 
 std::string host_name() {
@@ -100,14 +107,6 @@ std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, i
   if (communicator.is_alone()) return value;
   check(MPI_Bcast(&value, 1, MPI_UINT64_T, from, communicator.get()), "MPI_Bcast");
   return value;
-}
-
-std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator) {
-  std::uint64_t sum = 0;
-  if (communicator.is_alone()) return sum;
-  check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, communicator.get()), "MPI_Exscan");
-  // MPI leaves rank 0's buffer undefined.
-  return communicator.is_root() ? 0 : sum;
 }
 
 std::vector<std::string> gather_everywhere(const std::string& text,

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,19 @@ namespace warpfold::mpi {
 
 /// Throws Error with MPI's own text unless `code` is MPI_SUCCESS; `call` names the function.
 void check(int code, const char* call);
+
+/// Tags of messages, by what sends them.
+namespace tag {
+inline constexpr int head = 1;
+inline constexpr int bytes = 2;
+inline constexpr int doubling = 3;
+}  // namespace tag
+
+/// The way in which an exclusive scan goes from rank to rank.
+enum class ScanWay : std::uint8_t {
+  exscan,   ///< MPI_Exscan
+  doubling  ///< DoublingScan
+};
 
 /// A communicator is a duplicate of a caller's, so that its messages meet no one else's. Ranks
 /// start at 0, the root. That of a process alone is there without MPI: what is collective over it
@@ -34,6 +48,10 @@ class Communicator {
   bool is_root() const { return rank_ == 0; }
   bool is_last() const { return rank_ == size_ - 1; }
 
+  /// The same on all ranks; collective when first asked for. Throws Error, on all ranks, as
+  /// ranks_of_doubling() does.
+  ScanWay scan_way() const;
+
   /// Makes one of the ranks that share this rank's memory, in rank order; collective.
   Communicator on_this_host() const;
 
@@ -44,6 +62,7 @@ class Communicator {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+  mutable std::optional<ScanWay> scan_way_;  ///< once asked for
 };
 
 /// Names this host as the system does.
@@ -58,9 +77,6 @@ int count_hosts(const Communicator& communicator);
 /// Returns on every rank what rank `from` has; collective.
 std::string broadcast(std::string text, const Communicator& communicator, int from = 0);
 std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, int from = 0);
-
-/// Returns on each rank the sum of all lower ranks' values; collective.
-std::uint64_t exclusive_sum(std::uint64_t value, const Communicator& communicator);
 
 /// Returns every rank's text, by rank, on every rank; collective.
 std::vector<std::string> gather_everywhere(const std::string& text,

@@ -3,8 +3,11 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <string>
+#include <system_error>
 
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -16,6 +19,8 @@ namespace warpfold::mpi {
 namespace {
 
 double seconds_of_start = 0;
+
+constexpr const char* doubling_variable = "WARPFOLD_DOUBLING_RANKS";
 
 }  // namespace
 
@@ -56,6 +61,21 @@ bool started_by_launcher(const Communicator& communicator) {
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (std::getenv(variable) != nullptr) return true;
   return false;
+}
+
+int ranks_of_doubling(const Communicator& communicator) {
+  // Launchers don't hand every variable on to other hosts.
+  const char* mine = communicator.is_root() ? std::getenv(doubling_variable) : nullptr;
+  const std::string text = broadcast(mine != nullptr ? mine : "", communicator);
+  if (text.empty()) return default_ranks_of_doubling;
+  int ranks = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, ranks);
+  if (failure != std::errc{} || stop != end || ranks < 1)
+    throw usage_error(std::string(doubling_variable) + " is '" + text + "'",
+                      "it tells from how many ranks on exclusive scans go by doubling",
+                      "Set it to a whole number from 1 to 2147483647, or unset it.");
+  return ranks;
 }
 
 bool may_have_peers() {

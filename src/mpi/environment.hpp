@@ -30,6 +30,13 @@ bool started_by_launcher(const Communicator& communicator);
 /// every launcher tells a process its rank, most so by PMI or PMIx. Before MPI is started.
 bool may_have_peers();
 
+/// Ranks from which on exclusive scans go by doubling, unless the environment tells otherwise.
+inline constexpr int default_ranks_of_doubling = 8;
+
+/// Returns what the root's environment has in WARPFOLD_DOUBLING_RANKS, or the default; collective.
+/// Throws Error, on all ranks, where it is no number from 1 to 2^31 - 1.
+int ranks_of_doubling(const Communicator& communicator);
+
 /// Tells whether this MPI (before it is started, its headers) takes addresses in GPU memory:
 /// "CUDA-aware", "not CUDA-aware", or "" where it doesn't tell.
 std::string_view cuda_awareness();

@@ -6,9 +6,6 @@
 namespace warpfold::mpi {
 namespace {
 
-constexpr int head_tag = 1;
-constexpr int bytes_tag = 2;
-
 /// Well within what an int counts.
 constexpr std::size_t max_piece_bytes = std::size_t{1} << 30;
 
@@ -27,21 +24,21 @@ void for_each_piece(std::size_t bytes, Body&& body) {
 void send(std::uint64_t label, std::span<const std::byte> bytes, const Communicator& communicator,
           int to) {
   const Head head{label, bytes.size()};
-  check(MPI_Send(head.data(), 2, MPI_UINT64_T, to, head_tag, communicator.get()), "MPI_Send");
+  check(MPI_Send(head.data(), 2, MPI_UINT64_T, to, tag::head, communicator.get()), "MPI_Send");
   for_each_piece(bytes.size(), [&](std::size_t first, int count) {
-    check(MPI_Send(bytes.data() + first, count, MPI_BYTE, to, bytes_tag, communicator.get()),
+    check(MPI_Send(bytes.data() + first, count, MPI_BYTE, to, tag::bytes, communicator.get()),
           "MPI_Send");
   });
 }
 
 std::uint64_t receive(std::vector<std::byte>& bytes, const Communicator& communicator, int from) {
   Head head{};
-  check(
-      MPI_Recv(head.data(), 2, MPI_UINT64_T, from, head_tag, communicator.get(), MPI_STATUS_IGNORE),
-      "MPI_Recv");
+  check(MPI_Recv(head.data(), 2, MPI_UINT64_T, from, tag::head, communicator.get(),
+                 MPI_STATUS_IGNORE),
+        "MPI_Recv");
   bytes.resize(head[1]);
   for_each_piece(bytes.size(), [&](std::size_t first, int count) {
-    check(MPI_Recv(bytes.data() + first, count, MPI_BYTE, from, bytes_tag, communicator.get(),
+    check(MPI_Recv(bytes.data() + first, count, MPI_BYTE, from, tag::bytes, communicator.get(),
                    MPI_STATUS_IGNORE),
           "MPI_Recv");
   });

@@ -23,25 +23,34 @@ void SuperstepScan::start(const std::optional<Accumulator>& mine) {
   under_way_ = true;
   if (communicator_.is_alone()) return;
   const ContributionMerge& merge = contribution_merge();
-  check(MPI_Iexscan(&mine_, &lower_, 1, merge.type(), merge.operation(), communicator_.get(),
-                    &requests_[0]),
-        "MPI_Iexscan");
+  if (way_ == ScanWay::doubling) {
+    doubling_.start(mine_.contents);
+  } else {
+    check(MPI_Iexscan(&mine_, &lower_, 1, merge.type(), merge.operation(), communicator_.get(),
+                      &requests_[0]),
+          "MPI_Iexscan");
+  }
   check(MPI_Iallreduce(&mine_, &whole_, 1, merge.type(), merge.operation(), communicator_.get(),
                        &requests_[1]),
         "MPI_Iallreduce");
 }
 
 bool SuperstepScan::done() {
-  int complete = 1;
-  if (!communicator_.is_alone())
-    check(MPI_Testall(2, requests_, &complete, MPI_STATUSES_IGNORE), "MPI_Testall");
-  if (complete == 0) return false;
+  if (!communicator_.is_alone() && !messages_arrived()) return false;
   under_way_ = false;
   take_results();
   return true;
 }
 
+bool SuperstepScan::messages_arrived() {
+  const bool doubled = doubling_.done();
+  int complete = 0;
+  check(MPI_Testall(2, requests_, &complete, MPI_STATUSES_IGNORE), "MPI_Testall");
+  return doubled && complete != 0;
+}
+
 void SuperstepScan::take_results() {
+  if (way_ == ScanWay::doubling) lower_.contents = doubling_.lower();
   // MPI leaves rank 0's buffer undefined.
   if (communicator_.is_root()) lower_.contents = Accumulator::empty();
   before_ = merged(lower_.contents, earlier_);

@@ -7,6 +7,7 @@
 #include "core/results/accumulator.hpp"
 #include "mpi/combine.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/doubling_scan.hpp"
 
 namespace warpfold::mpi {
 
@@ -14,7 +15,10 @@ namespace warpfold::mpi {
 /// start(), then anything else until done(). All ranks start equally many.
 class SuperstepScan {
  public:
-  explicit SuperstepScan(const Communicator& communicator) : communicator_(communicator) {}
+  SuperstepScan(const Communicator& communicator, ScanWay way)
+      : communicator_(communicator), way_(way), doubling_(communicator) {}
+  explicit SuperstepScan(const Communicator& communicator)
+      : SuperstepScan(communicator, communicator.scan_way()) {}
   /// Waits for what is under way.
   ~SuperstepScan();
   SuperstepScan(const SuperstepScan&) = delete;
@@ -26,7 +30,7 @@ class SuperstepScan {
 
   bool under_way() const { return under_way_; }
 
-  /// Tells whether the superstep started last is complete; doesn't wait.
+  /// Tells whether the superstep started last is complete; doesn't wait, and is what lets it go on.
   bool done();
 
   /// Tells once done() whether any rank came without contents; the same on every rank.
@@ -37,9 +41,12 @@ class SuperstepScan {
   const Accumulator& before() const { return before_; }
 
  private:
+  bool messages_arrived();
   void take_results();
 
   const Communicator& communicator_;
+  ScanWay way_;
+  DoublingScan<Accumulator> doubling_;
   bool under_way_ = false;
   MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   Contribution mine_{Accumulator::empty(), 0};

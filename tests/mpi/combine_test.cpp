@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <vector>
 
 #include "core/values/ordered_key.hpp"
+#include "mpi/numbers_of_ranks.hpp"
 
 namespace warpfold::mpi {
 namespace {
@@ -50,6 +52,13 @@ Accumulator mine(const Communicator& communicator) {
   return reduced(communicator.rank(), communicator.rank() + 1);
 }
 
+Accumulator full_digits() {
+  Accumulator full = Accumulator::empty();
+  for (std::int64_t& limb : full.sum.limb) limb = 0xffffffff;
+  full.sum.limb[ExactSum::limbs - 1] = 0;
+  return full;
+}
+
 TEST(Combine, ReduceEqualsOneReduceOfEverything) {
   const Communicator communicator(MPI_COMM_WORLD);
   const Accumulator whole = reduce(mine(communicator), communicator);
@@ -72,17 +81,51 @@ TEST(Combine, OneRankWithoutContentsLeavesNothingEverywhere) {
   }
 }
 
-TEST(Combine, ExclusiveScanEqualsTheReduceOfAllLowerRanks) {
+class CombineIn : public testing::TestWithParam<ScanWay> {};
+
+INSTANTIATE_TEST_SUITE_P(EachWay, CombineIn, testing::Values(ScanWay::exscan, ScanWay::doubling));
+
+TEST_P(CombineIn, ExclusiveScanEqualsTheReduceOfAllLowerRanks) {
+  for_each_number_of_ranks([](const Communicator& ranks) {
+    const Accumulator before = exclusive_scan(mine(ranks), ranks, GetParam());
+    EXPECT_TRUE(equal(before, reduced(0, ranks.rank())));
+  });
+}
+
+TEST_P(CombineIn, ExclusiveScansInARowDontMeet) {
   const Communicator communicator(MPI_COMM_WORLD);
-  const Accumulator before = exclusive_scan(mine(communicator), communicator);
-  EXPECT_TRUE(equal(before, reduced(0, communicator.rank())));
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    const int first = repeat * communicator.size();
+    const int block = first + communicator.rank();
+    const Accumulator before = exclusive_scan(reduced(block, block + 1), communicator, GetParam());
+    EXPECT_TRUE(equal(before, reduced(first, block)));
+  }
+}
+
+TEST_P(CombineIn, DigitsThatAllCarryStayExactInAScan) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  const Accumulator full = full_digits();
+  Accumulator expected = Accumulator::empty();
+  for (int rank = 0; rank < communicator.rank(); ++rank) expected.sum.add(full.sum);
+  expected.normalize();
+  EXPECT_TRUE(equal(exclusive_scan(full, communicator, GetParam()), expected));
+}
+
+TEST_P(CombineIn, ExclusiveSumIsThatOfAllLowerRanks) {
+  const bool doubles = GetParam() == ScanWay::doubling;
+  ::setenv("WARPFOLD_DOUBLING_RANKS", doubles ? "1" : "1000", 1);
+  for_each_number_of_ranks([](const Communicator& ranks) {
+    const std::uint64_t huge = std::uint64_t{1} << 40;
+    const auto rank = static_cast<std::uint64_t>(ranks.rank());
+    EXPECT_EQ(exclusive_sum(huge + rank, ranks), rank * huge + rank * (rank - 1) / 2);
+    EXPECT_EQ(ranks.scan_way(), GetParam());
+  });
+  ::unsetenv("WARPFOLD_DOUBLING_RANKS");
 }
 
 TEST(Combine, DigitsThatAllCarryStayExact) {
   const Communicator communicator(MPI_COMM_WORLD);
-  Accumulator full = Accumulator::empty();
-  for (std::int64_t& limb : full.sum.limb) limb = 0xffffffff;
-  full.sum.limb[ExactSum::limbs - 1] = 0;
+  const Accumulator full = full_digits();
   Accumulator expected = Accumulator::empty();
   for (int rank = 0; rank < communicator.size(); ++rank) expected.sum.add(full.sum);
   expected.normalize();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/values/ordered_key.hpp"
+#include "mpi/numbers_of_ranks.hpp"
 
 namespace warpfold::mpi {
 namespace {
@@ -32,22 +33,40 @@ void wait(SuperstepScan& scan) {
   }
 }
 
-TEST(SuperstepScan, BeforeIsTheReduceOfAllEarlierBlocks) {
+class SuperstepScanIn : public testing::TestWithParam<ScanWay> {};
+
+INSTANTIATE_TEST_SUITE_P(EachWay, SuperstepScanIn,
+                         testing::Values(ScanWay::exscan, ScanWay::doubling));
+
+TEST_P(SuperstepScanIn, BeforeIsTheReduceOfAllEarlierBlocks) {
+  for_each_number_of_ranks([](const Communicator& ranks) {
+    SuperstepScan scan(ranks, GetParam());
+    for (int superstep = 0; superstep < 5; ++superstep) {
+      const int block = superstep * ranks.size() + ranks.rank();
+      scan.start(reduced(block, block + 1));
+      wait(scan);
+      EXPECT_FALSE(scan.any_missing());
+      EXPECT_TRUE(equal(scan.before(), reduced(0, block)));
+    }
+  });
+}
+
+TEST_P(SuperstepScanIn, GoesOnWhileOtherCollectivesDo) {
   const Communicator communicator(MPI_COMM_WORLD);
-  SuperstepScan scan(communicator);
-  for (int superstep = 0; superstep < 5; ++superstep) {
+  SuperstepScan scan(communicator, GetParam());
+  for (int superstep = 0; superstep < 20; ++superstep) {
     const int block = superstep * communicator.size() + communicator.rank();
     scan.start(reduced(block, block + 1));
+    EXPECT_EQ(minimum({7}, communicator).front(), 7u);
     wait(scan);
-    EXPECT_FALSE(scan.any_missing());
     EXPECT_TRUE(equal(scan.before(), reduced(0, block)));
   }
 }
 
-TEST(SuperstepScan, EveryRankLearnsThatOneHasNothing) {
+TEST_P(SuperstepScanIn, EveryRankLearnsThatOneHasNothing) {
   const Communicator communicator(MPI_COMM_WORLD);
   for (int missing = 0; missing < communicator.size(); ++missing) {
-    SuperstepScan scan(communicator);
+    SuperstepScan scan(communicator, GetParam());
     scan.start(reduced(0, 1));
     wait(scan);
     EXPECT_FALSE(scan.any_missing());
@@ -57,9 +76,9 @@ TEST(SuperstepScan, EveryRankLearnsThatOneHasNothing) {
   }
 }
 
-TEST(SuperstepScan, WaitsForWhatIsUnderWayWhenItGoes) {
+TEST_P(SuperstepScanIn, WaitsForWhatIsUnderWayWhenItGoes) {
   const Communicator communicator(MPI_COMM_WORLD);
-  SuperstepScan scan(communicator);
+  SuperstepScan scan(communicator, GetParam());
   EXPECT_FALSE(scan.under_way());
   scan.start(reduced(0, 1));
   EXPECT_TRUE(scan.under_way());

@@ -5,10 +5,14 @@ import pytest
 import warpfold
 from exact import exact_sum, prefixes
 from exporters import Exporter
+from support import gpu_count
 
 VALUES = np.random.default_rng(6).normal(size=(9, 8, 7))
 BFLOAT = 4
 CUDA, CUDA_HOST, ROCM = 2, 3, 10
+
+# Memory of the host passes for a device's here.
+needs_no_gpu = pytest.mark.skipif(gpu_count() > 0, reason="a GPU here would be given the array")
 
 
 def read_only(array):
@@ -82,6 +86,7 @@ def test_what_numpy_exports():
     assert warpfold.ExactSum(OfNumpy(VALUES[::2])).as_fraction() == exact_sum(VALUES[::2])
 
 
+@needs_no_gpu
 @pytest.mark.parametrize("knows_versions", [True, False])
 def test_arrays_on_devices_are_asked_for_in_the_stream_that_takes_them(knows_versions):
     exporter = Exporter(VALUES, device=(CUDA, 0), knows_versions=knows_versions)
@@ -92,6 +97,7 @@ def test_arrays_on_devices_are_asked_for_in_the_stream_that_takes_them(knows_ver
     assert exporter.taken == 0
 
 
+@needs_no_gpu
 def test_arrays_on_devices_that_can_not_be_taken():
     for part in (VALUES.T, VALUES[::2]):
         with pytest.raises(warpfold.UsageError, match="one behind another"):

@@ -43,7 +43,8 @@ std::vector<Exchange> mpi_exchanges(int rank) {
     exchanges.push_back({row, combination, sample, [sample] { return sample; }});
   };
   add("MPI_Reduce", Combination::reduce);
-  add("MPI_Exscan", Combination::exclusive_scan);
+  add("MPI_Exscan", Combination::exscan);
+  add("exclusive scan by doubling", Combination::doubling);
   return exchanges;
 }
 
@@ -52,8 +53,10 @@ Accumulator combined(Combination combination, const Accumulator& mine,
   switch (combination) {
     case Combination::reduce:
       return mpi::reduce(mine, communicator);
-    case Combination::exclusive_scan:
-      return mpi::exclusive_scan(mine, communicator);
+    case Combination::exscan:
+      return mpi::exclusive_scan(mine, communicator, mpi::ScanWay::exscan);
+    case Combination::doubling:
+      return mpi::exclusive_scan(mine, communicator, mpi::ScanWay::doubling);
     case Combination::none:
       break;
   }
@@ -69,7 +72,8 @@ std::optional<Accumulator> expected(const Exchange& exchange,
       const Accumulator whole = merged_ranks(exchange.right, communicator.size(), communicator);
       return communicator.is_root() ? std::optional(whole) : std::nullopt;
     }
-    case Combination::exclusive_scan:
+    case Combination::exscan:
+    case Combination::doubling:
       return merged_ranks(exchange.right, communicator.rank(), communicator);
     case Combination::none:
       break;

@@ -127,7 +127,7 @@ void add_reduces(std::vector<Exchange>& exchanges, const SizePlan& plan, Backend
     };
     add("fold", Combination::none);
     add("fold, MPI_Reduce", Combination::reduce);
-    add("fold, MPI_Exscan", Combination::exclusive_scan);
+    add("fold, MPI_Exscan", Combination::exscan);
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace warpfold::bench {
 
-enum class Combination : std::uint8_t { none, reduce, exclusive_scan };
+enum class Combination : std::uint8_t { none, reduce, exscan, doubling };
 
 /// A way from a rank's own result to the combined one.
 struct Exchange {

@@ -16,6 +16,7 @@
 #include "bench/ingest/stored_ranges.hpp"
 #include "core/layout/partition.hpp"
 #include "io/files/posix_file.hpp"
+#include "mpi/combine.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/run/collective.hpp"

@@ -8,6 +8,8 @@ namespace warpfold {
 
 struct DeviceCollectives::Parts {
   explicit Parts(MPI_Comm parent) : communicator(parent) {
+    // Where that is wrong, it is before anything is under way.
+    communicator.scan_way();
     pipeline::run_on_all(communicator, [this] { engine = cuda::make_array_engine(); });
   }
 

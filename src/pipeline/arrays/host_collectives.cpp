@@ -55,7 +55,10 @@ std::vector<FieldSum> sums_of_rank(const std::vector<Field>& fields, cpu::HostAr
 }  // namespace
 
 struct HostCollectives::Parts {
-  explicit Parts(MPI_Comm parent) : communicator(parent) {}
+  explicit Parts(MPI_Comm parent) : communicator(parent) {
+    // Where that is wrong, it is before anything is under way.
+    communicator.scan_way();
+  }
 
   mpi::Communicator communicator;
   cpu::HostArrayEngine engine;

@@ -12,6 +12,7 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
+#include "mpi/combine.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/output/staged_dataset.hpp"

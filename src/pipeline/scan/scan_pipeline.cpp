@@ -81,11 +81,11 @@ class Supersteps {
  public:
   /// Calls poll() at least so often that no interrupt stays unnoticed; it may throw.
   Supersteps(const ScanJob& job, BlockPipeline& blocks, std::function<void()> poll,
-             StageRegistry& stages, const mpi::Communicator& communicator)
+             StageRegistry& stages, mpi::SuperstepScan& exchange)
       : job_(job),
         blocks_(blocks),
         poll_(std::move(poll)),
-        exchange_(communicator),
+        exchange_(exchange),
         scan_timer_(registry_of_callers(job.engine, stages), stage::scan) {}
 
   /// Returns on all ranks at the same superstep: the last, or the first that a rank came to with a
@@ -184,7 +184,7 @@ class Supersteps {
   const ScanJob& job_;
   BlockPipeline& blocks_;
   std::function<void()> poll_;
-  mpi::SuperstepScan exchange_;
+  mpi::SuperstepScan& exchange_;
   std::deque<Accumulator> totals_;  ///< of blocks that are reduced and not yet exchanged
   std::uint64_t reduced_ = 0;       ///< supersteps
   std::uint64_t scanned_ = 0;
@@ -202,6 +202,7 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
                         const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
   monitor.start_pass(job.elements * size_of(job.spec.output));
+  mpi::SuperstepScan exchange(communicator);
   PrefixWriter prefixes(job, monitor.stages());
   std::optional<BlockPipeline> blocks;
   run_on_all(communicator, [&] {
@@ -213,7 +214,7 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
     monitor.poll();
     monitor.advance_share(prefixes.bytes_written(), prefixes.bytes_to_write());
   };
-  Supersteps supersteps(job, *blocks, poll, monitor.stages(), communicator);
+  Supersteps supersteps(job, *blocks, poll, monitor.stages(), exchange);
   supersteps.run();
   throw_overflow_on_all_ranks(supersteps.overflow(), job.spec, communicator);
   blocks->finish(

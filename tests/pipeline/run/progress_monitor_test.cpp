@@ -132,6 +132,21 @@ TEST(ProgressMonitor, WhatTheCallbackThrowsEndsTheRun) {
   EXPECT_THROW(poll_for_long(), std::runtime_error);
 }
 
+TEST(ProgressMonitor, WhatTheCallbackThrowsInItsLastCallChangesNothing) {
+  int calls = 0;
+  RunOptions options;
+  options.progress_interval = std::chrono::hours(1);
+  options.progress = [&](const RunProgress&) {
+    ++calls;
+    throw std::runtime_error("too late");
+  };
+  {
+    ProgressMonitor monitor(options);
+    EXPECT_NO_THROW(monitor.poll());
+  }
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(ProgressMonitor, AnInterruptEndsTheRun) {
   const std::atomic<bool> interrupted = true;
   RunOptions options;
