@@ -78,6 +78,7 @@ slurmd              | slurm              | slurm         | has_command slurmd
 slurm-client        | slurm              | slurm         | has_command sbatch
 munge               | munge              | munge         | has_command munged
 dpkg-dev            | dpkg               | dpkg          | has_command dpkg-shlibdeps
+file                | file               | file          | has_command file
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
 '
 
