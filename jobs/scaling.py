@@ -6,6 +6,7 @@ scaling.py submit STUDY    lets Slurm run it: a job for each number of ranks, an
 scaling.py collect STUDY   writes STUDY/study.csv, prints a table
 scaling.py plot STUDY      draws STUDY/*.png from study.csv
 scaling.py model STUDY     fits a cost model to study.csv and predicts larger numbers of ranks
+scaling.py simulate STUDY  lets SimGrid simulate the runs, and larger ones
 
 STUDY is a folder. study.json in it says what is measured by which program, runs/ holds what each
 run reported. A study that was interrupted goes on with the same command: what was measured is kept.
@@ -33,9 +34,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from measuring import bytes_of, numbers_of  # noqa: E402
 from scaling_study import (  # noqa: E402
-    cost_model, figures, prediction, prediction_report, provenance, summary, table,
+    cost_model, figures, prediction, prediction_report, provenance, simulation, summary, table,
 )  # fmt: skip
 from scaling_study.folder import Folder  # noqa: E402
+from scaling_study.machine import Machine  # noqa: E402
 from scaling_study.measure import make_runs  # noqa: E402
 from scaling_study.plan import SCALINGS, WORKLOADS, Plan  # noqa: E402
 from scaling_study.problem import Problem  # noqa: E402
@@ -108,13 +110,30 @@ def add_model(commands):
         "model", help="predict larger numbers of ranks", description=cost_model.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    add_prediction(parser, required=True)
+    parser.set_defaults(carry_out=predict)
+
+
+def add_simulate(commands):
+    parser = commands.add_parser("simulate", help="simulate what was measured, and larger numbers "
+                                 "of ranks", description=simulation.__doc__)
+    add_prediction(parser)
+    parser.add_argument("--calibrate", type=numbers_of, metavar="N,...", default=[1, 2, 4, 8],
+                        help="numbers of ranks that give the model's terms; default: 1,2,4,8")
+    parser.set_defaults(carry_out=simulate)
+
+
+def add_prediction(parser, required=False):
     parser.add_argument("study", metavar="STUDY", help="the study's folder")
-    parser.add_argument("--predict", type=numbers_of, metavar="N,...",
-                        default=[8, 16, 64, 256, 1024], help="numbers of ranks; default: "
-                        "8,16,64,256,1024")
+    parser.add_argument("--predict", type=numbers_of, metavar="N,...", default=[],
+                        required=required, help="numbers of ranks that were not measured")
     parser.add_argument("--ranks-per-node", type=int, metavar="N",
                         help="of the predictions; default: as many as were measured")
-    parser.set_defaults(carry_out=predict)
+    parser.add_argument("--machine", metavar="FILE",
+                        help="what is known of a cluster's network and file system, like "
+                        "jobs/sites/ndr.toml")
+    parser.add_argument("--exscan", choices=(prediction.CHAIN, prediction.DOUBLING),
+                        help="what predicted scans go along; default: what those measured do")
 
 
 def parse_arguments():
@@ -134,6 +153,7 @@ def parse_arguments():
         command.add_argument("study", metavar="STUDY", help="the study's folder")
         command.set_defaults(carry_out=carry_out)
     add_model(commands)
+    add_simulate(commands)
     arguments = parser.parse_args(words)
     arguments.options = options or None
     return arguments
@@ -210,14 +230,29 @@ def plot(arguments):
         print(picture)
 
 
-def predict(arguments):
-    if min(arguments.predict) < 1 or (arguments.ranks_per_node is not None
-                                      and arguments.ranks_per_node < 1):
+def asked_for(arguments):
+    """The study's folder and rows, and what a prediction is of."""
+    ranks_a_host = arguments.ranks_per_node
+    if min(1 if ranks_a_host is None else ranks_a_host, *arguments.predict, 1) < 1:
         raise Problem("--predict and --ranks-per-node have to be 1 or more")
     folder = pathlib.Path(arguments.study)
-    rows = figures.read_rows(folder / "study.csv")
-    model, checks, predicted = prediction.model_of(rows, arguments.predict,
-                                                   arguments.ranks_per_node)
+    machine = Machine(arguments.machine) if arguments.machine else None
+    return (folder, figures.read_rows(folder / "study.csv"),
+            (arguments.predict, ranks_a_host, machine, arguments.exscan))
+
+
+def simulate(arguments):
+    folder, rows, question = asked_for(arguments)
+    cores = Folder(folder).content["machine"]["cores"] if Folder.is_begun(folder) else None
+    found = list(simulation.comparisons(rows, arguments.calibrate, cores, *question))
+    print(simulation.table_of(found, arguments.calibrate))
+    print("* gave the terms that simulate and predict the others")
+    print(simulation.write(folder, found))
+
+
+def predict(arguments):
+    folder, rows, question = asked_for(arguments)
+    model, checks, predicted = prediction.model_of(rows, *question)
     print(prediction_report.text_of(model, checks, predicted))
     for path in prediction_report.write(folder, model, checks, predicted):
         print(path)

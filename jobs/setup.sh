@@ -27,6 +27,7 @@ package_needs=(python3-dev python3-venv python3-mpi4py python3-dask mypy)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
 fortran_needs=(gfortran)
+simulation_needs=(libsimgrid-dev)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
 readonly needs_table='
@@ -45,6 +46,7 @@ libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
 gfortran            | gcc@12:             | gcc           | has_command gfortran
+libsimgrid-dev      | simgrid            | simgrid       | has_command smpirun
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
 libboost-context-dev | boost +context    | boost         | has_header boost/context/fiber.hpp
 zlib1g-dev          | zlib               | zlib          | has_header zlib.h

@@ -15,6 +15,7 @@ if [[ ${1:-} == --quick ]]; then quick=quick; fi
 
 require "${build_needs[@]}" "${test_needs[@]}"
 want "the Fortran module" "${fortran_needs[@]}"
+want "simulations of scaling studies" "${simulation_needs[@]}"
 want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
 want "tests of the package for Python" "${package_needs[@]}"
 find_cuda

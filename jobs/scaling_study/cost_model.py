@@ -3,26 +3,37 @@
 With p ranks on h hosts, b bytes that each rank moves, K supersteps of a scan (1 for a reduction)
 and L = ceil(log2 p) steps of a tree of all ranks,
 
-    streaming   T = s + max(b / r, b (p/h) / R) + K (L a + (p-1) d)
-    exchanging  T = K (c + L a + (p-1) d)
+    streaming   T = s + q p/h + max(b / r, b (p/h) / R) + K exchange
+    exchanging  T = K (c + exchange)
+    exchange    L a + M m along a tree, (p-1) d along a chain
+
+and on hosts whose network and file system a description tells (machine.py), whose hop of a message
+from host to host takes x, and from which a host and all hosts read and write at the rates F and G,
+
+    streaming   T = s + q p/h + max(b / r, b (p/h) / R, b (p/h) / F, b p / G) + K exchange
+    exchanging  T = K (c + exchange)
+    exchange    L(p/h) a + M(p/h) m + L(h) x along a tree, (p-h) d + (h-1) x along a chain
 
 s   start of a run: opening, planning, launching; handing a GPU's result to the host
+q   what each process of a host adds to the start of all of them
 r   rate of a rank: its kernel or its way from storage, whichever is slower
 R   rate that ranks of a host share, of storage or memory; as if unlimited where none is seen
 c   a call of MPI_Reduce or MPI_Exscan, with what every one costs
-a   a step of it along a tree: latency + bytes of a message / bandwidth. A message is one
-    accumulator, always of the same size, which leaves nothing to tell the two apart by
-d   the same along a chain from rank to rank, as which Open MPI 4.1 carries out MPI_Exscan
+a   a step of it along a tree
+m   a message in the memory that ranks of a host share: M(n) of them are one after the other, n-1 of
+    a reduction and n L(n) - (n-1) of a scan by doubling
+d   a link of a chain from rank to rank, as which Open MPI 4.1 carries out MPI_Exscan
 
-Whole runs and measured kernels stream. `bench combine` exchanges, and so do the stages `combine`
-and `exscan`; their a and d are what a streaming run pays. No term is negative. A term is taken in
-only where Schwarz's criterion (BIC) finds it worth having, and a host's rate only where there is a
-measurement more than terms. Fits minimize squares of relative errors.
+Whole runs and measured kernels stream; only runs start processes. `bench combine` exchanges, and so
+do the stages `combine` and `exscan`; their a, m and d are what a streaming run pays. No term is
+negative. A term of a run or a chain is taken in only where Schwarz's criterion (BIC) finds it worth
+having, and a host's rate only where there is a measurement more than terms. Fits minimize squares
+of relative errors.
 
 The interval comes from resampling the residuals (Efron's bootstrap, of log measured / fitted),
 widened by what the terms took out of them, for the terms and again for the predicted run: 90 % of
-single runs are expected in it if the machine goes on as measured. What no measurement shows, such as a slower
-network between more hosts, it can't contain.
+single runs are expected in it if the machine goes on as measured. It takes the description's
+figures as certain.
 """
 
 import dataclasses
@@ -47,6 +58,7 @@ class Situation:
     bytes: float  # that a rank moves
     supersteps: int = 1
     known: float = 0.0  # seconds that other measurements tell
+    hops_known: bool = False  # whether those have what exchanges between hosts take
 
     @property
     def ranks_a_host(self):
@@ -54,11 +66,25 @@ class Situation:
 
     @property
     def steps(self):
-        return self.supersteps * (self.ranks - 1).bit_length()
+        return self.supersteps * (self.ranks_together - 1).bit_length()
 
     @property
     def links(self):
-        return self.supersteps * (self.ranks - 1)
+        return self.supersteps * (self.ranks - (self.hosts if self.hops_known else 1))
+
+    @property
+    def gathered(self):
+        """Messages of a reduction in a host's memory; in that of all where hops are not known."""
+        return self.supersteps * (self.ranks_together - 1)
+
+    @property
+    def doubled(self):
+        """Those of a scan by doubling."""
+        return self.ranks_together * self.steps - self.gathered
+
+    @property
+    def ranks_together(self):
+        return math.ceil(self.ranks_a_host) if self.hops_known else self.ranks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,14 +98,18 @@ class Observation:
 TERMS = {
     "rank": lambda at, knee: at.bytes if at.ranks_a_host <= knee else 0.0,
     "start": lambda at, knee: 1.0,
+    "process": lambda at, knee: at.ranks_a_host,
     "host": lambda at, knee: at.bytes * at.ranks_a_host if at.ranks_a_host > knee else 0.0,
     "call": lambda at, knee: float(at.supersteps),
     "step": lambda at, knee: float(at.steps),
     "link": lambda at, knee: float(at.links),
+    "gathered": lambda at, knee: float(at.gathered),
+    "doubled": lambda at, knee: float(at.doubled),
 }
 STREAMING = ("rank", "start", "host")
-# The earlier of terms that explain as much: Open MPI reduces along trees, and scans along chains.
-REDUCING = ("call", "step", "link")
+RUNNING = (*STREAMING, "process")
+REDUCING, DOUBLING = ("call", "step", "gathered"), ("call", "step", "doubled")
+# The earlier of terms that explain as much: Open MPI scans along chains.
 SCANNING = ("call", "link", "step")
 
 
@@ -137,9 +167,29 @@ class Fit:
         """0 where the term was left out."""
         return dict(zip(self.design.terms, self.coefficients)).get(term, 0.0)
 
-    def growth(self, at):
-        """Seconds that more than one rank takes of an exchange."""
-        return self.coefficient("step") * at.steps + self.coefficient("link") * at.links
+    def part(self, term, at):
+        """Seconds of a term; 0 where it was left out."""
+        return self.coefficient(term) * TERMS[term](at, self.design.knee)
+
+    @property
+    def hop(self):
+        """Seconds of a step or a link."""
+        return self.coefficient("step") + self.coefficient("link")
+
+    @property
+    def message(self):
+        """Seconds of a message in shared memory."""
+        return self.coefficient("gathered") + self.coefficient("doubled")
+
+    def growth(self, at, way=None):
+        """Seconds that more than one rank takes of an exchange, as measured, or of a scan along a
+        "chain" or by "doubling", whose links and steps cost the same."""
+        if way is None:
+            return math.fsum(self.part(term, at)
+                             for term in ("step", "link", "gathered", "doubled"))
+        if way == "chain":
+            return self.hop * at.links
+        return self.hop * at.steps + self.message * at.doubled
 
     @property
     def error(self):
@@ -214,6 +264,8 @@ def candidates(observations, terms):
 
 
 def fit(observations, terms):
-    """The fit that is worth its terms; the simpler, or earlier, of equals."""
-    return min(candidates(observations, terms), key=lambda each: each.criterion,
+    """The fit that is worth its terms; the simpler, or earlier, of equals. Trees have all."""
+    if terms in (REDUCING, DOUBLING):
+        return Fit(observations, Design(observations, terms, NEVER))
+    return min(candidates(observations, terms), key=lambda each: round(each.criterion, 6),
                default=Fit(observations, Design(observations, terms, NEVER)))

@@ -9,6 +9,7 @@ from .pictures import (
     COLOURS, DOTS_PER_INCH, PANEL_INCHES, add_legend, set_log_scale, set_ranks_axis,
     time_unit,
 )  # fmt: skip
+from .prediction import PARTS, limit_of
 
 COLUMNS = 2
 MEASURED, MODEL, HELD_OUT = COLOURS[0], COLOURS[1], COLOURS[2]
@@ -62,7 +63,9 @@ def draw(model, checks, predicted, picture):
         curve = curve_of(model, rows_by_kind[name], own)
         draw_panel(axes, curve, rows_by_kind[name], checks_by_kind.get(name))
         workload, scaling, quantity = name
-        axes.set_title(f"{workload}, {scaling}: {quantity}", fontsize="medium")
+        farthest = max(own, key=lambda each: each.ranks)
+        axes.set_title(f"{workload}, {scaling}: {quantity}\n{farthest.ranks} ranks are limited by "
+                       f"{PARTS[limit_of(farthest.parts)]}", fontsize="medium")
     for axes in list(places.flat)[len(headlines):]:
         axes.set_visible(False)
     figure.suptitle("Measured and predicted times", fontsize="medium")

@@ -15,8 +15,10 @@ SCRIPT = support.ROOT / "jobs" / "scaling.py"
 sys.path.insert(0, str(SCRIPT.parent))
 
 from scaling_study import cost_model, prediction  # noqa: E402
+from scaling_study.machine import Machine  # noqa: E402
 from scaling_study.table import COLUMNS  # noqa: E402
 
+NDR = support.ROOT / "jobs" / "sites" / "ndr.toml"
 MESSAGE = 2264
 GIBIBYTE = 1 << 30
 START, RANK_RATE, HOST_RATE = 0.03, 2e9, 5e9
@@ -93,7 +95,7 @@ def terms(document, workload, quantity):
 
 def test_finds_the_terms_that_made_the_times(folder):
     study_folder = write_study(folder, study([1, 2, 4, 8]))
-    outcome = predict(study_folder, "--predict", "16,1024")
+    outcome = predict(study_folder, "--predict", "8")
     assert outcome.returncode == 0, outcome.stderr
     document = json.loads((folder / "model.json").read_text())
     for workload in ("reduce", "scan"):
@@ -134,7 +136,7 @@ def test_a_point_that_breaks_the_law_shows_in_the_check():
         if each["ranks"] == "4":
             each["seconds"] = str(1.25 * float(each["seconds"]))
     _, checks, _ = prediction.model_of(
-        [each for each in rows if each["workload"] == "bench combine"], [8])
+        [each for each in rows if each["workload"] == "bench combine"], [8], 8)
     assert [check.off_percent for check in checks] == pytest.approx([-20, -20])
 
 
@@ -156,14 +158,14 @@ def test_most_runs_lie_in_their_interval():
 def test_intervals_are_the_same_every_time():
     source = random.Random(1)
     rows = study([1, 2, 4], noise=lambda: source.lognormvariate(0, 0.1))
-    first, second = (prediction.model_of(rows, [8, 64])[2] for _ in range(2))
+    first, second = (prediction.model_of(rows, [8, 64], 64)[2] for _ in range(2))
     assert first == second
     assert all(each.seconds.least < each.seconds.median < each.seconds.most for each in first)
 
 
 def test_single_runs_have_no_interval():
     rows = [each for each in study([1, 2, 4], 1) if each["workload"] == "bench combine"]
-    checks = prediction.model_of(rows, [8])[1]
+    checks = prediction.model_of(rows, [8], 8)[1]
     assert [check.seconds.least for check in checks] == [None, None]
 
 
@@ -171,7 +173,7 @@ def test_no_term_is_negative():
     """Times that fall faster than 1/p would need a negative start."""
     rows = [row("reduce", "strong", ranks, "whole run", 1 / ranks**1.3, bytes=GIBIBYTE)
             for ranks in (1, 2, 4, 8)]
-    model, _, predicted = prediction.model_of(rows, [16, 1024])
+    model, _, predicted = prediction.model_of(rows, [16, 1024], 1024)
     fit = model.fits["reduce", "whole run"]
     assert fit.coefficient("start") == 0
     assert all(coefficient >= 0 for coefficient in fit.coefficients)
@@ -181,14 +183,14 @@ def test_no_term_is_negative():
 def test_knows_no_limit_that_was_not_measured():
     rows = [row("reduce", "strong", ranks, "whole run", 8 / ranks, bytes=GIBIBYTE)
             for ranks in (1, 2, 4)]
-    fit = prediction.model_of(rows, [8])[0].fits["reduce", "whole run"]
+    fit = prediction.model_of(rows, [8], 8)[0].fits["reduce", "whole run"]
     assert fit.coefficient("host") == 0
     assert fit.seconds(cost_model.Situation(8, 1, GIBIBYTE / 8)) == pytest.approx(1)
 
 
 def test_reports(folder):
     write_study(folder, study([1, 2, 4]))
-    outcome = predict(folder, "--predict", "8,16", "--ranks-per-node", "4")
+    outcome = predict(folder, "--predict", "8,16", "--ranks-per-node", "4", "--machine", NDR)
     assert outcome.returncode == 0, outcome.stderr
     with open(folder / "model.csv", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -203,14 +205,15 @@ def test_reports(folder):
     measured = {(each["workload"], each["scaling"], each["quantity"]): each["measured"]
                 for each in rows if each["measured"]}
     assert float(measured["reduce", "weak", "whole run"]) == streaming_seconds(4 * GIBIBYTE, 4, 1)
-    assert "steps between hosts" in outcome.stdout
+    for each in document["predictions"]:
+        assert each["limit"] in each["parts"]
 
 
 def test_picture(folder):
     image = pytest.importorskip("matplotlib.image")
     source = random.Random(2)
     write_study(folder, study([1, 2, 4], noise=lambda: source.lognormvariate(0, 0.1)))
-    assert predict(folder).returncode == 0
+    assert predict(folder, "--predict", "4").returncode == 0
     height, width = image.imread(folder / "model.png").shape[:2]
     assert height > 500 and width > 1000
 
@@ -218,15 +221,16 @@ def test_picture(folder):
 @pytest.mark.parametrize(
     "rank_counts, arguments, mentions",
     [
-        ([1, 2], [], ["too few numbers of ranks", "has 1, 2", "--ranks"]),
         ([4], [], ["too few numbers of ranks", "has 4"]),
         ([1, 2, 4], ["--predict", "0,8"], ["1 or more"]),
         ([1, 2, 4], ["--ranks-per-node", "0"], ["1 or more"]),
+        ([1, 2, 4], ["--predict", "1024"], ["1024 ranks are on 256 hosts", "--machine"]),
+        ([1, 2, 4], ["--machine", "nowhere.toml"], ["nowhere.toml", "jobs/sites/ndr.toml"]),
     ],
 )
 def test_refusals(folder, rank_counts, arguments, mentions):
     write_study(folder, study(rank_counts))
-    outcome = predict(folder, *arguments)
+    outcome = predict(folder, "--predict", "4", *arguments)
     assert outcome.returncode == 1
     assert outcome.stderr.startswith("scaling.py: error: ")
     assert len(outcome.stderr.splitlines()) == 1
@@ -236,6 +240,134 @@ def test_refusals(folder, rank_counts, arguments, mentions):
 
 
 def test_a_study_that_was_not_collected(folder):
-    outcome = predict(folder)
+    outcome = predict(folder, "--predict", "4")
     assert outcome.returncode == 1
     assert "study.csv" in outcome.stderr
+
+
+def test_two_numbers_of_ranks_are_not_checked(folder):
+    write_study(folder, study([1, 4]))
+    outcome = predict(folder, "--predict", "4")
+    assert outcome.returncode == 0, outcome.stderr
+    document = json.loads((folder / "model.json").read_text())
+    assert document["held_out"] == []
+    assert "reduce was measured at 1 and 4 ranks alone" in outcome.stdout
+
+
+def test_messages_that_share_memory():
+    """Steps of a tree, and messages one after the other: p - 1 of a reduction, p L - (p - 1) of a
+    scan by doubling."""
+    message = 0.2e-6
+    rows = []
+    for ranks in (1, 2, 4, 8):
+        doubled = ranks * steps(ranks) - (ranks - 1)
+        for name, messages in (("MPI_Reduce", ranks - 1), ("exclusive scan by doubling", doubled)):
+            seconds = CALL + steps(ranks) * STEP + messages * message
+            rows.append(row("bench combine", "weak", ranks, name, seconds, stage_bytes=MESSAGE))
+    model, _, predicted = prediction.model_of(rows, [1024], 8, Machine(NDR))
+    for fit in model.fits.values():
+        assert (fit.hop, fit.message) == pytest.approx((STEP, message), rel=1e-9)
+    within = {each.quantity: each.parts["within"] for each in predicted}
+    assert within["MPI_Reduce"] == pytest.approx(3 * STEP + 7 * message)
+    assert within["exclusive scan by doubling"] == pytest.approx(3 * STEP + 17 * message)
+
+
+def described(folder, **changes):
+    """A description of a cluster with round figures, some of them changed; None leaves one out."""
+    figures = {"network.latency_us": 2, "network.gbit_s_a_host": 8, "file_system.read_gb_s": 8,
+               "file_system.write_gb_s": 4, "file_system.read_gb_s_a_host": 2,
+               "file_system.write_gb_s_a_host": 1, **changes}  # fmt: skip
+    path = folder / "machine.toml"
+    path.write_text("".join(f"{name} = {value}\n" for name, value in figures.items()
+                            if value is not None))
+    return path
+
+
+def test_predicts_several_hosts_by_their_description(folder):
+    """64 ranks on 16 hosts after a study of one: terms and limits by hand."""
+    write_study(folder, study([1, 2, 4, 8]))
+    outcome = predict(folder, "--predict", "4,64", "--ranks-per-node", "4", "--machine",
+                      described(folder))
+    assert outcome.returncode == 0, outcome.stderr
+    document = json.loads((folder / "model.json").read_text())
+    found = {(each["workload"], each["scaling"], each["ranks"]): each
+             for each in document["predictions"] if each["quantity"] == "whole run"}
+    hop = 2e-6 + 2272 / 1e9
+    data = {
+        "start": START,
+        "rank": 0,  # four ranks take what they share more of
+        "host": 4 * GIBIBYTE / HOST_RATE,
+    }
+    reduced = {**data, "host_files": 4 * GIBIBYTE / 2e9, "files": 64 * GIBIBYTE / 8e9,
+               "within": 2 * STEP, "between": 4 * hop}  # fmt: skip
+    scanned = {**data, "host_files": 4 * GIBIBYTE / 2e9 + 4 * GIBIBYTE / 1e9,
+               "files": 64 * GIBIBYTE / 8e9 + 64 * GIBIBYTE / 4e9,
+               "within": SUPERSTEPS * 48 * LINK, "between": SUPERSTEPS * 15 * hop}  # fmt: skip
+    for workload, parts in (("reduce", reduced), ("scan", scanned)):
+        each = found[workload, "weak", 64]
+        assert each["hosts"] == 16
+        assert each["parts"] == pytest.approx(parts, rel=1e-6)
+        assert each["limit"] == "files"
+        seconds = START + parts["files"] + parts["within"] + parts["between"]
+        one = START + parts["host_files"] + (2 * STEP if workload == "reduce"
+                                             else SUPERSTEPS * 3 * LINK)
+        assert each["seconds"] == pytest.approx(seconds, rel=1e-6)
+        assert each["efficiency"] == pytest.approx(one / seconds, rel=1e-6)
+        assert found[workload, "weak", 4]["limit"] == "host_files"
+        assert f"{workload}, weak, whole run: 64 ranks on 16 hosts are limited by the file system" \
+            in outcome.stdout
+    strong = found["reduce", "strong", 64]
+    seconds = START + GIBIBYTE / 8e9 + 2 * STEP + 4 * hop
+    assert strong["seconds"] == pytest.approx(seconds, rel=1e-6)
+    one = START + GIBIBYTE / 2e9 + 2 * STEP
+    assert strong["efficiency"] == pytest.approx(one / seconds / 16, rel=1e-6)
+
+
+@pytest.mark.parametrize("way, links_within, links_between",
+                         [("chain", 48, 15), ("doubling", 2, 4)])
+def test_scans_along_a_chain_and_by_doubling(folder, way, links_within, links_between):
+    write_study(folder, study([1, 2, 4, 8]))
+    outcome = predict(folder, "--predict", "64", "--ranks-per-node", "4", "--machine",
+                      described(folder), "--exscan", way)
+    assert outcome.returncode == 0, outcome.stderr
+    document = json.loads((folder / "model.json").read_text())
+    scan, = (each for each in document["predictions"]
+             if (each["workload"], each["scaling"], each["quantity"])
+             == ("scan", "weak", "whole run"))
+    assert scan["parts"]["within"] == pytest.approx(SUPERSTEPS * links_within * LINK, rel=1e-6)
+    hop = 2e-6 + 2272 / 1e9
+    assert scan["parts"]["between"] == pytest.approx(SUPERSTEPS * links_between * hop)
+
+
+def test_what_hops_between_hosts_take_is_no_term_of_the_fit():
+    """A study of several hosts and what is known of their network tell what steps within take."""
+    hop = 2e-6 + 2272 / 4e11
+    rows = [row("bench combine", "weak", ranks, "MPI_Reduce",
+                CALL + steps(min(ranks, 4)) * STEP + steps(max(ranks // 4, 1)) * hop,
+                stage_bytes=MESSAGE, hosts=max(ranks // 4, 1)) for ranks in (1, 2, 4, 8, 16)]
+    model, _, predicted = prediction.model_of(rows, [256], 4, Machine(NDR))
+    fit = model.fits["bench combine", "MPI_Reduce"]
+    assert fit.coefficient("step") == pytest.approx(STEP, rel=1e-9)
+    assert predicted[0].parts["between"] == pytest.approx(6 * hop, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "changes, mentions",
+    [
+        ({"file_system.write_gb_s": None}, ["has no file_system.write_gb_s", "ior -w"]),
+        ({"network.latency_us": None}, ["has no network.latency_us", "osu_latency"]),
+        ({"network.latency_us": 0}, ["network.latency_us", "no number above 0"]),
+        ({"network.latency_us": "true"}, ["network.latency_us", "no number above 0"]),
+        ({"network.hops": 3}, ["no figure network.hops"]),
+        ({"latency": 3}, ["no figure latency"]),
+        ({"network.latency_us": ""}, ["no TOML"]),
+    ],
+)
+def test_refuses_descriptions(folder, changes, mentions):
+    write_study(folder, study([1, 2, 4]))
+    outcome = predict(folder, "--predict", "64", "--machine", described(folder, **changes))
+    assert outcome.returncode == 1
+    assert len(outcome.stderr.splitlines()) == 1
+    for word in mentions:
+        assert word in outcome.stderr
+    assert not (folder / "model.json").exists()
