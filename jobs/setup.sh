@@ -31,7 +31,7 @@ simulation_needs=(libsimgrid-dev)
 
 # Debian package | Spack spec | usual name of the module | how to see it without a package manager
 readonly needs_table='
-g++                 | gcc@11:            | gcc           | compiles_cxx20
+g++                 | gcc@12:            | gcc           | compiles_cxx20
 cmake               | cmake@3.25:        | cmake         | cmake_is_recent
 ninja-build         | ninja              | ninja         | has_command ninja
 pkg-config          | pkgconf            | pkgconf       | has_command pkg-config
@@ -45,7 +45,7 @@ libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
 libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
-gfortran            | gcc@11:             | gcc           | has_command gfortran
+gfortran            | gcc@12:             | gcc           | has_command gfortran
 libsimgrid-dev      | simgrid            | simgrid       | has_command smpirun
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
 libboost-context-dev | boost +context    | boost         | has_header boost/context/fiber.hpp
@@ -80,6 +80,7 @@ slurmd              | slurm              | slurm         | has_command slurmd
 slurm-client        | slurm              | slurm         | has_command sbatch
 munge               | munge              | munge         | has_command munged
 dpkg-dev            | dpkg               | dpkg          | has_command dpkg-shlibdeps
+file                | file               | file          | has_command file
 gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
 '
 

@@ -2,10 +2,10 @@
 # Builds warpfold's packages for this distribution: jobs/packages/build.sh [--cuda] [OUTPUT]
 #
 # OUTPUT (default: build/packages) receives a Debian package and a tar archive with their SHA-256.
-# --cuda builds with the GPU's backend, for all generations that nvcc compiles for. BUILD is the folder
-# of the build (default: build/package, or build/package-cuda). The same commit gives the same bytes
-# wherever it is built by the same compiler: paths are left out, and times are SOURCE_DATE_EPOCH, by
-# default the commit's.
+# --cuda builds with the GPU's backend, for all generations that nvcc compiles for, or for those that
+# WARPFOLD_CUDA_ARCHITECTURES names ("80;90"). BUILD is the folder of the build (default: build/package,
+# or build/package-cuda). The same commit gives the same bytes wherever it is built by the same compiler:
+# paths are left out, and times are SOURCE_DATE_EPOCH, by default the commit's.
 set -euo pipefail
 
 cuda=OFF
@@ -32,10 +32,15 @@ fi
 export SOURCE_DATE_EPOCH
 umask 022
 
-require "${build_needs[@]}" dpkg-dev
+require "${build_needs[@]}" dpkg-dev file
 find_cuda
 if [[ $cuda == ON ]] && ! has_command nvcc; then
   fail "--cuda needs nvcc on the PATH, or CUDA_HOME: install CUDA 12 or newer"
+fi
+# Those of an earlier run in the same folder are forgotten.
+architectures=(-UCMAKE_CUDA_ARCHITECTURES)
+if [[ $cuda == ON && -n ${WARPFOLD_CUDA_ARCHITECTURES:-} ]]; then
+  architectures+=("-DCMAKE_CUDA_ARCHITECTURES=$WARPFOLD_CUDA_ARCHITECTURES")
 fi
 
 # CPack's sizes and orders of files are those of the file system that it runs on.
@@ -59,7 +64,7 @@ repack_tar() {
 # nvcc's -objtemp: symbols are named after temporary files, which otherwise have a process's number.
 paths="-ffile-prefix-map=$PWD=. -ffile-prefix-map=$folder=build"
 configure_and_build "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
-  -DWARPFOLD_TESTS=OFF -DWARPFOLD_BENCHMARKS=OFF -DWARPFOLD_CUDA=$cuda \
+  -DWARPFOLD_TESTS=OFF -DWARPFOLD_BENCHMARKS=OFF -DWARPFOLD_CUDA=$cuda "${architectures[@]}" \
   -DCMAKE_C_FLAGS="$paths" -DCMAKE_CXX_FLAGS="$paths" -DCMAKE_CUDA_FLAGS="-objtemp -Xcompiler=${paths// /,}" >&2
 rm -rf "$folder/packages"
 cpack --config "$folder/CPackConfig.cmake" -B "$folder/packages" >&2

@@ -1,7 +1,13 @@
 # Installs warpfold.pc, and warpfold-fortran.pc where there is the module. A static library's users
 # link what it needs, too.
 
-set(needed ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${CMAKE_THREAD_LIBS_INIT})
+set(needed)
+foreach(library ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${CMAKE_THREAD_LIBS_INIT})
+  if(TARGET ${library})  # of an HDF5 that CMake built
+    set(library $<TARGET_FILE:${library}>)
+  endif()
+  list(APPEND needed ${library})
+endforeach()
 if(WARPFOLD_HAS_CUDA)
   list(APPEND needed $<TARGET_FILE:CUDA::cudart_static> -ldl -lrt)
 endif()

@@ -48,5 +48,5 @@ awk -v start="$start" -v installed="$installed" -v ended="$ended" -v limit="${LI
   exit ended - start > limit
 }' || fail "from the package to the first result it took longer than ${LIMIT:-60} s"
 sample_is_right in_root mpirun -np 2 warpfold
-in_root dpkg --verify warpfold
+in_root dpkg --verify "$(dpkg-deb -f "$package" Package)"
 echo "the package works on a fresh Debian, with one rank and with two"

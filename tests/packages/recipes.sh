@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Has the recipes of packages judged by the tools that read them: tests/packages/recipes.sh [BUILD]
 #
-# With BUILD, a build's folder, its module file is loaded, too. What can't be judged for want of a tool
-# is named, and no failure. Tools: hadolint, spython, easybuild and easybuild-easyconfigs of PyPI; spack;
+# All have to tell one version. With BUILD, a build's folder, its module file is loaded, too. What can't
+# be judged for want of a tool is named, and no failure. Tools: hadolint, spython, easybuild and easybuild-easyconfigs of PyPI; spack;
 # environment-modules or lmod.
 set -euo pipefail
 # shellcheck source=tests/packages/installed.sh
 source "$(dirname "${BASH_SOURCE[0]}")/installed.sh"
 recipes=$repository/jobs/packages
+spack_repository=jobs/spack/spack_repo/warpfold
 
 judged=0
 # judge WHAT TOOL COMMAND...
@@ -24,6 +25,37 @@ judge() {
   judged=$((judged + 1))
 }
 
+# versions_in FILE SED-SCRIPT: the versions that the script finds, and where.
+versions_in() { echo "$(sed -nE "$2" "$1" | sort -u | paste -sd ' ') in $1"; }
+
+# All that names the version, apart from what CMakeLists.txt writes it into.
+version_is_one() {
+  local told
+  cd "$repository"
+  told=$(
+    versions_in CMakeLists.txt 's/^project\(warpfold VERSION ([0-9.]+).*/\1/p'
+    versions_in .github/CHANGELOG.md '/^## [0-9]/{s/^## ([0-9.]+) - .*/\1/p;q}'
+    versions_in .github/CITATION.cff 's/^version: //p'
+    versions_in jobs/packages/README.md 's/.*warpfold-([0-9][0-9.]+[0-9]).*/\1/p'
+    for easyconfig in jobs/packages/*.eb; do
+      versions_in "$easyconfig" "s/^version = '(.*)'/\\1/p"
+      echo "$(sed -nE 's/.*warpfold-([0-9.]+)-.*/\1/p' <<<"$easyconfig") in the name of $easyconfig"
+    done
+  )
+  echo "$told"
+  [[ $(cut -d ' ' -f 1 <<<"$told" | sort -u | wc -l) == 1 ]]
+}
+
+# The files that images are built of are enough to configure, and both recipes take the same.
+images_have_sources() {
+  local source=$scratch/source files
+  files=$(sed -nE 's/^COPY ([^-].*) [^ ]+$/\1/p' "$recipes/Containerfile" | tr ' ' '\n' | sort)
+  diff <(echo "$files") <(sed -nE 's|^ +([^ ]+) /warpfold/[^ ]+$|\1|p' "$recipes/warpfold.def" | sort) || return 1
+  mkdir "$source" && (cd "$repository" && xargs cp -r -t "$source" <<<"$files") &&
+    "${CMAKE:-cmake}" -G Ninja -S "$source" -B "$source/build" -DWARPFOLD_CUDA=OFF -DWARPFOLD_TESTS=OFF \
+      -DWARPFOLD_BENCHMARKS=OFF
+}
+
 # Its modules have to be installable: all that it depends on has a recipe of EasyBuild's own.
 easyconfig_resolves() {
   local planned
@@ -31,8 +63,18 @@ easyconfig_resolves() {
   grep -q 'module: HDF5/' <<<"$planned" || { echo "$planned"; return 1; }
 }
 
+# As README.md has it: of an archive of what is committed, eb finds the checksum.
+easyconfig_takes_archive() {
+  local version sum
+  version=$(sed -nE "s/^version = '(.*)'/\1/p" "$recipes"/*.eb)
+  mkdir "$scratch/archive" && cp "$recipes"/*.eb "$scratch/archive" && cd "$scratch/archive" &&
+    git -C "$repository" archive --prefix="warpfold-$version/" -o "$PWD/warpfold-$version.tar.gz" HEAD &&
+    eb --sourcepath . --inject-checksums=sha256 ./*.eb &&
+    sum=$(sha256sum <"warpfold-$version.tar.gz") && grep -F "${sum%% *}" ./*.eb
+}
+
 spack_knows() {
-  spack -C "$1" repo add "$repository/jobs/spack" && spack -C "$1" audit packages warpfold &&
+  spack -C "$1" repo add "$repository/$spack_repository" && spack -C "$1" audit packages warpfold &&
     spack -C "$1" spec warpfold && spack -C "$1" spec warpfold +cuda cuda_arch=80,90
 }
 
@@ -65,13 +107,16 @@ find_modules
 export EASYBUILD_PREFIX=$scratch/easybuild EASYBUILD_MODULES_TOOL=$modules_tool
 export EASYBUILD_MODULE_SYNTAX=Tcl EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1
 
+judge "one version everywhere" sed version_is_one
 judge "Containerfile" hadolint hadolint "$recipes/Containerfile"
+judge "the images' sources" "${CMAKE:-cmake}" images_have_sources
 judge "warpfold.def" spython spython recipe --parser singularity "$recipes/warpfold.def"
 judge "the easyconfig's style" eb eb --check-style "$recipes"/*.eb
 judge "the easyconfig's dependencies" eb easyconfig_resolves
+judge "the easyconfig's archive" eb easyconfig_takes_archive
 judge "package.py of Spack as Python" python3 python3 -c \
   'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' \
-  "$repository/jobs/spack/packages/warpfold/package.py"
+  "$repository/$spack_repository/packages/warpfold/package.py"
 judge "package.py of Spack" spack spack_knows "$scratch/spack"
 judge "the scripts" shellcheck shellcheck -x -S warning --source-path="$repository" \
   "$recipes"/*.sh "$repository"/tests/packages/*.sh

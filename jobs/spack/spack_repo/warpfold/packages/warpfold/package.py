@@ -1,14 +1,11 @@
-"""Spack's recipe for warpfold: `spack repo add jobs/spack`, then `spack install warpfold`."""
+"""The recipe of warpfold for Spack 1.0 or newer: `spack repo add jobs/spack/spack_repo/warpfold`."""
 
 import pathlib
 
-from spack.package import *
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+from spack_repo.builtin.build_systems.cuda import CudaPackage
 
-try:  # From Spack 1.0 on, build systems are in the repository of packages.
-    from spack_repo.builtin.build_systems.cmake import CMakePackage
-    from spack_repo.builtin.build_systems.cuda import CudaPackage
-except ImportError:
-    pass
+from spack.package import *
 
 
 class Warpfold(CMakePackage, CudaPackage):
@@ -16,26 +13,25 @@ class Warpfold(CMakePackage, CudaPackage):
     GPUs of one node or many."""
 
     # The repository that this recipe is part of: what is built is what is committed there.
-    git = pathlib.Path(__file__).resolve().parents[4].as_uri()
+    git = pathlib.Path(__file__).resolve().parents[6].as_uri()
 
     license("MIT")
 
     version("main", branch="main")
 
-    variant("lz4", default=True, description="Read chunks compressed by LZ4")
-    variant("zstd", default=True, description="Read chunks compressed by Zstandard")
+    variant("fortran", default=True, description="Build the Fortran module")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.25:", type="build")
-    depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3:")
     depends_on("hdf5@1.10.3:+hl")
     depends_on("libdeflate")
     depends_on("hwloc")
-    depends_on("lz4", when="+lz4")
-    depends_on("zstd", when="+zstd")
+    depends_on("lz4")
+    depends_on("zstd")
     depends_on("cli11", type="build")
     depends_on("fmt")
     depends_on("nlohmann-json", type="build")
@@ -52,6 +48,7 @@ class Warpfold(CMakePackage, CudaPackage):
     def cmake_args(self):
         arguments = [
             self.define_from_variant("WARPFOLD_CUDA", "cuda"),
+            self.define_from_variant("WARPFOLD_FORTRAN", "fortran"),
             self.define("WARPFOLD_TESTS", False),
             self.define("WARPFOLD_BENCHMARKS", False),
             self.define("WARPFOLD_WARNINGS_ARE_ERRORS", False),
