@@ -197,6 +197,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--ranks", type=measuring.numbers_of, default=[2], metavar="N,...",
                         help="of warpfold, beside a process alone")  # fmt: skip
+    parser.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS),
+                        help="which are timed; errors are the contiguous one's")  # fmt: skip
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--scratch", default="/dev/shm", metavar="FOLDER")
     arguments = parser.parse_args()
@@ -205,7 +207,8 @@ def main():
         paths, values = make_inputs(folder, arguments.steps)
         off = errors(arguments.program, paths["contiguous"], values, folder)
         del values
-        seconds = measure(arguments.program, paths, folder, arguments.ranks, arguments.repeats)
+        timed = {name: paths[name] for name in arguments.inputs}
+        seconds = measure(arguments.program, timed, folder, arguments.ranks, arguments.repeats)
     finally:
         shutil.rmtree(folder)
     rows = [(f"{name}: {task}", {tool: f"{took:.2f}" for tool, took in took_by.items()})
