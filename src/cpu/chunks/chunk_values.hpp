@@ -24,7 +24,8 @@ template <class Value>
 class ChunkValues {
  public:
   ChunkValues(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
-      : element_bytes_(size_of(stored.type)),
+      : kernels_(kernels),
+        element_bytes_(size_of(stored.type)),
         mask_(kernels, decoding.mask),
         as_stored_(decoding.trivial() && stored.type == element_type_of<Value>() &&
                    (stored.order == native_byte_order || element_bytes_ == 1)),
@@ -33,6 +34,12 @@ class ChunkValues {
 
   /// Tells whether those that are left out have left_out_mark for a value.
   bool marks_left_out() const { return marks_left_out_; }
+
+  /// Returns a chunk's elements, to take values of.
+  ChunkElements elements_of(const StagedChunks& slab, const StagedChunk& chunk,
+                            const std::byte* staging) const {
+    return {kernels_, element_bytes_, slab, chunk, staging};
+  }
 
   /// Returns where all values of a chunk lie as they are; null where they don't.
   const Value* in_place(const ChunkElements& elements) const {
@@ -117,6 +124,7 @@ class ChunkValues {
     }
   }
 
+  const Kernels& kernels_;
   std::size_t element_bytes_;
   MaskedPlaces mask_;
   bool as_stored_;

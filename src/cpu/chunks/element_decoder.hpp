@@ -35,7 +35,7 @@ class ElementDecoder {
   virtual void fill(const DecodedValues& decoded, std::size_t n, std::byte* values) const = 0;
 };
 
-/// Returns a decoding that has floats of 16 bits widened and does no other than the one given.
+/// Returns a decoding that also widens floats of 16 bits; for other types the one given.
 Decoding widening(const Decoding& decoding, ElementType stored);
 
 /// Returns a decoding that gives elements the floats of equal value, of which those that are left

@@ -44,7 +44,6 @@ class WeightedReducer final : public AxisReducer {
   WeightedReducer(const Kernels& kernels, ElementFormat format, const Decoding& decoding,
                   const Decoding& floats, ReduceNeeds needs, const Factors& factors)
       : kernels_(kernels),
-        element_bytes_(size_of(format.type)),
         factors_(factors),
         values_(kernels, format, floats),
         outputs_(kernels, needs),
@@ -71,7 +70,7 @@ class WeightedReducer final : public AxisReducer {
     for (AxisFold<double>* fold : folds()) fold->set_rows(rows);
     outputs_.products.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
-      const ChunkElements elements(kernels_, element_bytes_, slab, chunk, staging);
+      const ChunkElements elements = values_.elements_of(slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
       const bool in_lines =
           axes.within(slab.target.elements) && axes.size() > 0 && axes[axes.size() - 1].source == 1;
@@ -285,7 +284,6 @@ class WeightedReducer final : public AxisReducer {
   }
 
   const Kernels& kernels_;
-  std::size_t element_bytes_;
   Factors factors_;
   ChunkValues<Value> values_;
   ProductOutputs outputs_;

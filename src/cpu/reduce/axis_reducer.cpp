@@ -20,9 +20,7 @@ class ChunkedAxisReducer final : public AxisReducer {
  public:
   ChunkedAxisReducer(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
                      ReduceNeeds needs)
-      : kernels_(kernels),
-        element_bytes_(size_of(stored.type)),
-        masks_(!decoding.mask.selects_all()),
+      : masks_(!decoding.mask.selects_all()),
         values_(kernels, stored, decoding),
         takes_all_(decoding.selects_all() || values_.marks_left_out()),
         outputs_(kernels, needs, values_.marks_left_out()),
@@ -36,7 +34,7 @@ class ChunkedAxisReducer final : public AxisReducer {
     fold_.set_rows(rows);
     if (takes_all_) outputs_.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
-      const ChunkElements elements(kernels_, element_bytes_, slab, chunk, staging);
+      const ChunkElements elements = values_.elements_of(slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
       const bool within = axes.within(slab.target.elements);
       const bool nearly_all = slab.grid.chunk_elements() <= 2 * slab.target.elements;
@@ -84,8 +82,6 @@ class ChunkedAxisReducer final : public AxisReducer {
     });
   }
 
-  const Kernels& kernels_;
-  std::size_t element_bytes_;
   bool masks_;
   ChunkValues<Value> values_;
   bool takes_all_;  ///< elements that are left out, too, which are marked

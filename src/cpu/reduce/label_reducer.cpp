@@ -13,11 +13,11 @@ namespace {
 
 /// Calls body(elements of a chunk, first element, first place, count) for all of a slab's elements,
 /// at most block_elements at a time.
-template <class Body>
-void for_each_block(const Kernels& kernels, std::size_t element_bytes, const StagedChunks& slab,
+template <class Value, class Body>
+void for_each_block(const ChunkValues<Value>& values, const StagedChunks& slab,
                     const std::byte* staging, Body&& body) {
   for (const StagedChunk& chunk : slab.chunks) {
-    const ChunkElements elements(kernels, element_bytes, slab, chunk, staging);
+    const ChunkElements elements = values.elements_of(slab, chunk, staging);
     ChunkRows(slab.grid, slab.target, chunk.number).for_each([&](const ChunkRow& row) {
       for (std::uint64_t done = 0; done < row.elements; done += block_elements)
         body(elements, row.source + done, row.target + done,
@@ -30,14 +30,12 @@ template <class Value>
 class TypedLabelDecoder final : public LabelDecoder {
  public:
   TypedLabelDecoder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
-      : kernels_(kernels),
-        element_bytes_(size_of(stored.type)),
-        values_(kernels, stored, decoding) {}
+      : values_(kernels, stored, decoding) {}
 
   void decode(const StagedChunks& slab, const std::byte* staging, LabelNumbers& numbers,
               std::span<std::uint32_t> places) override {
     std::ranges::fill(places, no_label);
-    for_each_block(kernels_, element_bytes_, slab, staging,
+    for_each_block(values_, slab, staging,
                    [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
                        std::uint64_t n) {
                      values_.for_each_counted(elements, first, n, {slab.indices, place},
@@ -48,8 +46,6 @@ class TypedLabelDecoder final : public LabelDecoder {
   }
 
  private:
-  const Kernels& kernels_;
-  std::size_t element_bytes_;
   ChunkValues<Value> values_;
 };
 
@@ -58,9 +54,7 @@ class TypedLabelReducer final : public LabelReducer {
  public:
   TypedLabelReducer(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
                     ReduceNeeds needs)
-      : kernels_(kernels),
-        element_bytes_(size_of(stored.type)),
-        values_(kernels, stored, decoding),
+      : values_(kernels, stored, decoding),
         outputs_(kernels, needs, false),
         reducer_(kernels, outputs_) {
     outputs_.begin(0);
@@ -70,7 +64,7 @@ class TypedLabelReducer final : public LabelReducer {
               std::span<const std::uint32_t> numbers, std::uint64_t outputs) override {
     outputs_.grow(outputs);
     for_each_block(
-        kernels_, element_bytes_, slab, staging,
+        values_, slab, staging,
         [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
             std::uint64_t n) {
           const std::uint64_t at = place % numbers.size();
@@ -93,8 +87,6 @@ class TypedLabelReducer final : public LabelReducer {
   }
 
  private:
-  const Kernels& kernels_;
-  std::size_t element_bytes_;
   ChunkValues<Value> values_;
   AxisOutputs outputs_;
   ColumnReducer<Value> reducer_;

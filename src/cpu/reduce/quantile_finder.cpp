@@ -40,7 +40,6 @@ class TypedQuantileFinder final : public QuantileFinder {
   TypedQuantileFinder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
                       const QuantileSpec& spec, const Value& empty, ElementType to)
       : kernels_(kernels),
-        element_bytes_(size_of(stored.type)),
         spec_(spec),
         empty_(empty),
         to_(to),
@@ -52,7 +51,7 @@ class TypedQuantileFinder final : public QuantileFinder {
   void gather(const StagedChunks& slab, const std::byte* staging, const BoxIndices& indices,
               const ValueTable& table) override {
     for (const StagedChunk& chunk : slab.chunks) {
-      const ChunkElements elements(kernels_, element_bytes_, slab, chunk, staging);
+      const ChunkElements elements = values_.elements_of(slab, chunk, staging);
       ChunkRows(slab.grid, slab.target, chunk.number).for_each([&](const ChunkRow& row) {
         for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
           const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
@@ -227,7 +226,6 @@ class TypedQuantileFinder final : public QuantileFinder {
   }
 
   const Kernels& kernels_;
-  std::size_t element_bytes_;
   QuantileSpec spec_;
   Value empty_;
   ElementType to_;
