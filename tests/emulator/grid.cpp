@@ -114,11 +114,36 @@ class Turns {
   std::uint64_t vain_ = 0;
 };
 
+using Stacks = boost::context::pooled_fixedsize_stack;
+
+/// The stack of a lane, which begins at a line of the cache of its own: lanes run one after
+/// another, and what all of them kept at the same place in a page would go to the same few lines.
+class LaneStack {
+ public:
+  LaneStack(const Stacks& stacks, unsigned lane)
+      : stacks_(stacks), begin_(lane % lines * line_bytes) {}
+
+  boost::context::stack_context allocate() {
+    boost::context::stack_context stack = stacks_.allocate();
+    stack.sp = static_cast<std::byte*>(stack.sp) - begin_;
+    stack.size -= begin_;
+    return stack;
+  }
+  void deallocate(boost::context::stack_context& stack) noexcept { stacks_.deallocate(stack); }
+
+ private:
+  static constexpr std::size_t lines = 64;  ///< of a page
+  static constexpr std::size_t line_bytes = 64;
+
+  Stacks stacks_;
+  std::size_t begin_;
+};
+
 /// A block that runs, in the thread that calls.
 class Block {
  public:
   Block(const Grid& grid, unsigned number, const std::function<void()>& kernel, Turns& turns,
-        unsigned turn, boost::context::pooled_fixedsize_stack& stacks)
+        unsigned turn, const Stacks& stacks)
       : turns_(turns), turn_(turn), lanes_(grid.threads), warps_((grid.threads + 31) / warp_lanes) {
     shared_ = static_cast<std::byte*>(
         std::aligned_alloc(1024, grid.dynamic_shared_bytes / 1024 * 1024 + 2048));
@@ -129,7 +154,7 @@ class Block {
       lane.place = {{i, 0, 0}, {number, 0, 0}, dim3(grid.threads), dim3(grid.blocks), shared_};
       lane.block = this;
       lane.warp = i / warp_lanes;
-      lane.fibre = boost::context::fiber(std::allocator_arg, stacks,
+      lane.fibre = boost::context::fiber(std::allocator_arg, LaneStack(stacks, i),
                                          [&lane, &kernel](boost::context::fiber&& scheduler) {
                                            lane.scheduler = std::move(scheduler);
                                            kernel();
@@ -312,7 +337,7 @@ class Multiprocessors {
 
  private:
   void serve(unsigned number) {
-    boost::context::pooled_fixedsize_stack stacks(stack_bytes);
+    const Stacks stacks(stack_bytes);
     std::uint64_t served = 0;
     std::unique_lock lock(mutex_);
     while (true) {
