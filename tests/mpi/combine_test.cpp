@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "core/values/ordered_key.hpp"
+#include "mpi/equal_accumulators.hpp"
 #include "mpi/numbers_of_ranks.hpp"
 
 namespace warpfold::mpi {
@@ -41,11 +41,6 @@ Accumulator reduced(int first_rank, int end_rank) {
   }
   accumulator.normalize();
   return accumulator;
-}
-
-bool equal(const Accumulator& a, const Accumulator& b) {
-  static_assert(sizeof(Accumulator) % sizeof(std::uint64_t) == 0, "has no padding");
-  return std::memcmp(&a, &b, sizeof(Accumulator)) == 0;
 }
 
 Accumulator mine(const Communicator& communicator) {

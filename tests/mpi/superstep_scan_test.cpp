@@ -3,16 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "core/values/ordered_key.hpp"
+#include "mpi/equal_accumulators.hpp"
 #include "mpi/numbers_of_ranks.hpp"
 
 namespace warpfold::mpi {
 namespace {
 
 /// Blocks [first, end) of a made-up dataset, one element each: exact sums tell them apart.
-Accumulator reduced(int first, int end) {
+Accumulator reduced_blocks(int first, int end) {
   Accumulator accumulator = Accumulator::empty();
   for (int block = first; block < end; ++block) {
     const double x = std::ldexp(block % 2 == 0 ? 1.0 : -1.0, 900 - 37 * block);
@@ -22,10 +22,6 @@ Accumulator reduced(int first, int end) {
   }
   accumulator.normalize();
   return accumulator;
-}
-
-bool equal(const Accumulator& a, const Accumulator& b) {
-  return std::memcmp(&a, &b, sizeof(Accumulator)) == 0;
 }
 
 void wait(SuperstepScan& scan) {
@@ -43,10 +39,10 @@ TEST_P(SuperstepScanIn, BeforeIsTheReduceOfAllEarlierBlocks) {
     SuperstepScan scan(ranks, GetParam());
     for (int superstep = 0; superstep < 5; ++superstep) {
       const int block = superstep * ranks.size() + ranks.rank();
-      scan.start(reduced(block, block + 1));
+      scan.start(reduced_blocks(block, block + 1));
       wait(scan);
       EXPECT_FALSE(scan.any_missing());
-      EXPECT_TRUE(equal(scan.before(), reduced(0, block)));
+      EXPECT_TRUE(equal(scan.before(), reduced_blocks(0, block)));
     }
   });
 }
@@ -56,10 +52,10 @@ TEST_P(SuperstepScanIn, GoesOnWhileOtherCollectivesDo) {
   SuperstepScan scan(communicator, GetParam());
   for (int superstep = 0; superstep < 20; ++superstep) {
     const int block = superstep * communicator.size() + communicator.rank();
-    scan.start(reduced(block, block + 1));
+    scan.start(reduced_blocks(block, block + 1));
     EXPECT_EQ(minimum({7}, communicator).front(), 7u);
     wait(scan);
-    EXPECT_TRUE(equal(scan.before(), reduced(0, block)));
+    EXPECT_TRUE(equal(scan.before(), reduced_blocks(0, block)));
   }
 }
 
@@ -67,10 +63,10 @@ TEST_P(SuperstepScanIn, EveryRankLearnsThatOneHasNothing) {
   const Communicator communicator(MPI_COMM_WORLD);
   for (int missing = 0; missing < communicator.size(); ++missing) {
     SuperstepScan scan(communicator, GetParam());
-    scan.start(reduced(0, 1));
+    scan.start(reduced_blocks(0, 1));
     wait(scan);
     EXPECT_FALSE(scan.any_missing());
-    scan.start(communicator.rank() == missing ? std::nullopt : std::optional(reduced(1, 2)));
+    scan.start(communicator.rank() == missing ? std::nullopt : std::optional(reduced_blocks(1, 2)));
     wait(scan);
     EXPECT_TRUE(scan.any_missing());
   }
@@ -80,7 +76,7 @@ TEST_P(SuperstepScanIn, WaitsForWhatIsUnderWayWhenItGoes) {
   const Communicator communicator(MPI_COMM_WORLD);
   SuperstepScan scan(communicator, GetParam());
   EXPECT_FALSE(scan.under_way());
-  scan.start(reduced(0, 1));
+  scan.start(reduced_blocks(0, 1));
   EXPECT_TRUE(scan.under_way());
 }
 

@@ -55,7 +55,8 @@ WARPFOLD_HD float Float16Bits<MantissaBits>::to_float() const {
 template <int MantissaBits>
 WARPFOLD_HD Float16Bits<MantissaBits> Float16Bits<MantissaBits>::from_double(double value) {
   constexpr int exponent_limit = (1 << exponent_bits) - 1;
-  constexpr std::uint16_t infinity = static_cast<std::uint16_t>(exponent_limit << MantissaBits);
+  constexpr std::uint16_t infinite_bits =
+      static_cast<std::uint16_t>(exponent_limit << MantissaBits);
   const std::uint64_t raw = std::bit_cast<std::uint64_t>(value);
   const auto sign = static_cast<std::uint16_t>((raw >> 48) & 0x8000u);
   const int exponent = static_cast<int>((raw >> 52) & 0x7ffu) - 1023;
@@ -65,10 +66,10 @@ WARPFOLD_HD Float16Bits<MantissaBits> Float16Bits<MantissaBits>::from_double(dou
   };
   if (exponent == 1024) {
     if (fraction != 0)
-      return Float16Bits{static_cast<std::uint16_t>(infinity | (1u << (MantissaBits - 1)))};
-    return with_sign(infinity);
+      return Float16Bits{static_cast<std::uint16_t>(infinite_bits | (1u << (MantissaBits - 1)))};
+    return with_sign(infinite_bits);
   }
-  if (exponent > bias) return with_sign(infinity);
+  if (exponent > bias) return with_sign(infinite_bits);
   const int lowest_normal = 1 - bias;
   if (exponent < lowest_normal - MantissaBits - 1) return with_sign(0);
   const std::uint64_t significand = fraction | (std::uint64_t{1} << 52);

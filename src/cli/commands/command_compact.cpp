@@ -14,7 +14,7 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr const char* examples = R"(warpfold compact topo.nc topo -o high.h5 --where '>4000'
+constexpr const char* compact_examples = R"(warpfold compact topo.nc topo -o high.h5 --where '>4000'
 warpfold compact topo.nc topo -o ocean.h5 --where '<0' --indices)";
 
 class CompactCommand : public RowsCommand<CompactRequest, CompactResult> {
@@ -22,7 +22,7 @@ class CompactCommand : public RowsCommand<CompactRequest, CompactResult> {
   explicit CompactCommand(CLI::App& program)
       : RowsCommand(program, "compact", "Write the elements that meet conditions, in their order") {
     add_data_options(application(), common_);
-    show_examples(examples);
+    show_examples(compact_examples);
   }
 
   void run(const Session& session) override {

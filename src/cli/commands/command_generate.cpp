@@ -19,7 +19,8 @@ namespace {
 constexpr Choice<ByteOrder> byte_orders[] = {{"little", ByteOrder::little},
                                              {"big", ByteOrder::big}};
 
-constexpr const char* examples = R"(warpfold generate iota numbers.h5 values --shape 1000,1000
+constexpr const char* generate_examples =
+    R"(warpfold generate iota numbers.h5 values --shape 1000,1000
 warpfold generate normal walk.h5 steps --shape 100000 --type f32 --deflate --shuffle)";
 
 class GenerateCommand : public Command {
@@ -33,7 +34,7 @@ class GenerateCommand : public Command {
     add_value_options();
     add_storage_options(application(), options_.storage);
     add_data_options(application(), common_);
-    show_examples(examples);
+    show_examples(generate_examples);
   }
 
   void run(const Session& session) override {

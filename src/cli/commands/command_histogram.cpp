@@ -44,7 +44,7 @@ Json results_json(const HistogramResult& result) {
           {"nan_count", json_integer(result.nan)}};
 }
 
-constexpr const char* examples =
+constexpr const char* histogram_examples =
     R"(warpfold histogram topo.nc topo --bins -11000,-200,0,500,9000
 warpfold histogram year.nc temp --bins 10 --range 200,330)";
 
@@ -53,7 +53,7 @@ class HistogramCommand : public DatasetCommand<HistogramRequest, HistogramResult
   explicit HistogramCommand(CLI::App& program)
       : DatasetCommand(program, "histogram", "Count a dataset's values by bins") {
     add_data_options(application(), common_);
-    show_examples(examples);
+    show_examples(histogram_examples);
   }
 
   void run(const Session& session) override {

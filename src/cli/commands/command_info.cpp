@@ -39,7 +39,7 @@ constexpr Choice<PlannedCommand> planned_commands[] = {{"reduce", PlannedCommand
                                                        {"scan", PlannedCommand::scan},
                                                        {"compact", PlannedCommand::compact}};
 
-constexpr const char* examples = R"(warpfold info year.nc
+constexpr const char* info_examples = R"(warpfold info year.nc
 warpfold info year.nc temp
 mpirun -np 2 warpfold info year.nc temp --plan scan)";
 
@@ -101,7 +101,7 @@ class InfoCommand : public Command {
     add_view_options(application(), view_);
     add_plan_options();
     add_common_options(application(), common_);
-    show_examples(examples);
+    show_examples(info_examples);
   }
 
   void run(const Session& session) override {

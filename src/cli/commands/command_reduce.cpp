@@ -48,7 +48,8 @@ std::string result_text(Statistic statistic, const Value& value,
   return coordinates.empty() ? text : fmt::format("{} at [{}]", text, fmt::join(coordinates, ", "));
 }
 
-constexpr const char* examples = R"(warpfold reduce topo.nc topo --where '<-200' --ops mean,argmin
+constexpr const char* reduce_examples =
+    R"(warpfold reduce topo.nc topo --where '<-200' --ops mean,argmin
 warpfold reduce year.nc temp --axis time --by season --ops mean,q95 -o out.nc
 mpirun -np 4 warpfold reduce year.nc temp --axis lat,lon --weights cos:lat -o w.nc)";
 
@@ -57,7 +58,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   explicit ReduceCommand(CLI::App& program)
       : RowsCommand(program, "reduce", "Reduce a dataset to its statistics, in one pass") {
     add_data_options(application(), common_);
-    show_examples(examples);
+    show_examples(reduce_examples);
   }
 
   void run(const Session& session) override {

@@ -14,7 +14,7 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr const char* examples = R"(warpfold scan topo.nc topo -o totals.h5
+constexpr const char* scan_examples = R"(warpfold scan topo.nc topo -o totals.h5
 warpfold scan year.nc temp --axis time -o running.nc --chunks auto --deflate)";
 
 class ScanCommand : public RowsCommand<ScanRequest, ScanResult> {
@@ -22,7 +22,7 @@ class ScanCommand : public RowsCommand<ScanRequest, ScanResult> {
   explicit ScanCommand(CLI::App& program)
       : RowsCommand(program, "scan", "Write the prefix sums, minima or maxima of datasets") {
     add_data_options(application(), common_);
-    show_examples(examples);
+    show_examples(scan_examples);
   }
 
   void run(const Session& session) override {

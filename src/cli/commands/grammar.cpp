@@ -8,7 +8,7 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr const char* examples = R"(warpfold info FILE
+constexpr const char* first_examples = R"(warpfold info FILE
 warpfold reduce FILE DATASET --ops mean,std,median
 mpirun -np 4 warpfold reduce FILE DATASET --axis time --ops mean -o means.nc)";
 
@@ -18,7 +18,7 @@ Grammar::Grammar()
     : application_("Exact reductions and prefix scans of large HDF5 datasets", "warpfold") {
   application_.require_subcommand(0, 1);
   application_.formatter(std::make_shared<HelpFormatter>());
-  application_.footer(examples);
+  application_.footer(first_examples);
   application_.add_flag("--version", version_, "Print the version");
   application_.add_flag("--config", config_, "Print what the program was built with and runs on");
   commands_.push_back(make_reduce_command(application_));

@@ -12,7 +12,7 @@ namespace {
 
 /// Completes by `_warpfold_options COMMAND`, `_warpfold_arguments COMMAND` and `_warpfold_value
 /// COMMAND OPTION`, which print what is in the program's table.
-constexpr std::string_view functions = R"bash(
+constexpr std::string_view bash_functions = R"bash(
 # _warpfold_suggest WORD KIND...: completes WORD by words, @list of words, @file, or nothing: @any.
 _warpfold_suggest() {
   local word=$1 before='' each words=()
@@ -147,7 +147,7 @@ std::string value_function(const CommandTable& program) {
 std::string bash_completion(const CommandTable& program) {
   return "# Completes warpfold in bash. The build writes this from the table of options.\n\n" +
          options_function(program) + arguments_function(program) + value_function(program) +
-         std::string(functions);
+         std::string(bash_functions);
 }
 
 }  // namespace warpfold::cli

@@ -9,7 +9,7 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr std::string_view functions = R"(
+constexpr std::string_view fish_functions = R"(
 function __warpfold_has_no_command
     test (count (commandline -opc)) -eq 1
 end
@@ -77,7 +77,7 @@ std::string arguments_text(const std::string& condition, const CommandTable& com
 std::string fish_completion(const CommandTable& program) {
   std::string text =
       "# Completes warpfold in fish. The build writes this from the table of options.\n" +
-      std::string(functions);
+      std::string(fish_functions);
   const std::string none = "__warpfold_has_no_command";
   text += options_text(none, program);
   for (const CommandTable& command : program.commands)

@@ -29,7 +29,7 @@ std::string left_of(const TableEntry& entry, bool is_argument) {
   return names + (entry.is_flag() ? "" : " " + entry.value);
 }
 
-std::string options_text(const CommandTable& command) {
+std::string options_lines(const CommandTable& command) {
   std::string text;
   for (const auto& [title, options] : command.groups) {
     text += title + ":\n";
@@ -47,7 +47,7 @@ std::string help_text(const CommandTable& command) {
   if (!command.commands.empty()) text += "Commands:\n";
   for (const CommandTable& each : command.commands)
     text += line("  " + each.last_name(), each.description, command_column);
-  text += options_text(command);
+  text += options_lines(command);
   std::string page = command.name;
   std::ranges::replace(page, ' ', '-');
   const std::string of_commands = command.commands.empty() ? "" : "'warpfold COMMAND --help' and ";

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t line_width = 64;
 
 /// Writes text so that roff shows each of its letters.
-std::string escaped(std::string_view text) {
+std::string roff_escaped(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
     if (letter == '\\')
@@ -37,16 +37,16 @@ std::string paragraph(std::string text) {
     end = text.find(". ");
     end = end == std::string::npos ? text.size() : end + 2;
     for (const std::string& each : wrapped(text.substr(0, end), line_width))
-      lines += escaped(each) + "\n";
+      lines += roff_escaped(each) + "\n";
   }
   return lines;
 }
 
 std::string sentence(const std::string& text) { return text.ends_with('.') ? text : text + "."; }
 
-std::string bold(std::string_view text) { return "\\fB" + escaped(text) + "\\fR"; }
+std::string bold(std::string_view text) { return "\\fB" + roff_escaped(text) + "\\fR"; }
 
-std::string italic(std::string_view text) { return "\\fI" + escaped(text) + "\\fR"; }
+std::string italic(std::string_view text) { return "\\fI" + roff_escaped(text) + "\\fR"; }
 
 std::string page_of(const CommandTable& command) {
   std::string page = command.name;
@@ -54,7 +54,7 @@ std::string page_of(const CommandTable& command) {
   return page;
 }
 
-std::string values_text(const TableEntry& entry) {
+std::string values_paragraph(const TableEntry& entry) {
   if (entry.values.words.empty() || value_words(entry.value).words == entry.values.words) return "";
   std::string words;
   for (const std::string& word : entry.values.words) words += (words.empty() ? "" : ", ") + word;
@@ -69,13 +69,13 @@ std::string entry_text(const TableEntry& entry, bool is_argument) {
     for (const std::string& name : entry.names) tag += (tag.empty() ? "" : ", ") + bold(name);
     if (!entry.is_flag()) tag += " " + italic(entry.value);
   }
-  return ".TP\n" + tag + "\n" + paragraph(sentence(entry.help)) + values_text(entry);
+  return ".TP\n" + tag + "\n" + paragraph(sentence(entry.help)) + values_paragraph(entry);
 }
 
 std::string synopsis(const CommandTable& command) {
   std::string text = ".SH SYNOPSIS\n" + bold(command.name) + "\n";
   const std::string rest = usage_text(command).substr(command.name.size() + 1);
-  return text + escaped(rest) + "\n";
+  return text + roff_escaped(rest) + "\n";
 }
 
 std::string commands_text(const CommandTable& program) {
@@ -87,10 +87,10 @@ std::string commands_text(const CommandTable& program) {
   return text;
 }
 
-std::string options_text(const CommandTable& command) {
+std::string options_section(const CommandTable& command) {
   std::string text = ".SH OPTIONS\n";
   for (const auto& [title, options] : command.groups) {
-    if (title != "Options") text += ".SS " + escaped(title) + "\n";
+    if (title != "Options") text += ".SS " + roff_escaped(title) + "\n";
     for (const TableEntry& option : options) text += entry_text(option, false);
   }
   return text;
@@ -98,7 +98,7 @@ std::string options_text(const CommandTable& command) {
 
 std::string examples_text(const CommandTable& command) {
   std::string text = ".SH EXAMPLES\n.nf\n";
-  for (const std::string& example : command.examples) text += escaped(example) + "\n";
+  for (const std::string& example : command.examples) text += roff_escaped(example) + "\n";
   return text + ".fi\n";
 }
 
@@ -107,7 +107,7 @@ std::string see_also(const CommandTable& program, const CommandTable& command) {
   std::string before;
   const auto add = [&](const CommandTable& other) {
     if (other.name == command.name) return;
-    text += before + fmt::format(".BR {} (1)", escaped(page_of(other)));
+    text += before + fmt::format(".BR {} (1)", roff_escaped(page_of(other)));
     before = ",\n";
   };
   add(program);
@@ -130,11 +130,12 @@ std::string man_page(const CommandTable& program, const CommandTable& command,
   std::string description = command.description;
   description.front() = static_cast<char>(std::tolower(description.front()));
   std::string text =
-      fmt::format(".TH {} 1 {} \"warpfold {}\"\n", escaped(title), date, version) +
-      fmt::format(".SH NAME\n{} \\- {}\n", escaped(page_of(command)), escaped(description)) +
+      fmt::format(".TH {} 1 {} \"warpfold {}\"\n", roff_escaped(title), date, version) +
+      fmt::format(".SH NAME\n{} \\- {}\n", roff_escaped(page_of(command)),
+                  roff_escaped(description)) +
       synopsis(command) + ".SH DESCRIPTION\n" + paragraph(sentence(command.description));
   for (const TableEntry& argument : command.arguments) text += entry_text(argument, true);
-  return text + commands_text(command) + options_text(command) + std::string(exit_status) +
+  return text + commands_text(command) + options_section(command) + std::string(exit_status) +
          examples_text(command) + see_also(program, command);
 }
 

@@ -10,7 +10,7 @@ namespace warpfold::cli {
 namespace {
 
 /// Writes text as an explanation within single quotes.
-std::string escaped(std::string_view text) {
+std::string zsh_escaped(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
     if (letter == '\'') {
@@ -32,11 +32,11 @@ std::string action_of(const TableEntry& entry) {
 }
 
 std::string option_lines(const TableEntry& option) {
-  const std::string explanation = fmt::format("[{}]", escaped(option.summary()));
+  const std::string explanation = fmt::format("[{}]", zsh_escaped(option.summary()));
   const std::string others =
       option.names.size() > 1 ? fmt::format("({})", joined(option.names, " ")) : "";
   const std::string value =
-      option.is_flag() ? "" : fmt::format(":{}:{}", escaped(option.value), action_of(option));
+      option.is_flag() ? "" : fmt::format(":{}:{}", zsh_escaped(option.value), action_of(option));
   std::string lines;
   for (const std::string& name : option.names) {
     const std::string joint = option.is_flag() ? "" : name.starts_with("--") ? "=" : "+";
@@ -49,7 +49,7 @@ std::string option_lines(const TableEntry& option) {
 std::string argument_line(const TableEntry& argument, std::size_t place) {
   const std::string where = argument.repeated ? "*" : fmt::format("{}", place);
   const std::string action = argument.repeated ? "_files" : action_of(argument);
-  return fmt::format("        '{}:{}:{}' \\\n", where, escaped(argument.names.front()), action);
+  return fmt::format("        '{}:{}:{}' \\\n", where, zsh_escaped(argument.names.front()), action);
 }
 
 std::string command_case(const CommandTable& command) {
@@ -65,12 +65,12 @@ std::string command_case(const CommandTable& command) {
 std::string first_words(const CommandTable& program) {
   std::string text = "  local -a commands=(\n";
   for (const CommandTable& command : program.commands)
-    text += fmt::format("    '{}:{}'\n", command.last_name(), escaped(command.description));
+    text += fmt::format("    '{}:{}'\n", command.last_name(), zsh_escaped(command.description));
   text += "  )\n  local -a options=(\n";
   for (const TableGroup& group : program.groups)
     for (const TableEntry& option : group.options)
       for (const std::string& name : option.names)
-        text += fmt::format("    '{}:{}'\n", name, escaped(option.summary()));
+        text += fmt::format("    '{}:{}'\n", name, zsh_escaped(option.summary()));
   return text + "  )\n";
 }
 

@@ -15,7 +15,7 @@ bool merges(std::uint64_t before, std::uint64_t chunk_before, std::uint64_t exte
 
 /// The slice that describes what `outer` and `inner` select of two dimensions in row-major order as
 /// one, of which the inner has `extent` elements; none where no slice does.
-std::optional<Slice> joined(const Slice& outer, const Slice& inner, std::uint64_t extent) {
+std::optional<Slice> composed(const Slice& outer, const Slice& inner, std::uint64_t extent) {
   const std::uint64_t start = outer.start * extent + inner.start;
   if (outer.count == 1) return Slice{start, inner.count, inner.step};
   if (inner.count == extent && outer.step == 1) return Slice{start, outer.count * extent, 1};
@@ -131,7 +131,7 @@ ChunkGrid chunk_grid(std::span<const std::uint64_t> shape,
     const Slice slice = selection.empty() ? Slice{0, shape[d]} : selection[d];
     const int last = grid.dimensions - 1;
     if (last >= 0 && merges(grid.extent[last], grid.chunk_extent[last], shape[d], chunk_shape[d])) {
-      if (const auto both = joined(grid.slice[last], slice, shape[d])) {
+      if (const auto both = composed(grid.slice[last], slice, shape[d])) {
         grid.extent[last] *= shape[d];
         grid.chunk_extent[last] *= chunk_shape[d];
         grid.slice[last] = *both;

@@ -10,10 +10,9 @@ namespace warpfold {
 namespace {
 
 using Shape = std::span<const std::uint64_t>;
-using Coordinates = std::vector<std::uint64_t>;
 
-Coordinates coordinates_of(Shape shape, std::uint64_t index) {
-  Coordinates coordinates(shape.size());
+std::vector<std::uint64_t> coordinates_of(Shape shape, std::uint64_t index) {
+  std::vector<std::uint64_t> coordinates(shape.size());
   for (std::size_t d = shape.size(); d-- > 0;) {
     coordinates[d] = index % shape[d];
     index /= shape[d];
@@ -23,10 +22,10 @@ Coordinates coordinates_of(Shape shape, std::uint64_t index) {
 
 /// The elements that share `anchor`'s coordinates before `dimension`, take [begin, end) in it, and
 /// are whole behind it. Adds nothing where [begin, end) is empty.
-void add_slab(Shape shape, const Coordinates& anchor, std::size_t dimension, std::uint64_t begin,
-              std::uint64_t end, std::vector<Hyperslab>& slabs) {
+void add_slab(Shape shape, const std::vector<std::uint64_t>& anchor, std::size_t dimension,
+              std::uint64_t begin, std::uint64_t end, std::vector<Hyperslab>& slabs) {
   if (begin >= end) return;
-  Hyperslab slab{anchor, Coordinates(shape.begin(), shape.end())};
+  Hyperslab slab{anchor, std::vector<std::uint64_t>(shape.begin(), shape.end())};
   for (std::size_t d = 0; d < dimension; ++d) slab.count[d] = 1;
   slab.start[dimension] = begin;
   slab.count[dimension] = end - begin;
@@ -34,7 +33,8 @@ void add_slab(Shape shape, const Coordinates& anchor, std::size_t dimension, std
   slabs.push_back(std::move(slab));
 }
 
-std::size_t first_difference(const Coordinates& first, const Coordinates& last) {
+std::size_t first_difference(const std::vector<std::uint64_t>& first,
+                             const std::vector<std::uint64_t>& last) {
   std::size_t d = 0;
   while (d + 1 < first.size() && first[d] == last[d]) ++d;
   return d;
@@ -65,8 +65,8 @@ std::uint64_t flat_index(std::span<const std::uint64_t> at, Shape shape) {
 std::vector<Hyperslab> hyperslabs_of(Shape shape, ElementRange range) {
   std::vector<Hyperslab> slabs;
   if (range.count == 0) return slabs;
-  const Coordinates first = coordinates_of(shape, range.first);
-  const Coordinates last = coordinates_of(shape, range.end() - 1);
+  const std::vector<std::uint64_t> first = coordinates_of(shape, range.first);
+  const std::vector<std::uint64_t> last = coordinates_of(shape, range.end() - 1);
   const std::size_t split = first_difference(first, last);
 
   // The deepest dimensions in which the range begins or ends inside a row.

@@ -1,19 +1,17 @@
 #include "core/results/axis_totals.hpp"
 
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <variant>
 
 #include "core/numeric/exact_rounding.hpp"
+#include "core/numeric/special_values.hpp"
 #include "core/results/summarize.hpp"
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Makes results elements of type Out; nothing where it can't hold them.
 template <class Out>
@@ -32,7 +30,7 @@ std::optional<Out> element(double value) {
 
 template <class Out>
 std::optional<Out> element(std::monostate) {
-  return element<Out>(nan);
+  return element<Out>(quiet_nan);
 }
 
 template <class Out>
@@ -134,7 +132,7 @@ class Results {
 
   std::optional<Out> mean(std::uint64_t output) const {
     const std::uint64_t count = taking_part(parts_.counts[output]);
-    if (count == 0) return element<Out>(nan);
+    if (count == 0) return element<Out>(quiet_nan);
     if (weighted_ && parts_.spills.any_of_absolute(output)) return summarized(output);
     const auto quotient =
         weighted_
@@ -144,7 +142,7 @@ class Results {
   }
 
   std::optional<Out> extremum(const AxisCounts& counts, const Extremum& extremum) const {
-    if (poisoned(counts)) return element<Out>(nan);
+    if (poisoned(counts)) return element<Out>(quiet_nan);
     if (!extremum.seen()) return element_of(options_.empty);
     return element_of(value_of_bits(extremum.bits, values_));
   }

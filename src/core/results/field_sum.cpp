@@ -1,17 +1,16 @@
 #include "core/results/field_sum.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "core/numeric/special_values.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
 
 double rounded(const FieldSum& sum) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   if (sum.nan_count > 0 || (sum.positive_infinities > 0 && sum.negative_infinities > 0))
-    return std::numeric_limits<double>::quiet_NaN();
+    return quiet_nan;
   if (sum.positive_infinities > 0) return infinity;
   if (sum.negative_infinities > 0) return -infinity;
   return std::visit([](const auto& finite) { return finite.rounded(); }, sum.finite);

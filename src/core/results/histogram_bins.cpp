@@ -11,6 +11,7 @@
 
 #include "core/base/text.hpp"
 #include "core/numeric/rounding.hpp"
+#include "core/numeric/special_values.hpp"
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/int128.hpp"
@@ -39,7 +40,6 @@ std::optional<std::uint64_t> key_from(double edge, bool beyond) {
 }
 
 std::pair<double, double> around(double value) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   if (value - 0.5 < value + 0.5) return {value - 0.5, value + 0.5};
   return {std::nextafter(value, -infinity), std::nextafter(value, infinity)};
 }

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "core/numeric/big_natural.hpp"
 #include "core/numeric/exact_rounding.hpp"
+#include "core/numeric/special_values.hpp"
 #include "core/values/ordered_key.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 int128 wrapped(int128 value, ElementType type) {
   return visit_element_type(type, [value](auto element) -> int128 {
@@ -118,7 +115,7 @@ Value Summarizer::value(Statistic statistic) const {
 double Summarizer::special_sum() const {
   const bool positive = contents_.positive_infinities > 0;
   const bool negative = contents_.negative_infinities > 0;
-  if (poisoned_ || (positive && negative)) return nan;
+  if (poisoned_ || (positive && negative)) return quiet_nan;
   if (positive) return infinity;
   if (negative) return -infinity;
   return 0.0;
@@ -134,7 +131,7 @@ Value Summarizer::sum() const {
 }
 
 double Summarizer::mean() const {
-  if (count_ == 0) return nan;
+  if (count_ == 0) return quiet_nan;
   const double special = special_sum();
   if (special != 0.0) return special;
   ExactSum magnitude = contents_.sum;
@@ -163,18 +160,18 @@ uint128 Summarizer::variance_divisor() const {
 }
 
 double Summarizer::variance() const {
-  if (!has_variance()) return nan;
+  if (!has_variance()) return quiet_nan;
   return rounded_quotient(scaled_variance(), variance_divisor(), squares_exponent, rounding_);
 }
 
 double Summarizer::standard_deviation() const {
-  if (!has_variance()) return nan;
+  if (!has_variance()) return quiet_nan;
   return rounded_sqrt_quotient(scaled_variance(), variance_divisor(), squares_exponent, rounding_);
 }
 
 Value Summarizer::extremum(const Extremum& extremum) const {
-  if (poisoned_) return nan;
-  if (!extremum.seen()) return contents_.nan_count > 0 ? Value(nan) : Value();
+  if (poisoned_) return quiet_nan;
+  if (!extremum.seen()) return contents_.nan_count > 0 ? Value(quiet_nan) : Value();
   return value_of_bits(extremum.bits, type_);
 }
 
@@ -186,12 +183,12 @@ Value Summarizer::extremum_index(const Extremum& extremum) const {
 Value Summarizer::absolute_sum() const {
   if (is_integer(type_))
     return integer_of(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
-  if (poisoned_) return nan;
+  if (poisoned_) return quiet_nan;
   return infinities() > 0 ? infinity : contents_.absolute.rounded(rounding_);
 }
 
 double Summarizer::root_of_squares() const {
-  if (poisoned_) return nan;
+  if (poisoned_) return quiet_nan;
   if (infinities() > 0) return infinity;
   return rounded_sqrt_quotient(BigNatural(contents_.squares), 1, squares_exponent, rounding_);
 }
@@ -199,7 +196,7 @@ double Summarizer::root_of_squares() const {
 Value Summarizer::largest_magnitude() const {
   const Extremum& minimum = contents_.minimum;
   const Extremum& maximum = contents_.maximum;
-  if (poisoned_) return nan;
+  if (poisoned_) return quiet_nan;
   if (!minimum.seen()) return is_integer(type_) ? Value(int128{0}) : Value(0.0);
   if (is_integer(type_))
     return std::max(magnitude(integer_of_bits(minimum.bits, type_)),

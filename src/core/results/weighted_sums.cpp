@@ -1,14 +1,12 @@
 #include "core/results/weighted_sums.hpp"
 
-#include <limits>
-
 #include "core/numeric/big_natural.hpp"
 #include "core/numeric/exact_rounding.hpp"
+#include "core/numeric/special_values.hpp"
 
 namespace warpfold {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int weight_bits = 32 * ExactSum::low_limbs;
 constexpr int product_bits = 32 * ExactSumOfSquares::low_limbs;
 
@@ -42,19 +40,19 @@ static_assert(weight_bits + 32 * ExactSumOfWeightedSquares::low_limbs == 2 * pro
 
 double weighted_mean(const WeightedSums& sums, Rounding rounding) {
   const BigNatural weights(sums.weights);
-  if (weights.bit_length() == 0) return nan;
+  if (weights.bit_length() == 0) return quiet_nan;
   return signed_quotient(sums.products, weights, weight_bits - product_bits, rounding);
 }
 
 double weighted_variance(const WeightedSums& sums, Rounding rounding) {
   const auto [numerator, denominator] = variance_of(sums);
-  if (denominator.bit_length() == 0) return nan;
+  if (denominator.bit_length() == 0) return quiet_nan;
   return rounded_quotient(numerator, denominator, -product_bits, rounding);
 }
 
 double weighted_deviation(const WeightedSums& sums, Rounding rounding) {
   const auto [numerator, denominator] = variance_of(sums);
-  if (denominator.bit_length() == 0) return nan;
+  if (denominator.bit_length() == 0) return quiet_nan;
   return rounded_sqrt_quotient(numerator, denominator, -product_bits, rounding);
 }
 

@@ -35,11 +35,11 @@ T scan_identity(ScanOperation operation) {
   if constexpr (std::is_integral_v<T>) {
     return minimum ? Limits::max() : Limits::lowest();
   } else {
-    const double infinity = minimum ? Limits::infinity() : -Limits::infinity();
+    const double identity = minimum ? Limits::infinity() : -Limits::infinity();
     if constexpr (std::is_arithmetic_v<T>)
-      return static_cast<T>(infinity);
+      return static_cast<T>(identity);
     else
-      return T::from_double(infinity);
+      return T::from_double(identity);
   }
 }
 

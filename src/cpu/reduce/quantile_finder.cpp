@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/numeric/rounding.hpp"
+#include "core/numeric/special_values.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
 #include "cpu/chunks/chunk_values.hpp"
@@ -15,14 +16,12 @@
 namespace warpfold::cpu {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 template <class Out>
 Out element_of(const Value& value) {
   if (const auto* integer = std::get_if<int128>(&value)) return output_element<Out>(*integer);
   if constexpr (is_floating_element<Out>) {
     const auto* real = std::get_if<double>(&value);
-    return output_element<Out>(real != nullptr ? *real : nan);
+    return output_element<Out>(real != nullptr ? *real : quiet_nan);
   } else {
     return Out{};
   }
@@ -204,7 +203,7 @@ class TypedQuantileFinder final : public QuantileFinder {
     const bool poisoned = any_nan && spec_.nan == NanPolicy::propagate;
     if (numbers > 0 && !poisoned) order_.take(keys, length, spec_.fractions.size());
     for (std::size_t f = 0; f < spec_.fractions.size(); ++f) {
-      Value quantile = poisoned ? Value(nan) : empty_;
+      Value quantile = poisoned ? Value(quiet_nan) : empty_;
       if (numbers > 0 && !poisoned) quantile = quantile_of(spec_.fractions[f], numbers);
       visit_element_type(to_, [&](auto element) {
         element = element_of<decltype(element)>(quantile);

@@ -30,13 +30,13 @@ std::uint64_t columns_worth(std::uint64_t slab_elements) {
 }
 
 /// A slot's arrays in device memory.
-struct SlotArrays {
+struct ReduceArrays {
   kernels::AxisColumns columns;
   AxisSpill* spills;
   kernels::AxisReduceStatus* status;
 };
 
-SlotArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisReduceSpec& spec) {
+ReduceArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisReduceSpec& spec) {
   const ReduceNeeds& needs = spec.needs;
   const std::uint64_t columns = std::max(spec.outputs, columns_worth(plan.slab_elements));
   const auto take_sum = [&](bool needed) {
@@ -203,7 +203,7 @@ class AxisReduction {
   ElementType wide_;
   bool completes_each_;
   DeviceBuffer memory_;
-  SlotArrays arrays_{};
+  ReduceArrays arrays_{};
   MappedValue<kernels::AxisReduceStatus> status_;
   kernels::AxisReduce reduce_{};
   AxisSpills spills_;

@@ -44,7 +44,7 @@ WideningPlan widening(const StagingPlan& plan, const AxisScanSpec& spec) {
 }
 
 /// A slot's arrays in device memory.
-struct SlotArrays {
+struct ScanArrays {
   std::byte* before;
   std::byte* after;
   std::byte* segment_states;
@@ -53,7 +53,7 @@ struct SlotArrays {
   kernels::AxisScanStatus* status;
 };
 
-SlotArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisScanSpec& spec) {
+ScanArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisScanSpec& spec) {
   const std::uint64_t state =
       kernels::state_bytes(spec.scan.operation, kernels::wide_type(value_type(plan)));
   return {.before = scratch.take<std::byte>(spec.lines * state),
@@ -182,7 +182,7 @@ class AxisScanSlot {
         exact_lines_(spec.scan),
         scans_(epoch) {
     Scratch scratch(memory_.data());
-    const SlotArrays arrays = take_arrays(scratch, plan, spec);
+    const ScanArrays arrays = take_arrays(scratch, plan, spec);
     const ElementType values = value_type(plan);
     scan_ = {.wide = kernels::wide_type(values),
              .operation = spec.scan.operation,

@@ -107,10 +107,10 @@ void require_stored_whole(const DatasetInfo& info, std::size_t element_bytes,
 /// Each takes memory for what it leaves to the next one; real pipelines have three or four.
 constexpr std::size_t max_filters = 8;
 /// A slab has as many, which takes at least a chunk.
-constexpr std::uint64_t max_chunk_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_decoded_chunk_bytes = std::uint64_t{1} << 30;
 
 std::string reason_against_chunks(const DatasetInfo& info) {
-  if (chunk_bytes_of(info) > max_chunk_bytes) return "its chunks have more than 1 GiB";
+  if (chunk_bytes_of(info) > max_decoded_chunk_bytes) return "its chunks have more than 1 GiB";
   if (grid_of(info).chunks() > most_chunks) {
     return "it has more than " + std::to_string(most_chunks) + " chunks";
   }

@@ -6,7 +6,7 @@
 namespace warpfold::io {
 namespace {
 
-constexpr const char* cannot_inspect = "cannot inspect a datatype";
+constexpr const char* cannot_inspect_members = "cannot inspect a datatype";
 
 bool is_compound(hid_t type) { return H5Tget_class(type) == H5T_COMPOUND; }
 
@@ -17,13 +17,13 @@ struct Member {
 };
 
 std::vector<Member> members_of(hid_t compound) {
-  const int count = require(H5Tget_nmembers(compound), cannot_inspect);
+  const int count = require(H5Tget_nmembers(compound), cannot_inspect_members);
   std::vector<Member> members;
   for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
     const std::unique_ptr<char, herr_t (*)(void*)> name(H5Tget_member_name(compound, i),
                                                         H5free_memory);
-    members.push_back({name ? name.get() : "",
-                       TypeHandle(require(H5Tget_member_type(compound, i), cannot_inspect))});
+    members.push_back({name ? name.get() : "", TypeHandle(require(H5Tget_member_type(compound, i),
+                                                                  cannot_inspect_members))});
   }
   return members;
 }

@@ -47,7 +47,7 @@ bool can_decode(H5Z_filter_t id) {
   return (configuration & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
 }
 
-constexpr const char* cannot_list = "cannot list a dataset's filters";
+constexpr const char* cannot_list_filters = "cannot list a dataset's filters";
 /// More HDF5 takes for a mistake.
 constexpr std::size_t max_parameters = 256;
 
@@ -61,7 +61,7 @@ Filter filter_at(hid_t creation, unsigned index) {
     std::size_t count = parameters.size();
     id = require(H5Pget_filter2(creation, index, &flags, &count, parameters.data(), name.size() - 1,
                                 name.data(), nullptr),
-                 cannot_list);
+                 cannot_list_filters);
     return count;
   };
   parameters.resize(std::min(query(), max_parameters));
@@ -74,7 +74,7 @@ Filter filter_at(hid_t creation, unsigned index) {
 }  // namespace
 
 std::vector<Filter> filters_of(hid_t creation) {
-  const int count = require(H5Pget_nfilters(creation), cannot_list);
+  const int count = require(H5Pget_nfilters(creation), cannot_list_filters);
   std::vector<Filter> filters;
   for (int i = 0; i < count; ++i) filters.push_back(filter_at(creation, static_cast<unsigned>(i)));
   return filters;

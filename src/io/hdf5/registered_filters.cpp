@@ -19,7 +19,7 @@ namespace warpfold::io {
 namespace {
 
 /// HDF5's chunks have less.
-constexpr std::uint64_t max_bytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t max_decoded_bytes = std::uint64_t{1} << 32;
 
 /// Memory that HDF5 takes over, or that is given back.
 class LibraryMemory {
@@ -80,14 +80,14 @@ std::size_t undo(const Filter& filter, const LibraryBuffer& buffer) {
   const auto step = make_filter_step(filter);
   if (!step) throw DamagedBytes{"its filter has other parameters"};
   if (const auto bytes = bytes_before(filter, buffer.stored())) {
-    if (*bytes > max_bytes) throw DamagedBytes{"it is longer than any chunk"};
+    if (*bytes > max_decoded_bytes) throw DamagedBytes{"it is longer than any chunk"};
     return undo_into(*bytes, *step, buffer);
   }
   for (std::uint64_t room = std::max<std::uint64_t>(4 * buffer.stored_bytes, 1 << 16);; room *= 4) {
     try {
-      return undo_into(std::min(room, max_bytes), *step, buffer);
+      return undo_into(std::min(room, max_decoded_bytes), *step, buffer);
     } catch (const DamagedBytes&) {
-      if (room >= max_bytes) throw;
+      if (room >= max_decoded_bytes) throw;
     }
   }
 }

@@ -15,7 +15,7 @@
 namespace warpfold::io {
 namespace {
 
-constexpr std::uint64_t max_chunk_bytes = (std::uint64_t{1} << 32) - 1;
+constexpr std::uint64_t max_stored_chunk_bytes = (std::uint64_t{1} << 32) - 1;
 
 [[noreturn]] void throw_bad_storage(const OutputDataset& spec, const std::string& why,
                                     const std::string& suggestion) {
@@ -39,7 +39,7 @@ void require_valid_chunks(const OutputDataset& spec) {
                           " dimensions, the dataset has " + std::to_string(spec.shape.size()),
                       "Give a chunk extent for each dimension.");
   }
-  std::uint64_t max_elements = max_chunk_bytes / size_of(spec.format.type);
+  std::uint64_t max_elements = max_stored_chunk_bytes / size_of(spec.format.type);
   for (std::size_t d = 0; d < chunk_shape.size(); ++d) {
     if (chunk_shape[d] == 0) throw_bad_storage(spec, "a chunk extent is 0", "Give 1 or more.");
   }

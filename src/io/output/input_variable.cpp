@@ -18,7 +18,7 @@
 namespace warpfold::io {
 namespace {
 
-constexpr std::uint64_t max_bytes = std::uint64_t{1} << 28;
+constexpr std::uint64_t max_carried_bytes = std::uint64_t{1} << 28;
 
 /// Calls use(variable of the same path) in each file.
 template <class Use>
@@ -129,7 +129,7 @@ StoredValues read_part(hid_t variable, hid_t type, const Selection& part, Severa
   const std::vector<std::uint64_t> shape = selected_shape(part);
   std::uint64_t bytes = H5Tget_size(type);
   for (const std::uint64_t extent : shape) {
-    if (extent > max_bytes / std::max<std::uint64_t>(bytes, 1))
+    if (extent > max_carried_bytes / std::max<std::uint64_t>(bytes, 1))
       throw Error(cannot_read_variable, "", "");
     bytes *= extent;
   }

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t max_listed = 10;
+constexpr std::size_t max_listed_names = 10;
 
 std::string without_leading_slashes(const std::string& name) {
   return name.substr(std::min(name.size(), name.find_first_not_of('/')));
@@ -68,7 +68,7 @@ class Chooser {
     if (!matches.empty()) return;
     throw Error("no dataset of '" + file_ + "' matches '" + pattern + "'",
                 there().empty() ? "it has no datasets"
-                                : "it has " + io::enumerate(names_there(), max_listed),
+                                : "it has " + io::enumerate(names_there(), max_listed_names),
                 "'warpfold info " + file_ + "' lists all; '*' stands for no slash.");
   }
 

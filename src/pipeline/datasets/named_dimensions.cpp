@@ -20,7 +20,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-constexpr std::size_t max_listed = 32;
+constexpr std::size_t max_listed_dimensions = 32;
 
 using Names = std::vector<io::DimensionName>;
 
@@ -42,7 +42,7 @@ std::string there_are(const std::vector<Names>& dimensions) {
   for (const Names& each : dimensions)
     if (!each.empty()) names.push_back(shown(each));
   return names.empty() ? "its dimensions have no names"
-                       : "it has " + io::enumerate(names, max_listed);
+                       : "it has " + io::enumerate(names, max_listed_dimensions);
 }
 
 NamedDimension find_dimension(const std::string& name, const std::vector<Names>& dimensions,

@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "core/numeric/special_values.hpp"
 #include "core/results/order_search.hpp"
 #include "core/results/quantile.hpp"
 #include "pipeline/reduce/dataset_pass.hpp"
 
 namespace warpfold::pipeline {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// The elements between which quantiles lie, known once all are counted.
 class Neighbours {
@@ -37,7 +35,7 @@ class Neighbours {
 
   std::vector<Value> quantiles(const QuantileSpec& spec, const OrderSearch& found) const {
     if (orders_.empty())
-      return std::vector<Value>(spec.fractions.size(), any_nan_ ? Value(nan) : Value());
+      return std::vector<Value>(spec.fractions.size(), any_nan_ ? Value(quiet_nan) : Value());
     const auto value_at = [&](std::uint64_t order) {
       const auto at = std::ranges::lower_bound(orders_, order);
       return found.value(static_cast<std::size_t>(at - orders_.begin()));

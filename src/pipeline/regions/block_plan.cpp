@@ -11,8 +11,6 @@ namespace warpfold::pipeline {
 namespace {
 
 constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-
 constexpr std::uint64_t pieces_of_a_block = 16;
 
 /// As many as a GPU takes to decompress a thousand chunks at once.
@@ -27,12 +25,12 @@ constexpr std::uint64_t min_chunk_rows = 8;
 /// Where a piece is chosen: on the cpu it is to stay in the cache between reading and reducing.
 std::uint64_t piece_bytes(const BlockResources& resources) {
   if (resources.slab_bytes != 0) return resources.slab_bytes;
-  return resources.on_gpu ? 4 * mebibyte : mebibyte;
+  return resources.on_gpu ? std::uint64_t{4} << 20 : std::uint64_t{1} << 20;
 }
 
 /// What a block may grow to for the sake of chunks.
 std::uint64_t max_block_bytes(const BlockResources& resources) {
-  return resources.on_gpu ? 1024 * mebibyte : 256 * mebibyte;
+  return resources.on_gpu ? std::uint64_t{1} << 30 : std::uint64_t{256} << 20;
 }
 
 /// Selected elements of all chunks that hold one range of leading indices.

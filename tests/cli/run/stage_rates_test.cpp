@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t gb = 1'000'000'000;
 
-RunProgress progress_at(double seconds, std::uint64_t done, std::vector<StageProgress> stages) {
+RunProgress progress_of_stages(double seconds, std::uint64_t done,
+                               std::vector<StageProgress> stages) {
   RunProgress progress;
   progress.seconds = seconds;
   progress.pass = 1;
@@ -24,9 +25,9 @@ RunProgress progress_at(double seconds, std::uint64_t done, std::vector<StagePro
 }
 
 TEST(RatesBetween, AreOfBusyTimeAndOfAllThreads) {
-  const RunProgress before = progress_at(10, 20 * gb, {{"read", 4, true, 8, 20 * gb}});
+  const RunProgress before = progress_of_stages(10, 20 * gb, {{"read", 4, true, 8, 20 * gb}});
   const RunProgress now =
-      progress_at(12, 26 * gb, {{"read", 4, true, 10, 26 * gb}, {"fold", 2, true, 4, gb}});
+      progress_of_stages(12, 26 * gb, {{"read", 4, true, 10, 26 * gb}, {"fold", 2, true, 4, gb}});
   const RunRates rates = rates_between(before, now);
   EXPECT_EQ(rates.gigabytes_per_second, 3);
   ASSERT_EQ(rates.stages.size(), 2U);
@@ -40,9 +41,9 @@ TEST(RatesBetween, AreOfBusyTimeAndOfAllThreads) {
 
 TEST(RatesBetween, StagesThatAreOverAreLeftOut) {
   const RunProgress before =
-      progress_at(1, gb, {{"read", 2, false, 1, gb}, {"write", 1, true, 1, gb}});
+      progress_of_stages(1, gb, {{"read", 2, false, 1, gb}, {"write", 1, true, 1, gb}});
   const RunProgress now =
-      progress_at(2, gb, {{"read", 2, false, 1, gb}, {"write", 1, true, 1, gb}});
+      progress_of_stages(2, gb, {{"read", 2, false, 1, gb}, {"write", 1, true, 1, gb}});
   const RunRates rates = rates_between(before, now);
   ASSERT_EQ(rates.stages.size(), 1U);
   EXPECT_EQ(rates.stages[0].stage, "write");
@@ -52,17 +53,17 @@ TEST(RatesBetween, StagesThatAreOverAreLeftOut) {
 }
 
 TEST(RatesBetween, ANewPassBeginsAnew) {
-  const RunProgress before = progress_at(10, 90 * gb, {});
-  RunProgress now = progress_at(11, gb, {});
+  const RunProgress before = progress_of_stages(10, 90 * gb, {});
+  RunProgress now = progress_of_stages(11, gb, {});
   now.pass = 2;
   now.pass_seconds = 0.5;
   EXPECT_EQ(rates_between(before, now).gigabytes_per_second, 2);
 }
 
 TEST(SecondsLeft, AreThoseAtTheRateSoFar) {
-  EXPECT_EQ(seconds_left(progress_at(10, 20 * gb, {})), 40);
-  EXPECT_EQ(seconds_left(progress_at(10, 100 * gb, {})), 0);
-  EXPECT_EQ(seconds_left(progress_at(10, 0, {})), std::nullopt);
+  EXPECT_EQ(seconds_left(progress_of_stages(10, 20 * gb, {})), 40);
+  EXPECT_EQ(seconds_left(progress_of_stages(10, 100 * gb, {})), 0);
+  EXPECT_EQ(seconds_left(progress_of_stages(10, 0, {})), std::nullopt);
   EXPECT_EQ(seconds_left(RunProgress{}), std::nullopt);
 }
 

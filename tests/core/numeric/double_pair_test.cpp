@@ -13,7 +13,7 @@ namespace {
 
 constexpr int trials = 20'000;
 
-ExactSum exact_sum(std::initializer_list<double> terms) {
+ExactSum sum_of(std::initializer_list<double> terms) {
   ExactSum sum{};
   for (const double term : terms) sum.add(term);
   sum.normalize();
@@ -41,8 +41,8 @@ TEST_F(DoublePairTest, TwoSumIsExact) {
     const double a = any_double();
     const double b = any_double();
     const DoublePair sum = two_sum(a, b);
-    ASSERT_TRUE(is_zero(exact_sum({a, b, -sum.high, -sum.low}))) << a << ' ' << b;
-    ASSERT_EQ(sum.high, exact_sum({a, b}).rounded()) << a << ' ' << b;
+    ASSERT_TRUE(is_zero(sum_of({a, b, -sum.high, -sum.low}))) << a << ' ' << b;
+    ASSERT_EQ(sum.high, sum_of({a, b}).rounded()) << a << ' ' << b;
   }
 }
 

@@ -7,13 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <random>
+
+#include "core/numeric/special_values.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// (a * b) / (c * d) * 2^exponent, and its square root.
 struct QuotientCase {

@@ -9,10 +9,11 @@
 #include <random>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
+
 namespace warpfold {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr double minimum = std::numeric_limits<double>::denorm_min();
 

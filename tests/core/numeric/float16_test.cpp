@@ -6,23 +6,23 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/numeric/special_values.hpp"
+
 namespace warpfold {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class Half>
 class Float16Test : public ::testing::Test {};
 
-struct FormatNames {
+struct ShortFormatNames {
   template <class Half>
   static std::string GetName(int) {
     return std::is_same_v<Half, Float16> ? "Float16" : "BFloat16";
   }
 };
 
-using Formats = ::testing::Types<Float16, BFloat16>;
-TYPED_TEST_SUITE(Float16Test, Formats, FormatNames);
+using ShortFormats = ::testing::Types<Float16, BFloat16>;
+TYPED_TEST_SUITE(Float16Test, ShortFormats, ShortFormatNames);
 
 template <class Half>
 Half pattern(std::uint32_t bits) {

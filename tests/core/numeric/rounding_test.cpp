@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "core/numeric/special_values.hpp"
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/float16.hpp"
@@ -18,13 +19,12 @@ namespace warpfold {
 namespace {
 
 constexpr std::uint64_t top = std::uint64_t{1} << 63;
-constexpr std::uint64_t all = ~std::uint64_t{0};
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t all_ones = ~std::uint64_t{0};
 
 TEST(RoundToDouble, ExactValues) {
   EXPECT_EQ(round_to_double(top, 0, false), 1.0);
   EXPECT_EQ(round_to_double(top | top >> 1, 1, false), 3.0);
-  EXPECT_EQ(round_to_double(all << 11, 1023, false), std::numeric_limits<double>::max());
+  EXPECT_EQ(round_to_double(all_ones << 11, 1023, false), std::numeric_limits<double>::max());
   EXPECT_EQ(round_to_double(top, -1022, false), 0x1p-1022);
   EXPECT_EQ(round_to_double(top, -1074, false), 0x1p-1074);
 }
@@ -40,15 +40,15 @@ TEST(RoundToDouble, TiesGoToEvenUnlessSticky) {
 }
 
 TEST(RoundToDouble, CarriesIntoTheExponent) {
-  EXPECT_EQ(round_to_double(all, 0, false), 2.0);
-  EXPECT_EQ(round_to_double(all, -1023, false), 0x1p-1022);
-  EXPECT_EQ(round_to_double(all, 1023, false), infinity);
+  EXPECT_EQ(round_to_double(all_ones, 0, false), 2.0);
+  EXPECT_EQ(round_to_double(all_ones, -1023, false), 0x1p-1022);
+  EXPECT_EQ(round_to_double(all_ones, 1023, false), infinity);
 }
 
 TEST(RoundToDouble, BeyondTheRangeIsInfinite) {
   EXPECT_EQ(round_to_double(top, 1024, false), infinity);
   EXPECT_EQ(round_to_double(top, 5000, true), infinity);
-  const std::uint64_t largest = all << 11;
+  const std::uint64_t largest = all_ones << 11;
   EXPECT_EQ(round_to_double(largest | 0x3ff, 1023, true), std::numeric_limits<double>::max());
   EXPECT_EQ(round_to_double(largest | 0x400, 1023, false), infinity);
 }
@@ -57,7 +57,7 @@ TEST(RoundToDouble, AroundHalfTheLeastSubnormal) {
   EXPECT_EQ(round_to_double(top, -1075, false), 0.0);
   EXPECT_EQ(round_to_double(top, -1075, true), 0x1p-1074);
   EXPECT_EQ(round_to_double(top | 1, -1075, false), 0x1p-1074);
-  EXPECT_EQ(round_to_double(all, -1076, true), 0.0);
+  EXPECT_EQ(round_to_double(all_ones, -1076, true), 0.0);
   EXPECT_EQ(round_to_double(top | top >> 1, -1074, false), 0x1p-1073);
 }
 
@@ -67,7 +67,7 @@ TEST(RoundToDouble, AgreesWithTheHardwareOnEveryExponent) {
   for (int exponent = -1080; exponent <= 1026; ++exponent)
     for (int trial = 0; trial < 50; ++trial) {
       std::uint64_t significand = random() | top;
-      if (trial % 2 != 0) significand &= all << (random() % 64) | top;
+      if (trial % 2 != 0) significand &= all_ones << (random() % 64) | top;
       const long double exact = std::ldexp(static_cast<long double>(significand), exponent - 63);
       ASSERT_EQ(round_to_double(significand, exponent, false), static_cast<double>(exact))
           << significand << ' ' << exponent;

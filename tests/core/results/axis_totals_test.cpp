@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "core/results/axis_reducing.hpp"
 #include "core/results/reducing.hpp"
 #include "core/results/summarize.hpp"
@@ -26,10 +27,8 @@ using testing::element_of;
 using testing::reduce;
 using testing::reduced;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr ReduceNeeds all_needs{true, true, true, true};
-constexpr SummaryOptions skipping{NanPolicy::skip};
+constexpr SummaryOptions skipping_nan{NanPolicy::skip};
 
 constexpr Statistic rounded_statistics[] = {Statistic::sum, Statistic::mean, Statistic::var,
                                             Statistic::std, Statistic::l1,   Statistic::l2};
@@ -119,7 +118,7 @@ std::string expected_text(const Value& value) {
     return to_string(whole ? *whole : int128{-1});
   } else {
     if (whole) return text(output_element<Out>(*whole));
-    return text(output_element<Out>(number ? *number : nan));
+    return text(output_element<Out>(number ? *number : quiet_nan));
   }
 }
 
@@ -131,7 +130,7 @@ std::vector<std::vector<T>> random_columns(std::mt19937_64& random) {
       if constexpr (!is_floating_element<T>) {
         columns[i].push_back(static_cast<T>(random() >> (random() % 64)));
       } else {
-        const double specials[] = {nan, infinity, -infinity, 0.0, -0.0};
+        const double specials[] = {quiet_nan, infinity, -infinity, 0.0, -0.0};
         const double number = std::ldexp(static_cast<double>(random() % 1000) - 500.0,
                                          static_cast<int>(random() % 20) - 10);
         const double value =
@@ -172,7 +171,7 @@ TEST(AxisTotals, AgreeWithSummaries) {
       const auto columns = random_columns<decltype(zero)>(random);
       const AxisTotals totals = totals_of(columns, 3);
       expect_summaries(columns, totals, {});
-      expect_summaries(columns, totals, skipping);
+      expect_summaries(columns, totals, skipping_nan);
       expect_summaries(columns, totals, {.ddof = 2});
     });
   }
@@ -203,8 +202,8 @@ TEST(AxisTotals, PackedMergeAsTheyAre) {
 TEST(AxisTotals, OfNoElements) {
   const AxisTotals floats(ElementType::f32, all_needs, 1);
   EXPECT_EQ(text(stored<float>(floats, Statistic::sum)[0]), text(0.0));
-  EXPECT_EQ(text(stored<float>(floats, Statistic::mean)[0]), text(nan));
-  EXPECT_EQ(text(stored<float>(floats, Statistic::min)[0]), text(nan));
+  EXPECT_EQ(text(stored<float>(floats, Statistic::mean)[0]), text(quiet_nan));
+  EXPECT_EQ(text(stored<float>(floats, Statistic::min)[0]), text(quiet_nan));
   EXPECT_EQ(stored<std::int64_t>(floats, Statistic::argmax)[0], -1);
   const AxisTotals integers(ElementType::i16, all_needs, 1);
   EXPECT_EQ(stored<std::int64_t>(integers, Statistic::sum)[0], 0);

@@ -25,7 +25,7 @@ def rounded_sqrt(value):
 def spelled(value):
     """A double as a C++ expression."""
     if math.isnan(value):
-        return "nan"
+        return "quiet_nan"
     if math.isinf(value):
         return "infinity" if value > 0 else "-infinity"
     return value.hex()

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "core/numeric/special_values.hpp"
 #include "core/results/usage.hpp"
 #include "core/values/ordered_key.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What HistogramBins make of single values, each counted by keys as an engine would.
 template <class T>

@@ -36,8 +36,8 @@ bool is_number(T value) {
 }
 
 /// As an engine counts.
-HistogramCounts counted(const std::vector<std::uint64_t>& bin_keys,
-                        const std::vector<std::uint64_t>& element_keys) {
+HistogramCounts counted_by_keys(const std::vector<std::uint64_t>& bin_keys,
+                                const std::vector<std::uint64_t>& element_keys) {
   HistogramCounts counts{std::vector<std::uint64_t>(bin_keys.size() - 1)};
   for (const std::uint64_t key : element_keys) {
     const auto region = std::ranges::upper_bound(bin_keys, key) - bin_keys.begin();
@@ -68,7 +68,7 @@ class OrderSearchOf : public ::testing::Test {
       const std::vector<std::uint64_t> bins = search.bin_keys();
       EXPECT_TRUE(std::ranges::is_sorted(bins, std::ranges::less_equal()));
       EXPECT_LE(bins.size(), max_bins);
-      search.narrow(counted(bins, keys_), orders);
+      search.narrow(counted_by_keys(bins, keys_), orders);
     }
     for (std::size_t i = 0; i < orders.size(); ++i)
       EXPECT_EQ(search.value(i), value_of_bits(bits_of_key(keys_[orders[i]], type), type)) << i;
@@ -104,14 +104,14 @@ TYPED_TEST(OrderSearchOf, TakesFewPasses) {
 
 TYPED_TEST(OrderSearchOf, NoOrdersNeedNoMorePasses) {
   OrderSearch search(this->type, 0);
-  search.narrow(counted(search.bin_keys(), {}), {});
+  search.narrow(counted_by_keys(search.bin_keys(), {}), {});
   EXPECT_TRUE(search.open().empty());
 }
 
 TYPED_TEST(OrderSearchOf, GoesOnWithAnothersRanges) {
   const std::vector<std::uint64_t> orders{3, this->keys_.size() - 4};
   OrderSearch first(this->type, 2000);
-  first.narrow(counted(first.bin_keys(), this->keys_), orders);
+  first.narrow(counted_by_keys(first.bin_keys(), this->keys_), orders);
   OrderSearch second(this->type, 2000);
   second.set_open(first.open());
   EXPECT_EQ(second.open(), first.open());

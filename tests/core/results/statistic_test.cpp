@@ -10,7 +10,7 @@ namespace {
 using testing::usage_error_of;
 using Statistics = std::vector<Statistic>;
 
-const Statistics every_statistic(std::begin(all_statistics), std::end(all_statistics));
+const Statistics known_statistics(std::begin(all_statistics), std::end(all_statistics));
 
 TEST(Statistic, NamesParseBack) {
   for (const Statistic statistic : all_statistics)
@@ -20,15 +20,15 @@ TEST(Statistic, NamesParseBack) {
 TEST(Statistic, AllNamesInOrder) {
   EXPECT_EQ(parse_statistics("count,sum,mean,var,std,min,max,argmin,argmax,l1,l2,linf,"
                              "nan_count,inf_count"),
-            every_statistic);
-  EXPECT_EQ(parse_statistics("all"), every_statistic);
+            known_statistics);
+  EXPECT_EQ(parse_statistics("all"), known_statistics);
 }
 
 TEST(Statistic, OrderIsKeptAndDuplicatesAreDropped) {
   EXPECT_EQ(parse_statistics("max,sum,max,min,sum"),
             (Statistics{Statistic::max, Statistic::sum, Statistic::min}));
   const Statistics max_first = parse_statistics("max,all,sum");
-  EXPECT_EQ(max_first.size(), every_statistic.size());
+  EXPECT_EQ(max_first.size(), known_statistics.size());
   EXPECT_EQ(max_first[0], Statistic::max);
   EXPECT_EQ(max_first[1], Statistic::count);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "core/results/reducing.hpp"
 
 namespace warpfold {
@@ -19,8 +20,6 @@ namespace {
 using testing::element_of;
 using testing::reduced;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr SummaryOptions skipping{NanPolicy::skip};
 const Value nothing;
 
@@ -122,14 +121,14 @@ TEST(Summary, KeepsTheOrderAskedFor) {
 
 TEST(Summary, OfNoFloats) {
   for (const SummaryOptions& options : {SummaryOptions{}, skipping})
-    expect_all(
-        {}, options,
-        {none, 0.0, nan, nan, nan, nothing, nothing, nothing, nothing, 0.0, 0.0, 0.0, none, none});
+    expect_all({}, options,
+               {none, 0.0, quiet_nan, quiet_nan, quiet_nan, nothing, nothing, nothing, nothing, 0.0,
+                0.0, 0.0, none, none});
 }
 
 TEST(Summary, OfNoIntegers) {
-  const Expected expected = {none,    none,    nan,  nan, nan,  nothing, nothing,
-                             nothing, nothing, none, 0.0, none, none,    none};
+  const Expected expected = {none,    none,    quiet_nan, quiet_nan, quiet_nan, nothing, nothing,
+                             nothing, nothing, none,      0.0,       none,      none,    none};
   for (const auto type : {ElementType::i8, ElementType::u8, ElementType::i64, ElementType::u64})
     for (std::size_t i = 0; i < expected.size(); ++i)
       expect_value(one(Accumulator::empty(), type, every_statistic[i]), expected[i],
@@ -137,57 +136,60 @@ TEST(Summary, OfNoIntegers) {
 }
 
 TEST(Summary, NanPropagates) {
-  expect_all({1.0, nan, -2.0, nan}, {},
-             {integer("4"), nan, nan, nan, nan, nan, nan, integer("1"), integer("1"), nan, nan, nan,
-              integer("2"), none});
+  expect_all({1.0, quiet_nan, -2.0, quiet_nan}, {},
+             {integer("4"), quiet_nan, quiet_nan, quiet_nan, quiet_nan, quiet_nan, quiet_nan,
+              integer("1"), integer("1"), quiet_nan, quiet_nan, quiet_nan, integer("2"), none});
 }
 
 TEST(Summary, NanPropagatesOverInfinities) {
-  expect_all({infinity, nan}, {},
-             {integer("2"), nan, nan, nan, nan, nan, nan, integer("1"), integer("1"), nan, nan, nan,
-              integer("1"), integer("1")});
+  expect_all(
+      {infinity, quiet_nan}, {},
+      {integer("2"), quiet_nan, quiet_nan, quiet_nan, quiet_nan, quiet_nan, quiet_nan, integer("1"),
+       integer("1"), quiet_nan, quiet_nan, quiet_nan, integer("1"), integer("1")});
 }
 
 TEST(Summary, NanIsSkipped) {
-  expect_all({nan, 3.0, nan, -4.0}, skipping,
+  expect_all({quiet_nan, 3.0, quiet_nan, -4.0}, skipping,
              {integer("2"), -1.0, -0.5, 12.25, 3.5, -4.0, 3.0, integer("3"), integer("1"), 7.0, 5.0,
               4.0, integer("2"), none});
 }
 
 TEST(Summary, OfNothingButSkippedNan) {
-  expect_all(
-      {nan, nan}, skipping,
-      {none, 0.0, nan, nan, nan, nan, nan, nothing, nothing, 0.0, 0.0, 0.0, integer("2"), none});
+  expect_all({quiet_nan, quiet_nan}, skipping,
+             {none, 0.0, quiet_nan, quiet_nan, quiet_nan, quiet_nan, quiet_nan, nothing, nothing,
+              0.0, 0.0, 0.0, integer("2"), none});
 }
 
 TEST(Summary, SkippedNanCountsForDdof) {
-  const std::vector<double> elements = {nan, 1.0, 3.0};
+  const std::vector<double> elements = {quiet_nan, 1.0, 3.0};
   expect_value(one(elements, Statistic::var, {.nan = NanPolicy::skip, .ddof = 1}), 2.0, "two");
-  expect_value(one(elements, Statistic::var, {.nan = NanPolicy::skip, .ddof = 2}), nan, "none");
+  expect_value(one(elements, Statistic::var, {.nan = NanPolicy::skip, .ddof = 2}), quiet_nan,
+               "none");
 }
 
 TEST(Summary, PositiveInfinity) {
   expect_all({1.0, infinity, infinity}, {},
-             {integer("3"), infinity, infinity, nan, nan, 1.0, infinity, none, integer("1"),
-              infinity, infinity, infinity, none, integer("2")});
+             {integer("3"), infinity, infinity, quiet_nan, quiet_nan, 1.0, infinity, none,
+              integer("1"), infinity, infinity, infinity, none, integer("2")});
 }
 
 TEST(Summary, NegativeInfinity) {
   expect_all({1.0, -infinity}, skipping,
-             {integer("2"), -infinity, -infinity, nan, nan, -infinity, 1.0, integer("1"), none,
-              infinity, infinity, infinity, none, integer("1")});
+             {integer("2"), -infinity, -infinity, quiet_nan, quiet_nan, -infinity, 1.0,
+              integer("1"), none, infinity, infinity, infinity, none, integer("1")});
 }
 
 TEST(Summary, InfinitiesOfBothSigns) {
   expect_all({-infinity, 2.0, infinity}, {},
-             {integer("3"), nan, nan, nan, nan, -infinity, infinity, none, integer("2"), infinity,
-              infinity, infinity, none, integer("2")});
+             {integer("3"), quiet_nan, quiet_nan, quiet_nan, quiet_nan, -infinity, infinity, none,
+              integer("2"), infinity, infinity, infinity, none, integer("2")});
 }
 
 TEST(Summary, InfinityBesideSkippedNan) {
-  expect_all({nan, infinity}, skipping,
-             {integer("1"), infinity, infinity, nan, nan, infinity, infinity, integer("1"),
-              integer("1"), infinity, infinity, infinity, integer("1"), integer("1")});
+  expect_all(
+      {quiet_nan, infinity}, skipping,
+      {integer("1"), infinity, infinity, quiet_nan, quiet_nan, infinity, infinity, integer("1"),
+       integer("1"), infinity, infinity, infinity, integer("1"), integer("1")});
 }
 
 TEST(Summary, ZerosOfBothSigns) {
@@ -201,8 +203,8 @@ TEST(Summary, VarianceNeedsMoreElementsThanDdof) {
   const std::vector<double> elements = {1.0, 2.0, 6.0};
   expect_value(one(elements, Statistic::var, {.ddof = 2}), 14.0, "var");
   for (const std::uint64_t ddof : {std::uint64_t{3}, std::uint64_t{4}, ~std::uint64_t{0}}) {
-    expect_value(one(elements, Statistic::var, {.ddof = ddof}), nan, "var");
-    expect_value(one(elements, Statistic::std, {.ddof = ddof}), nan, "std");
+    expect_value(one(elements, Statistic::var, {.ddof = ddof}), quiet_nan, "var");
+    expect_value(one(elements, Statistic::std, {.ddof = ddof}), quiet_nan, "std");
   }
 }
 

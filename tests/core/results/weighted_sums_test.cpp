@@ -4,13 +4,12 @@
 
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
+
+#include "core/numeric/special_values.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct WeightedCase {
   std::vector<double> elements;

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
+
+#include "core/numeric/special_values.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(LineSum, RoundsEveryPrefixOfAnyElements) {
   std::mt19937_64 random(1);

@@ -10,13 +10,11 @@
 #include <tuple>
 #include <variant>
 
+#include "core/numeric/special_values.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Year, month, day, hour, day of the year.
 using Shown = std::array<std::int64_t, 5>;
@@ -133,7 +131,7 @@ TEST(CfTime, AMicrosecondBesideASecondIsThatSecond) {
 }
 
 TEST(CfTime, ThereIsNoneOfWhatIsTooFarAway) {
-  for (const double number : {nan, infinity, -infinity, 1e300, -1e14})
+  for (const double number : {quiet_nan, infinity, -infinity, 1e300, -1e14})
     EXPECT_EQ(shown(number, "days since 2000-01-01"), std::nullopt) << number;
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(shown(most, "seconds since 2000-01-01"), std::nullopt);

@@ -12,15 +12,13 @@
 #include <tuple>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "core/results/usage.hpp"
 
 namespace warpfold {
 namespace {
 
 using testing::usage_error_of;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// How each element compares with a number: '<', '=', '>', or '?' for NaN.
 struct NumberCase {
@@ -191,14 +189,14 @@ TEST(ValueFilters, NumbersAreHeldAsTheNearestOfAFloatingPointType) {
   EXPECT_EQ(held_value(int128{16777217}, ElementType::f32), Value{16777216.0});
   EXPECT_EQ(held_value(-infinity, ElementType::f32), Value{-infinity});
   EXPECT_EQ(held_value(1e300, ElementType::f32), std::nullopt);
-  EXPECT_TRUE(std::isnan(std::get<double>(held_value(nan, ElementType::f16).value())));
+  EXPECT_TRUE(std::isnan(std::get<double>(held_value(quiet_nan, ElementType::f16).value())));
 }
 
 TEST(ValueFilters, NumbersAreHeldByIntegersThatEqualThem) {
   EXPECT_EQ(held_value(-5.0, ElementType::i8), Value{int128{-5}});
   EXPECT_EQ(held_value(-0.0, ElementType::u64), Value{int128{0}});
   EXPECT_EQ(held_value(int128{200}, ElementType::u8), Value{int128{200}});
-  for (const Value& number : {Value{int128{200}}, Value{0.5}, Value{nan}, Value{infinity}})
+  for (const Value& number : {Value{int128{200}}, Value{0.5}, Value{quiet_nan}, Value{infinity}})
     EXPECT_EQ(held_value(number, ElementType::i8), std::nullopt);
 }
 
@@ -215,12 +213,12 @@ TEST(ValueFilters, StoredValuesMayHaveBounds) {
            {1.0, 50.0, {false, true, false, false, true}},
            {infinity, {}, {false, false, false, true, true}},
            {3.0, 1.0, {false, false, false, false, true}}}) {
-    const double elements[] = {-0.5, 1, 2, infinity, nan};
+    const double elements[] = {-0.5, 1, 2, infinity, quiet_nan};
     for (std::size_t i = 0; i < std::size(elements); ++i)
       EXPECT_EQ(selects(filter(minimum, maximum), elements[i]), kept[i]) << elements[i];
   }
-  const std::vector<Value> not_a_number{nan};
-  EXPECT_FALSE(selects(filter_of_stored(not_a_number, {}, {}, ElementType::f64), nan));
+  const std::vector<Value> not_a_number{quiet_nan};
+  EXPECT_FALSE(selects(filter_of_stored(not_a_number, {}, {}, ElementType::f64), quiet_nan));
   EXPECT_TRUE(filter_of_stored({}, {}, {}, ElementType::f64).selects_all());
   EXPECT_FALSE(selects(filter_of_stored({}, int128{0}, {}, ElementType::i8), std::int8_t{-1}));
   EXPECT_TRUE(selects(filter_of_stored({}, int128{0}, {}, ElementType::i8), std::int8_t{0}));

@@ -21,7 +21,7 @@ using warpfold::testing::ChunkedShape;
 using warpfold::testing::random_selection;
 using warpfold::testing::random_shape;
 
-constexpr ReduceNeeds all_needs{true, true, true, true};
+constexpr ReduceNeeds chunk_needs{true, true, true, true};
 constexpr Kind some_kinds[] = {Kind::constant, Kind::sprinkled, Kind::zeros, Kind::all_bits};
 
 /// Longer than what a reduction takes at a time.
@@ -49,7 +49,7 @@ Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, El
                                                   max_staging(grid, max_chunks, sizeof(T)),
                                                   Staging::chunks,
                                                   2},
-                                                 all_needs);
+                                                 chunk_needs);
   const auto reduce_every_other_box = [&](int slot) {
     std::mt19937_64 random(seed + static_cast<std::uint64_t>(slot));
     std::vector<std::byte> bytes;
@@ -115,7 +115,7 @@ TEST_P(EveryChunk, IsAssembledIntoAnyRange) {
   });
 }
 
-std::string case_name(const ::testing::TestParamInfo<EveryChunk::ParamType>& info) {
+std::string chunk_case_name(const ::testing::TestParamInfo<EveryChunk::ParamType>& info) {
   std::string kernels = std::get<1>(info.param)->name;
   std::erase(kernels, '-');
   return std::string(name_of(std::get<0>(info.param))) + kernels;
@@ -124,7 +124,7 @@ std::string case_name(const ::testing::TestParamInfo<EveryChunk::ParamType>& inf
 INSTANTIATE_TEST_SUITE_P(Cpu, EveryChunk,
                          ::testing::Combine(::testing::ValuesIn(all_element_types),
                                             ::testing::ValuesIn(available_kernels())),
-                         case_name);
+                         chunk_case_name);
 
 TEST(ScanEngine, TakesChunksFromSeveralReaders) {
   constexpr ElementFormat format{ElementType::i16, ByteOrder::big};

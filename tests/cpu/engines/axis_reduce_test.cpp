@@ -24,7 +24,7 @@ using warpfold::testing::Extents;
 using warpfold::testing::random_shape;
 using warpfold::testing::reduced;
 
-constexpr ReduceNeeds all_needs{true, true, true, true};
+constexpr ReduceNeeds axis_needs{true, true, true, true};
 
 /// Which dimensions are reduced, and where that leaves each element.
 struct AxisGeometry {
@@ -155,15 +155,15 @@ TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
       const ElementFormat format{type, i % 3 == 1 ? ByteOrder::big : ByteOrder::little};
       const ChunkedDataset<T> dataset(shape, kind, format, random);
       const auto engine = backend->make_axis_reduce_engine(plan_of(format, shape, dataset.grid()),
-                                                           {all_needs, geometry.outputs});
+                                                           {axis_needs, geometry.outputs});
       engine->begin(0, geometry.outputs);
       reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
-      expect_columns(*engine, 0, all_needs, columns_of(dataset.elements(), shape.shape, geometry));
+      expect_columns(*engine, 0, axis_needs, columns_of(dataset.elements(), shape.shape, geometry));
     }
   });
 }
 
-std::string case_name(const ::testing::TestParamInfo<EveryAxis::ParamType>& info) {
+std::string axis_case_name(const ::testing::TestParamInfo<EveryAxis::ParamType>& info) {
   std::string kernels = std::get<1>(info.param)->name;
   std::erase(kernels, '-');
   return std::string(name_of(std::get<0>(info.param))) + kernels;
@@ -172,7 +172,7 @@ std::string case_name(const ::testing::TestParamInfo<EveryAxis::ParamType>& info
 INSTANTIATE_TEST_SUITE_P(Cpu, EveryAxis,
                          ::testing::Combine(::testing::ValuesIn(all_element_types),
                                             ::testing::ValuesIn(available_kernels())),
-                         case_name);
+                         axis_case_name);
 
 TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
   const ChunkedShape shape{{64, 33}, {16, 33}};
@@ -182,7 +182,7 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
   const ChunkedDataset<double> upper(shape, Kind::wide, format, random);
   const ChunkedDataset<double> lower(shape, Kind::sprinkled, format, random);
   const auto engine = make_backend(1)->make_axis_reduce_engine(
-      plan_of(format, shape, upper.grid(), {}, 2), {all_needs, geometry.outputs});
+      plan_of(format, shape, upper.grid(), {}, 2), {axis_needs, geometry.outputs});
   ASSERT_EQ(engine->slots(), 2);
   auto columns = columns_of(upper.elements(), shape.shape, geometry);
   const auto more = columns_of(lower.elements(), shape.shape, geometry);
@@ -199,8 +199,8 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
     const std::jthread other([&] { reduce_twice(1); });
     reduce_twice(0);
   }
-  expect_columns(*engine, 0, all_needs, columns);
-  expect_columns(*engine, 1, all_needs, columns);
+  expect_columns(*engine, 0, axis_needs, columns);
+  expect_columns(*engine, 1, axis_needs, columns);
 }
 
 /// Elements that are left out by what is stored, by their value, or by both.
@@ -217,10 +217,10 @@ void expect_left_out() {
     if (stored) decoding.stored.excluded[decoding.stored.excluded_count++] = ordered_key(T{});
     if (values) decoding.values = filter_of_conditions(std::vector<std::string>{">=3"}, type);
     const auto engine = make_backend(1)->make_axis_reduce_engine(
-        plan_of(format, shape, dataset.grid(), decoding), {all_needs, geometry.outputs});
+        plan_of(format, shape, dataset.grid(), decoding), {axis_needs, geometry.outputs});
     engine->begin(0, geometry.outputs);
     reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
-    AxisTotals totals(type, all_needs, geometry.outputs);
+    AxisTotals totals(type, axis_needs, geometry.outputs);
     totals.merge(engine->finish(0));
     const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
     for (std::uint64_t output = 0; output < columns.size(); ++output) {
@@ -259,10 +259,10 @@ TEST(AxisReduce, LeavesOutAndUnpacks) {
       const Decoding& decoding = leaves_out ? filtering : unpacking;
       const ChunkedDataset<std::int16_t> dataset(shape, kind, format, random);
       const auto engine = make_backend(1)->make_axis_reduce_engine(
-          plan_of(format, shape, dataset.grid(), decoding), {all_needs, geometry.outputs});
+          plan_of(format, shape, dataset.grid(), decoding), {axis_needs, geometry.outputs});
       engine->begin(0, geometry.outputs);
       reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
-      AxisTotals totals(ElementType::f32, all_needs, geometry.outputs);
+      AxisTotals totals(ElementType::f32, axis_needs, geometry.outputs);
       totals.merge(engine->finish(0));
       const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
       for (std::uint64_t output = 0; output < columns.size(); ++output) {

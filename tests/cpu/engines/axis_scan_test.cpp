@@ -20,8 +20,8 @@ namespace {
 using namespace warpfold::cpu::testing;
 
 constexpr AxisSlab shapes[] = {{1, 900, 1}, {7, 130, 1}, {1, 90, 45}, {3, 40, 11}, {2, 1, 5}};
-constexpr Kind kinds[] = {Kind::wide, Kind::cancelling, Kind::subnormal, Kind::sprinkled,
-                          Kind::zeros};
+constexpr Kind line_kinds[] = {Kind::wide, Kind::cancelling, Kind::subnormal, Kind::sprinkled,
+                               Kind::zeros};
 
 /// The elements [first, first + along) of every line, packed, and scanned by an engine.
 template <class Out, class T>
@@ -98,7 +98,7 @@ void add(Accumulator& sum, double x) {
 template <class T, class Out>
 void expect_true_sums(ByteOrder order) {
   for (const AxisSlab& shape : shapes) {
-    for (const Kind kind : kinds) {
+    for (const Kind kind : line_kinds) {
       const auto elements = make_elements<T>(kind, shape.lines() * shape.along, 3);
       for (const bool exclusive : {false, true}) {
         const ScanSpec spec{

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "core/results/histogram_bins.hpp"
 #include "core/results/order_search.hpp"
 #include "core/values/ordered_key.hpp"
@@ -16,8 +16,6 @@
 
 namespace warpfold::cpu::testing {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Edges that are even, uneven, crowded into one place, few, or beyond most values.
 const std::vector<std::vector<double>> all_edges = {

@@ -16,12 +16,12 @@ namespace {
 
 using namespace warpfold::cpu::testing;
 
-constexpr ReduceNeeds all_needs{true, true, true, true};
+constexpr ReduceNeeds every_need{true, true, true, true};
 
 /// Reduces the elements in slabs, the last slab first.
 template <class T>
-Accumulator engine_reduce(Backend& backend, const std::vector<T>& elements, ElementFormat format,
-                          ReduceNeeds needs, std::size_t slab, std::uint64_t first_index) {
+Accumulator reduce_elements(Backend& backend, const std::vector<T>& elements, ElementFormat format,
+                            ReduceNeeds needs, std::size_t slab, std::uint64_t first_index) {
   const auto engine = backend.make_reduce_engine({format, {}, slab, 0, Staging::run, 3}, needs);
   std::size_t end = elements.size();
   for (int slot = 0; end > 0; slot = (slot + 1) % engine->slots()) {
@@ -48,7 +48,7 @@ TEST_P(EveryReduce, EqualsScalarReduce) {
         for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
           const std::size_t slab = std::max<std::size_t>(size, 1);
           const auto actual =
-              engine_reduce(*backend, elements, {type, order}, all_needs, slab, 1000);
+              reduce_elements(*backend, elements, {type, order}, every_need, slab, 1000);
           EXPECT_TRUE(same(actual, expected))
               << "kind " << static_cast<int>(kind) << ", " << size << " elements";
         }
@@ -64,7 +64,7 @@ TEST_P(EveryReduce, DoesNotDependOnSlabs) {
     const auto elements = make_elements<decltype(element)>(Kind::sprinkled, 100003);
     const Accumulator expected = scalar_reduce(elements, 0);
     for (const std::size_t slab : {1000u, 4096u, 65537u})
-      EXPECT_TRUE(same(engine_reduce(*backend, elements, {type}, all_needs, slab, 0), expected));
+      EXPECT_TRUE(same(reduce_elements(*backend, elements, {type}, every_need, slab, 0), expected));
   });
 }
 
@@ -76,7 +76,7 @@ TEST_P(EveryReduce, FillsWhatIsNeeded) {
     const Accumulator all = scalar_reduce(elements, 0);
     for (unsigned mask = 0; mask < 16; ++mask) {
       const ReduceNeeds needs{(mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, (mask & 8) != 0};
-      const auto actual = engine_reduce(*backend, elements, {type}, needs, 9000, 0);
+      const auto actual = reduce_elements(*backend, elements, {type}, needs, 9000, 0);
       Accumulator expected = all;
       if (!needs.sum) expected.sum = {};
       if (!needs.absolute) expected.absolute = {};
@@ -87,20 +87,20 @@ TEST_P(EveryReduce, FillsWhatIsNeeded) {
   });
 }
 
-std::string plain_name(const Kernels* kernels) {
+std::string kernels_name(const Kernels* kernels) {
   std::string name = kernels->name;
   std::erase(name, '-');
   return name;
 }
 
-std::string case_name(const ::testing::TestParamInfo<EveryReduce::ParamType>& info) {
-  return std::string(name_of(std::get<0>(info.param))) + plain_name(std::get<1>(info.param));
+std::string reduce_case_name(const ::testing::TestParamInfo<EveryReduce::ParamType>& info) {
+  return std::string(name_of(std::get<0>(info.param))) + kernels_name(std::get<1>(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, EveryReduce,
                          ::testing::Combine(::testing::ValuesIn(all_element_types),
                                             ::testing::ValuesIn(available_kernels())),
-                         case_name);
+                         reduce_case_name);
 
 class EveryInstructionSet : public ::testing::TestWithParam<const Kernels*> {};
 
@@ -117,7 +117,7 @@ TEST_P(EveryInstructionSet, SumsMultiplesOfAPowerOfTwoAsIntegersDo) {
     absolute += units < 0 ? -units : units;
   }
   const Accumulator total =
-      engine_reduce(*backend, elements, {ElementType::f64}, all_needs, 200000, 0);
+      reduce_elements(*backend, elements, {ElementType::f64}, every_need, 200000, 0);
   const DoublePair pair = total.sum.rounded_pair();
   EXPECT_EQ(total.sum.rounded(), std::ldexp(static_cast<double>(sum), -20));
   EXPECT_EQ(pair.high + pair.low, std::ldexp(static_cast<double>(sum), -20));
@@ -132,8 +132,8 @@ TEST_P(EveryInstructionSet, SumsIntegersAsWideIntegersDo) {
   Accumulator expected = Accumulator::empty();
   expected.sum.add(sum);
   expected.normalize();
-  const Accumulator total =
-      engine_reduce(*backend, elements, {ElementType::i64}, {true, false, false, false}, 100000, 0);
+  const Accumulator total = reduce_elements(*backend, elements, {ElementType::i64},
+                                            {true, false, false, false}, 100000, 0);
   EXPECT_EQ(std::memcmp(&total.sum, &expected.sum, sizeof total.sum), 0);
 }
 
@@ -144,7 +144,7 @@ TEST_P(EveryInstructionSet, FollowsDataThatChangesItsScale) {
     for (const double x : make_elements<double>(Kind::wide, 3 * 4096 + 17))
       elements.push_back(std::ldexp(x, exponent - (exponent > 900 ? 40 : 0)));
   EXPECT_TRUE(
-      same(engine_reduce(*backend, elements, {ElementType::f64}, all_needs, elements.size(), 0),
+      same(reduce_elements(*backend, elements, {ElementType::f64}, every_need, elements.size(), 0),
            scalar_reduce(elements, 0)));
 }
 
@@ -154,7 +154,7 @@ TEST_P(EveryInstructionSet, ComesBackToFewLevelsAfterWideBlocks) {
   for (std::size_t block = 0; block < 600; ++block)
     for (const float x : make_elements<float>(Kind::uniform, 4096, block)) elements.push_back(x);
   EXPECT_TRUE(
-      same(engine_reduce(*backend, elements, {ElementType::f32}, all_needs, elements.size(), 0),
+      same(reduce_elements(*backend, elements, {ElementType::f32}, every_need, elements.size(), 0),
            scalar_reduce(elements, 0)));
 }
 
@@ -167,18 +167,18 @@ TEST_P(EveryInstructionSet, GivesTiesToTheLowestIndex) {
   elements[777] = 5.0f;
   elements[778] = 5.0f;
   const Accumulator total =
-      engine_reduce(*backend, elements, {ElementType::f32}, all_needs, 1 << 20, 0);
+      reduce_elements(*backend, elements, {ElementType::f32}, every_need, 1 << 20, 0);
   EXPECT_EQ(total.minimum.index, 1234567u);
   EXPECT_EQ(total.minimum.bits, std::bit_cast<std::uint64_t>(-0.0));
   EXPECT_EQ(total.maximum.index, 777u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, EveryInstructionSet, ::testing::ValuesIn(available_kernels()),
-                         [](const auto& kernels) { return plain_name(kernels.param); });
+                         [](const auto& kernels) { return kernels_name(kernels.param); });
 
 TEST(ReduceEngine, StartsAgainAfterFinish) {
   const auto backend = make_backend(2);
-  const auto engine = backend->make_reduce_engine({{ElementType::i32}, {}, 10}, all_needs);
+  const auto engine = backend->make_reduce_engine({{ElementType::i32}, {}, 10}, every_need);
   EXPECT_EQ(engine->finish().count, 0);
   const std::vector<std::int32_t> elements{1, 2, 3};
   put_elements(elements, native_byte_order, engine->buffer(0).data());

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "core/values/factors.hpp"
 #include "core/values/left_out_mark.hpp"
 #include "cpu/kernels/kernels.hpp"
@@ -14,7 +15,6 @@
 namespace warpfold::cpu {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }

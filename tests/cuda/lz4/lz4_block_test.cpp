@@ -22,7 +22,7 @@ class Lz4 : public testing::Test {
   }
 };
 
-Bytes compressed(const Bytes& bytes, int level = 0) {
+Bytes lz4_bytes_of(const Bytes& bytes, int level = 0) {
   Bytes stored(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(bytes.size()))));
   const auto* from = reinterpret_cast<const char*>(bytes.data());
   auto* to = reinterpret_cast<char*>(stored.data());
@@ -93,7 +93,7 @@ TEST_F(Lz4, BlocksOfTheLibraryAreDecoded) {
   std::vector<Bytes> expected;
   for (const Bytes& bytes : samples()) {
     for (const int level : {0, 3, 12}) {
-      blocks.push_back({compressed(bytes, level), bytes.size()});
+      blocks.push_back({lz4_bytes_of(bytes, level), bytes.size()});
       expected.push_back(bytes);
     }
     blocks.push_back({bytes, bytes.size(), BlockForm::stored});
@@ -111,7 +111,7 @@ TEST_F(Lz4, DamagedBlocksAreRefusedOrWhatTheLibraryMakesOfThem) {
   std::mt19937 random(2);
   std::vector<StoredBlock> blocks;
   for (const Bytes& bytes : samples()) {
-    const Bytes stored = compressed(bytes, 3);
+    const Bytes stored = lz4_bytes_of(bytes, 3);
     for (int i = 0; i < 8; ++i) {
       StoredBlock block{stored, bytes.size()};
       switch (random() % 4) {
@@ -185,7 +185,7 @@ TEST_F(Lz4, PlanesOfBitsBecomeElements) {
       Bytes bytes(elements * element_bytes);
       for (std::size_t i = 0; i < bytes.size(); ++i)
         bytes[i] = static_cast<std::uint8_t>(i % element_bytes == 0 ? random() : i / 64);
-      blocks.push_back({compressed(bit_planes(bytes, element_bytes)), bytes.size()});
+      blocks.push_back({lz4_bytes_of(bit_planes(bytes, element_bytes)), bytes.size()});
       expected.push_back(bytes);
       blocks.push_back({bytes, bytes.size(), BlockForm::stored});
       expected.push_back(bytes);

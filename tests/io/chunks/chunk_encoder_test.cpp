@@ -6,12 +6,12 @@
 namespace warpfold::io {
 namespace {
 
-constexpr std::size_t chunk_elements = 700;
+constexpr std::size_t elements_of_a_chunk = 700;
 constexpr std::size_t chunks = 3;  // the last is cut at 2/7
 
 class ChunkEncoderTest : public Hdf5Test {
  protected:
-  static constexpr std::size_t elements = 2 * chunk_elements + 200;
+  static constexpr std::size_t elements = 2 * elements_of_a_chunk + 200;
 
   static OutputSpec spec_for(const std::string& path, const StorageOptions& storage,
                              ElementType type) {
@@ -21,7 +21,7 @@ class ChunkEncoderTest : public Hdf5Test {
     spec.shape = {elements};
     spec.format = {type, ByteOrder::little};
     spec.storage = storage;
-    spec.storage.chunk_shape = {chunk_elements};
+    spec.storage.chunk_shape = {elements_of_a_chunk};
     spec.force = true;
     return spec;
   }
@@ -31,7 +31,7 @@ class ChunkEncoderTest : public Hdf5Test {
     const std::size_t element_bytes = size_of(type);
     StagedFile staged(spec_for(path("out.h5"), storage, type));
     ChunkEncoder encoder(storage, element_bytes);
-    const std::size_t chunk_bytes = chunk_elements * element_bytes;
+    const std::size_t chunk_bytes = elements_of_a_chunk * element_bytes;
     for (const std::size_t number : {1U, 2U, 0U}) {
       staged.write_chunk(
           number, encoder.encode(std::span(bytes).subspan(number * chunk_bytes, chunk_bytes)));
@@ -63,7 +63,7 @@ StorageOptions stored(std::optional<int> level, bool shuffle, bool fletcher32) {
 TEST_F(ChunkEncoderTest, TheLibraryReadsEveryCombination) {
   for (const ElementType type :
        {ElementType::u8, ElementType::u16, ElementType::u32, ElementType::u64}) {
-    const Bytes bytes = mixed_bytes(chunks * chunk_elements * size_of(type));
+    const Bytes bytes = mixed_bytes(chunks * elements_of_a_chunk * size_of(type));
     for (const bool shuffle : {false, true}) {
       for (const bool fletcher32 : {false, true}) {
         for (const auto level : {std::optional<int>(), {0}, {1}, {6}, {9}}) {
@@ -76,7 +76,7 @@ TEST_F(ChunkEncoderTest, TheLibraryReadsEveryCombination) {
 }
 
 TEST_F(ChunkEncoderTest, ChunksThatDeflateWouldEnlargeAreStoredAsTheyAre) {
-  Bytes random(4 * chunk_elements);
+  Bytes random(4 * elements_of_a_chunk);
   std::mt19937 bits(3);
   for (std::byte& byte : random) byte = static_cast<std::byte>(bits());
   ChunkEncoder plain(stored(9, false, false), 4);
@@ -85,8 +85,8 @@ TEST_F(ChunkEncoderTest, ChunksThatDeflateWouldEnlargeAreStoredAsTheyAre) {
   ChunkEncoder shuffled(stored(9, true, true), 4);
   EXPECT_EQ(shuffled.encode(random).bytes.size(), random.size() + 4);
   EXPECT_EQ(shuffled.encode(random).skipped_filters, 0b11U);
-  EXPECT_LT(shuffled.encode(Bytes(4 * chunk_elements)).bytes.size(), 100U);
-  EXPECT_EQ(shuffled.encode(Bytes(4 * chunk_elements)).skipped_filters, 0U);
+  EXPECT_LT(shuffled.encode(Bytes(4 * elements_of_a_chunk)).bytes.size(), 100U);
+  EXPECT_EQ(shuffled.encode(Bytes(4 * elements_of_a_chunk)).skipped_filters, 0U);
   ChunkEncoder tiny(stored(9, false, false), 1);
   EXPECT_EQ(tiny.encode(Bytes(1)).bytes.size(), 1U);
 }

@@ -15,13 +15,13 @@
 namespace warpfold::io {
 namespace {
 
-using Extents = std::vector<hsize_t>;
+using FileShape = std::vector<hsize_t>;
 
 /// A chunked dataset to be made; where it is not said otherwise, of int32 in HDF5's oldest format.
 struct Recipe {
-  Extents shape{11, 7, 13};
-  Extents maximum = {};  ///< as shape where empty
-  Extents chunk{4, 3, 5};
+  FileShape shape{11, 7, 13};
+  FileShape maximum = {};  ///< as shape where empty
+  FileShape chunk{4, 3, 5};
   hsize_t user_block = 0;
   H5F_libver_t version = H5F_LIBVER_EARLIEST;
   std::vector<H5Z_filter_t> filters = {};
@@ -53,7 +53,7 @@ PropertiesHandle creation_of(const Recipe& recipe) {
   return creation;
 }
 
-std::size_t elements_of(const Extents& shape) {
+std::size_t elements_of(const FileShape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
 }
 
@@ -73,7 +73,7 @@ class ChunkSourceTest : public Hdf5Test {
   }
 
   DatasetHandle make_dataset(hid_t file, const Recipe& recipe, hid_t creation) const {
-    const Extents maximum = recipe.maximum.empty() ? recipe.shape : recipe.maximum;
+    const FileShape maximum = recipe.maximum.empty() ? recipe.shape : recipe.maximum;
     const SpaceHandle space(H5Screate_simple(static_cast<int>(recipe.shape.size()),
                                              recipe.shape.data(), maximum.data()));
     return DatasetHandle(
@@ -175,7 +175,7 @@ TEST_F(ChunkSourceTest, FiltersMayBeSkippedChunkByChunk) {
   {
     const FileHandle file(H5Fopen(path("x.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
     const DatasetHandle dataset(H5Dopen2(file.get(), "x", H5P_DEFAULT));
-    for (const hsize_t first : Extents{0, 8}) {
+    for (const hsize_t first : FileShape{0, 8}) {
       H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, 0b111, &first, 32, &values[first]);
     }
   }
@@ -195,8 +195,8 @@ TEST_F(ChunkSourceTest, UnwrittenChunksAreTheFillValue) {
       {
         const FileHandle file = make_file(recipe);
         const DatasetHandle dataset = make_dataset(file.get(), recipe, creation.get());
-        const Extents start{8, 2};
-        const Extents count{5, 1};
+        const FileShape start{8, 2};
+        const FileShape count{5, 1};
         const SpaceHandle space(H5Dget_space(dataset.get()));
         H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                             nullptr);
@@ -248,7 +248,7 @@ TEST_F(ChunkSourceTest, ChunksMayLieInAnyOrderWithOtherThingsBetweenThem) {
     const DatasetHandle dataset = make_dataset(file.get(), recipe, creation_of(recipe).get());
     for (std::uint64_t i = 0; i < 20; ++i) {
       const std::uint64_t number = 7 * i % 20;
-      const Extents first{number / 2 * 10, number % 2 * 5};
+      const FileShape first{number / 2 * 10, number % 2 * 5};
       const std::vector<std::int32_t> values(50, static_cast<std::int32_t>(number));
       H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, 0, first.data(), 200, values.data());
       const DatasetHandle other =

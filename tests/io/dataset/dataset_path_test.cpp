@@ -5,14 +5,14 @@
 namespace warpfold::io {
 namespace {
 
-PropertiesHandle chunked(hsize_t chunk) {
+PropertiesHandle chunked_by(hsize_t chunk) {
   PropertiesHandle creation = dataset_creation();
   H5Pset_chunk(creation.get(), 1, &chunk);
   return creation;
 }
 
 PropertiesHandle with_filter(H5Z_filter_t filter, const std::vector<unsigned>& parameters) {
-  PropertiesHandle creation = chunked(10);
+  PropertiesHandle creation = chunked_by(10);
   H5Pset_filter(creation.get(), filter, H5Z_FLAG_OPTIONAL, parameters.size(), parameters.data());
   return creation;
 }
@@ -48,14 +48,14 @@ TEST_F(PathTest, ContiguousElementsAreReadDirectly) {
 }
 
 TEST_F(PathTest, ChunksWithoutFiltersAreReadDirectly) {
-  make(chunked(7).get());
+  make(chunked_by(7).get());
   EXPECT_EQ(info().path, ReadPath::direct);
   EXPECT_TRUE(contains(error_of([&] { info(ReadPath::chunk); }).why(), "no filters"));
   EXPECT_EQ(read_by_chunks(info(), 2), read_by_library(info()));
 }
 
 TEST_F(PathTest, FilteredChunksAreReadAsChunks) {
-  const PropertiesHandle creation = chunked(7);
+  const PropertiesHandle creation = chunked_by(7);
   H5Pset_deflate(creation.get(), 1);
   make(creation.get());
   EXPECT_EQ(info().path, ReadPath::chunk);
@@ -64,7 +64,7 @@ TEST_F(PathTest, FilteredChunksAreReadAsChunks) {
 }
 
 TEST_F(PathTest, FiltersOfTheLibraryAloneAreLeftToIt) {
-  const PropertiesHandle creation = chunked(7);
+  const PropertiesHandle creation = chunked_by(7);
   H5Pset_scaleoffset(creation.get(), H5Z_SO_INT, H5Z_SO_INT_MINBITS_DEFAULT);
   make(creation.get());
   expect_library("warpfold cannot undo scaleoffset");
@@ -101,7 +101,7 @@ TEST_F(PathTest, NarrowIntegersAreLeftToTheLibrary) {
   const TypeHandle narrow(H5Tcopy(H5T_STD_I32LE));
   H5Tset_precision(narrow.get(), 20);
   for (const bool in_chunks : {false, true}) {
-    const PropertiesHandle creation = in_chunks ? chunked(7) : dataset_creation();
+    const PropertiesHandle creation = in_chunks ? chunked_by(7) : dataset_creation();
     make(creation.get(), narrow.get());
     expect_library("its integers are narrower than their bytes");
   }
@@ -133,7 +133,7 @@ TEST_F(PathTest, AllParametersOfAFilterAreKnown) {
 
 TEST_F(PathTest, TheFillValueIsThatOfTheFile) {
   const std::int32_t fill = 0x01020304;
-  const PropertiesHandle creation = chunked(7);
+  const PropertiesHandle creation = chunked_by(7);
   H5Pset_fill_value(creation.get(), H5T_NATIVE_INT32, &fill);
   make(creation.get(), H5T_STD_I32BE);
   const std::array<std::byte, 8> expected{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
@@ -142,7 +142,7 @@ TEST_F(PathTest, TheFillValueIsThatOfTheFile) {
 
 TEST_F(PathTest, AnotherProcessesDescriptionOpensTheSame) {
   for (const bool in_chunks : {false, true}) {
-    const PropertiesHandle creation = in_chunks ? chunked(7) : dataset_creation();
+    const PropertiesHandle creation = in_chunks ? chunked_by(7) : dataset_creation();
     make(creation.get());
     for (const ReadPath path : {ReadPath::direct, ReadPath::library}) {
       Dataset dataset(info(path));

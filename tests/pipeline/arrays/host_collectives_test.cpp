@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "pipeline/arrays/device_array_suite.hpp"
 
 namespace warpfold {
@@ -39,7 +40,6 @@ class HostArrays {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(OnTheHost, DeviceArraysOfRanks, HostArrays);
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double least = std::numeric_limits<double>::denorm_min();
 constexpr double greatest = std::numeric_limits<double>::max();
 
