@@ -173,9 +173,13 @@ find_missing() {
 
 can_install() { is_debian && can_become_root; }
 
+update_package_lists() {
+  [[ ${package_lists_are_new:-} ]] || become_root apt-get update -qq && package_lists_are_new=yes
+}
+
 install_packages() {
   say "installing: $*"
-  become_root apt-get update -qq &&
+  update_package_lists &&
     become_root env DEBIAN_FRONTEND=noninteractive \
       apt-get install -y -qq --no-install-recommends "$@" >&2
 }
@@ -321,6 +325,6 @@ prepare_mpi() {
 configure_and_build() {
   local folder=$1
   shift
-  cmake -S . -B "$folder" -G Ninja "$@"
+  cmake -S . -B "$folder" -G Ninja -DWARPFOLD_UNITY_BUILD=ON "$@"
   cmake --build "$folder" --parallel "$(nproc)"
 }
