@@ -130,12 +130,13 @@ class WarpRows {
 #pragma unroll
     for (int row = 0; row < warp_rows; ++row)
       stored[row] = place(row) < select_.count ? select_.load(place(row)) : T{};
+    const unsigned masked = masked_rows();
     std::uint32_t selects = 0;
 #pragma unroll
     for (int row = 0; row < warp_rows; ++row) {
       const bool counts = decode<Value>(select_.decoding, select_.native(stored[row]), value_[row]);
       selected_[row] =
-          warp::ballot(counts && place(row) < select_.count && !select_.masks(place(row)));
+          warp::ballot(counts && place(row) < select_.count && (masked >> row & 1) == 0);
       selects += static_cast<unsigned>(__popc(selected_[row]));
     }
     return selects;
@@ -159,6 +160,17 @@ class WarpRows {
  private:
   __device__ std::uint64_t place(int row) const {
     return first_ + static_cast<unsigned>(row * warp::lanes);
+  }
+
+  /// The rows in which a mask leaves out this lane's element, a bit each. Rolled up: indices of
+  /// boxes are divisions, which sixteen times would be most of the kernel's code.
+  __device__ unsigned masked_rows() const {
+    unsigned masked = 0;
+    if (select_.decoding.mask.selects_all()) return masked;
+#pragma unroll 1
+    for (int row = 0; row < warp_rows; ++row)
+      if (place(row) < select_.count && select_.masks(place(row))) masked |= 1u << row;
+    return masked;
   }
 
   const SelectLaunch<T>& select_;
