@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/results/same_accumulators.hpp"
 #include "core/values/ordered_key.hpp"
-#include "mpi/equal_accumulators.hpp"
 #include "mpi/numbers_of_ranks.hpp"
 
 namespace warpfold::mpi {
@@ -57,14 +57,14 @@ Accumulator full_digits() {
 TEST(Combine, ReduceEqualsOneReduceOfEverything) {
   const Communicator communicator(MPI_COMM_WORLD);
   const Accumulator whole = reduce(mine(communicator), communicator);
-  EXPECT_TRUE(!communicator.is_root() || equal(whole, reduced(0, communicator.size())));
+  EXPECT_TRUE(!communicator.is_root() || same(whole, reduced(0, communicator.size())));
 }
 
 TEST(Combine, ReduceEverywhereGivesEveryRankTheSame) {
   const Communicator communicator(MPI_COMM_WORLD);
   const auto whole = reduce_everywhere(mine(communicator), communicator);
   ASSERT_TRUE(whole.has_value());
-  EXPECT_TRUE(equal(*whole, reduced(0, communicator.size())));
+  EXPECT_TRUE(same(*whole, reduced(0, communicator.size())));
 }
 
 TEST(Combine, OneRankWithoutContentsLeavesNothingEverywhere) {
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(EachWay, CombineIn, testing::Values(ScanWay::exscan, Sc
 TEST_P(CombineIn, ExclusiveScanEqualsTheReduceOfAllLowerRanks) {
   for_each_number_of_ranks([](const Communicator& ranks) {
     const Accumulator before = exclusive_scan(mine(ranks), ranks, GetParam());
-    EXPECT_TRUE(equal(before, reduced(0, ranks.rank())));
+    EXPECT_TRUE(same(before, reduced(0, ranks.rank())));
   });
 }
 
@@ -93,7 +93,7 @@ TEST_P(CombineIn, ExclusiveScansInARowDontMeet) {
     const int first = repeat * communicator.size();
     const int block = first + communicator.rank();
     const Accumulator before = exclusive_scan(reduced(block, block + 1), communicator, GetParam());
-    EXPECT_TRUE(equal(before, reduced(first, block)));
+    EXPECT_TRUE(same(before, reduced(first, block)));
   }
 }
 
@@ -103,7 +103,7 @@ TEST_P(CombineIn, DigitsThatAllCarryStayExactInAScan) {
   Accumulator expected = Accumulator::empty();
   for (int rank = 0; rank < communicator.rank(); ++rank) expected.sum.add(full.sum);
   expected.normalize();
-  EXPECT_TRUE(equal(exclusive_scan(full, communicator, GetParam()), expected));
+  EXPECT_TRUE(same(exclusive_scan(full, communicator, GetParam()), expected));
 }
 
 TEST_P(CombineIn, ExclusiveSumIsThatOfAllLowerRanks) {
@@ -125,7 +125,7 @@ TEST(Combine, DigitsThatAllCarryStayExact) {
   for (int rank = 0; rank < communicator.size(); ++rank) expected.sum.add(full.sum);
   expected.normalize();
   const Accumulator whole = reduce(full, communicator);
-  EXPECT_TRUE(!communicator.is_root() || equal(whole, expected));
+  EXPECT_TRUE(!communicator.is_root() || same(whole, expected));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "core/results/same_accumulators.hpp"
 #include "core/values/ordered_key.hpp"
-#include "mpi/equal_accumulators.hpp"
 #include "mpi/numbers_of_ranks.hpp"
 
 namespace warpfold::mpi {
@@ -42,7 +42,7 @@ TEST_P(SuperstepScanIn, BeforeIsTheReduceOfAllEarlierBlocks) {
       scan.start(reduced_blocks(block, block + 1));
       wait(scan);
       EXPECT_FALSE(scan.any_missing());
-      EXPECT_TRUE(equal(scan.before(), reduced_blocks(0, block)));
+      EXPECT_TRUE(same(scan.before(), reduced_blocks(0, block)));
     }
   });
 }
@@ -55,7 +55,7 @@ TEST_P(SuperstepScanIn, GoesOnWhileOtherCollectivesDo) {
     scan.start(reduced_blocks(block, block + 1));
     EXPECT_EQ(minimum({7}, communicator).front(), 7u);
     wait(scan);
-    EXPECT_TRUE(equal(scan.before(), reduced_blocks(0, block)));
+    EXPECT_TRUE(same(scan.before(), reduced_blocks(0, block)));
   }
 }
 

@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 
 #include "core/results/accumulator.hpp"
+#include "core/results/same_accumulators.hpp"
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/int128.hpp"
 
 /// What a reduction must give, element by element.
 namespace warpfold::cpu::testing {
-
-inline bool same(const Accumulator& a, const Accumulator& b) {
-  return std::memcmp(&a, &b, sizeof(Accumulator)) == 0;
-}
 
 template <class T>
 void add_element(Accumulator& into, T element, std::uint64_t index) {

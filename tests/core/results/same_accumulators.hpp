@@ -5,11 +5,11 @@
 
 #include "core/results/accumulator.hpp"
 
-namespace warpfold::mpi {
+namespace warpfold {
 
-inline bool equal(const Accumulator& a, const Accumulator& b) {
+inline bool same(const Accumulator& a, const Accumulator& b) {
   static_assert(sizeof(Accumulator) % sizeof(std::uint64_t) == 0, "has no padding");
   return std::memcmp(&a, &b, sizeof(Accumulator)) == 0;
 }
 
-}  // namespace warpfold::mpi
+}  // namespace warpfold
