@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "core/scan/scan_arithmetic.hpp"
+#include "core/numeric/special_values.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -20,8 +19,7 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr std::size_t sizes[] = {1, 33, tile, 5 * tile + 77};
+constexpr std::size_t array_sizes[] = {1, 33, tile, 5 * tile + 77};
 
 struct Outcome {
   Accumulator total;
@@ -66,8 +64,8 @@ Outcome on_gpu(DeviceScan& scan, const ScanSpec& spec, const std::vector<std::by
   return outcome;
 }
 
-void expect_same(const Outcome& gpu, const Outcome& cpu, const ScanSpec& spec,
-                 const std::string& what) {
+void expect_same_outcome(const Outcome& gpu, const Outcome& cpu, const ScanSpec& spec,
+                         const std::string& what) {
   EXPECT_EQ(gpu.total.count, cpu.total.count) << what;
   EXPECT_EQ(gpu.total.nan_count, cpu.total.nan_count) << what;
   if (spec.operation == ScanOperation::sum) {
@@ -83,7 +81,7 @@ void expect_same(const Outcome& gpu, const Outcome& cpu, const ScanSpec& spec,
   EXPECT_TRUE(gpu.result.overflow || gpu.result.bytes == cpu.result.bytes) << what;
 }
 
-class DeviceScanOf : public testing::TestWithParam<ElementType> {
+class DeviceScanOf : public ::testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -93,7 +91,7 @@ class DeviceScanOf : public testing::TestWithParam<ElementType> {
   std::unique_ptr<Backend> cpu_;
 };
 
-std::vector<ElementType> outputs_of(ElementType input, ScanOperation operation) {
+std::vector<ElementType> some_outputs_of(ElementType input, ScanOperation operation) {
   std::vector<ElementType> outputs = {default_scan_output(input, operation), ElementType::f64};
   if (is_integer(input)) {
     outputs.push_back(ElementType::i16);
@@ -105,10 +103,10 @@ std::vector<ElementType> outputs_of(ElementType input, ScanOperation operation) 
 TEST_P(DeviceScanOf, EqualsTheCpuBackendWhereverTheArraysLie) {
   constexpr Places all_places[] = {{0, 0, false}, {1, 1, false}, {1, 0, false}, {1, 0, true}};
   for (const auto operation : {ScanOperation::sum, ScanOperation::min, ScanOperation::max}) {
-    for (const ElementType output : outputs_of(GetParam(), operation)) {
+    for (const ElementType output : some_outputs_of(GetParam(), operation)) {
       int variant = 0;
       for (const Sample kind : all_samples) {
-        for (const std::size_t size : sizes) {
+        for (const std::size_t size : array_sizes) {
           ++variant;
           const ScanSpec spec{{GetParam(), native_byte_order},
                               operation,
@@ -124,31 +122,28 @@ TEST_P(DeviceScanOf, EqualsTheCpuBackendWhereverTheArraysLie) {
           Places places = all_places[variant % 4];
           places.in_place = places.in_place && size_of(GetParam()) == size_of(output);
           DeviceScan scan(spec, true);
-          expect_same(on_gpu(scan, spec, elements, before, places),
-                      on_cpu(*cpu_, spec, elements, before), spec,
-                      std::string(name_of(operation)) + " to " + std::string(name_of(output)) +
-                          ", sample " + std::to_string(static_cast<int>(kind)) + ", size " +
-                          std::to_string(size));
+          expect_same_outcome(on_gpu(scan, spec, elements, before, places),
+                              on_cpu(*cpu_, spec, elements, before), spec,
+                              std::string(name_of(operation)) + " to " +
+                                  std::string(name_of(output)) + ", sample " +
+                                  std::to_string(static_cast<int>(kind)) + ", size " +
+                                  std::to_string(size));
         }
       }
     }
   }
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Types, DeviceScanOf, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Types, DeviceScanOf, ::testing::ValuesIn(all_element_types), type_name);
 
 using DeviceScanTest = GpuTest;
 
-ScanSpec sum_of(ElementType type) {
+ScanSpec same_type_sum(ElementType type) {
   return {{type, native_byte_order}, ScanOperation::sum, false, type, OverflowPolicy::error};
 }
 
 TEST_F(DeviceScanTest, SumsOfIntegersAreRoundedOnceIntoNarrowerFloats) {
-  ScanSpec spec = sum_of(ElementType::i64);
+  ScanSpec spec = same_type_sum(ElementType::i64);
   spec.output = ElementType::f32;
   const auto elements = bytes_of(std::vector{std::int64_t{1} << 62, std::int64_t{1} << 38,
                                              std::int64_t{1}, std::int64_t{-2}, std::int64_t{1}});
@@ -163,18 +158,18 @@ TEST_F(DeviceScanTest, FastSumsOfWholeNumbersAreExact) {
   std::vector<float> numbers(3000017);
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
-  const ScanSpec spec = sum_of(ElementType::f32);
+  const ScanSpec spec = same_type_sum(ElementType::f32);
   const auto elements = bytes_of(numbers);
   Accumulator before = Accumulator::empty();
   before.sum.add(0x1p20);
   before.sum.normalize();
   DeviceScan scan(spec, false);
-  expect_same(on_gpu(scan, spec, elements, before, {3, 2, false}),
-              on_cpu(*cpu, spec, elements, before), spec, "fast");
+  expect_same_outcome(on_gpu(scan, spec, elements, before, {3, 2, false}),
+                      on_cpu(*cpu, spec, elements, before), spec, "fast");
 }
 
 TEST_F(DeviceScanTest, FastSumsBeginWithWhatIsBeforeRoundedOnce) {
-  const ScanSpec spec = sum_of(ElementType::f32);
+  const ScanSpec spec = same_type_sum(ElementType::f32);
   DeviceScan scan(spec, false);
   const auto first_after = [&](std::initializer_list<double> parts, auto change) {
     Accumulator before = Accumulator::empty();
@@ -189,7 +184,6 @@ TEST_F(DeviceScanTest, FastSumsBeginWithWhatIsBeforeRoundedOnce) {
   EXPECT_EQ(first_after({1.0, 0x1p-24, 0x1p-80}, nothing), 1.0f + 0x1p-23f);
   EXPECT_EQ(first_after({1.0, 0x1p-24, -0x1p-80}, nothing), 1.0f);
   EXPECT_EQ(first_after({-1.0, -0x1p-24, -0x1p-80}, nothing), -1.0f - 0x1p-23f);
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(first_after({0x1p128}, nothing), infinity);
   EXPECT_EQ(first_after({1.0}, [](Accumulator& before) { before.positive_infinities = 2; }),
             infinity);
@@ -204,28 +198,29 @@ TEST_F(DeviceScanTest, FastSumsBeginWithWhatIsBeforeRoundedOnce) {
 
 TEST_F(DeviceScanTest, OneScanTakesLargerAndSmallerArrays) {
   const auto cpu = cpu::make_backend(2);
-  const ScanSpec spec = sum_of(ElementType::i64);
+  const ScanSpec spec = same_type_sum(ElementType::i64);
   DeviceScan scan(spec, true);
   for (const std::size_t size : {100u, 1000003u, 7u, 300000u}) {
     const auto elements = bytes_of(sample<std::int64_t>(Sample::uniform, size, size));
-    expect_same(on_gpu(scan, spec, elements, Accumulator::empty(), {0, 0, false}),
-                on_cpu(*cpu, spec, elements, Accumulator::empty()), spec, std::to_string(size));
+    expect_same_outcome(on_gpu(scan, spec, elements, Accumulator::empty(), {0, 0, false}),
+                        on_cpu(*cpu, spec, elements, Accumulator::empty()), spec,
+                        std::to_string(size));
   }
 }
 
 TEST_F(DeviceScanTest, NoElementsHaveNoTotalAndNoPrefixes) {
   const Stream stream;
-  DeviceScan scan(sum_of(ElementType::u32), true);
+  DeviceScan scan(same_type_sum(ElementType::u32), true);
   expect_equal(scan.total(nullptr, 0, stream.get()), Accumulator::empty(), "nothing");
   EXPECT_EQ(scan.scan(nullptr, nullptr, 0, Accumulator::empty(), stream.get()), std::nullopt);
 }
 
 TEST_F(DeviceScanTest, RefusesSpecsThatCannotBe) {
-  ScanSpec integers = sum_of(ElementType::f32);
+  ScanSpec integers = same_type_sum(ElementType::f32);
   integers.output = ElementType::i32;
   EXPECT_THROW(DeviceScan(integers, true), Error);
-  EXPECT_THROW(DeviceScan(sum_of(ElementType::f16), false), Error);
-  ScanSpec swapped = sum_of(ElementType::f32);
+  EXPECT_THROW(DeviceScan(same_type_sum(ElementType::f16), false), Error);
+  ScanSpec swapped = same_type_sum(ElementType::f32);
   swapped.input.order = ByteOrder::big;
   EXPECT_THROW(DeviceScan(swapped, false), Error);
 }

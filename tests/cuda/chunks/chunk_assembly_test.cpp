@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "cuda/chunks/chunk_assembly.hpp"
@@ -16,7 +15,7 @@
 namespace warpfold::cuda {
 namespace {
 
-class CudaChunkAssembly : public GpuTest, public testing::WithParamInterface<std::size_t> {
+class CudaChunkAssembly : public GpuTest, public ::testing::WithParamInterface<std::size_t> {
  protected:
   std::size_t element_bytes() const { return GetParam(); }
 
@@ -77,7 +76,7 @@ class CudaChunkAssembly : public GpuTest, public testing::WithParamInterface<std
   std::mt19937_64 random_{1};
 };
 
-std::uint64_t chunks_of(const ChunkGrid& grid) {
+std::uint64_t chunk_count(const ChunkGrid& grid) {
   std::uint64_t chunks = 1;
   for (int d = 0; d < grid.dimensions; ++d) chunks *= grid.chunks_along(d);
   return chunks;
@@ -94,9 +93,9 @@ TEST_P(CudaChunkAssembly, AnyChunksGoToAnyFlatRange) {
     }
     target.origin = in(0, elements - 1);
     target.elements = in(1, elements - target.origin);
-    const std::uint64_t first = in(0, chunks_of(grid) - 1);
-    expect_in_place(grid, first, in(1, chunks_of(grid) - first), target);
-    expect_in_place(grid, 0, chunks_of(grid), target);
+    const std::uint64_t first = in(0, chunk_count(grid) - 1);
+    expect_in_place(grid, first, in(1, chunk_count(grid) - first), target);
+    expect_in_place(grid, 0, chunk_count(grid), target);
   }
 }
 
@@ -107,7 +106,7 @@ TEST_P(CudaChunkAssembly, BoxesArePacked) {
     // Of the dimensions before the cut one chunk each, of those behind it all.
     std::uint64_t behind = 1;
     for (int d = cut + 1; d < grid.dimensions; ++d) behind *= grid.chunks_along(d);
-    const std::uint64_t rows = chunks_of(grid) / behind;
+    const std::uint64_t rows = chunk_count(grid) / behind;
     const std::uint64_t row = in(0, rows - 1);
     const std::uint64_t span = in(1, grid.chunks_along(cut) - row % grid.chunks_along(cut));
     ChunkTarget target;
@@ -141,11 +140,7 @@ TEST_P(CudaChunkAssembly, OneLargeChunkIsSharedByManyWarps) {
   expect_in_place(grid, 0, 3, target);
 }
 
-std::string size_name(const testing::TestParamInfo<std::size_t>& info) {
-  return std::to_string(info.param) + "Bytes";
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaChunkAssembly, testing::Values(1, 2, 4, 8), size_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaChunkAssembly, ::testing::Values(1, 2, 4, 8), size_name);
 
 }  // namespace
 }  // namespace warpfold::cuda

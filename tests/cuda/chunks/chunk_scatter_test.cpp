@@ -7,7 +7,6 @@
 #include <cstring>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "core/layout/random_grids.hpp"
@@ -89,10 +88,6 @@ TEST_P(CudaChunkScatter, LargeChunksAreSharedByManyWarps) {
   expect_in_place({{300, 401}, {150, 201}}, {{5, 290, 1}, {3, 130, 3}});
   expect_in_place({{300, 401}, {150, 201}}, {{0, 300, 1}, {0, 401, 1}});
   expect_in_place({{100003}, {40000}}, {{7, 49000, 2}});
-}
-
-std::string size_name(const ::testing::TestParamInfo<std::size_t>& info) {
-  return std::to_string(info.param) + "Bytes";
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaChunkScatter, ::testing::Values(1, 2, 4, 8), size_name);

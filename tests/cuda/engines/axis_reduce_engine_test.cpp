@@ -13,15 +13,13 @@
 #include "core/results/reducing.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/axis_slabs.hpp"
+#include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 namespace {
-
-constexpr ReduceNeeds everything{true, true, true, true};
-constexpr std::uint64_t slab_elements = 1 << 20;
 
 /// A matrix as a dataset may hold it: row-major, or, where its last axis is the reduced one, column
 /// by column.
@@ -39,10 +37,6 @@ struct MatrixLayout {
     return {{rows, columns}, {columns, 1}};
   }
 };
-
-StagingPlan plan_for(ElementFormat format, int slots = 1) {
-  return {format, {}, slab_elements, 2 * slab_elements * 8, Staging::chunks, slots};
-}
 
 template <class T>
 std::vector<Accumulator> reduced_columns(const std::vector<T>& elements, const MatrixLayout& layout,
@@ -78,7 +72,7 @@ void expect_columns(const AxisTotals& totals, const std::vector<Accumulator>& ex
   }
 }
 
-std::string name_of(const MatrixLayout& layout) {
+std::string matrix_name(const MatrixLayout& layout) {
   return std::to_string(layout.rows) + " x " + std::to_string(layout.columns) +
          (layout.transposed ? " transposed" : "");
 }
@@ -95,7 +89,7 @@ class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
   void expect_reduces(MatrixLayout layout, Sample kind, ReduceNeeds needs, ByteOrder order) {
     const ElementFormat format{element_type_of<T>(), order};
     const auto engine =
-        gpu_->make_axis_reduce_engine(plan_for(format), {needs, layout.columns + 3});
+        gpu_->make_axis_reduce_engine(slab_plan(format), {needs, layout.columns + 3});
     engine->begin(0, layout.columns);
     std::vector<Accumulator> expected(layout.columns, Accumulator::empty());
     std::uint64_t first_row = 0;
@@ -110,7 +104,7 @@ class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
     for (Accumulator& column : expected) column.normalize();
     AxisTotals totals(element_type_of<T>(), needs, layout.columns);
     totals.merge(engine->finish(0));
-    expect_columns(totals, expected, needs, name_of(layout));
+    expect_columns(totals, expected, needs, matrix_name(layout));
   }
 
   std::unique_ptr<Backend> gpu_;
@@ -155,12 +149,12 @@ TEST_P(CudaAxisReduce, ManyColumnsOrRows) {
       const auto elements = sample<T>(Sample::wide, layout.elements(), 5);
       const ReduceNeeds needs{true, false, false, true};
       const auto engine =
-          gpu_->make_axis_reduce_engine(plan_for({GetParam()}), {needs, layout.columns});
+          gpu_->make_axis_reduce_engine(slab_plan({GetParam()}), {needs, layout.columns});
       engine->begin(0, layout.columns);
       engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
       AxisTotals totals(GetParam(), needs, layout.columns);
       totals.merge(engine->finish(0));
-      expect_columns(totals, reduced_columns(elements, layout), needs, name_of(layout));
+      expect_columns(totals, reduced_columns(elements, layout), needs, matrix_name(layout));
     }
   });
 }
@@ -170,7 +164,7 @@ TEST_P(CudaAxisReduce, RowsOfABox) {
     using T = decltype(element);
     const MatrixLayout layout{12, 5};
     const auto elements = sample<T>(Sample::equal, layout.elements(), 1);
-    const auto engine = gpu_->make_axis_reduce_engine(plan_for({GetParam()}), {everything, 5});
+    const auto engine = gpu_->make_axis_reduce_engine(slab_plan({GetParam()}), {everything, 5});
     engine->begin(0, layout.columns);
     BoxIndices rows{.first = 100, .dimensions = 2};
     rows.extent[0] = 3;
@@ -193,7 +187,7 @@ TEST_P(CudaAxisReduce, SlotsShareNothing) {
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
     const auto engine =
-        gpu_->make_axis_reduce_engine(plan_for({GetParam()}, slots), {everything, 100});
+        gpu_->make_axis_reduce_engine(slab_plan({GetParam()}, slots), {everything, 100});
     ASSERT_EQ(engine->slots(), slots);
     std::vector<std::thread> threads;
     for (int slot = 0; slot < slots; ++slot) {
@@ -205,16 +199,13 @@ TEST_P(CudaAxisReduce, SlotsShareNothing) {
           engine->submit(slot, whole_slab(layout.slab(), elements).stage(engine->buffer(slot)), {});
           AxisTotals totals(GetParam(), everything, layout.columns);
           totals.merge(engine->finish(slot));
-          expect_columns(totals, reduced_columns(elements, layout), everything, name_of(layout));
+          expect_columns(totals, reduced_columns(elements, layout), everything,
+                         matrix_name(layout));
         }
       });
     }
     for (std::thread& thread : threads) thread.join();
   });
-}
-
-std::string type_name(const ::testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaAxisReduce, ::testing::ValuesIn(all_element_types), type_name);
@@ -225,7 +216,7 @@ class CudaAxisReducePlans : public GpuTest {};
 TEST_F(CudaAxisReducePlans, WhatIsLeftOutDoesNotCount) {
   const MatrixLayout layout{301, 20, true};
   const auto elements = sample<float>(Sample::non_finite, layout.elements(), 3);
-  StagingPlan plan = plan_for({ElementType::f32});
+  StagingPlan plan = slab_plan({ElementType::f32});
   plan.decoding.values.minimum = ordered_key(0.0f) + 1;
   plan.decoding.values.nan = false;
   const auto engine = make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
@@ -246,7 +237,7 @@ TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
   const MatrixLayout layout{100, 33};
   const auto stored = sample<std::int16_t>(Sample::uniform, layout.elements(), 3);
   for (const ElementType type : {ElementType::f32, ElementType::f64}) {
-    StagingPlan plan = plan_for({ElementType::i16});
+    StagingPlan plan = slab_plan({ElementType::i16});
     plan.decoding.unpacking = {true, type, static_cast<double>(0.1f), 273.5};
     const auto engine =
         make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
@@ -266,7 +257,7 @@ TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
 }
 
 TEST_F(CudaAxisReducePlans, SlotsFitTheMemory) {
-  const StagingPlan plan = plan_for({ElementType::f32}, 64);
+  const StagingPlan plan = slab_plan({ElementType::f32}, 64);
   const AxisReduceSpec spec{{true}, 1000};
   const auto engine = make_backend_with(256 << 20)->make_axis_reduce_engine(plan, spec);
   EXPECT_GE(engine->slots(), 1);
@@ -276,11 +267,11 @@ TEST_F(CudaAxisReducePlans, SlotsFitTheMemory) {
 
 TEST_F(CudaAxisReducePlans, TooLargeSlabsAreRefused) {
   const auto engine =
-      make_backend({})->make_axis_reduce_engine(plan_for({ElementType::f32}), {{true}, 10});
+      make_backend({})->make_axis_reduce_engine(slab_plan({ElementType::f32}), {{true}, 10});
   EXPECT_THROW(engine->begin(0, 11), Error);
   StagedChunks slab;
   slab.grid.dimensions = 1;
-  slab.target.elements = slab_elements + 1;
+  slab.target.elements = max_slab_elements + 1;
   EXPECT_THROW(engine->submit(0, slab, {}), Error);
 }
 

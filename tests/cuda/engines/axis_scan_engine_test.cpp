@@ -22,8 +22,6 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t slab_elements = 1 << 20;
-
 /// What precedes an element of a line, one element after the other.
 template <class T, bool floating = is_floating_element<T>>
 class LineSums;
@@ -128,11 +126,7 @@ std::vector<T> elements_in(std::span<const std::byte> bytes) {
   return elements;
 }
 
-StagingPlan plan_for(const ScanSpec& spec, int slots = 1) {
-  return {spec.input, {}, slab_elements, 2 * slab_elements * 8, Staging::chunks, slots};
-}
-
-std::string name_of(const AxisSlab& shape) {
+std::string slab_name(const AxisSlab& shape) {
   return std::to_string(shape.outer) + " x " + std::to_string(shape.along) + " x " +
          std::to_string(shape.inner);
 }
@@ -146,14 +140,14 @@ void visit_lines(const AxisSlab& shape, Visitor&& visit) {
 }
 
 /// Returns a slot's prefixes of one slab.
-std::span<const std::byte> scanned(AxisScanEngine& engine, int slot, const SampleSlab& staged,
-                                   AxisSlab shape, bool continues = false) {
+std::span<const std::byte> slab_prefixes(AxisScanEngine& engine, int slot, const SampleSlab& staged,
+                                         AxisSlab shape, bool continues = false) {
   shape.continues = continues;
   engine.submit(slot, staged.stage(engine.buffer(slot)), shape);
   return *engine.scan(slot);
 }
 
-class CudaAxisScan : public testing::TestWithParam<ElementType> {
+class CudaAxisScan : public ::testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -164,7 +158,8 @@ class CudaAxisScan : public testing::TestWithParam<ElementType> {
   template <class T, class Out, class Reference, class Prefix>
   void expect_scans(const ScanSpec& spec, const AxisSlab& shape, Sample kind,
                     std::vector<Reference> references, Prefix&& prefix_of, int slabs = 3) {
-    const auto engine = gpu_->make_axis_scan_engine(plan_for(spec), {spec, shape.lines() + 2});
+    const auto engine =
+        gpu_->make_axis_scan_engine(slab_plan(spec.input), {spec, shape.lines() + 2});
     for (int slab = 0; slab < slabs; ++slab) {
       auto elements = sample<T>(kind, shape.lines() * shape.along, random_());
       const SampleSlab staged = chunked_slab(row_major({shape.outer, shape.along, shape.inner}),
@@ -179,12 +174,12 @@ class CudaAxisScan : public testing::TestWithParam<ElementType> {
         if (!fits && place < overflow.value_or(~std::uint64_t{0})) overflow = place;
         if (spec.exclusive) reference.add(elements[place]);
       });
-      const auto prefixes = scanned(*engine, 0, staged, shape, slab > 0);
+      const auto prefixes = slab_prefixes(*engine, 0, staged, shape, slab > 0);
       EXPECT_TRUE(canonical_bytes(elements_in<Out>(prefixes)) == canonical_bytes(expected))
-          << name_of(shape) << " slab " << slab << " sample " << static_cast<int>(kind)
+          << slab_name(shape) << " slab " << slab << " sample " << static_cast<int>(kind)
           << (spec.exclusive ? " exclusive" : "");
       if (spec.overflow == OverflowPolicy::wrap) overflow.reset();
-      EXPECT_EQ(engine->overflow(0), overflow) << name_of(shape);
+      EXPECT_EQ(engine->overflow(0), overflow) << slab_name(shape);
     }
   }
 
@@ -236,12 +231,12 @@ class CudaAxisScan : public testing::TestWithParam<ElementType> {
   std::mt19937_64 random_{11};
 };
 
-const AxisSlab shapes[] = {{1, 3000, 1}, {3, 1001, 1}, {1, 3, 1001}, {2, 37, 41},
-                           {7, 1, 5},    {1, 1, 1},    {4, 300, 3}};
+const AxisSlab slab_shapes[] = {{1, 3000, 1}, {3, 1001, 1}, {1, 3, 1001}, {2, 37, 41},
+                                {7, 1, 5},    {1, 1, 1},    {4, 300, 3}};
 
 TEST_P(CudaAxisScan, SumsOfAllShapes) {
   visit_types([&]<class T, class Out>(T, Out) {
-    for (const AxisSlab& shape : shapes) {
+    for (const AxisSlab& shape : slab_shapes) {
       expect_sums<T, Out>(shape, Sample::uniform, false, OverflowPolicy::wrap);
       expect_sums<T, Out>(shape, Sample::uniform, true, OverflowPolicy::wrap, ByteOrder::big);
     }
@@ -260,7 +255,7 @@ TEST_P(CudaAxisScan, SumsThatOverflowTellTheLeastPlace) {
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_integral_v<T>)
-      for (const AxisSlab& shape : shapes)
+      for (const AxisSlab& shape : slab_shapes)
         expect_sums<T, T>(shape, Sample::uniform, false, OverflowPolicy::error);
   });
 }
@@ -283,7 +278,7 @@ TEST_P(CudaAxisScan, RunningExtrema) {
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
     for (const ScanOperation operation : {ScanOperation::min, ScanOperation::max})
-      for (const AxisSlab& shape : shapes)
+      for (const AxisSlab& shape : slab_shapes)
         for (const Sample kind : {Sample::non_finite, Sample::subnormal})
           expect_extrema<T>(shape, kind, operation, shape.inner == 1);
   });
@@ -298,11 +293,7 @@ TEST_P(CudaAxisScan, ManyOrLongLines) {
   });
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaAxisScan, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaAxisScan, ::testing::ValuesIn(all_element_types), type_name);
 
 class CudaAxisScanPlans : public GpuTest {};
 
@@ -312,8 +303,8 @@ ScanSpec sum_of_floats() {
 
 TEST_F(CudaAxisScanPlans, SlotsShareNothingAndBeginAnew) {
   constexpr int slots = 4;
-  const auto engine = make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats(), slots),
-                                                              {sum_of_floats(), 10});
+  const auto engine = make_backend({})->make_axis_scan_engine(
+      slab_plan(sum_of_floats().input, slots), {sum_of_floats(), 10});
   ASSERT_EQ(engine->slots(), slots);
   std::vector<std::thread> threads;
   for (int slot = 0; slot < slots; ++slot) {
@@ -324,7 +315,8 @@ TEST_F(CudaAxisScanPlans, SlotsShareNothingAndBeginAnew) {
       for (int turn = 0; turn < 3; ++turn) {
         for (int slab = 0; slab < 2; ++slab) {
           const auto staged = whole_slab(row_major({200, lines}), ones);
-          const auto prefixes = elements_in<float>(scanned(*engine, slot, staged, shape, slab > 0));
+          const auto prefixes =
+              elements_in<float>(slab_prefixes(*engine, slot, staged, shape, slab > 0));
           EXPECT_EQ(prefixes.back(), static_cast<float>((slab + 1) * 200 * (1 + slot)));
         }
       }
@@ -339,31 +331,31 @@ TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
   const auto prefixes = [&](ScanOperation operation) {
     ScanSpec spec = sum_of_floats();
     spec.operation = operation;
-    StagingPlan plan = plan_for(spec);
+    StagingPlan plan = slab_plan(spec.input);
     plan.decoding.values.minimum = ordered_key(0.0f);
     const auto engine = make_backend({})->make_axis_scan_engine(plan, {spec, 2});
     return elements_in<float>(
-        scanned(*engine, 0, whole_slab(row_major({2, 3}), elements), {2, 3, 1}));
+        slab_prefixes(*engine, 0, whole_slab(row_major({2, 3}), elements), {2, 3, 1}));
   };
-  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float float_infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(prefixes(ScanOperation::sum), (std::vector<float>{5, 5, 8, 0, 4, 10}));
-  EXPECT_EQ(prefixes(ScanOperation::min), (std::vector<float>{5, 5, 3, infinity, 4, 4}));
-  EXPECT_EQ(prefixes(ScanOperation::max), (std::vector<float>{5, 5, 5, -infinity, 4, 6}));
+  EXPECT_EQ(prefixes(ScanOperation::min), (std::vector<float>{5, 5, 3, float_infinity, 4, 4}));
+  EXPECT_EQ(prefixes(ScanOperation::max), (std::vector<float>{5, 5, 5, -float_infinity, 4, 6}));
 }
 
 TEST_F(CudaAxisScanPlans, PackedElementsAreUnpacked) {
   ScanSpec spec = sum_of_floats();
   spec.input.type = ElementType::i16;
-  StagingPlan plan = plan_for(spec);
+  StagingPlan plan = slab_plan(spec.input);
   plan.decoding.unpacking = {true, ElementType::f32, 0.5, 100.0};
   const auto engine = make_backend({})->make_axis_scan_engine(plan, {spec, 1});
   const auto staged = whole_slab(row_major({3}), std::vector<std::int16_t>{1, -2, 300});
-  const auto prefixes = elements_in<float>(scanned(*engine, 0, staged, {1, 3, 1}));
+  const auto prefixes = elements_in<float>(slab_prefixes(*engine, 0, staged, {1, 3, 1}));
   EXPECT_EQ(prefixes, (std::vector<float>{100.5f, 199.5f, 449.5f}));
 }
 
 TEST_F(CudaAxisScanPlans, SlotsFitTheMemory) {
-  const StagingPlan plan = plan_for(sum_of_floats(), 64);
+  const StagingPlan plan = slab_plan(sum_of_floats().input, 64);
   const AxisScanSpec spec{sum_of_floats(), 1000};
   const auto engine = make_backend_with(256 << 20)->make_axis_scan_engine(plan, spec);
   EXPECT_GE(engine->slots(), 1);
@@ -372,13 +364,13 @@ TEST_F(CudaAxisScanPlans, SlotsFitTheMemory) {
 }
 
 TEST_F(CudaAxisScanPlans, SlabsThatDoNotFitTheirLinesAreRefused) {
-  const auto engine =
-      make_backend({})->make_axis_scan_engine(plan_for(sum_of_floats()), {sum_of_floats(), 10});
+  const auto engine = make_backend({})->make_axis_scan_engine(slab_plan(sum_of_floats().input),
+                                                              {sum_of_floats(), 10});
   const auto lines_of = [](std::uint64_t lines) {
     return whole_slab(row_major({lines, 2}), std::vector<float>(2 * lines));
   };
-  EXPECT_THROW(scanned(*engine, 0, lines_of(11), {11, 2, 1}), Error);
-  EXPECT_THROW(scanned(*engine, 0, lines_of(10), {9, 2, 1}), Error);
+  EXPECT_THROW(slab_prefixes(*engine, 0, lines_of(11), {11, 2, 1}), Error);
+  EXPECT_THROW(slab_prefixes(*engine, 0, lines_of(10), {9, 2, 1}), Error);
   engine->submit(0, StagedChunks{}, {10, 0, 1});
   EXPECT_TRUE(engine->scan(0)->empty());
   EXPECT_EQ(engine->overflow(0), std::nullopt);

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/scan/scan_arithmetic.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
@@ -14,16 +13,11 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t tile = scan_order::tile_elements;
 constexpr std::uint64_t reduce_slab = 300001;
 constexpr std::uint64_t scan_slab = 2 * tile;
 constexpr std::uint64_t scan_partition = 5 * tile;
 constexpr std::size_t reduce_sizes[] = {0, 1, 31, 32, 33, 4095, 4096, 4097, 3 * 4096 + 5, 1000003};
 constexpr std::size_t scan_sizes[] = {1, 33, 4095, 4096, 4097, 3 * 4096 + 5, 12 * 4096 + 77};
-
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
 
 class CudaBesideCpu : public BothBackends {};
 
@@ -167,7 +161,7 @@ TEST_P(CudaBesideCpu, TotalsOfBlocksEqual) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaBesideCpu, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaBesideCpu, ::testing::ValuesIn(all_element_types), type_name);
 
 }  // namespace
 }  // namespace warpfold::cuda

@@ -15,7 +15,6 @@
 
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/tiling.hpp"
-#include "core/scan/scan_arithmetic.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
@@ -27,9 +26,6 @@
 
 namespace warpfold::cuda {
 namespace {
-
-constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr ReduceNeeds everything{true, true, true, true};
 
 /// A dataset of a few thousand elements in chunks, many of them equal.
 struct ChunkedDataset {
@@ -66,10 +62,10 @@ StagedChunks stage(const ChunkedDataset& dataset, const SampleChunks& sample,
   return {dataset.grid, target, sample.chunks, dataset.fill};
 }
 
-const std::vector<std::vector<std::uint64_t>> shapes[] = {{{20011}, {777}},
-                                                          {{131, 97}, {16, 33}},
-                                                          {{17, 40, 31}, {5, 7, 31}},
-                                                          {{9, 8, 11, 13}, {2, 8, 3, 5}}};
+const std::vector<std::vector<std::uint64_t>> dataset_shapes[] = {{{20011}, {777}},
+                                                                  {{131, 97}, {16, 33}},
+                                                                  {{17, 40, 31}, {5, 7, 31}},
+                                                                  {{9, 8, 11, 13}, {2, 8, 3, 5}}};
 
 class CudaChunks : public BothBackends {};
 
@@ -112,7 +108,7 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
 
 TEST_P(CudaChunks, BoxesReduceToWhatTheFlatDatasetDoes) {
   const ElementFormat format{GetParam(), native_byte_order};
-  for (const auto& shape : shapes) {
+  for (const auto& shape : dataset_shapes) {
     for (const std::uint64_t max_chunks : {1u, 3u, 50u, 100000u}) {
       auto dataset = visit_element_type(GetParam(), [&](auto element) {
         return chunked_dataset<decltype(element)>(shape[0], shape[1], max_chunks);
@@ -130,7 +126,7 @@ TEST_P(CudaChunks, DecodedBoxesReduceToWhatTheFlatDatasetDoes) {
   visit_element_type(GetParam(), [&](auto element) {
     plan.decoding = filters<decltype(element)>().front().decoding;
   });
-  for (const auto& shape : shapes) {
+  for (const auto& shape : dataset_shapes) {
     auto dataset = visit_element_type(GetParam(), [&](auto element) {
       return chunked_dataset<decltype(element)>(shape[0], shape[1], 3);
     });
@@ -147,7 +143,7 @@ TEST_P(CudaChunks, BlocksLoadedAsChunksScanAsTheFlatDataset) {
                       false,
                       GetParam(),
                       OverflowPolicy::error};
-  for (const auto& shape : shapes) {
+  for (const auto& shape : dataset_shapes) {
     auto dataset = visit_element_type(GetParam(), [&](auto element) {
       return chunked_dataset<decltype(element)>(shape[0], shape[1], 7);
     });
@@ -207,13 +203,9 @@ TEST_P(CudaChunks, LittleMemoryIsShared) {
   EXPECT_THROW(make_backend_with(1 << 20)->make_scan_engine(plan, spec), Error);
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaChunks,
-                         testing::Values(ElementType::i8, ElementType::u16, ElementType::f32,
-                                         ElementType::f64),
+                         ::testing::Values(ElementType::i8, ElementType::u16, ElementType::f32,
+                                           ElementType::f64),
                          type_name);
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
-#include "core/scan/scan_arithmetic.hpp"
 #include "cuda/engines/backend.hpp"
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
@@ -17,7 +16,6 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t tile = scan_order::tile_elements;
 constexpr std::uint64_t piece = 2 * tile;
 
 /// The bytes of kept values and their indices, block by block.
@@ -68,7 +66,7 @@ void expect_compacts(Backend& gpu, const SampleDecoding<T, Value>& sample,
   EXPECT_TRUE(compacted.indices == expected.indices) << what;
 }
 
-class CudaCompact : public testing::TestWithParam<ElementType> {
+class CudaCompact : public ::testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -116,11 +114,7 @@ TEST_P(CudaCompact, MoreThanWasKeptIsRefused) {
   });
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaCompact, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaCompact, ::testing::ValuesIn(all_element_types), type_name);
 
 /// Compaction meets chunks as scans do: one piece of a grid whose rows are cut.
 TEST(CudaCompactChunks, ComeToTheirPlaces) {

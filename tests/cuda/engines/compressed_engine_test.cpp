@@ -24,7 +24,6 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr ReduceNeeds everything{true, true, true, true};
 constexpr ElementFormat format{ElementType::f32, native_byte_order};
 constexpr int threads = 3;
 
@@ -167,7 +166,7 @@ std::vector<std::byte> prefixes_of_columns(const CompressedSlabs& sample, const 
   return {prefixes.begin(), prefixes.end()};
 }
 
-class CudaCompressed : public testing::Test {
+class CudaCompressed : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/both_backends.hpp"
@@ -15,9 +14,7 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr ReduceNeeds everything{true, true, true, true};
-constexpr std::size_t sizes[] = {0, 1, 31, 32, 33, 4096, 4097, 3 * 4096 + 5, 300007};
+constexpr std::size_t decoded_sizes[] = {0, 1, 31, 32, 33, 4096, 4097, 3 * 4096 + 5, 300007};
 
 class CudaDecoding : public BothBackends {
  protected:
@@ -62,7 +59,7 @@ void expect_reduces(Backend& gpu, Backend& cpu, const SampleDecoding<T, Value>& 
 TEST_P(CudaDecoding, ReducesWhatIsKept) {
   const auto test = [&]<class T, class Value>(const SampleDecoding<T, Value>& decoding) {
     for (const Sample kind : {Sample::uniform, Sample::non_finite, Sample::subnormal})
-      for (const std::size_t size : sizes)
+      for (const std::size_t size : decoded_sizes)
         expect_reduces(*gpu_, *cpu_, decoding, sample<T>(kind, size, size + 1),
                        size % 2 == 0 ? ByteOrder::little : ByteOrder::big);
   };
@@ -122,11 +119,7 @@ TEST_P(CudaDecoding, ScansLeftOutElementsAsTheIdentity) {
   with_unpackings(test);
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaDecoding, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaDecoding, ::testing::ValuesIn(all_element_types), type_name);
 
 }  // namespace
 }  // namespace warpfold::cuda

@@ -45,8 +45,8 @@ HistogramCounts counted(const std::vector<T>& edges, const std::vector<T>& eleme
   return counts;
 }
 
-void expect_equal(const HistogramCounts& one, const HistogramCounts& other,
-                  const std::string& what) {
+void expect_equal_counts(const HistogramCounts& one, const HistogramCounts& other,
+                         const std::string& what) {
   EXPECT_TRUE(one.bins == other.bins) << what;
   EXPECT_EQ(one.below, other.below) << what;
   EXPECT_EQ(one.above, other.above) << what;
@@ -90,7 +90,7 @@ HistogramCounts histogram_of(Backend& gpu, const std::vector<T>& edges,
   return engine->finish();
 }
 
-class CudaHistogram : public testing::TestWithParam<ElementType> {
+class CudaHistogram : public ::testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -109,8 +109,9 @@ TEST_P(CudaHistogram, CountsEachElementOnce) {
           for (const std::size_t size : {0u, 1u, 31u, 33u, 4097u, 200003u}) {
             const auto elements = sample<T>(kind, size, size + bins);
             const ByteOrder order = size % 2 == 0 ? ByteOrder::little : ByteOrder::big;
-            expect_equal(histogram_of(*gpu_, edges, elements, order), counted(edges, elements),
-                         std::to_string(bins) + " bins, size " + std::to_string(size));
+            expect_equal_counts(histogram_of(*gpu_, edges, elements, order),
+                                counted(edges, elements),
+                                std::to_string(bins) + " bins, size " + std::to_string(size));
           }
         }
       }
@@ -122,8 +123,8 @@ TEST_P(CudaHistogram, CountsTheEdgesThemselves) {
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
     for (const auto& edges : {even_edges<T>(777), uneven_edges<T>(999, 2), even_edges<T>(30000)})
-      expect_equal(histogram_of(*gpu_, edges, edges, native_byte_order), counted(edges, edges),
-                   std::to_string(edges.size()) + " edges");
+      expect_equal_counts(histogram_of(*gpu_, edges, edges, native_byte_order),
+                          counted(edges, edges), std::to_string(edges.size()) + " edges");
   });
 }
 
@@ -135,15 +136,12 @@ TEST_P(CudaHistogram, CountsDecodedValues) {
     const std::vector<float> edges{3, 3.05f, 3.1f, 10, 1e3f, 1e6f};
     const auto engine = engine_of(*gpu_, edges, {GetParam()}, 50000, decoding.decoding);
     reduce_into(*engine, bytes_of(elements), sizeof(T));
-    expect_equal(engine->finish(), counted(edges, kept_of(decoding, elements).values), "decoded");
+    expect_equal_counts(engine->finish(), counted(edges, kept_of(decoding, elements).values),
+                        "decoded");
   });
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaHistogram, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaHistogram, ::testing::ValuesIn(all_element_types), type_name);
 
 using CudaHistogramEngine = GpuTest;
 

@@ -6,19 +6,17 @@
 #include <vector>
 
 #include "core/layout/hyperslab.hpp"
-#include "core/scan/scan_arithmetic.hpp"
 #include "core/values/mask.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/axis_slabs.hpp"
 #include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
+#include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 
 namespace warpfold::cuda {
 namespace {
 
-constexpr ReduceNeeds everything{true, true, true, true};
-constexpr std::uint64_t tile = scan_order::tile_elements;
 constexpr std::uint64_t first_index = (std::uint64_t{1} << 40) + 7;
 
 /// Runs of bits, set and not, of random lengths.
@@ -41,9 +39,6 @@ struct SampleMask {
     return decoding;
   }
 };
-
-const Hyperslab box{{1, 1, 2}, {2, 12, 25}};
-const std::vector<std::uint64_t> array_shape{5, 17, 40};
 
 class CudaMask : public BothBackends {
  protected:
@@ -108,8 +103,8 @@ TEST_P(CudaMask, CompactsWhatItSelects) {
 }
 
 TEST_P(CudaMask, CountsAlongAnAxisWhatItSelects) {
-  const SlabLayout layout{box.count, {25, 50, 1}};  // outputs are 2 x 25
-  with_masks(box.elements(), [&](const auto& elements, ElementFormat, const SampleMask& mask) {
+  const SlabLayout layout{sample_box.count, {25, 50, 1}};  // outputs are 2 x 25
+  with_masks(layout.elements(), [&](const auto& elements, ElementFormat, const SampleMask& mask) {
     const auto reduced = [&](Backend& backend) {
       StagingPlan plan{{GetParam()}, mask.decoding(), layout.elements()};
       plan.staging_bytes = layout.elements() * 8;
@@ -118,7 +113,7 @@ TEST_P(CudaMask, CountsAlongAnAxisWhatItSelects) {
       engine->begin(0, 50);
       const SampleSlab slab = whole_slab(layout, elements);
       StagedChunks staged = slab.stage(engine->buffer(0));
-      staged.indices = box_indices(box, layout.stride, array_shape);
+      staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
       engine->submit(0, staged, {.first = 3});
       return engine->finish(0);
     };
@@ -135,9 +130,9 @@ TEST_P(CudaMask, CountsAlongAnAxisWhatItSelects) {
 }
 
 TEST_P(CudaMask, ScansAlongAnAxisWhatItSelects) {
-  const SlabLayout layout = row_major(box.count);
-  const AxisSlab shape{box.count[0], box.count[1], box.count[2]};
-  with_masks(box.elements(),
+  const SlabLayout layout = row_major(sample_box.count);
+  const AxisSlab shape{sample_box.count[0], sample_box.count[1], sample_box.count[2]};
+  with_masks(layout.elements(),
              [&](const auto& elements, ElementFormat format, const SampleMask& mask) {
                const ScanSpec spec{{format.type},
                                    ScanOperation::sum,
@@ -151,7 +146,7 @@ TEST_P(CudaMask, ScansAlongAnAxisWhatItSelects) {
                  const auto engine = backend.make_axis_scan_engine(plan, {spec, shape.lines()});
                  const SampleSlab slab = whole_slab(layout, elements);
                  StagedChunks staged = slab.stage(engine->buffer(0));
-                 staged.indices = box_indices(box, layout.stride, array_shape);
+                 staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
                  engine->submit(0, staged, shape);
                  const auto prefixes = engine->scan(0).value();
                  return std::vector(prefixes.begin(), prefixes.end());
@@ -160,11 +155,7 @@ TEST_P(CudaMask, ScansAlongAnAxisWhatItSelects) {
              });
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaMask, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaMask, ::testing::ValuesIn(all_element_types), type_name);
 
 }  // namespace
 }  // namespace warpfold::cuda

@@ -13,18 +13,17 @@
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/axis_slabs.hpp"
 #include "cuda/support/both_backends.hpp"
+#include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 
 namespace warpfold::cuda {
 namespace {
 
 constexpr ReduceNeeds sums{.sum = true, .absolute = true, .weighted = true};
-constexpr ReduceNeeds moments{.sum = true, .absolute = true, .squares = true, .weighted = true};
+constexpr ReduceNeeds weighted_moments{
+    .sum = true, .absolute = true, .squares = true, .weighted = true};
 
-const Hyperslab box{{1, 1, 2}, {2, 12, 25}};
-const std::vector<std::uint64_t> array_shape{5, 17, 40};
-
-/// The box's elements, reduced along some of its axes.
+/// The elements of the sample box, reduced along some of its axes.
 struct Reduction {
   std::vector<std::uint64_t> stride;
   std::uint64_t outputs;
@@ -57,9 +56,10 @@ StagingPlan plan_of(ElementFormat format, std::uint64_t elements, Decoding decod
 }
 
 template <class T>
-AxisTotals reduced(Backend& backend, const std::vector<T>& elements, const Reduction& reduction,
-                   const ReduceNeeds& needs, const Factors& factors, Decoding decoding = {}) {
-  const SlabLayout layout{box.count, reduction.stride};
+AxisTotals reduced_with_factors(Backend& backend, const std::vector<T>& elements,
+                                const Reduction& reduction, const ReduceNeeds& needs,
+                                const Factors& factors, Decoding decoding = {}) {
+  const SlabLayout layout{sample_box.count, reduction.stride};
   const auto engine =
       backend.make_axis_reduce_engine(plan_of({element_type_of<T>()}, layout.elements(), decoding),
                                       {needs, reduction.outputs, 1, factors});
@@ -67,7 +67,7 @@ AxisTotals reduced(Backend& backend, const std::vector<T>& elements, const Reduc
   for (const std::uint64_t first_row : {3u, 70u}) {
     const SampleSlab slab = whole_slab(layout, elements);
     StagedChunks staged = slab.stage(engine->buffer(0));
-    staged.indices = box_indices(box, layout.stride, array_shape);
+    staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
     engine->submit(0, staged, {.first = first_row});
   }
   AxisTotals totals(ElementType::f64, needs, reduction.outputs);
@@ -78,7 +78,7 @@ AxisTotals reduced(Backend& backend, const std::vector<T>& elements, const Reduc
 void expect_equal_sums(const AxisTotals& gpu, const AxisTotals& cpu, const ReduceNeeds& needs,
                        const std::string& what) {
   ASSERT_EQ(gpu.outputs(), cpu.outputs()) << what;
-  for (std::uint64_t i = 0; i < gpu.outputs() && !testing::Test::HasFailure(); ++i) {
+  for (std::uint64_t i = 0; i < gpu.outputs() && !::testing::Test::HasFailure(); ++i) {
     const WeightedSums found = gpu.weighted_sums(i);
     const WeightedSums expected = cpu.weighted_sums(i);
     if (needs.sum) {
@@ -102,12 +102,12 @@ class CudaProducts : public BothBackends {
   void expect_same(Sample kind, const Reduction& reduction, const ReduceNeeds& needs,
                    const Factors& factors, Decoding decoding = {}) {
     visit_element_type(GetParam(), [&](auto element) {
-      const auto elements = sample<decltype(element)>(kind, box.elements(), 3);
-      expect_equal_sums(reduced(*gpu_, elements, reduction, needs, factors, decoding),
-                        reduced(*cpu_, elements, reduction, needs, factors, decoding), needs,
-                        std::to_string(reduction.outputs) + " outputs, stride " +
-                            std::to_string(factors.stride) + ", period " +
-                            std::to_string(factors.period));
+      const auto elements = sample<decltype(element)>(kind, sample_box.elements(), 3);
+      expect_equal_sums(
+          reduced_with_factors(*gpu_, elements, reduction, needs, factors, decoding),
+          reduced_with_factors(*cpu_, elements, reduction, needs, factors, decoding), needs,
+          std::to_string(reduction.outputs) + " outputs, stride " + std::to_string(factors.stride) +
+              ", period " + std::to_string(factors.period));
     });
   }
 };
@@ -153,16 +153,12 @@ TEST_P(CudaProducts, OfSquaresAndWeightsOfEveryKind) {
   for (const Sample kind : all_samples) {
     for (const Sample kind_of_weights : all_samples) {
       const auto weights = sample_factors(kind_of_weights, true, 3400);
-      expect_same(kind, reductions[0], moments, {weights.data(), 1, 3400, true});
+      expect_same(kind, reductions[0], weighted_moments, {weights.data(), 1, 3400, true});
     }
   }
 }
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaProducts, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaProducts, ::testing::ValuesIn(all_element_types), type_name);
 
 class CudaProductsPlans : public GpuTest {};
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "core/results/accumulator.hpp"
 #include "cuda/engines/backend.hpp"
 #include "cuda/support/drive_engines.hpp"
@@ -18,10 +19,6 @@
 
 namespace warpfold::cuda {
 namespace {
-
-constexpr ReduceNeeds everything{true, true, true, true};
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 template <class T>
 constexpr ElementType type_of() {
@@ -32,9 +29,9 @@ constexpr ElementType type_of() {
 }
 
 template <class T>
-Accumulator reduced(const std::vector<T>& elements, std::uint64_t slab_elements = 1 << 16,
-                    ReduceNeeds needs = everything, ByteOrder order = native_byte_order,
-                    std::uint64_t first_index = 0) {
+Accumulator reduced_on_gpu(const std::vector<T>& elements, std::uint64_t slab_elements = 1 << 16,
+                           ReduceNeeds needs = everything, ByteOrder order = native_byte_order,
+                           std::uint64_t first_index = 0) {
   const auto backend = make_backend({});
   return reduce_all(*backend, {{type_of<T>(), order}, {}, slab_elements}, needs,
                     bytes_of(elements, order), first_index);
@@ -61,8 +58,6 @@ using CudaReduce = GpuTest;
 template <class T>
 class CudaReduceOf : public GpuTest {};
 
-using Integers = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                                std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(CudaReduceOf, Integers);
 
 TYPED_TEST(CudaReduceOf, TheExtremesOfTheTypeAddUpExactly) {
@@ -72,7 +67,7 @@ TYPED_TEST(CudaReduceOf, TheExtremesOfTheTypeAddUpExactly) {
     const bool negative = value < TypeParam{1} && value != TypeParam{0};
     const auto wide = static_cast<int128>(value);
     const auto magnitude = static_cast<uint128>(negative ? -wide : wide);
-    const Accumulator result = reduced(std::vector<TypeParam>(count, value), 4099);
+    const Accumulator result = reduced_on_gpu(std::vector<TypeParam>(count, value), 4099);
     EXPECT_TRUE(result.sum == number_of<ExactSum>(magnitude * count, 0, negative));
     EXPECT_TRUE(result.absolute == number_of<ExactSum>(magnitude * count, 0));
     ExactSumOfSquares squares{};
@@ -107,7 +102,7 @@ TYPED_TEST(CudaReduceOf, ByteOrderIsUndone) {
   }
   const auto magnitude = static_cast<uint128>(sum < 0 ? -sum : sum);
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
-    EXPECT_TRUE(reduced(elements, 64, everything, order).sum ==
+    EXPECT_TRUE(reduced_on_gpu(elements, 64, everything, order).sum ==
                 number_of<ExactSum>(magnitude, 0, sum < 0));
 }
 
@@ -121,14 +116,14 @@ TEST_F(CudaReduce, HugeTermsCancelToTheSmallOnes) {
   }
   ExactSum expected = number_of<ExactSum>(3000, 0);
   expected.add(number_of<ExactSum>(3000, -1074));
-  EXPECT_TRUE(reduced(elements, 1000).sum == expected);
+  EXPECT_TRUE(reduced_on_gpu(elements, 1000).sum == expected);
 }
 
 TEST_F(CudaReduce, TheGreatestDoublesAddUpExactly) {
   constexpr std::uint64_t count = 100003;
   const std::vector<double> elements(count, std::numeric_limits<double>::max());
   constexpr uint128 significand = (uint128{1} << 53) - 1;
-  const Accumulator result = reduced(elements);
+  const Accumulator result = reduced_on_gpu(elements);
   EXPECT_TRUE(result.sum == number_of<ExactSum>(significand * count, 971));
   EXPECT_TRUE(result.absolute == number_of<ExactSum>(significand * count, 971));
   EXPECT_TRUE(result.squares ==
@@ -138,7 +133,7 @@ TEST_F(CudaReduce, TheGreatestDoublesAddUpExactly) {
 TEST_F(CudaReduce, TheLeastDoublesAddUpExactly) {
   constexpr std::uint64_t count = 100003;
   const std::vector<double> elements(count, -0x1p-1074);
-  const Accumulator result = reduced(elements);
+  const Accumulator result = reduced_on_gpu(elements);
   EXPECT_TRUE(result.sum == number_of<ExactSum>(count, -1074, true));
   EXPECT_TRUE(result.absolute == number_of<ExactSum>(count, -1074));
   EXPECT_TRUE(result.squares == number_of<ExactSumOfSquares>(count, -2148));
@@ -150,7 +145,7 @@ TEST_F(CudaReduce, SquaresKeepTheirLowHalves) {
   for (const int exponent : {0, -400, -479, -480, -481, -482, 469, 470, 471, 900}) {
     const std::vector<double> elements(count, std::ldexp(1 + 0x1p-52, exponent));
     EXPECT_TRUE(
-        reduced(elements, 1 << 16, {false, false, true, false}).squares ==
+        reduced_on_gpu(elements, 1 << 16, {false, false, true, false}).squares ==
         number_of<ExactSumOfSquares>(significand * significand * count, 2 * (exponent - 52)))
         << exponent;
   }
@@ -161,8 +156,8 @@ TEST_F(CudaReduce, NeighboursOfTheHugeBoundAddUpExactly) {
   constexpr uint128 below = (uint128{1} << 53) - 1;
   const std::vector<double> just_below(count, std::nextafter(0x1p960, 0.0));
   const std::vector<double> at_bound(count, 0x1p960);
-  EXPECT_TRUE(reduced(just_below).sum == number_of<ExactSum>(below * count, 960 - 53));
-  EXPECT_TRUE(reduced(at_bound).sum == number_of<ExactSum>(count, 960));
+  EXPECT_TRUE(reduced_on_gpu(just_below).sum == number_of<ExactSum>(below * count, 960 - 53));
+  EXPECT_TRUE(reduced_on_gpu(at_bound).sum == number_of<ExactSum>(count, 960));
 }
 
 TEST_F(CudaReduce, NonFiniteElementsAreCountedNotAdded) {
@@ -173,7 +168,7 @@ TEST_F(CudaReduce, NonFiniteElementsAreCountedNotAdded) {
   elements[19998] = -std::numeric_limits<float>::infinity();
   elements[19997] = -std::numeric_limits<float>::infinity();
   const Accumulator result =
-      reduced(elements, 3000, everything, native_byte_order, std::uint64_t{1} << 40);
+      reduced_on_gpu(elements, 3000, everything, native_byte_order, std::uint64_t{1} << 40);
   EXPECT_EQ(result.count, 20000);
   EXPECT_EQ(result.nan_count, 3);
   EXPECT_EQ(result.positive_infinities, 1);
@@ -187,7 +182,7 @@ TEST_F(CudaReduce, NonFiniteElementsAreCountedNotAdded) {
 }
 
 TEST_F(CudaReduce, OnlyNanLeavesNoExtrema) {
-  const Accumulator result = reduced(std::vector<double>(1000, nan));
+  const Accumulator result = reduced_on_gpu(std::vector<double>(1000, quiet_nan));
   EXPECT_EQ(result.nan_count, 1000);
   EXPECT_EQ(result.first_nan, 0u);
   EXPECT_FALSE(result.minimum.seen());
@@ -200,7 +195,7 @@ TEST_F(CudaReduce, TheLowerIndexOfEqualElementsWins) {
   for (std::size_t i = 123457; i < elements.size(); i += 1000) elements[i] = 5.0;
   for (std::size_t i = 1234; i < elements.size(); i += 777)
     if (elements[i] == 0.0) elements[i] = -0.0;
-  const Accumulator result = reduced(elements, 70000);
+  const Accumulator result = reduced_on_gpu(elements, 70000);
   EXPECT_EQ(result.minimum.index, 0u);
   EXPECT_EQ(result.minimum.bits, std::bit_cast<std::uint64_t>(-0.0));
   EXPECT_EQ(result.maximum.index, 123457u);
@@ -208,14 +203,14 @@ TEST_F(CudaReduce, TheLowerIndexOfEqualElementsWins) {
 
 TEST_F(CudaReduce, HalfPrecisionSubnormalsAndExtremesAddUpExactly) {
   std::vector<Float16> elements(30001, Float16{0x7bff});
-  EXPECT_TRUE(reduced(elements).sum == number_of<ExactSum>(65504u * 30001u, 0));
+  EXPECT_TRUE(reduced_on_gpu(elements).sum == number_of<ExactSum>(65504u * 30001u, 0));
   elements.assign(30001, Float16{0x8001});
-  EXPECT_TRUE(reduced(elements).sum == number_of<ExactSum>(30001, -24, true));
-  EXPECT_TRUE(reduced(elements).squares == number_of<ExactSumOfSquares>(30001, -48));
+  EXPECT_TRUE(reduced_on_gpu(elements).sum == number_of<ExactSum>(30001, -24, true));
+  EXPECT_TRUE(reduced_on_gpu(elements).squares == number_of<ExactSumOfSquares>(30001, -48));
 }
 
 TEST_F(CudaReduce, WhatIsNotNeededStaysEmpty) {
-  const Accumulator result = reduced(std::vector<double>(5000, 3.0), 1000, {});
+  const Accumulator result = reduced_on_gpu(std::vector<double>(5000, 3.0), 1000, {});
   EXPECT_EQ(result.count, 5000);
   EXPECT_TRUE(result.sum == ExactSum{});
   EXPECT_TRUE(result.absolute == ExactSum{});

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/scan/scan_arithmetic.hpp"
+#include "core/numeric/special_values.hpp"
 #include "cuda/engines/backend.hpp"
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
@@ -20,9 +20,7 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::uint64_t tile = scan_order::tile_elements;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t sizes[] = {1, 3, 4, 127, 128, 129, 511, 513, 4095, 4096, 4097, 30011};
+constexpr std::size_t scanned_sizes[] = {1, 3, 4, 127, 128, 129, 511, 513, 4095, 4096, 4097, 30011};
 
 ScanSpec spec_of(ElementType input, ElementType output, ScanOperation operation,
                  bool exclusive = false, OverflowPolicy overflow = OverflowPolicy::error) {
@@ -58,8 +56,6 @@ class CudaIntegerScan : public GpuTest {
   }
 };
 
-using Integers = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                                std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(CudaIntegerScan, Integers);
 
 /// Elements whose sums 64 bits hold.
@@ -74,7 +70,7 @@ std::vector<T> modest(std::size_t size) {
 TYPED_TEST(CudaIntegerScan, PrefixSumsAreThoseOfOneAfterTheOther) {
   using Out = std::conditional_t<std::is_signed_v<TypeParam>, std::int64_t, std::uint64_t>;
   const ElementType type = this->type();
-  for (const std::size_t size : sizes) {
+  for (const std::size_t size : scanned_sizes) {
     const auto elements = modest<TypeParam>(size);
     std::vector<Out> inclusive;
     std::vector<Out> exclusive;
@@ -186,7 +182,7 @@ TEST_F(CudaScan, WhatIsBeforeCounts) {
 }
 
 TEST_F(CudaScan, SumsOfWholeNumbersInFloatsAreExact) {
-  for (const std::size_t size : sizes) {
+  for (const std::size_t size : scanned_sizes) {
     std::mt19937_64 random(size);
     std::vector<double> wide(size);
     std::vector<float> narrow(size);

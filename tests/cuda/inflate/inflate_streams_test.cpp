@@ -16,7 +16,7 @@
 namespace warpfold::cuda::inflate {
 namespace {
 
-class Inflate : public testing::Test {
+class Inflate : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string why = why_not_inflated(); !why.empty()) GTEST_SKIP() << why;

@@ -15,7 +15,7 @@
 namespace warpfold::cuda::lz4 {
 namespace {
 
-class Lz4 : public testing::Test {
+class Lz4 : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string why = why_not_decoded(); !why.empty()) GTEST_SKIP() << why;

@@ -58,7 +58,7 @@ bool same_bytes(const T& a, const T& b) {
 template <class T>
 class CudaWarp : public GpuTest {};
 
-using LaneTypes = testing::Types<std::int32_t, std::int64_t, int128, Extremum, test::Affine>;
+using LaneTypes = ::testing::Types<std::int32_t, std::int64_t, int128, Extremum, test::Affine>;
 TYPED_TEST_SUITE(CudaWarp, LaneTypes);
 
 TYPED_TEST(CudaWarp, ShuffleTakesTheSourceLane) {
@@ -124,7 +124,7 @@ TYPED_TEST(CudaWarp, ReduceAroundBeginsAtTheOwnLane) {
 }
 
 template <class T>
-void expect_same(const std::vector<T>& result, const std::vector<T>& expected) {
+void expect_same_lanes(const std::vector<T>& result, const std::vector<T>& expected) {
   for (int lane = 0; lane < lanes; ++lane)
     EXPECT_TRUE(same_bytes(result[at(lane)], expected[at(lane)])) << lane;
 }
@@ -135,7 +135,7 @@ TYPED_TEST(CudaWarp, InclusiveScanAddsInKoggeAndStonesOrder) {
   for (int delta = 1; delta < lanes; delta *= 2)
     for (int lane = lanes - 1; lane >= delta; --lane)
       expected[at(lane)] = combined(expected[at(lane - delta)], expected[at(lane)]);
-  expect_same(test::inclusively_scanned(values), expected);
+  expect_same_lanes(test::inclusively_scanned(values), expected);
 }
 
 TYPED_TEST(CudaWarp, SuffixScanAddsInTheSameOrderFromTheOtherEnd) {
@@ -144,7 +144,7 @@ TYPED_TEST(CudaWarp, SuffixScanAddsInTheSameOrderFromTheOtherEnd) {
   for (int delta = 1; delta < lanes; delta *= 2)
     for (int lane = 0; lane + delta < lanes; ++lane)
       expected[at(lane)] = combined(expected[at(lane)], expected[at(lane + delta)]);
-  expect_same(test::suffix_scanned(values), expected);
+  expect_same_lanes(test::suffix_scanned(values), expected);
 }
 
 TYPED_TEST(CudaWarp, ScansByHalvesAddTheTotalOfTheLowerHalf) {
@@ -154,8 +154,8 @@ TYPED_TEST(CudaWarp, ScansByHalvesAddTheTotalOfTheLowerHalf) {
     for (int lane = 0; lane < lanes; ++lane)
       if ((lane & half) != 0)
         expected[at(lane)] = combined(expected[at(lane / half * half - 1)], expected[at(lane)]);
-  expect_same(test::inclusively_scanned_by_halves(values), expected);
-  expect_same(test::inclusively_scanned_xor(values), expected);
+  expect_same_lanes(test::inclusively_scanned_by_halves(values), expected);
+  expect_same_lanes(test::inclusively_scanned_xor(values), expected);
 }
 
 using CudaWarpVote = GpuTest;
@@ -223,7 +223,7 @@ TEST_F(CudaWarpVote, SynchronizedLanesSeeWhatOthersWrote) {
 template <class T>
 class CudaWarpMatch : public GpuTest {};
 
-using MatchTypes = testing::Types<std::int32_t, std::uint32_t, std::uint64_t, float, double>;
+using MatchTypes = ::testing::Types<std::int32_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(CudaWarpMatch, MatchTypes);
 
 TYPED_TEST(CudaWarpMatch, LanesOfEqualValuesFindOneAnother) {

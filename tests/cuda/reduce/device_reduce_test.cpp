@@ -4,13 +4,13 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "core/engine/backend.hpp"
+#include "core/numeric/special_values.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -27,7 +27,6 @@ constexpr std::size_t chunk_bytes = 4 * 256 * 16;  ///< of one thread block
 constexpr ReduceNeeds sum_only{.sum = true};
 constexpr ReduceNeeds extrema_only{.extrema = true};
 constexpr ReduceNeeds moments{.sum = true, .squares = true, .extrema = true};
-constexpr ReduceNeeds everything{true, true, true, true};
 constexpr ReduceNeeds all_needs[] = {{}, sum_only, extrema_only, moments, everything};
 
 /// A reduction by one DeviceReduce after the other of the same kind finds what the last one left.
@@ -48,11 +47,7 @@ class ArrayReduce {
   DeviceReduce reduce_;
 };
 
-std::string type_name(const testing::TestParamInfo<ElementType>& info) {
-  return std::string(name_of(info.param));
-}
-
-class CudaDeviceReduce : public testing::TestWithParam<ElementType> {
+class CudaDeviceReduce : public ::testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -104,7 +99,8 @@ TEST_P(CudaDeviceReduce, EqualsTheCpuForEverySampleAndByteOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, CudaDeviceReduce, testing::ValuesIn(all_element_types), type_name);
+INSTANTIATE_TEST_SUITE_P(Types, CudaDeviceReduce, ::testing::ValuesIn(all_element_types),
+                         type_name);
 
 /// Magnitudes in the orders that windows of exact additions have to follow, or fail to.
 enum class Course {
@@ -125,9 +121,8 @@ constexpr std::size_t course_length = 1200011;
 
 template <class T>
 T maximum() {
-  const auto infinity =
-      std::bit_cast<Word<T>>(element_of<T>(std::numeric_limits<double>::infinity()));
-  return std::bit_cast<T>(static_cast<Word<T>>(infinity - 1));
+  const auto infinity_bits = std::bit_cast<Word<T>>(element_of<T>(infinity));
+  return std::bit_cast<T>(static_cast<Word<T>>(infinity_bits - 1));
 }
 
 template <class T>
@@ -192,8 +187,8 @@ TEST_P(CudaDeviceReduceOfFloats, EqualsTheCpuWhereverMagnitudesGo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, CudaDeviceReduceOfFloats,
-                         testing::Values(ElementType::f16, ElementType::bf16, ElementType::f32,
-                                         ElementType::f64),
+                         ::testing::Values(ElementType::f16, ElementType::bf16, ElementType::f32,
+                                           ElementType::f64),
                          type_name);
 
 using CudaLongReduce = GpuTest;

@@ -26,7 +26,7 @@ void add_power(Digits& sum, int bit, bool negative) {
   }
 }
 
-Digits sum_of(const std::vector<Term>& terms, Digits sum = {}) {
+Digits sum_of_terms(const std::vector<Term>& terms, Digits sum = {}) {
   for (const auto& [units, exponent] : terms) {
     const auto magnitude =
         units < 0 ? 0 - static_cast<std::uint64_t>(units) : static_cast<std::uint64_t>(units);
@@ -76,7 +76,7 @@ TEST_F(ExactDigitsTest, SumsPropagateCarries) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 50; ++i) sums.push_back(random_terms(random, test::least_unit, 1000));
   for (const auto& terms : sums) {
-    const Digits expected = sum_of(terms);
+    const Digits expected = sum_of_terms(terms);
     const test::DigitSum sum = test::sum_in_digits(terms);
     EXPECT_EQ(sum.digit, expected);
     const int length = bit_length(expected);
@@ -94,7 +94,7 @@ TEST_F(ExactDigitsTest, WindowsTakeSumsApart) {
   for (int top = least_top; top < 1000; top += 92) {
     const auto terms = random_terms(random, test::least_unit, top - 8);
     const test::TakenSum taken = test::taken_by_window(terms, top);
-    EXPECT_EQ(sum_of(taken.slices, taken.rest), sum_of(terms)) << top;
+    EXPECT_EQ(sum_of_terms(taken.slices, taken.rest), sum_of_terms(terms)) << top;
     ASSERT_EQ(taken.slices.size(), slices);
     for (int i = 1; i < slices; ++i) {
       const auto [units, exponent] = taken.slices[static_cast<std::size_t>(i)];
@@ -111,7 +111,7 @@ TEST_F(ExactDigitsTest, UnitsOfAWindowAddUp) {
   for (int top = -800; top < 1000; top += 92) {
     const auto terms = random_terms(random, top - 51 - 4 * 44, top - 8);
     const std::vector<Term> sum = test::sum_in_window(terms, top);
-    EXPECT_EQ(sum_of(sum), sum_of(terms)) << top;
+    EXPECT_EQ(sum_of_terms(sum), sum_of_terms(terms)) << top;
     for (std::size_t i = 1; i < sum.size(); ++i)
       EXPECT_TRUE(sum[i].units >= 0 && sum[i].units < std::int64_t{1} << 44) << top;
   }

@@ -16,6 +16,7 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
+#include "cuda/scan/scan_types.hpp"
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
@@ -23,12 +24,6 @@
 
 namespace warpfold::cuda {
 namespace {
-
-struct ScanTypes {
-  ElementType input;
-  ElementType output;
-  ScanOperation operation;
-};
 
 std::vector<ScanTypes> supported_types() {
   std::vector<ScanTypes> types;
@@ -38,11 +33,6 @@ std::vector<ScanTypes> supported_types() {
         if (OnePassScan::supports(input, output, operation))
           types.push_back({input, output, operation});
   return types;
-}
-
-std::string types_name(const testing::TestParamInfo<ScanTypes>& info) {
-  return std::string(name_of(info.param.operation)) + "_" + std::string(name_of(info.param.input)) +
-         "_" + std::string(name_of(info.param.output));
 }
 
 std::vector<ScanKernel> kernels_of_device() {
@@ -72,9 +62,9 @@ std::vector<std::byte> elements_of(const ScanTypes& types, std::uint64_t count) 
 
 /// An array in device memory that begins `offset` bytes behind an aligned address, and ends with
 /// its memory.
-class DeviceArray {
+class DeviceBytes {
  public:
-  DeviceArray(std::uint64_t bytes, std::uint64_t offset)
+  DeviceBytes(std::uint64_t bytes, std::uint64_t offset)
       : memory_(offset + bytes), offset_(offset) {}
 
   std::byte* data() const { return memory_.data() + offset_; }
@@ -127,7 +117,7 @@ Expectation expected(Backend& cpu, const ScanTypes& types, const std::vector<std
   return expectation;
 }
 
-class OnePassScanOf : public testing::TestWithParam<ScanTypes> {
+class OnePassScanOf : public ::testing::TestWithParam<ScanTypes> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -143,8 +133,8 @@ class OnePassScanOf : public testing::TestWithParam<ScanTypes> {
                                  bool exclusive, const Expectation& expectation,
                                  std::uint64_t input_offset, std::uint64_t output_offset) {
     const std::uint64_t count = elements.size() / input_bytes();
-    const DeviceArray input(elements.size(), input_offset * input_bytes());
-    const DeviceArray output(count * output_bytes(), output_offset * output_bytes());
+    const DeviceBytes input(elements.size(), input_offset * input_bytes());
+    const DeviceBytes output(count * output_bytes(), output_offset * output_bytes());
     input.fill_with(elements, *stream_);
     fill_bytes(output.data(), 0xa5, count * output_bytes(), stream_->get());
     scan.start(input.data(), output.data(), count, exclusive,
@@ -154,7 +144,7 @@ class OnePassScanOf : public testing::TestWithParam<ScanTypes> {
 
   std::vector<std::byte> scanned_in_place(OnePassScan& scan, const std::vector<std::byte>& elements,
                                           bool exclusive, const Expectation& expectation) {
-    const DeviceArray array(elements.size(), input_bytes());
+    const DeviceBytes array(elements.size(), input_bytes());
     array.fill_with(elements, *stream_);
     scan.start(array.data(), array.data(), elements.size() / input_bytes(), exclusive,
                expectation.before.empty() ? nullptr : expectation.before.data(), stream_->get());
@@ -166,18 +156,18 @@ class OnePassScanOf : public testing::TestWithParam<ScanTypes> {
 };
 
 /// Some tiles, and as many that each multiprocessor takes more than two.
-std::vector<std::uint64_t> sizes_about(std::uint64_t tile) {
+std::vector<std::uint64_t> sizes_about(std::uint64_t size) {
   const auto rounds = static_cast<std::uint64_t>(9 * multiprocessors() / 4 + 3);
-  return {0, 1, 31, 32, 33, tile - 1, tile, tile + 1, 7 * tile + 5, rounds * tile + 77};
+  return {0, 1, 31, 32, 33, size - 1, size, size + 1, 7 * size + 5, rounds * size + 77};
 }
 
 TEST_P(OnePassScanOf, EqualsTheCpuBackend) {
   const auto [in, out, operation] = GetParam();
-  const std::uint64_t tile = kernels::scan_registers_max_tile_elements(in, out, operation);
+  const std::uint64_t tile_elements = kernels::scan_registers_max_tile_elements(in, out, operation);
   for (const ScanKernel kernel : kernels_of_device()) {
     OnePassScan scan(in, out, operation, kernel);
     int variant = 0;
-    for (const std::uint64_t size : sizes_about(tile)) {
+    for (const std::uint64_t size : sizes_about(tile_elements)) {
       const auto elements = elements_of(GetParam(), size);
       for (const bool exclusive : {false, true}) {
         const bool with_carry = ++variant % 3 != 0;
@@ -202,9 +192,9 @@ TEST_P(OnePassScanOf, EqualsTheCpuBackend) {
 
 TEST_P(OnePassScanOf, TakesArraysThatLieEachInItsOwnWay) {
   const auto [in, out, operation] = GetParam();
-  const std::uint64_t tile = kernels::scan_registers_max_tile_elements(in, out, operation);
+  const std::uint64_t tile_elements = kernels::scan_registers_max_tile_elements(in, out, operation);
   OnePassScan scan(in, out, operation);
-  const auto elements = elements_of(GetParam(), 3 * tile + 11);
+  const auto elements = elements_of(GetParam(), 3 * tile_elements + 11);
   const auto expectation = expected(*cpu_, GetParam(), elements, false, true);
   for (const std::uint64_t input_offset : {0u, 1u, 2u, 3u, 5u})
     for (const std::uint64_t output_offset : {0u, 1u, 6u})
@@ -213,7 +203,7 @@ TEST_P(OnePassScanOf, TakesArraysThatLieEachInItsOwnWay) {
           << input_offset << " and " << output_offset;
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, OnePassScanOf, testing::ValuesIn(supported_types()), types_name);
+INSTANTIATE_TEST_SUITE_P(Types, OnePassScanOf, ::testing::ValuesIn(supported_types()), types_name);
 
 using OnePassScanOfMany = OnePassScanOf;
 
@@ -229,10 +219,10 @@ TEST_P(OnePassScanOfMany, EqualsTheCpuBackend) {
 
 INSTANTIATE_TEST_SUITE_P(
     Types, OnePassScanOfMany,
-    testing::Values(ScanTypes{ElementType::u32, ElementType::u32, ScanOperation::sum},
-                    ScanTypes{ElementType::u8, ElementType::u64, ScanOperation::sum},
-                    ScanTypes{ElementType::f64, ElementType::f64, ScanOperation::sum},
-                    ScanTypes{ElementType::f32, ElementType::f32, ScanOperation::max}),
+    ::testing::Values(ScanTypes{ElementType::u32, ElementType::u32, ScanOperation::sum},
+                      ScanTypes{ElementType::u8, ElementType::u64, ScanOperation::sum},
+                      ScanTypes{ElementType::f64, ElementType::f64, ScanOperation::sum},
+                      ScanTypes{ElementType::f32, ElementType::f32, ScanOperation::max}),
     types_name);
 
 using OnePassScanTest = GpuTest;
@@ -272,7 +262,7 @@ template <class T>
 std::vector<std::byte> sums_of(const std::vector<T>& elements, ElementType type,
                                ScanKernel kernel) {
   const Stream stream;
-  const DeviceArray array(elements.size() * sizeof(T), 0);
+  const DeviceBytes array(elements.size() * sizeof(T), 0);
   array.fill_with(bytes_of(elements), stream);
   OnePassScan scan(type, type, ScanOperation::sum, kernel);
   scan.start(array.data(), array.data(), elements.size(), false, nullptr, stream.get());
@@ -296,9 +286,9 @@ TEST_F(OnePassScanTest, SmallerScansFollowLargerOnesInOneWorkspace) {
   const Stream stream;
   const std::uint64_t maximum = std::uint64_t{1} << 24;
   const std::vector<std::uint32_t> ones(maximum, 1);
-  const DeviceArray input(maximum * 4, 0);
+  const DeviceBytes input(maximum * 4, 0);
   input.fill_with(bytes_of(ones), stream);
-  const DeviceArray output(maximum * 4, 0);
+  const DeviceBytes output(maximum * 4, 0);
   for (const ScanKernel kernel : kernels_of_device()) {
     OnePassScan scan(ElementType::u32, ElementType::u32, ScanOperation::sum, kernel);
     for (const std::uint64_t size :
@@ -340,8 +330,8 @@ TEST_F(OnePassScanTest, RefusesWhatItCannotDo) {
     return;
   }
   const Stream stream;
-  const DeviceArray input(4000, 4);
-  const DeviceArray output(4000, 0);
+  const DeviceBytes input(4000, 4);
+  const DeviceBytes output(4000, 0);
   OnePassScan scan(ElementType::u32, ElementType::u32, ScanOperation::sum, ScanKernel::bulk);
   EXPECT_THROW(scan.start(input.data(), output.data(), 1000, false, nullptr, stream.get()), Error);
 }

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <limits>
 #include <random>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
+#include "cuda/scan/scan_types.hpp"
 #include "cuda/support/gpu_test.hpp"
 
 namespace warpfold::cuda {
@@ -32,25 +32,19 @@ class BulkScanTest : public GpuTest {
   }
 };
 
-struct ScanTypes {
-  ElementType input;
-  ElementType output;
-  ScanOperation operation;
-
-  template <class Visitor>
-  void visit(Visitor&& visitor) const {
-    visit_element_type(input, [&](auto in) {
-      visit_element_type(output, [&](auto out) {
-        using In = decltype(in);
-        using Out = decltype(out);
-        if constexpr (std::is_arithmetic_v<In> && std::is_arithmetic_v<Out> &&
-                      std::is_integral_v<In> == std::is_integral_v<Out> &&
-                      sizeof(In) <= sizeof(Out))
-          visitor(in, out);
-      });
+/// Calls visitor(input element, output element), of the types that kernels scan.
+template <class Visitor>
+void visit_scan_types(const ScanTypes& types, Visitor&& visitor) {
+  visit_element_type(types.input, [&](auto in) {
+    visit_element_type(types.output, [&](auto out) {
+      using In = decltype(in);
+      using Out = decltype(out);
+      if constexpr (std::is_arithmetic_v<In> && std::is_arithmetic_v<Out> &&
+                    std::is_integral_v<In> == std::is_integral_v<Out> && sizeof(In) <= sizeof(Out))
+        visitor(in, out);
     });
-  }
-};
+  });
+}
 
 std::vector<ScanTypes> all_scan_types() {
   std::vector<ScanTypes> all;
@@ -191,11 +185,6 @@ class BulkScanner {
   std::uint32_t epoch_ = 1;
 };
 
-std::string name_of(const ScanTypes& types) {
-  return std::string(name_of(types.operation)) + "_" + std::string(name_of(types.input)) + "_" +
-         std::string(name_of(types.output));
-}
-
 template <class In, class Out>
 std::vector<Out> serial_scan(const std::vector<In>& input, ScanOperation operation, bool exclusive,
                              Out before) {
@@ -217,7 +206,7 @@ std::uint64_t first_difference(const std::vector<T>& a, const std::vector<T>& b)
   return static_cast<std::uint64_t>(place - a.begin());
 }
 
-class BulkScanOfTypes : public BulkScanTest, public testing::WithParamInterface<ScanTypes> {
+class BulkScanOfTypes : public BulkScanTest, public ::testing::WithParamInterface<ScanTypes> {
  protected:
   template <class In, class Out>
   void expect_serial_result(BulkScanner& scanner, const std::vector<In>& input,
@@ -243,7 +232,7 @@ class BulkScanOfTypes : public BulkScanTest, public testing::WithParamInterface<
 
 TEST_P(BulkScanOfTypes, EqualsASerialScanAtAllSizesAndAlignments) {
   const ScanTypes types = GetParam();
-  types.visit([&]<class In, class Out>(In, Out) {
+  visit_scan_types(types, [&]<class In, class Out>(In, Out) {
     BulkScanner scanner(types);
     const std::uint64_t round = scanner.round_elements();
     std::vector<std::uint64_t> sizes{0, 1, 2, 15, 31, 32, 33};
@@ -264,7 +253,7 @@ TEST_P(BulkScanOfTypes, EqualsASerialScanAtAllSizesAndAlignments) {
 
 TEST_P(BulkScanOfTypes, UsesStagesAndAggregatesOverAndOver) {
   const ScanTypes types = GetParam();
-  types.visit([&]<class In, class Out>(In, Out) {
+  visit_scan_types(types, [&]<class In, class Out>(In, Out) {
     BulkScanner scanner(types, 3);
     const auto input = elements_to_scan<In>(35 * scanner.round_elements() - 5, types.operation);
     expect_serial_result<In, Out>(scanner, input, 0, false, nothing_before<Out>(types.operation));
@@ -274,7 +263,7 @@ TEST_P(BulkScanOfTypes, UsesStagesAndAggregatesOverAndOver) {
 
 TEST_P(BulkScanOfTypes, WidensFromAndToPlacesThatShareABoundary) {
   const ScanTypes types = GetParam();
-  types.visit([&]<class In, class Out>(In, Out) {
+  visit_scan_types(types, [&]<class In, class Out>(In, Out) {
     if constexpr (sizeof(In) != sizeof(Out)) {
       BulkScanner scanner(types);
       const Stream& stream = scanner.stream();
@@ -290,14 +279,13 @@ TEST_P(BulkScanOfTypes, WidensFromAndToPlacesThatShareABoundary) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cuda, BulkScanOfTypes, testing::ValuesIn(all_scan_types()),
-                         [](const auto& test) { return name_of(test.param); });
+INSTANTIATE_TEST_SUITE_P(Cuda, BulkScanOfTypes, ::testing::ValuesIn(all_scan_types()), types_name);
 
 /// Sizes for which the ring of aggregates is used over and over.
 class BulkScanOfManyRounds : public BulkScanOfTypes {};
 
 TEST_P(BulkScanOfManyRounds, EqualsASerialScan) {
-  GetParam().visit([&]<class In, class Out>(In, Out) {
+  visit_scan_types(GetParam(), [&]<class In, class Out>(In, Out) {
     BulkScanner scanner(GetParam());
     const std::uint64_t size = (std::uint64_t{1} << 27) + 3;
     const auto input = elements_to_scan<In>(size, GetParam().operation);
@@ -307,10 +295,10 @@ TEST_P(BulkScanOfManyRounds, EqualsASerialScan) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cuda, BulkScanOfManyRounds,
-    testing::Values(ScanTypes{ElementType::u16, ElementType::u16, ScanOperation::sum},
-                    ScanTypes{ElementType::u32, ElementType::u32, ScanOperation::sum},
-                    ScanTypes{ElementType::f64, ElementType::f64, ScanOperation::max}),
-    [](const auto& test) { return name_of(test.param); });
+    ::testing::Values(ScanTypes{ElementType::u16, ElementType::u16, ScanOperation::sum},
+                      ScanTypes{ElementType::u32, ElementType::u32, ScanOperation::sum},
+                      ScanTypes{ElementType::f64, ElementType::f64, ScanOperation::max}),
+    types_name);
 
 TEST(BulkScan, SupportsTheTypesOfOneDimension) {
   EXPECT_EQ(all_scan_types().size(), 16u + 12u + 8u + 2u + 20u);

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "core/scan/scan_arithmetic.hpp"
+#include "core/numeric/special_values.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
@@ -20,13 +19,11 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::size_t tile = scan_order::tile_elements;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr ElementType floats[] = {ElementType::f16, ElementType::bf16, ElementType::f32,
                                   ElementType::f64};
 
 /// Some tiles, and as many that each multiprocessor takes more than two.
-std::vector<std::size_t> sizes() {
+std::vector<std::size_t> series_sizes() {
   const auto rounds = static_cast<std::size_t>(9 * multiprocessors() / 4 + 3);
   return {1, 31, 32, 33, 4095, 4096, 4097, 8192, 5 * tile + 1, rounds * tile + 77};
 }
@@ -164,19 +161,19 @@ std::vector<std::byte> bytes_of_series(ElementType type, Series series, std::siz
   });
 }
 
-ScanSpec sum_of(ElementType input, ElementType output, bool exclusive = false,
-                ByteOrder order = native_byte_order) {
+ScanSpec float_sum(ElementType input, ElementType output, bool exclusive = false,
+                   ByteOrder order = native_byte_order) {
   return {{input, order}, ScanOperation::sum, exclusive, output, OverflowPolicy::error};
 }
 
-struct DeviceScan {
+struct ScannedBlock {
   Accumulator total;
   std::vector<std::byte> bytes;
 };
 
 /// Scans in one block; the arrays start `offset` elements behind an aligned address.
-DeviceScan scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec& spec,
-                          const Accumulator& before, std::size_t offset) {
+ScannedBlock scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec& spec,
+                            const Accumulator& before, std::size_t offset) {
   const std::size_t input_bytes = size_of(spec.input.type);
   const std::size_t output_bytes = size_of(spec.output);
   const std::size_t size = bytes.size() / input_bytes;
@@ -190,7 +187,7 @@ DeviceScan scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec& s
                                  output.data() + offset * output_bytes, size, spec.input,
                                  spec.output};
   copy_to_device(input.data() + offset * input_bytes, bytes.data(), bytes.size(), stream.get());
-  DeviceScan result;
+  ScannedBlock result;
   result.total = scan->total(block, scratch.data(), stream.get());
   EXPECT_EQ(scan->scan(block, scratch.data(), before, stream.get()), std::nullopt);
   result.bytes.resize(size * output_bytes);
@@ -199,7 +196,7 @@ DeviceScan scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec& s
   return result;
 }
 
-class CudaFloatScan : public testing::TestWithParam<ElementType> {
+class CudaFloatScan : public ::testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -236,10 +233,10 @@ bool is_left_out(std::size_t size, ElementType output, Series series) {
 TEST_P(CudaFloatScan, PrefixesAreThoseOfTheCpuByteForByte) {
   for (const ElementType output : floats) {
     for (const Series series : all_series) {
-      for (const std::size_t size : sizes()) {
+      for (const std::size_t size : series_sizes()) {
         if (is_left_out(size, output, series)) continue;
         const bool exclusive = size % 2 == 0;
-        const ScanSpec spec = sum_of(GetParam(), output, exclusive);
+        const ScanSpec spec = float_sum(GetParam(), output, exclusive);
         const auto bytes = bytes_of_series(GetParam(), series, size);
         const auto none = Accumulator::empty();
         EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
@@ -252,7 +249,7 @@ TEST_P(CudaFloatScan, PrefixesAreThoseOfTheCpuByteForByte) {
 TEST_P(CudaFloatScan, ArraysNeedOnlyBeAlignedToTheirElements) {
   for (const ElementType output : floats) {
     for (std::size_t offset = 1; offset <= 3; ++offset) {
-      const ScanSpec spec = sum_of(GetParam(), output);
+      const ScanSpec spec = float_sum(GetParam(), output);
       const auto bytes = bytes_of_series(GetParam(), Series::sixty_orders, 3 * tile + offset);
       const auto none = Accumulator::empty();
       EXPECT_TRUE(scan_on_device(bytes, spec, none, offset).bytes == expected(bytes, spec, none))
@@ -270,7 +267,7 @@ TEST_P(CudaFloatScan, WhatIsBeforeCountsWhateverItsMagnitude) {
     before.sum.add(0x1p-500);
     before.sum.normalize();
     for (const Series series : {Series::uniform, Series::falling_tiles, Series::zeros}) {
-      const ScanSpec spec = sum_of(GetParam(), ElementType::f64, sum > 0, ByteOrder::big);
+      const ScanSpec spec = float_sum(GetParam(), ElementType::f64, sum > 0, ByteOrder::big);
       const auto bytes = bytes_of_series(GetParam(), series, 4 * tile + 9, ByteOrder::big);
       EXPECT_TRUE(scan_on_device(bytes, spec, before, 0).bytes == expected(bytes, spec, before))
           << described(spec, series, 0) << " after " << sum;
@@ -284,7 +281,7 @@ TEST_P(CudaFloatScan, SpecialElementsBeforeTheBlockCount) {
     before.nan_count = kind == 0;
     before.positive_infinities = kind == 1;
     before.negative_infinities = kind == 2;
-    const ScanSpec spec = sum_of(GetParam(), GetParam());
+    const ScanSpec spec = float_sum(GetParam(), GetParam());
     const auto bytes = bytes_of_series(GetParam(), Series::non_finite_at_edges, 20 * tile);
     EXPECT_TRUE(scan_on_device(bytes, spec, before, 0).bytes == expected(bytes, spec, before));
   }
@@ -292,8 +289,8 @@ TEST_P(CudaFloatScan, SpecialElementsBeforeTheBlockCount) {
 
 TEST_P(CudaFloatScan, TotalsAreExact) {
   for (const Series series : all_series) {
-    for (const std::size_t size : sizes()) {
-      const ScanSpec spec = sum_of(GetParam(), ElementType::f64);
+    for (const std::size_t size : series_sizes()) {
+      const ScanSpec spec = float_sum(GetParam(), ElementType::f64);
       const auto bytes = bytes_of_series(GetParam(), series, size);
       const Accumulator total = scan_on_device(bytes, spec, Accumulator::empty(), 0).total;
       const Accumulator other = total_of(bytes, spec.input);
@@ -311,9 +308,9 @@ TEST_P(CudaFloatScan, TotalsAreExact) {
 TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
   for (const Sample kind : all_samples) {
     for (const ElementType output : floats) {
-      const ScanSpec spec = sum_of(GetParam(), output, output == ElementType::f32);
+      const ScanSpec spec = float_sum(GetParam(), output, output == ElementType::f32);
       const auto bytes = visit_element_type(GetParam(), [&](auto element) {
-        return bytes_of(sample<decltype(element)>(kind, sizes().back(), 17));
+        return bytes_of(sample<decltype(element)>(kind, series_sizes().back(), 17));
       });
       const auto none = Accumulator::empty();
       EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
@@ -325,7 +322,7 @@ TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
 /// Warps of a block are several tiles apart, and read one another's sums.
 TEST_P(CudaFloatScan, TilesOfManyRoundsAreScanned) {
   const auto size = static_cast<std::size_t>(20 * multiprocessors()) * tile;
-  const ScanSpec spec = sum_of(GetParam(), GetParam());
+  const ScanSpec spec = float_sum(GetParam(), GetParam());
   for (const Series series : {Series::wide_in_places, Series::least_normal,
                               Series::halves_above_a_trace, Series::halves_below_a_trace,
                               Series::halves_above_a_far_trace, Series::halves_that_cancel}) {
@@ -339,17 +336,17 @@ TEST_P(CudaFloatScan, TilesOfManyRoundsAreScanned) {
 class CudaLongFloatScan : public CudaFloatScan {};
 
 TEST_P(CudaLongFloatScan, ManyTilesShareAGroup) {
-  const ScanSpec spec = sum_of(GetParam(), GetParam());
+  const ScanSpec spec = float_sum(GetParam(), GetParam());
   const auto bytes = bytes_of_series(GetParam(), Series::uniform, (std::size_t{1} << 27) + 3);
   const auto none = Accumulator::empty();
   EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none));
 }
 
-INSTANTIATE_TEST_SUITE_P(Floats, CudaFloatScan, testing::ValuesIn(floats),
+INSTANTIATE_TEST_SUITE_P(Floats, CudaFloatScan, ::testing::ValuesIn(floats),
                          [](const auto& type) { return std::string(name_of(type.param)); });
 
 INSTANTIATE_TEST_SUITE_P(Floats, CudaLongFloatScan,
-                         testing::Values(ElementType::f32, ElementType::f64),
+                         ::testing::Values(ElementType::f32, ElementType::f64),
                          [](const auto& type) { return std::string(name_of(type.param)); });
 
 }  // namespace

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cuda/chunks/chunk_assembly.hpp"
@@ -36,6 +39,11 @@ inline std::vector<std::byte> assembled(void (*assemble)(const kernels::ChunkAss
   copy_to_host(result.data(), elements.data(), size, stream.get());
   stream.synchronize();
   return result;
+}
+
+/// The name of a test for each size of elements.
+inline std::string size_name(const ::testing::TestParamInfo<std::size_t>& info) {
+  return std::to_string(info.param) + "Bytes";
 }
 
 }  // namespace warpfold::cuda

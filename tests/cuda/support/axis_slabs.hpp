@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/layout/hyperslab.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/sample_chunks.hpp"
@@ -32,6 +33,17 @@ inline SlabLayout row_major(const std::vector<std::uint64_t>& shape) {
     layout.stride[d - 1] = layout.stride[d] * shape[d];
   return layout;
 }
+
+/// The largest slabs of slab_plan().
+inline constexpr std::uint64_t max_slab_elements = 1 << 20;
+
+inline StagingPlan slab_plan(ElementFormat format, int slots = 1) {
+  return {format, {}, max_slab_elements, 2 * max_slab_elements * 8, Staging::chunks, slots};
+}
+
+/// A box of an array; masks and factors go by its elements' indices in the array.
+inline const Hyperslab sample_box{{1, 1, 2}, {2, 12, 25}};
+inline const std::vector<std::uint64_t> sample_array_shape{5, 17, 40};
 
 /// A slab as chunks.
 struct SampleSlab {

@@ -15,7 +15,7 @@ namespace warpfold::cuda {
 
 /// Tests for each element type that hold the GPU's results beside the host's; skipped where there
 /// is no GPU.
-class BothBackends : public testing::TestWithParam<ElementType> {
+class BothBackends : public ::testing::TestWithParam<ElementType> {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;

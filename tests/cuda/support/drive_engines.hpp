@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -10,9 +11,13 @@
 
 #include "core/engine/backend.hpp"
 #include "core/results/accumulator.hpp"
+#include "core/scan/scan_arithmetic.hpp"
 #include "core/values/byte_order.hpp"
 
 namespace warpfold::cuda {
+
+inline constexpr ReduceNeeds everything{true, true, true, true};
+inline constexpr std::uint64_t tile = scan_order::tile_elements;
 
 /// The elements' bytes as a file of that byte order holds them.
 template <class T>

@@ -3,11 +3,11 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
 
+#include "core/numeric/special_values.hpp"
 #include "core/values/byte_order.hpp"
 #include "warpfold/core/element_type.hpp"
 
@@ -74,10 +74,9 @@ T promoted_element(std::mt19937_64& random) {
 template <class T>
 T non_finite_element(std::mt19937_64& random) {
   if constexpr (is_floating_element<T>) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     switch (random() % 4096) {
       case 0:
-        return element_of<T>(std::numeric_limits<double>::quiet_NaN());
+        return element_of<T>(quiet_nan);
       case 1:
         return element_of<T>(infinity);
       case 2:
