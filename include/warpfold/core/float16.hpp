@@ -54,33 +54,23 @@ WARPFOLD_HD float Float16Bits<MantissaBits>::to_float() const {
 
 template <int MantissaBits>
 WARPFOLD_HD Float16Bits<MantissaBits> Float16Bits<MantissaBits>::from_double(double value) {
-  constexpr int exponent_limit = (1 << exponent_bits) - 1;
-  constexpr std::uint16_t infinite_bits =
-      static_cast<std::uint16_t>(exponent_limit << MantissaBits);
-  const std::uint64_t raw = std::bit_cast<std::uint64_t>(value);
-  const auto sign = static_cast<std::uint16_t>((raw >> 48) & 0x8000u);
-  const int exponent = static_cast<int>((raw >> 52) & 0x7ffu) - 1023;
-  const std::uint64_t fraction = raw & ((std::uint64_t{1} << 52) - 1);
-  const auto with_sign = [sign](std::uint64_t magnitude) {
-    return Float16Bits{static_cast<std::uint16_t>(sign | magnitude)};
-  };
-  if (exponent == 1024) {
-    if (fraction != 0)
-      return Float16Bits{static_cast<std::uint16_t>(infinite_bits | (1u << (MantissaBits - 1)))};
-    return with_sign(infinite_bits);
-  }
-  if (exponent > bias) return with_sign(infinite_bits);
-  const int lowest_normal = 1 - bias;
-  if (exponent < lowest_normal - MantissaBits - 1) return with_sign(0);
-  const std::uint64_t significand = fraction | (std::uint64_t{1} << 52);
-  const int drop = 52 - MantissaBits + (exponent < lowest_normal ? lowest_normal - exponent : 0);
-  const std::uint64_t kept = significand >> drop;
-  const std::uint64_t rest = significand & ((std::uint64_t{1} << drop) - 1);
-  const std::uint64_t half = std::uint64_t{1} << (drop - 1);
-  const std::uint64_t rounded = kept + ((rest > half || (rest == half && (kept & 1))) ? 1 : 0);
+  constexpr std::uint32_t infinite_bits = ((1u << exponent_bits) - 1) << MantissaBits;
+  constexpr std::uint32_t nan_bits = infinite_bits | 1u << (MantissaBits - 1);
+  const auto high = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 32);
+  const std::uint32_t sign = (high >> 16) & 0x8000u;
+  const int exponent = static_cast<int>((high >> 20) & 0x7ffu) - 1023;
+  if (exponent > bias)
+    return {static_cast<std::uint16_t>(value != value ? nan_bits : sign | infinite_bits)};
+  // The value is rounded to a number of units of its last place as it is added to 2^52 of them.
+  const int normal_exponent = exponent < 1 - bias ? 1 - bias : exponent;
+  const int units_exponent = 52 + normal_exponent - MantissaBits;
+  const double sum =
+      std::bit_cast<double>(static_cast<std::uint64_t>(units_exponent + 1023) << 52) +
+      std::fabs(value);
+  const auto units = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(sum));
   // A carry out of the mantissa steps the exponent by itself, up to infinity.
-  const int biased = exponent < lowest_normal ? 0 : exponent + bias - 1;
-  return with_sign((static_cast<std::uint64_t>(biased) << MantissaBits) + rounded);
+  const auto below = static_cast<std::uint32_t>(normal_exponent + bias - 1) << MantissaBits;
+  return {static_cast<std::uint16_t>(sign | (below + units))};
 }
 
 }  // namespace warpfold
