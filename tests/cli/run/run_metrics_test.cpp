@@ -11,7 +11,7 @@ namespace {
 
 const RunSubject subject{"scan", "in.h5", "values"};
 
-MetricsSample sample() {
+MetricsSample metrics_sample() {
   using namespace std::chrono;
   MetricsSample sample;
   sample.time = system_clock::time_point(milliseconds(1'795'300'312'045));
@@ -26,7 +26,7 @@ MetricsSample sample() {
 }
 
 TEST(MetricsJson, TellsARunThatGoesOn) {
-  EXPECT_EQ(metrics_json(subject, sample()).dump(),
+  EXPECT_EQ(metrics_json(subject, metrics_sample()).dump(),
             R"({"schema":"warpfold.metrics/1","time":"2026-11-21T22:31:52.045Z",)"
             R"("elapsed_seconds":12.25,"state":"running","command":"scan","file":"in.h5",)"
             R"("dataset":"values","dataset_number":1,"datasets":1,"pass":1,"ranks":3,)"
@@ -37,7 +37,7 @@ TEST(MetricsJson, TellsARunThatGoesOn) {
 }
 
 TEST(MetricsJson, KnowsNoTotalBeforeThereIsOne) {
-  MetricsSample first = sample();
+  MetricsSample first = metrics_sample();
   first.progress = {};
   const Json line = metrics_json(subject, first);
   EXPECT_EQ(line["done_bytes"], 0);
@@ -46,7 +46,7 @@ TEST(MetricsJson, KnowsNoTotalBeforeThereIsOne) {
 }
 
 TEST(MetricsJson, ARunThatFailedSaysWhy) {
-  MetricsSample last = sample();
+  MetricsSample last = metrics_sample();
   last.state = RunState::failed;
   last.error = "disk on fire";
   const Json line = metrics_json(subject, last);
@@ -68,7 +68,7 @@ class RunMetricsTest : public ReportTest {
 TEST_F(RunMetricsTest, EndsOnceWithWhatTheWholeRunDid) {
   RunMetrics metrics(path("m"), 1);
   metrics.start(subject);
-  RunProgress progress = sample().progress;
+  RunProgress progress = metrics_sample().progress;
   progress.seconds = 10;
   progress.stages = {{"read", 1, false, 5, 10'000'000'000}};
   metrics.note(progress);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t file_bytes = 100'000;
 
-class MemoryFileTest : public testing::Test {
+class MemoryFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = "/dev/shm/warpfold-test-XXXXXX";
