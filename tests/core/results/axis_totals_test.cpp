@@ -24,10 +24,9 @@ namespace warpfold {
 namespace {
 
 using testing::element_of;
+using testing::everything;
 using testing::reduce;
 using testing::reduced;
-
-constexpr ReduceNeeds all_needs{true, true, true, true};
 constexpr SummaryOptions skipping_nan{NanPolicy::skip};
 
 constexpr Statistic rounded_statistics[] = {Statistic::sum, Statistic::mean, Statistic::var,
@@ -48,9 +47,9 @@ const AxisCase axis_cases[] = {
 /// Reduces columns by some lanes in turn, as rows of the columns.
 template <class T>
 AxisTotals totals_of(const std::vector<std::vector<T>>& columns, std::uint64_t lanes) {
-  AxisTotals totals(element_type_of<T>(), all_needs, columns.size());
+  AxisTotals totals(element_type_of<T>(), everything, columns.size());
   for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-    AxisParts parts(all_needs, columns.size());
+    AxisParts parts(everything, columns.size());
     for (std::uint64_t output = 0; output < columns.size(); ++output)
       for (std::uint64_t row = lane; row < columns[output].size(); row += lanes)
         reduce(parts, output, columns[output][row], row);
@@ -180,10 +179,10 @@ TEST(AxisTotals, AgreeWithSummaries) {
 TEST(AxisTotals, PackedMergeAsTheyAre) {
   const auto columns = columns_of_cases();
   const AxisTotals totals = totals_of(columns, 1);
-  AxisTotals merged(ElementType::f64, all_needs, columns.size());
+  AxisTotals merged(ElementType::f64, everything, columns.size());
   for (std::uint64_t lane = 0; lane < 3; ++lane) {
-    AxisTotals part(ElementType::f64, all_needs, columns.size());
-    AxisParts parts(all_needs, columns.size());
+    AxisTotals part(ElementType::f64, everything, columns.size());
+    AxisParts parts(everything, columns.size());
     for (std::uint64_t output = 0; output < columns.size(); ++output)
       for (std::uint64_t row = lane; row < columns[output].size(); row += 3)
         reduce(parts, output, columns[output][row], row);
@@ -200,12 +199,12 @@ TEST(AxisTotals, PackedMergeAsTheyAre) {
 }
 
 TEST(AxisTotals, OfNoElements) {
-  const AxisTotals floats(ElementType::f32, all_needs, 1);
+  const AxisTotals floats(ElementType::f32, everything, 1);
   EXPECT_EQ(text(stored<float>(floats, Statistic::sum)[0]), text(0.0));
   EXPECT_EQ(text(stored<float>(floats, Statistic::mean)[0]), text(quiet_nan));
   EXPECT_EQ(text(stored<float>(floats, Statistic::min)[0]), text(quiet_nan));
   EXPECT_EQ(stored<std::int64_t>(floats, Statistic::argmax)[0], -1);
-  const AxisTotals integers(ElementType::i16, all_needs, 1);
+  const AxisTotals integers(ElementType::i16, everything, 1);
   EXPECT_EQ(stored<std::int64_t>(integers, Statistic::sum)[0], 0);
   EXPECT_THROW(stored<std::int16_t>(integers, Statistic::max), Error);
 }

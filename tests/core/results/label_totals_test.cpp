@@ -16,7 +16,7 @@
 namespace warpfold {
 namespace {
 
-constexpr ReduceNeeds label_needs{true, true, true, true};
+using testing::everything;
 
 /// Elements that have a label each.
 struct Labelled {
@@ -42,7 +42,7 @@ void add_share(const Labelled& all, std::size_t first, std::size_t step, LabelTo
   AxisParts parts;
   for (std::size_t i = first; i < all.elements.size(); i += step) {
     const std::uint32_t output = numbers(all.labels[i]);
-    parts.grow(label_needs, numbers.size());
+    parts.grow(everything, numbers.size());
     testing::reduce(parts, output, all.elements[i], i);
   }
   totals.merge(numbers.labels(), parts);
@@ -72,7 +72,7 @@ void expect_sorted_totals(const LabelTotals& totals,
 TEST(LabelTotals, AreThoseOfEachLabelsElements) {
   const Labelled all = random_elements(1);
   for (const std::uint64_t workers : std::initializer_list<std::uint64_t>{1, 2, 5}) {
-    LabelTotals totals(ElementType::f64, label_needs);
+    LabelTotals totals(ElementType::f64, everything);
     for (std::uint64_t worker = 0; worker < workers; ++worker)
       add_share(all, worker, workers, totals);
     expect_sorted_totals(totals.sorted(), expected_totals(all));
@@ -81,13 +81,13 @@ TEST(LabelTotals, AreThoseOfEachLabelsElements) {
 
 TEST(LabelTotals, PackedMergeAsTheyAre) {
   const Labelled all = random_elements(2);
-  LabelTotals merged(ElementType::f64, label_needs);
+  LabelTotals merged(ElementType::f64, everything);
   for (std::size_t rank = 0; rank < 4; ++rank) {
-    LabelTotals part(ElementType::f64, label_needs);
+    LabelTotals part(ElementType::f64, everything);
     add_share(all, rank, 4, part);
     merged.merge(part.packed());
   }
-  merged.merge(LabelTotals(ElementType::f64, label_needs).packed());
+  merged.merge(LabelTotals(ElementType::f64, everything).packed());
   expect_sorted_totals(merged.sorted(), expected_totals(all));
 }
 

@@ -12,6 +12,9 @@
 
 namespace warpfold::testing {
 
+/// All that elements without weights can be asked for.
+inline constexpr ReduceNeeds everything{true, true, true, true};
+
 /// The element whose value_bits() are `bits`.
 template <class T>
 T element_of(std::uint64_t bits) {

@@ -6,6 +6,7 @@
 
 #include "core/engine/backend.hpp"
 #include "core/layout/tiling.hpp"
+#include "core/results/reducing.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/chunks/chunk_assembly.hpp"
 #include "cpu/chunks/staged.hpp"
@@ -18,10 +19,10 @@ namespace {
 
 using namespace warpfold::cpu::testing;
 using warpfold::testing::ChunkedShape;
+using warpfold::testing::everything;
 using warpfold::testing::random_selection;
 using warpfold::testing::random_shape;
 
-constexpr ReduceNeeds chunk_needs{true, true, true, true};
 constexpr Kind some_kinds[] = {Kind::constant, Kind::sprinkled, Kind::zeros, Kind::all_bits};
 
 /// Longer than what a reduction takes at a time.
@@ -49,7 +50,7 @@ Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, El
                                                   max_staging(grid, max_chunks, sizeof(T)),
                                                   Staging::chunks,
                                                   2},
-                                                 chunk_needs);
+                                                 everything);
   const auto reduce_every_other_box = [&](int slot) {
     std::mt19937_64 random(seed + static_cast<std::uint64_t>(slot));
     std::vector<std::byte> bytes;

@@ -20,11 +20,10 @@ namespace {
 using namespace warpfold::cpu::testing;
 using warpfold::testing::ChunkedShape;
 using warpfold::testing::coordinates_of;
+using warpfold::testing::everything;
 using warpfold::testing::Extents;
 using warpfold::testing::random_shape;
 using warpfold::testing::reduced;
-
-constexpr ReduceNeeds axis_needs{true, true, true, true};
 
 /// Which dimensions are reduced, and where that leaves each element.
 struct AxisGeometry {
@@ -155,10 +154,10 @@ TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
       const ElementFormat format{type, i % 3 == 1 ? ByteOrder::big : ByteOrder::little};
       const ChunkedDataset<T> dataset(shape, kind, format, random);
       const auto engine = backend->make_axis_reduce_engine(plan_of(format, shape, dataset.grid()),
-                                                           {axis_needs, geometry.outputs});
+                                                           {everything, geometry.outputs});
       engine->begin(0, geometry.outputs);
       reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
-      expect_columns(*engine, 0, axis_needs, columns_of(dataset.elements(), shape.shape, geometry));
+      expect_columns(*engine, 0, everything, columns_of(dataset.elements(), shape.shape, geometry));
     }
   });
 }
@@ -182,7 +181,7 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
   const ChunkedDataset<double> upper(shape, Kind::wide, format, random);
   const ChunkedDataset<double> lower(shape, Kind::sprinkled, format, random);
   const auto engine = make_backend(1)->make_axis_reduce_engine(
-      plan_of(format, shape, upper.grid(), {}, 2), {axis_needs, geometry.outputs});
+      plan_of(format, shape, upper.grid(), {}, 2), {everything, geometry.outputs});
   ASSERT_EQ(engine->slots(), 2);
   auto columns = columns_of(upper.elements(), shape.shape, geometry);
   const auto more = columns_of(lower.elements(), shape.shape, geometry);
@@ -199,8 +198,8 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
     const std::jthread other([&] { reduce_twice(1); });
     reduce_twice(0);
   }
-  expect_columns(*engine, 0, axis_needs, columns);
-  expect_columns(*engine, 1, axis_needs, columns);
+  expect_columns(*engine, 0, everything, columns);
+  expect_columns(*engine, 1, everything, columns);
 }
 
 /// Elements that are left out by what is stored, by their value, or by both.
@@ -217,10 +216,10 @@ void expect_left_out() {
     if (stored) decoding.stored.excluded[decoding.stored.excluded_count++] = ordered_key(T{});
     if (values) decoding.values = filter_of_conditions(std::vector<std::string>{">=3"}, type);
     const auto engine = make_backend(1)->make_axis_reduce_engine(
-        plan_of(format, shape, dataset.grid(), decoding), {axis_needs, geometry.outputs});
+        plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
     engine->begin(0, geometry.outputs);
     reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
-    AxisTotals totals(type, axis_needs, geometry.outputs);
+    AxisTotals totals(type, everything, geometry.outputs);
     totals.merge(engine->finish(0));
     const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
     for (std::uint64_t output = 0; output < columns.size(); ++output) {
@@ -259,10 +258,10 @@ TEST(AxisReduce, LeavesOutAndUnpacks) {
       const Decoding& decoding = leaves_out ? filtering : unpacking;
       const ChunkedDataset<std::int16_t> dataset(shape, kind, format, random);
       const auto engine = make_backend(1)->make_axis_reduce_engine(
-          plan_of(format, shape, dataset.grid(), decoding), {axis_needs, geometry.outputs});
+          plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
       engine->begin(0, geometry.outputs);
       reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
-      AxisTotals totals(ElementType::f32, axis_needs, geometry.outputs);
+      AxisTotals totals(ElementType::f32, everything, geometry.outputs);
       totals.merge(engine->finish(0));
       const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
       for (std::uint64_t output = 0; output < columns.size(); ++output) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/engine/backend.hpp"
+#include "core/results/reducing.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
 #include "cpu/engines/scalar_reduce.hpp"
@@ -15,8 +16,7 @@ namespace warpfold::cpu {
 namespace {
 
 using namespace warpfold::cpu::testing;
-
-constexpr ReduceNeeds every_need{true, true, true, true};
+using warpfold::testing::everything;
 
 /// Reduces the elements in slabs, the last slab first.
 template <class T>
@@ -48,7 +48,7 @@ TEST_P(EveryReduce, EqualsScalarReduce) {
         for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
           const std::size_t slab = std::max<std::size_t>(size, 1);
           const auto actual =
-              reduce_elements(*backend, elements, {type, order}, every_need, slab, 1000);
+              reduce_elements(*backend, elements, {type, order}, everything, slab, 1000);
           EXPECT_TRUE(same(actual, expected))
               << "kind " << static_cast<int>(kind) << ", " << size << " elements";
         }
@@ -64,7 +64,7 @@ TEST_P(EveryReduce, DoesNotDependOnSlabs) {
     const auto elements = make_elements<decltype(element)>(Kind::sprinkled, 100003);
     const Accumulator expected = scalar_reduce(elements, 0);
     for (const std::size_t slab : {1000u, 4096u, 65537u})
-      EXPECT_TRUE(same(reduce_elements(*backend, elements, {type}, every_need, slab, 0), expected));
+      EXPECT_TRUE(same(reduce_elements(*backend, elements, {type}, everything, slab, 0), expected));
   });
 }
 
@@ -117,7 +117,7 @@ TEST_P(EveryInstructionSet, SumsMultiplesOfAPowerOfTwoAsIntegersDo) {
     absolute += units < 0 ? -units : units;
   }
   const Accumulator total =
-      reduce_elements(*backend, elements, {ElementType::f64}, every_need, 200000, 0);
+      reduce_elements(*backend, elements, {ElementType::f64}, everything, 200000, 0);
   const DoublePair pair = total.sum.rounded_pair();
   EXPECT_EQ(total.sum.rounded(), std::ldexp(static_cast<double>(sum), -20));
   EXPECT_EQ(pair.high + pair.low, std::ldexp(static_cast<double>(sum), -20));
@@ -144,7 +144,7 @@ TEST_P(EveryInstructionSet, FollowsDataThatChangesItsScale) {
     for (const double x : make_elements<double>(Kind::wide, 3 * 4096 + 17))
       elements.push_back(std::ldexp(x, exponent - (exponent > 900 ? 40 : 0)));
   EXPECT_TRUE(
-      same(reduce_elements(*backend, elements, {ElementType::f64}, every_need, elements.size(), 0),
+      same(reduce_elements(*backend, elements, {ElementType::f64}, everything, elements.size(), 0),
            scalar_reduce(elements, 0)));
 }
 
@@ -154,7 +154,7 @@ TEST_P(EveryInstructionSet, ComesBackToFewLevelsAfterWideBlocks) {
   for (std::size_t block = 0; block < 600; ++block)
     for (const float x : make_elements<float>(Kind::uniform, 4096, block)) elements.push_back(x);
   EXPECT_TRUE(
-      same(reduce_elements(*backend, elements, {ElementType::f32}, every_need, elements.size(), 0),
+      same(reduce_elements(*backend, elements, {ElementType::f32}, everything, elements.size(), 0),
            scalar_reduce(elements, 0)));
 }
 
@@ -167,7 +167,7 @@ TEST_P(EveryInstructionSet, GivesTiesToTheLowestIndex) {
   elements[777] = 5.0f;
   elements[778] = 5.0f;
   const Accumulator total =
-      reduce_elements(*backend, elements, {ElementType::f32}, every_need, 1 << 20, 0);
+      reduce_elements(*backend, elements, {ElementType::f32}, everything, 1 << 20, 0);
   EXPECT_EQ(total.minimum.index, 1234567u);
   EXPECT_EQ(total.minimum.bits, std::bit_cast<std::uint64_t>(-0.0));
   EXPECT_EQ(total.maximum.index, 777u);
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, EveryInstructionSet, ::testing::ValuesIn(available
 
 TEST(ReduceEngine, StartsAgainAfterFinish) {
   const auto backend = make_backend(2);
-  const auto engine = backend->make_reduce_engine({{ElementType::i32}, {}, 10}, every_need);
+  const auto engine = backend->make_reduce_engine({{ElementType::i32}, {}, 10}, everything);
   EXPECT_EQ(engine->finish().count, 0);
   const std::vector<std::int32_t> elements{1, 2, 3};
   put_elements(elements, native_byte_order, engine->buffer(0).data());

@@ -11,12 +11,13 @@
 
 #include "core/engine/backend.hpp"
 #include "core/results/accumulator.hpp"
+#include "core/results/reducing.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/values/byte_order.hpp"
 
 namespace warpfold::cuda {
 
-inline constexpr ReduceNeeds everything{true, true, true, true};
+using warpfold::testing::everything;
 inline constexpr std::uint64_t tile = scan_order::tile_elements;
 
 /// The elements' bytes as a file of that byte order holds them.
