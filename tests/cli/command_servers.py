@@ -41,15 +41,20 @@ class Server:
             start_new_session=True,
         )
 
-    def attempt(self, arguments, timeout):
-        """The Outcome of a command line; an AssertionError, after which the server is of no more
-        use, where ranks end, get stuck, leave files open or do not agree."""
+    def attempt(self, arguments, timeout, cwd=None):
+        """The Outcome of a command line in the folder `cwd`; an AssertionError, after which the
+        server is of no more use, where ranks end, get stuck, leave files open or do not agree."""
         with tempfile.TemporaryDirectory(prefix="warpfold-server-") as folder:
             output, errors = (pathlib.Path(folder) / name for name in ("output", "errors"))
             output.touch()
             errors.touch()
             words = list(map(str, arguments))
-            command = {"arguments": words, "output": str(output), "errors": str(errors)}
+            command = {
+                "arguments": words,
+                "folder": str(cwd or os.getcwd()),
+                "output": str(output),
+                "errors": str(errors),
+            }
             ranks = self._ask(json.dumps(command), timeout, errors)
             code = ranks[0]["status"]
             assert ranks == len(ranks) * [{"status": code, "left_open": 0}], f"ranks end as {ranks}"
@@ -92,13 +97,13 @@ class Servers:
     def __init__(self):
         self._servers = {}
 
-    def attempt(self, *arguments, ranks=None, backend=support.BACKEND, timeout=120):
+    def attempt(self, *arguments, ranks=None, backend=support.BACKEND, timeout=120, cwd=None):
         """As support.attempt()."""
         ranks = ranks or 1
         words = support.backend_words(*arguments, ranks=ranks, backend=backend)
         server = self._servers.pop(ranks, None) or Server(ranks)
         try:
-            outcome = server.attempt([*arguments, *words], timeout)
+            outcome = server.attempt([*arguments, *words], timeout, cwd)
         except BaseException:
             server.kill()
             raise

@@ -145,8 +145,8 @@ def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=()):
     )
 
 
-def attempt(*arguments, timeout=120, **options):
-    """Runs the program, whatever comes of it; stuck ranks are killed and fail the test."""
+def _attempt_apart(*arguments, timeout=120, **options):
+    """Runs the program in processes of its own; stuck ranks are killed and fail the test."""
     process = start(*arguments, **options)
     try:
         stdout, stderr = process.communicate(timeout=timeout)
@@ -171,12 +171,23 @@ def end_servers():
         servers().end()
 
 
+# A prefix that does no more than to give a run processes of its own. The launcher need not wait a
+# second for them to end: they have met in MPI_Finalize.
+APART = ("env", "OMPI_MCA_odls_base_sigkill_timeout=0")
+
+
+def attempt(*arguments, prefix=(), **options):
+    """Runs a command, whatever comes of it: in servers(), but for what has a prefix, the cuda
+    backend, and measurements, which start MPI themselves."""
+    stays = options.get("backend", BACKEND) == "cpu" and arguments[:1] != ("bench",)
+    if stays and not prefix and servers():
+        return servers().attempt(*arguments, **options)
+    return _attempt_apart(*arguments, prefix=prefix or APART, **options)
+
+
 def run(*arguments, **options):
-    """Runs the program, which must succeed. Several ranks of the cpu backend are those of servers(),
-    whatever may fail and all else is a process of its own."""
-    stay = options.get("ranks") and options.get("backend", BACKEND) == "cpu" and servers()
-    attempted = servers().attempt if stay and not options.keys() & {"cwd", "prefix"} else attempt
-    outcome = attempted(*arguments, **options)
+    """Runs the program, which must succeed."""
+    outcome = attempt(*arguments, **options)
     assert outcome.code == 0, f"{arguments} exits with {outcome.code}: {outcome.stderr}"
     return outcome
 
@@ -196,8 +207,6 @@ def scan(path, output, dataset="values", *arguments, **options):
 def fail(*arguments, code, mentions=(), **options):
     """Runs the program, which must end with exit code `code` and one line of explanation."""
     options.setdefault("timeout", 60)
-    # The launcher need not wait a second for ranks to end: they have met in MPI_Finalize.
-    options.setdefault("prefix", ["env", "OMPI_MCA_odls_base_sigkill_timeout=0"])
     outcome = attempt(*arguments, **options)
     context = f"{arguments}: exit {outcome.code}, stderr:\n{outcome.stderr}"
     assert outcome.code == code, context

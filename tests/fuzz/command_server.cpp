@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,10 +23,12 @@
 
 /// Runs command lines of warpfold one after another in the same processes. Each line of standard
 /// input asks for one:
-///     {"arguments": ["info", "in.h5"], "output": FILE, "errors": FILE}
-/// The files take what all ranks write to standard output and standard error. Each is answered by a
-/// line that has an element for each rank: [{"status": 0, "left_open": 0}]: what run_application()
-/// returns, and the number of HDF5 objects that are still open. The end of the input ends it.
+///     {"arguments": ["info", "in.h5"], "folder": FOLDER, "output": FILE, "errors": FILE}
+/// It is run in the folder. The files take what all ranks write to standard output and standard
+/// error. Each is answered by a line that has an element for each rank:
+///     [{"status": 0, "left_open": 0}]
+/// which is what run_application() returns, and the number of HDF5 objects that are still open. The
+/// end of the input ends it.
 
 namespace {
 
@@ -79,6 +82,7 @@ std::string next_line(const mpi::Communicator& communicator) {
 Json carry_out(const Json& command, MPI_Comm communicator) {
   int status = 0;
   {
+    std::filesystem::current_path(command.at("folder").get<std::string>());
     const Redirection output(stdout, command.at("output"));
     const Redirection errors(stderr, command.at("errors"));
     status = cli::run_application(communicator, command.at("arguments"));

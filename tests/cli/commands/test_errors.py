@@ -9,7 +9,7 @@ import pytest
 import samples
 import support
 
-RANKS = [None, 4]  # None: alone, without mpirun, which takes seconds to report one failed rank
+RANKS = [None, 4]  # None: alone, without mpirun
 COMMANDS = ["reduce", "scan"]
 FAILED, USAGE = 1, 2
 on_ranks = pytest.mark.parametrize("ranks", RANKS)
@@ -26,11 +26,11 @@ def names_in(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
-def assert_refused(command, folder, dataset, ranks, code=FAILED, mentions=()):
+def assert_refused(command, folder, dataset, ranks, code=FAILED, **options):
     """The command fails on in.h5 and leaves the folder as it was."""
     before = names_in(folder)
     arguments = arguments_of(command, folder / "in.h5", dataset, folder)
-    support.fail(*arguments, code=code, mentions=mentions, ranks=ranks)
+    support.fail(*arguments, code=code, ranks=ranks, **options)
     assert names_in(folder) == before
 
 
@@ -78,7 +78,8 @@ def test_not_an_hdf5_file(folder, command, ranks):
 @on_ranks
 @by_command
 def test_missing_file(folder, command, ranks):
-    assert_refused(command, folder, "values", ranks, mentions=["in.h5"])
+    words = (command, folder, "values", ranks)
+    assert_refused(*words, mentions=["in.h5"], prefix=support.APART)
 
 
 @on_ranks
@@ -102,7 +103,8 @@ def test_damaged_chunk(folder, command, damage, ranks):
     with open(path, "r+b") as stored:
         stored.seek(chunk.byte_offset + chunk.size // 2)
         stored.write(b"\xff" * 64)
-    assert_refused(command, folder, "values", ranks, mentions=["in.h5", "values", "chunk [3]"])
+    mentions = ["in.h5", "values", "chunk [3]"]
+    assert_refused(command, folder, "values", ranks, mentions=mentions, prefix=support.APART)
 
 
 @on_ranks
@@ -155,7 +157,7 @@ def test_input_is_never_replaced(folder, ranks):
     for target in ("in.h5", "alias.h5"):
         before = path.read_bytes()
         arguments = ("scan", path, "values", "-o", folder / target, "--force")
-        support.fail(*arguments, code=USAGE, ranks=ranks)
+        support.fail(*arguments, code=USAGE, ranks=ranks, prefix=support.APART)
         assert path.read_bytes() == before
 
 
