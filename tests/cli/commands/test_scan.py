@@ -12,7 +12,7 @@ import reference
 import samples
 import support
 
-COUNT = 130_003
+COUNT = 60_003
 INF = math.inf
 NAN = math.nan
 
@@ -34,13 +34,13 @@ def assert_prefixes(name, outputs, values, exclusive=False):
 def test_every_prefix_is_rounded_once(folder, kind, name):
     make = getattr(samples, kind)
     values = make(name, COUNT, np.random.default_rng(len(kind)))
-    outputs = scanned(folder, values, name, "--slab", "64K", ranks=2)
+    outputs = scanned(folder, values, name, "--slab", "32K", ranks=2)
     assert_prefixes(name, outputs, reference.to_double(name, values))
 
 
 def test_long_random_walk_is_rounded_once(folder):
-    values = samples.random_walk("f64", 1_000_003, np.random.default_rng(5))
-    outputs = scanned(folder, values, "f64", "--slab", "1M", ranks=3)
+    values = samples.random_walk("f64", 600_003, np.random.default_rng(5))
+    outputs = scanned(folder, values, "f64", "--slab", "512K", ranks=3)
     assert_prefixes("f64", outputs, values)
 
 
@@ -73,7 +73,7 @@ def test_hostile_data_are_rounded_once(folder, kind, ranks):
 def test_integers_equal_the_true_prefix(folder, name):
     values = samples.typed(name, COUNT, seed=2)
     kept = np.cumsum(values, dtype="u8" if name.startswith("u") else "i8")
-    assert np.array_equal(scanned(folder, values, name, "--slab", "64K", ranks=2), kept)
+    assert np.array_equal(scanned(folder, values, name, "--slab", "32K", ranks=2), kept)
 
 
 @pytest.mark.parametrize("name", ["i32", "f64", "f32"])
@@ -89,7 +89,7 @@ def test_exclusive_sum_starts_with_zero(folder, name):
 @pytest.mark.parametrize("name", samples.GENERATED_TYPES)
 def test_running_extrema_keep_the_type(folder, name, operation):
     values = samples.typed(name, COUNT, seed=4)
-    outputs = scanned(folder, values, name, "--op", operation, "--slab", "64K", ranks=2, out=name)
+    outputs = scanned(folder, values, name, "--op", operation, "--slab", "32K", ranks=2, out=name)
     accumulate = {"min": np.minimum, "max": np.maximum}[operation].accumulate
     if name == "bf16":
         doubles = reference.to_double(name, values)
@@ -117,7 +117,7 @@ def test_exclusive_extrema_start_with_the_identity(folder, name, operation):
 def test_nan_from_there_on(folder, name):
     values = np.ones(20_000)
     values[9000] = NAN
-    outputs = scanned(folder, values, name, "--slab", "64K", ranks=2)
+    outputs = scanned(folder, values, name, "--slab", "32K", ranks=2)
     with np.errstate(all="ignore"):
         assert not np.isnan(outputs[:9000]).any()
     assert np.isnan(outputs[9000:]).all()
@@ -129,7 +129,7 @@ def test_nan_from_there_on_in_running_extrema(folder):
     values = np.arange(20_000.0)
     values[9000] = NAN
     for operation, accumulate in (("min", np.minimum), ("max", np.maximum)):
-        outputs = scanned(folder, values, "f64", "--op", operation, "--slab", "64K", ranks=2)
+        outputs = scanned(folder, values, "f64", "--op", operation, "--slab", "32K", ranks=2)
         assert np.array_equal(outputs, accumulate.accumulate(values), equal_nan=True)
 
 
@@ -138,7 +138,7 @@ def test_nan_from_there_on_in_running_extrema(folder):
 def test_infinities(folder, name, first, second):
     values = np.ones(12_000)
     values[3000], values[9000] = first, second
-    outputs = scanned(folder, values, name, "--slab", "64K", ranks=2)
+    outputs = scanned(folder, values, name, "--slab", "32K", ranks=2)
     with np.errstate(invalid="ignore"):
         expected = np.cumsum(values)
     assert np.array_equal(outputs, expected, equal_nan=True)
@@ -154,7 +154,7 @@ def test_beyond_the_largest_value_and_back(folder, name, largest):
 def test_beyond_the_largest_value_and_back_across_slabs_and_ranks(folder):
     largest = np.finfo("f8").max
     values = np.concatenate([np.full(20_000, largest), np.full(20_000, -largest), [2.5]])
-    outputs = scanned(folder, values, "f64", "--slab", "64K", ranks=3)
+    outputs = scanned(folder, values, "f64", "--slab", "32K", ranks=3)
     assert outputs[0] == largest
     assert np.isinf(outputs[1:39_998]).all()
     assert outputs[39_998:].tolist() == [largest, 0.0, 2.5]
@@ -226,7 +226,7 @@ def test_integers_are_rounded_once_into_narrower_floats(folder, out, digits, ele
 def test_overflow_names_the_first_index(folder, ranks):
     values = np.full(60_000, 2**48, "i8")  # 2^15 of them reach 2^63
     path = support.write(folder / "in.h5", values, "i64")
-    arguments = ("scan", path, "values", "-o", folder / "out.h5", "--slab", "64K")
+    arguments = ("scan", path, "values", "-o", folder / "out.h5", "--slab", "32K")
     support.fail(*arguments, code=1, mentions=["32767"], ranks=ranks)
     assert [each.name for each in folder.iterdir()] == ["in.h5"]
 
@@ -254,7 +254,7 @@ def test_wrap(folder, name):
     values = np.random.default_rng(11).integers(
         limits.min, limits.max, 50_000, endpoint=True, dtype=limits.dtype
     )
-    arguments = ("--overflow", "wrap", "--output-type", name, "--slab", "64K")
+    arguments = ("--overflow", "wrap", "--output-type", name, "--slab", "32K")
     outputs = scanned(folder, values, name, *arguments, out=name, ranks=2)
     with np.errstate(over="ignore"):
         assert np.array_equal(outputs, np.cumsum(values, dtype=limits.dtype))

@@ -14,6 +14,8 @@ import samples
 import support
 
 REPORTS = ["--json", "--csv", "--metrics"]
+# What waits takes seconds: each report once.
+waiting = pytest.mark.parametrize("option, ranks", [("--json", 3), ("--csv", None), ("--metrics", 2)])
 
 
 @pytest.fixture
@@ -101,8 +103,7 @@ def test_a_report_replaces_an_earlier_one(folder):
     assert json.loads((folder / "report.json").read_text())["results"]["count"] == 1
 
 
-@pytest.mark.parametrize("ranks", [None, 3])
-@pytest.mark.parametrize("option", REPORTS)
+@waiting
 def test_a_pipe_that_nobody_reads_is_an_error(small, folder, option, ranks):
     os.mkfifo(folder / "pipe")
     words = ("scan", small, "values", "-o", folder / "out.h5", option, folder / "pipe")
@@ -110,8 +111,7 @@ def test_a_pipe_that_nobody_reads_is_an_error(small, folder, option, ranks):
     assert not (folder / "out.h5").exists()
 
 
-@pytest.mark.parametrize("ranks", [None, 3])
-@pytest.mark.parametrize("option", REPORTS)
+@waiting
 def test_who_waits_for_a_pipes_reader_can_be_stopped(small, folder, option, ranks):
     os.mkfifo(folder / "pipe")
     process = support.start("reduce", small, "values", option, folder / "pipe", ranks=ranks)
@@ -124,8 +124,7 @@ def test_who_waits_for_a_pipes_reader_can_be_stopped(small, folder, option, rank
     assert time.monotonic() - start < 4
 
 
-@pytest.mark.parametrize("ranks", [None, 2])
-@pytest.mark.parametrize("option", REPORTS)
+@waiting
 def test_a_pipes_reader_gets_all_also_where_it_is_late(small, folder, option, ranks):
     os.mkfifo(folder / "pipe")
     process = support.start("reduce", small, "values", option, folder / "pipe", ranks=ranks)

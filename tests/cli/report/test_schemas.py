@@ -182,6 +182,12 @@ def nodes(value, path=()):
             yield from nodes(each, (*path, index))
 
 
+def first_nodes(report):
+    """The nodes of a report, of lists those of the first two elements."""
+    return [(path, node) for path, node in nodes(report)
+            if not any(isinstance(part, int) and part > 1 for part in path)]  # fmt: skip
+
+
 def properties_of(schema):
     return {name for path, node in nodes(schema)
             if isinstance(node, dict) and path[-1:] not in (("properties",), ("$defs",))
@@ -218,7 +224,7 @@ def one_of_each(reports):
 
 def test_schemas_refuse_members_that_they_do_not_name(reports, metrics):
     for report in one_of_each([*reports.values(), *metrics]):
-        for path, node in nodes(report):
+        for path, node in first_nodes(report):
             if isinstance(node, dict):
                 wrong = changed(report, path, lambda each: {**each, "unknown": [[]]})
                 assert not validator_of(report).is_valid(wrong), path
@@ -226,7 +232,7 @@ def test_schemas_refuse_members_that_they_do_not_name(reports, metrics):
 
 def test_schemas_refuse_numbers_that_are_strings(reports, metrics):
     for report in one_of_each([*reports.values(), *metrics]):
-        for path, node in nodes(report):
+        for path, node in first_nodes(report):
             if isinstance(node, (int, float)) and path[-1] != "label":
                 assert not validator_of(report).is_valid(changed(report, path, str)), path
 
