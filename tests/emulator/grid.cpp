@@ -38,10 +38,15 @@ struct Lane {
   LaneState state = LaneState::ready;
   bool waited = false;  ///< for memory, when it last ran
   boost::context::fiber fibre;
-  boost::context::fiber scheduler;
-
-  void hand_over() { scheduler = std::move(scheduler).resume(); }
 };
+
+/// Goes on with `to`, until something comes back to `from`.
+void switch_fibres(boost::context::fiber& from, boost::context::fiber& to) {
+  std::move(to).resume_with([&from](boost::context::fiber&& left) {
+    from = std::move(left);
+    return boost::context::fiber();
+  });
+}
 
 thread_local Lane* running = nullptr;
 
@@ -155,11 +160,10 @@ class Block {
       lane.block = this;
       lane.warp = i / warp_lanes;
       lane.fibre = boost::context::fiber(std::allocator_arg, LaneStack(stacks, i),
-                                         [&lane, &kernel](boost::context::fiber&& scheduler) {
-                                           lane.scheduler = std::move(scheduler);
+                                         [this, &lane, &kernel](boost::context::fiber&&) {
                                            kernel();
                                            lane.state = LaneState::ended;
-                                           return std::move(lane.scheduler);
+                                           return std::move(scheduler_);
                                          });
       warps_[lane.warp].ready |= 1u << i % warp_lanes;
     }
@@ -184,6 +188,14 @@ class Block {
   }
 
   void leave_soon() { leaves_soon_ = true; }
+
+  /// From the lane that runs to the next one of the pass.
+  void hand_over(Lane& lane) {
+    pass_.further |= !lane.waited;
+    Lane* const next = next_of_pass();
+    if (next != nullptr) let_run(*next);
+    switch_fibres(lane.fibre, next != nullptr ? next->fibre : scheduler_);
+  }
 
   const Met& meet(Lane& lane, Meeting meeting, unsigned mask, std::uint64_t value) {
     const unsigned bit = 1u << lane.place.lane();
@@ -227,29 +239,34 @@ class Block {
 
   /// Runs each ready lane of a warp once, in some order. Returns whether one got further.
   bool pass(unsigned number) {
-    Warp& warp = warps_[number];
     const unsigned first = draw(warp_lanes);
-    const unsigned step = 2 * draw(warp_lanes / 2) + 1;
-    const unsigned ready = warp.ready;
-    bool further = false;
-    for (unsigned i = 0; i < warp_lanes; ++i) {
-      const unsigned lane = (first + i * step) % warp_lanes;
-      if ((ready & warp.ready & 1u << lane) != 0) further |= resume(lanes_[number * 32 + lane]);
+    pass_ = {number, first, 2 * draw(warp_lanes / 2) + 1, warps_[number].ready};
+    while (Lane* const lane = next_of_pass()) {
+      let_run(*lane);
+      switch_fibres(scheduler_, lane->fibre);
+      if (running->state == LaneState::ended) end(*running);
     }
-    return further;
+    return pass_.further;
   }
 
-  bool resume(Lane& lane) {
+  Lane* next_of_pass() {
+    while (pass_.turn < warp_lanes) {
+      const unsigned lane = (pass_.first + pass_.turn++ * pass_.step) % warp_lanes;
+      if ((pass_.ready & warps_[pass_.warp].ready & 1u << lane) != 0)
+        return &lanes_[pass_.warp * warp_lanes + lane];
+    }
+    return nullptr;
+  }
+
+  static void let_run(Lane& lane) {
     lane.waited = false;
     running = &lane;
     place = &lane.place;
-    lane.fibre = std::move(lane.fibre).resume();
-    if (lane.state == LaneState::ended) end(lane);
-    return !lane.waited;
   }
 
   void end(const Lane& lane) {
     ++ended_;
+    pass_.further = true;
     Warp& warp = warps_[lane.warp];
     warp.ready &= ~(1u << lane.place.lane());
     warp.ended |= 1u << lane.place.lane();
@@ -260,7 +277,7 @@ class Block {
   void wait_at_meeting(Lane& lane) {
     lane.state = LaneState::meeting;
     warps_[lane.warp].ready &= ~(1u << lane.place.lane());
-    lane.hand_over();
+    hand_over(lane);
   }
 
   void make_ready(Lane& lane) {
@@ -290,9 +307,21 @@ class Block {
     for (Lane& lane : lanes_) make_ready(lane);
   }
 
+  /// Of a warp's lanes that were ready when it began.
+  struct Pass {
+    unsigned warp;
+    unsigned first;
+    unsigned step;
+    unsigned ready;
+    unsigned turn = 0;
+    bool further = false;
+  };
+
   Turns& turns_;
   unsigned turn_;
   std::byte* shared_;
+  boost::context::fiber scheduler_;
+  Pass pass_{};
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;
   std::map<int, Barrier> barriers_;
@@ -400,17 +429,17 @@ bool meet_block(int barrier, unsigned threads, bool says) {
 
 void wait_for_others() {
   running->waited = true;
-  running->hand_over();
+  running->block->hand_over(*running);
 }
 
 void perhaps_let_lanes_run() {
-  if (draw(8) == 0) running->hand_over();
+  if (draw(8) == 0) running->block->hand_over(*running);
 }
 
 void perhaps_let_blocks_run() {
   if (draw(4) != 0) return;
   running->block->leave_soon();
-  running->hand_over();
+  running->block->hand_over(*running);
 }
 
 }  // namespace warpfold::emulator
