@@ -222,10 +222,11 @@ std::string described(const ScanSpec& spec, Series series, std::size_t size) {
          ", series " + std::to_string(static_cast<int>(series)) + ", size " + std::to_string(size);
 }
 
-/// Where a GPU is emulated, a series is long for one of four outputs, in turns.
-bool is_left_out(std::size_t size, ElementType output, Series series) {
-  if (size <= 2 * tile || !is_emulated()) return false;
-  return (size / (6 * tile) + static_cast<std::size_t>(output) + static_cast<std::size_t>(series)) %
+/// Where a GPU is emulated, a series (or sample) is long for one of four outputs, in turns.
+template <class Kind>
+bool is_left_out(std::size_t size, ElementType output, Kind kind) {
+  if (size <= tile || !is_emulated()) return false;
+  return (size / (6 * tile) + static_cast<std::size_t>(output) + static_cast<std::size_t>(kind)) %
              std::size(floats) !=
          0;
 }
@@ -290,6 +291,7 @@ TEST_P(CudaFloatScan, SpecialElementsBeforeTheBlockCount) {
 TEST_P(CudaFloatScan, TotalsAreExact) {
   for (const Series series : all_series) {
     for (const std::size_t size : series_sizes()) {
+      if (is_left_out(size, ElementType::f64, series)) continue;
       const ScanSpec spec = float_sum(GetParam(), ElementType::f64);
       const auto bytes = bytes_of_series(GetParam(), series, size);
       const Accumulator total = scan_on_device(bytes, spec, Accumulator::empty(), 0).total;
@@ -308,9 +310,11 @@ TEST_P(CudaFloatScan, TotalsAreExact) {
 TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
   for (const Sample kind : all_samples) {
     for (const ElementType output : floats) {
+      const std::size_t size = series_sizes().back();
+      if (is_left_out(size, output, kind)) continue;
       const ScanSpec spec = float_sum(GetParam(), output, output == ElementType::f32);
       const auto bytes = visit_element_type(GetParam(), [&](auto element) {
-        return bytes_of(sample<decltype(element)>(kind, series_sizes().back(), 17));
+        return bytes_of(sample<decltype(element)>(kind, size, 17));
       });
       const auto none = Accumulator::empty();
       EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
