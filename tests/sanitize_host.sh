@@ -17,7 +17,7 @@ export WARPFOLD_SANITIZED=$kind
 
 case $kind in
   address)
-    preset=sanitize targets=(io_tests rank_tests)
+    preset=sanitize targets=(io_tests rank_tests command_server)
     tests='^(io_tests|rank_tests\.3|program\.(filters|security))'
     ;;
   threads)
