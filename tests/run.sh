@@ -13,16 +13,22 @@ source jobs/setup.sh
 quick=
 if [[ ${1:-} == --quick ]]; then quick=quick; fi
 
+# What the host code's tests under sanitizers do without.
+fetch_further_needs() {
+  want "the Fortran module" "${fortran_needs[@]}"
+  want "simulations of scaling studies" "${simulation_needs[@]}"
+  want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
+  want "tests of the package for Python" "${package_needs[@]}"
+  want_python_package build/python
+  [[ $quick ]] || fetch_cuda12 build/test/cuda12
+}
+
 require "${build_needs[@]}" "${test_needs[@]}"
-want "the Fortran module" "${fortran_needs[@]}"
-want "simulations of scaling studies" "${simulation_needs[@]}"
-want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
-want "tests of the package for Python" "${package_needs[@]}"
 find_cuda
 find_python
-want_python_package build/python
 prepare_mpi
-[[ $quick ]] || fetch_cuda12 build/test/cuda12
+fetch_further_needs &
+fetching=$!
 
 common_options=(-DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$python")")
 
@@ -33,6 +39,8 @@ if [[ ! $quick ]]; then
 fi
 
 say "== ${quick:-all} tests =="
+wait $fetching
+want_python_package build/python
 configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}" "${python_options[@]}"
 # Tests wait for mpirun and the disk half of their time: four at a time fill two cores.
 # shellcheck disable=SC2086
