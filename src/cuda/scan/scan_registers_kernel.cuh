@@ -86,11 +86,11 @@ struct RegisterScan {
 
 /// A lane of a warp that scans.
 template <class Operator, class Shape>
-class SegmentScanner {
+class RegisterScanner {
  public:
   using Value = typename Operator::Value;
 
-  __device__ SegmentScanner(const RegisterScan<Operator>& scan, std::byte* slots)
+  __device__ RegisterScanner(const RegisterScan<Operator>& scan, std::byte* slots)
       : scan_(scan),
         warps_(blockDim.x / warp::lanes - 1),
         tile_elements_(warps_ * Shape::segment_elements),
@@ -216,11 +216,11 @@ class SegmentScanner {
 
 /// The warp that publishes the block's aggregates and looks back for what precedes its tiles.
 template <class Operator, class Shape>
-class TilePrefix {
+class RegisterPrefix {
  public:
   using Value = typename Operator::Value;
 
-  __device__ explicit TilePrefix(const RegisterScan<Operator>& scan)
+  __device__ explicit RegisterPrefix(const RegisterScan<Operator>& scan)
       : ring_(scan.ring), before_(scan.carry) {}
 
   __device__ void publish(std::uint32_t round, const Value* segment_totals) {
@@ -271,8 +271,8 @@ __global__ void __launch_bounds__(Shape::max_threads, 1)
   const auto tile_of = [](std::uint32_t round) {
     return std::uint64_t{round} * gridDim.x + blockIdx.x;
   };
-  SegmentScanner<Operator, Shape> segment(scan, dynamic_shared<std::byte>());
-  TilePrefix<Operator, Shape> prefix(scan);
+  RegisterScanner<Operator, Shape> segment(scan, dynamic_shared<std::byte>());
+  RegisterPrefix<Operator, Shape> prefix(scan);
   if (!looks_back) segment.load(tile_of(0));
 #pragma unroll 1
   for (std::uint32_t step = 0; step < rounds + lag; ++step) {
