@@ -21,7 +21,7 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
   libzstd-dev)
 test_needs=(libgtest-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
   python3-pytest python3-lz4 python3-zstandard clang libclang-rt-dev)
-program_test_needs=(libboost-context-dev python3-matplotlib python3-netcdf4 python3-xarray
+further_test_needs=(libboost-context-dev python3-matplotlib python3-netcdf4 python3-xarray
   python3-jsonschema groff-base zsh fish hdf5-tools gmt-gshhg-low netcdf-bin nco cdo)
 package_needs=(python3-dev python3-venv python3-mpi4py python3-dask mypy)
 slurm_needs=(slurmctld slurmd slurm-client munge)

@@ -15,7 +15,7 @@ if [[ ${1:-} == --quick ]]; then quick=quick; fi
 
 # What the host code's tests under sanitizers do without.
 fetch_further_needs() {
-  require "${program_test_needs[@]}"
+  require "${further_test_needs[@]}"
   want "the Fortran module" "${fortran_needs[@]}"
   want "simulations of scaling studies" "${simulation_needs[@]}"
   want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
@@ -25,7 +25,7 @@ fetch_further_needs() {
 }
 
 first_needs=("${build_needs[@]}" "${test_needs[@]}")
-can_install || first_needs+=("${program_test_needs[@]}")
+can_install || first_needs+=("${further_test_needs[@]}")
 require "${first_needs[@]}"
 find_cuda
 find_python
@@ -43,6 +43,7 @@ fi
 
 say "== ${quick:-all} tests =="
 wait $fetching || fail "what tests need could not be installed: see above"
+# There by now; what it sets does not come back from the background.
 want_python_package build/python
 configure_and_build build/test "${common_options[@]}" "${cuda_options[@]}" "${python_options[@]}"
 # Tests wait for mpirun and the disk half of their time: four at a time fill two cores.

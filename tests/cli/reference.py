@@ -103,8 +103,6 @@ def prefixes(values):
 def rounded_units(name, units, unit_bits=UNIT_BITS):
     """Units of 2^-unit_bits as the nearest value of a floating-point type, ties to even, as a
     double."""
-    if name == "f64":
-        return nearest(units, 1 << unit_bits)
     digits, least, largest = FORMATS[name]
     magnitude = abs(units)
     dropped = max(magnitude.bit_length() - digits, least + unit_bits)
