@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import select
 import signal
 import time
 
@@ -106,13 +107,20 @@ def test_interrupted_replacement_keeps_the_old_output(folder, input_file, how):
 
 
 def kill_all_naming(text):
-    """Kills every process, of this user, whose command line has `text` in it."""
+    """Kills every process, of this user, whose command line has `text` in it; returns once they
+    hold nothing more."""
+    killed = []
     for folder in pathlib.Path("/proc").iterdir():
         try:
             if folder.name.isdigit() and text in (folder / "cmdline").read_bytes().decode():
-                os.kill(int(folder.name), signal.SIGKILL)
+                process = os.pidfd_open(int(folder.name))
+                killed.append(process)
+                signal.pidfd_send_signal(process, signal.SIGKILL)
         except (OSError, UnicodeDecodeError):
             pass
+    for process in killed:
+        assert select.select([process], [], [], 60)[0]
+        os.close(process)
 
 
 def kill_half_way(folder, ranks, *words, temporaries=1):
