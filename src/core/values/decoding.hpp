@@ -113,7 +113,7 @@ WARPFOLD_HD Value unpacked(Stored stored, const Unpacking& unpacking) {
 
 /// Calls visitor(Value{}) with the C++ type of the values of elements of type Stored.
 template <class Stored, class Visitor>
-auto visit_value_of(const Unpacking& unpacking, Visitor&& visitor) {
+constexpr auto visit_value_of(const Unpacking& unpacking, Visitor&& visitor) {
   if (!unpacking.active) return visitor(Stored{});
   if (unpacking.type == ElementType::f32) return visitor(float{});
   if constexpr (std::is_integral_v<Stored>) {

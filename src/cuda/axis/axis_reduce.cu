@@ -6,7 +6,7 @@
 
 #include "core/layout/partition.hpp"
 #include "cuda/axis/column_sums.cuh"
-#include "cuda/chunks/promoted_elements.hpp"
+#include "cuda/chunks/decode_elements.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {

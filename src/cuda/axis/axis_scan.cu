@@ -7,7 +7,7 @@
 
 #include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
-#include "cuda/chunks/promoted_elements.hpp"
+#include "cuda/chunks/decode_elements.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"

@@ -9,7 +9,7 @@
 #include "core/scan/line_sum.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "cuda/axis/axis_scan.hpp"
-#include "cuda/chunks/promoted_elements.hpp"
+#include "cuda/chunks/decode_elements.hpp"
 #include "cuda/engines/engines.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"

@@ -5,13 +5,13 @@
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
+#include "cuda/chunks/decode_elements.hpp"
 #include "cuda/engines/block_engine.hpp"
 #include "cuda/engines/engines.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/scan_method.hpp"
-#include "cuda/select/select_elements.hpp"
 #include "cuda/tiles/block_view.hpp"
 #include "cuda/tiles/tile_scans.hpp"
 
@@ -110,7 +110,8 @@ class ScanBlock {
     if (scan_.decoding.trivial()) return;
     kernels::decode_elements(
         {parts_.stored, elements, scan_.stored, scan_.decoding, {.first = first_index}},
-        scan_identity_bits(scan_.values.operation, scan_.values.input.type), parts_.input,
+        {.values = parts_.input,
+         .left_out = scan_identity_bits(scan_.values.operation, scan_.values.input.type)},
         stream_.get());
   }
 

@@ -39,27 +39,35 @@ struct SelectScratch {
   TileCount counts[1];  ///< one for each tile
 };
 
-template <class T>
 struct SelectLaunch {
-  const T* elements;
-  std::uint64_t count;
-  bool swapped_bytes;
-  Decoding decoding;
-  BoxIndices indices;
+  StoredElements stored;
   SelectTarget target;
   std::uint32_t tiles;
 
   __device__ SelectScratch& scratch() const {
     return *reinterpret_cast<SelectScratch*>(target.scratch);
   }
+  template <class T>
   __device__ T load(std::uint64_t i) const {
-    return std::bit_cast<T>(__ldcs(reinterpret_cast<const Word<T>*>(elements) + i));
+    return std::bit_cast<T>(__ldcs(reinterpret_cast<const Word<T>*>(stored.elements) + i));
   }
-  __device__ T native(T element) const { return swapped_bytes ? byte_swapped(element) : element; }
-  __device__ bool masks(std::uint64_t place) const {
-    return !decoding.mask.selects_all() && !decoding.mask.selects(indices(place));
+  template <class T>
+  __device__ T native(T element) const {
+    return stored.format.order != native_byte_order ? byte_swapped(element) : element;
   }
 };
+
+/// Calls visitor(stored element), value-initialised, of a type that is decoded as `Element`: of its
+/// own, or where that is wide of any it holds.
+template <class Element, class Visitor>
+__device__ void visit_stored(ElementType type, Visitor&& visitor) {
+  if constexpr (!std::is_same_v<Element, Wide<Element>>)
+    visitor(Element{});
+  else
+    visit_element_type(type, [&](auto stored) {
+      if constexpr (std::is_same_v<Element, Wide<decltype(stored)>>) visitor(stored);
+    });
+}
 
 /// In shared memory: where the warps of a block write.
 struct TilePlaces {
@@ -87,8 +95,7 @@ __device__ std::uint32_t selected_before(const TileCount* counts, std::uint32_t 
 }
 
 /// Publishes what the tile selects and finds where it writes. By the first warp.
-template <class T>
-__device__ void place_tile(const SelectLaunch<T>& select, TilePlaces& places) {
+__device__ void place_tile(const SelectLaunch& select, TilePlaces& places) {
   const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
   TileCount* const counts = select.scratch().counts;
   const bool is_warp = warp::lane() < select_warps;
@@ -103,8 +110,7 @@ __device__ void place_tile(const SelectLaunch<T>& select, TilePlaces& places) {
 }
 
 /// Returns where the warp's first selected element goes. By all threads of the block.
-template <class T>
-__device__ std::uint32_t first_target(const SelectLaunch<T>& select, std::uint32_t warp_selects,
+__device__ std::uint32_t first_target(const SelectLaunch& select, std::uint32_t warp_selects,
                                       TilePlaces& places) {
   if (warp::lane() == 0) places.of_warp[warp::index()] = warp_selects;
   __syncthreads();
@@ -116,27 +122,26 @@ __device__ std::uint32_t first_target(const SelectLaunch<T>& select, std::uint32
 }
 
 /// A warp's part of a tile: rows of as many elements as there are lanes.
-template <class T, class Value>
+template <class Element, class Value>
 class WarpRows {
  public:
-  __device__ WarpRows(const SelectLaunch<T>& select, std::uint32_t tile)
+  __device__ WarpRows(const SelectLaunch& select, std::uint32_t tile)
       : select_(select),
         first_(tile * tile_elements + static_cast<unsigned>(warp::index()) * warp_elements +
                static_cast<unsigned>(warp::lane())) {}
 
   /// Returns how many are selected. No load waits for what is done with another's element.
   __device__ std::uint32_t decode_all() {
-    T stored[warp_rows];
-#pragma unroll
-    for (int row = 0; row < warp_rows; ++row)
-      stored[row] = place(row) < select_.count ? select_.load(place(row)) : T{};
+    Element element[warp_rows];
+    visit_stored<Element>(select_.stored.format.type,
+                          [&](auto stored) { load_all(stored, element); });
     const unsigned masked = masked_rows();
     std::uint32_t selects = 0;
 #pragma unroll
     for (int row = 0; row < warp_rows; ++row) {
-      const bool counts = decode<Value>(select_.decoding, select_.native(stored[row]), value_[row]);
+      const bool counts = decode<Value>(select_.stored.decoding, element[row], value_[row]);
       selected_[row] =
-          warp::ballot(counts && place(row) < select_.count && (masked >> row & 1) == 0);
+          warp::ballot(counts && place(row) < select_.stored.count && (masked >> row & 1) == 0);
       selects += static_cast<unsigned>(__popc(selected_[row]));
     }
     return selects;
@@ -162,74 +167,63 @@ class WarpRows {
     return first_ + static_cast<unsigned>(row * warp::lanes);
   }
 
+  template <class Stored>
+  __device__ void load_all(Stored, Element (&element)[warp_rows]) const {
+    Stored stored[warp_rows];
+#pragma unroll
+    for (int row = 0; row < warp_rows; ++row)
+      stored[row] = place(row) < select_.stored.count ? select_.load<Stored>(place(row)) : Stored{};
+#pragma unroll
+    for (int row = 0; row < warp_rows; ++row) {
+      const Stored native = select_.native(stored[row]);
+      if constexpr (std::is_same_v<Stored, Element>)
+        element[row] = native;
+      else
+        element[row] = converted<Element>(native);
+    }
+  }
+
   /// The rows in which a mask leaves out this lane's element, a bit each. Rolled up: indices of
   /// boxes are divisions, which sixteen times would be most of the kernel's code.
   __device__ unsigned masked_rows() const {
     unsigned masked = 0;
-    if (select_.decoding.mask.selects_all()) return masked;
+    const Mask& mask = select_.stored.decoding.mask;
+    if (mask.selects_all()) return masked;
 #pragma unroll 1
     for (int row = 0; row < warp_rows; ++row)
-      if (place(row) < select_.count && select_.masks(place(row))) masked |= 1u << row;
+      if (place(row) < select_.stored.count && !mask.selects(select_.stored.indices(place(row))))
+        masked |= 1u << row;
     return masked;
   }
 
-  const SelectLaunch<T>& select_;
+  const SelectLaunch& select_;
   std::uint64_t first_;
   Value value_[warp_rows];
   unsigned selected_[warp_rows];  ///< lanes
 };
 
-template <class T, class Value>
+template <class Element, class Value>
 __global__ void __launch_bounds__(select_threads, select_blocks)
-    select_kernel(const SelectLaunch<T> select) {
+    select_kernel(const __grid_constant__ SelectLaunch select) {
   __shared__ TilePlaces places;
   if (threadIdx.x == 0)
     places.tile = static_cast<std::uint32_t>(
         atomicAdd(reinterpret_cast<unsigned long long*>(&select.scratch().tiles_begun), 1ull));
   __syncthreads();
-  WarpRows<T, Value> rows(select, places.tile);
+  WarpRows<Element, Value> rows(select, places.tile);
   rows.write(first_target(select, rows.decode_all(), places));
 }
 
-template <class T, class Value>
-__global__ void __launch_bounds__(select_threads)
-    decode_kernel(const SelectLaunch<T> decoding, Value substitute) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * select_threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * select_threads + threadIdx.x;
-       i < decoding.count; i += stride) {
-    Value value;
-    if (!decode<Value>(decoding.decoding, decoding.native(decoding.elements[i]), value) ||
-        decoding.masks(i))
-      value = substitute;
-    reinterpret_cast<Value*>(decoding.target.values)[i] = value;
-  }
-}
-
-/// Calls visitor(stored element, value), both value-initialised.
+/// Calls visitor(element, value), both value-initialised: what stored elements are decoded as, and
+/// to. Those that are unpacked are wide, as few kernels do for these then.
 template <class Visitor>
 void visit_decoding(const StoredElements& stored, Visitor&& visitor) {
+  const Unpacking& unpacking = stored.decoding.unpacking;
   visit_element_type(stored.format.type, [&](auto element) {
-    visit_value_of<decltype(element)>(stored.decoding.unpacking,
-                                      [&](auto value) { visitor(element, value); });
+    using Element = decltype(element);
+    if (!unpacking.active) return visitor(Element{}, Element{});
+    visit_value_of<Wide<Element>>(unpacking, [&](auto value) { visitor(Wide<Element>{}, value); });
   });
-}
-
-template <class T>
-SelectLaunch<T> launch_of(const StoredElements& stored, const SelectTarget& target) {
-  return {.elements = reinterpret_cast<const T*>(stored.elements),
-          .count = stored.count,
-          .swapped_bytes = stored.format.order != native_byte_order,
-          .decoding = stored.decoding,
-          .indices = stored.indices,
-          .target = target,
-          .tiles = static_cast<std::uint32_t>(ceil_div(stored.count, tile_elements))};
-}
-
-/// Returns how many blocks decode: of threads that take four elements each at least; as many as
-/// fill any GPU several times.
-unsigned decoding_blocks(std::uint64_t elements) {
-  constexpr std::uint64_t max_blocks = 1 << 14;
-  return static_cast<unsigned>(std::min(ceil_div(elements, 4 * select_threads), max_blocks));
 }
 
 }  // namespace
@@ -248,22 +242,10 @@ void select_elements(const StoredElements& stored, const SelectTarget& target,
   }
   fill_bytes(target.scratch, 0, select_scratch_bytes(stored.count), stream);
   visit_decoding(stored, [&](auto element, auto value) {
-    const auto selection = launch_of<decltype(element)>(stored, target);
+    const auto tiles = static_cast<std::uint32_t>(ceil_div(stored.count, tile_elements));
     launch("starting to select elements on the GPU",
-           select_kernel<decltype(element), decltype(value)>,
-           {selection.tiles, select_threads, stream}, selection);
-  });
-}
-
-void decode_elements(const StoredElements& stored, std::uint64_t substitute, std::byte* values,
-                     cudaStream_t stream) {
-  if (stored.count == 0) return;
-  visit_decoding(stored, [&](auto element, auto value) {
-    using Value = decltype(value);
-    const auto bits = static_cast<Word<Value>>(substitute);
-    launch("starting to decode on the GPU", decode_kernel<decltype(element), Value>,
-           {decoding_blocks(stored.count), select_threads, stream},
-           launch_of<decltype(element)>(stored, {.values = values}), std::bit_cast<Value>(bits));
+           select_kernel<decltype(element), decltype(value)>, {tiles, select_threads, stream},
+           SelectLaunch{stored, target, tiles});
   });
 }
 

@@ -7,20 +7,12 @@
 
 #include "core/layout/staged_chunks.hpp"
 #include "core/values/decoding.hpp"
+#include "cuda/chunks/decode_elements.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cuda {
 namespace kernels {
-
-/// Stored elements in device memory, and what is to become of them.
-struct StoredElements {
-  const std::byte* elements;  ///< aligned to their size
-  std::uint64_t count;
-  ElementFormat format;
-  Decoding decoding;     ///< its mask in device memory
-  BoxIndices indices{};  ///< flat, of elements: what the mask goes by
-};
 
 /// Where selected elements go, in device memory with room for all.
 struct SelectTarget {
@@ -38,11 +30,6 @@ std::uint64_t select_scratch_bytes(std::uint64_t elements);
 /// Writes the values of the elements that the decoding does not leave out one after the other, in
 /// their order. At most max_selected_elements.
 void select_elements(const StoredElements& stored, const SelectTarget& target, cudaStream_t stream);
-
-/// Writes the value of each element, the one whose bits are those of `substitute` for each that is
-/// left out, to `values`: memory of its own, or the elements' where sizes are equal.
-void decode_elements(const StoredElements& stored, std::uint64_t substitute, std::byte* values,
-                     cudaStream_t stream);
 
 }  // namespace kernels
 

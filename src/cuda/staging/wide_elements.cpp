@@ -31,21 +31,18 @@ ElementType WideElements::type() const {
 }
 
 void WideElements::load_kernel() const {
-  if (widens(plan_)) kernels::load_widening(plan_.format.type);
+  if (widens(plan_)) kernels::load_decoding(plan_.format.type);
 }
 
 const std::byte* WideElements::widen(const std::byte* stored, std::uint64_t count,
                                      const BoxIndices& indices, cudaStream_t stream) {
   if (!widens(plan_)) return stored;
-  kernels::widen_elements({.stored = stored,
-                           .count = count,
-                           .format = plan_.format,
-                           .decoding = plan_.decoding,
-                           .indices = indices,
-                           .wide = wide_.data(),
-                           .counting = reinterpret_cast<bool*>(counting_.data()),
-                           .left_out = plan_.left_out},
-                          stream);
+  kernels::decode_elements({stored, count, plan_.format, plan_.decoding, indices},
+                           {.values = wide_.data(),
+                            .wide = true,
+                            .counting = reinterpret_cast<bool*>(counting_.data()),
+                            .left_out = plan_.left_out},
+                           stream);
   return wide_.data();
 }
 

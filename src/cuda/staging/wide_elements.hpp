@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/values/decoding.hpp"
-#include "cuda/chunks/promoted_elements.hpp"
+#include "cuda/chunks/decode_elements.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "warpfold/core/element_type.hpp"
 
@@ -22,7 +22,7 @@ struct WideningPlan {
   std::uint64_t left_out = 0;   ///< otherwise: bits of a wide value in place of the others
 };
 
-/// Device memory in which elements are made wide (see chunks/promoted_elements.hpp), a slab's at a
+/// Device memory in which elements are made wide (see chunks/decode_elements.hpp), a slab's at a
 /// time, in the order of one stream.
 class WideElements {
  public:

@@ -40,22 +40,28 @@ inline bool stored_wide(const ElementFormat& format, const Decoding& decoding) {
          wide_type(format.type) == format.type;
 }
 
-/// Elements in device memory on their way to their decoded values.
-struct Widening {
-  const std::byte* stored;  ///< aligned to their size
+/// Stored elements in device memory, and what is to become of them.
+struct StoredElements {
+  const std::byte* elements;  ///< aligned to their size
   std::uint64_t count;
   ElementFormat format;
-  Decoding decoding;   ///< its mask in device memory
-  BoxIndices indices;  ///< flat, of elements: what the mask goes by
-  std::byte* wide;     ///< of wide_type(decoding.value_type(format.type))
+  Decoding decoding;     ///< its mask in device memory
+  BoxIndices indices{};  ///< flat, of elements: what the mask goes by
+};
+
+/// Where the values of all elements go, in device memory.
+struct DecodedElements {
+  std::byte* values;  ///< native; may be the elements' memory where sizes are equal
+  bool wide = false;  ///< values of wide_type(decoding.value_type(format.type))
   /// For each element whether it counts; null: elements that don't become `left_out`.
   bool* counting = nullptr;
-  std::uint64_t left_out = 0;  ///< bits of a wide value
+  std::uint64_t left_out = 0;  ///< bits of a value
 };
 
 /// Has the kernel for elements of a type loaded.
-void load_widening(ElementType type);
+void load_decoding(ElementType type);
 
-void widen_elements(const Widening& widening, cudaStream_t stream);
+void decode_elements(const StoredElements& stored, const DecodedElements& target,
+                     cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels
