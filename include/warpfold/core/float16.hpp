@@ -8,9 +8,28 @@
 
 namespace warpfold {
 
-/// A Float16Bits is a floating-point number of 16 bits, IEEE 754 in all but its widths: 1 sign bit,
-/// then `15 - MantissaBits` exponent bits, then the mantissa. Storage only: arithmetic happens in
-/// wider types, to which every value converts exactly.
+/// A format of floating-point numbers of 16 bits, IEEE 754 in all but its widths: 1 sign bit, then
+/// the exponent bits, then the mantissa. Described by what rounding takes, upper words of doubles.
+struct Float16Format {
+  std::uint32_t least_normal;   ///< of the smallest normal number
+  std::uint32_t largest_power;  ///< of the largest power of two
+  /// What a power of two's word is less than that of 2^52 units in the last place of numbers there.
+  std::uint32_t units_above;
+  std::uint32_t dropped_bits;  ///< of a word's significand, those below a number's
+
+  static constexpr Float16Format of(unsigned mantissa_bits) {
+    const unsigned bias = (1u << (14 - mantissa_bits)) - 1;
+    return {(1024 - bias) << 20, (1023 + bias) << 20, (52 - mantissa_bits) << 20,
+            20 - mantissa_bits};
+  }
+
+  /// Returns the bits of the nearest value, ties to even, rounded once; of NaN the canonical quiet
+  /// one.
+  WARPFOLD_HD std::uint16_t rounded(double value) const;
+};
+
+/// A Float16Bits is a number of such a format. Storage only: arithmetic happens in wider types, to
+/// which every value converts exactly.
 template <int MantissaBits>
 struct Float16Bits {
   static constexpr int mantissa_bits = MantissaBits;
@@ -19,8 +38,11 @@ struct Float16Bits {
 
   std::uint16_t bits = 0;
 
-  /// Rounds to the nearest value, ties to even, rounded once; NaN becomes the canonical quiet NaN.
-  WARPFOLD_HD static Float16Bits from_double(double value);
+  /// Rounds as Float16Format::rounded() does.
+  WARPFOLD_HD static Float16Bits from_double(double value) {
+    constexpr auto format = Float16Format::of(MantissaBits);
+    return {format.rounded(value)};
+  }
 
   /// Returns the value, exactly.
   WARPFOLD_HD float to_float() const;
@@ -52,25 +74,24 @@ WARPFOLD_HD float Float16Bits<MantissaBits>::to_float() const {
   }
 }
 
-template <int MantissaBits>
-WARPFOLD_HD Float16Bits<MantissaBits> Float16Bits<MantissaBits>::from_double(double value) {
-  constexpr std::uint32_t infinite_bits = ((1u << exponent_bits) - 1) << MantissaBits;
-  constexpr std::uint32_t nan_bits = infinite_bits | 1u << (MantissaBits - 1);
-  const auto high = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 32);
-  const std::uint32_t sign = (high >> 16) & 0x8000u;
-  const int exponent = static_cast<int>((high >> 20) & 0x7ffu) - 1023;
-  if (exponent > bias)
-    return {static_cast<std::uint16_t>(value != value ? nan_bits : sign | infinite_bits)};
-  // The value is rounded to a number of units of its last place as it is added to 2^52 of them.
-  const int normal_exponent = exponent < 1 - bias ? 1 - bias : exponent;
-  const int units_exponent = 52 + normal_exponent - MantissaBits;
-  const double sum =
-      std::bit_cast<double>(static_cast<std::uint64_t>(units_exponent + 1023) << 52) +
-      std::fabs(value);
-  const auto units = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(sum));
+WARPFOLD_HD inline std::uint16_t Float16Format::rounded(double value) const {
+  const auto word = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 32);
+  const std::uint32_t sign = (word >> 16) & 0x8000u;
+  const std::uint32_t power = word & 0x7ff00000u;
+  if (power > largest_power) {
+    const std::uint32_t unit = 0x100000u >> dropped_bits;  // of the exponent
+    const std::uint32_t infinite = 0x8000u - unit;
+    return static_cast<std::uint16_t>(value != value ? infinite + unit / 2 : sign + infinite);
+  }
+  // The value is rounded to a number of units of its last place as it is added to 2^52 of them. As
+  // many more, an even number, make the word's exponent the format's.
+  const std::uint32_t normal = power < least_normal ? least_normal : power;
+  const std::uint64_t rebiased = 0u - (least_normal >> dropped_bits);
+  const auto units = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(
+      std::bit_cast<double>(std::uint64_t{normal + units_above} << 32 | rebiased) +
+      std::fabs(value)));
   // A carry out of the mantissa steps the exponent by itself, up to infinity.
-  const auto below = static_cast<std::uint32_t>(normal_exponent + bias - 1) << MantissaBits;
-  return {static_cast<std::uint16_t>(sign | (below + units))};
+  return static_cast<std::uint16_t>(sign + (normal >> dropped_bits) + units);
 }
 
 }  // namespace warpfold

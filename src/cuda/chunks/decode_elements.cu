@@ -20,10 +20,8 @@ __device__ std::uint64_t bits_of(Value value, bool wide) {
   return std::bit_cast<Word<Value>>(value);
 }
 
-template <class Stored>
-__global__ void __launch_bounds__(decode_threads)
-    decode_kernel(const __grid_constant__ StoredElements stored,
-                  const __grid_constant__ DecodedElements target) {
+template <class Value, class Stored>
+__device__ void decode_all(const StoredElements& stored, const DecodedElements& target) {
   const auto* elements = reinterpret_cast<const Stored*>(stored.elements);
   const bool swapped = stored.format.order != native_byte_order;
   const Mask& mask = stored.decoding.mask;
@@ -31,21 +29,27 @@ __global__ void __launch_bounds__(decode_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * decode_threads + threadIdx.x; i < stored.count;
        i += threads) {
     const Stored element = swapped ? byte_swapped(elements[i]) : elements[i];
-    visit_value_of<Stored>(stored.decoding.unpacking, [&](auto value) {
-      const bool counts = decode(stored.decoding, element, value) &&
-                          (mask.selects_all() || mask.selects(stored.indices(i)));
-      std::uint64_t bits = bits_of(value, target.wide);
-      if (target.counting != nullptr)
-        target.counting[i] = counts;
-      else if (!counts)
-        bits = target.left_out;
-      if (target.wide)
-        reinterpret_cast<std::uint64_t*>(target.values)[i] = bits;
-      else
-        reinterpret_cast<Word<decltype(value)>*>(target.values)[i] =
-            static_cast<Word<decltype(value)>>(bits);
-    });
+    Value value;
+    const bool counts = decode(stored.decoding, element, value) &&
+                        (mask.selects_all() || mask.selects(stored.indices(i)));
+    std::uint64_t bits = bits_of(value, target.wide);
+    if (target.counting != nullptr)
+      target.counting[i] = counts;
+    else if (!counts)
+      bits = target.left_out;
+    if (target.wide)
+      reinterpret_cast<std::uint64_t*>(target.values)[i] = bits;
+    else
+      reinterpret_cast<Word<Value>*>(target.values)[i] = static_cast<Word<Value>>(bits);
   }
+}
+
+template <class Stored>
+__global__ void __launch_bounds__(decode_threads)
+    decode_kernel(const __grid_constant__ StoredElements stored,
+                  const __grid_constant__ DecodedElements target) {
+  visit_value_of<Stored>(stored.decoding.unpacking,
+                         [&](auto value) { decode_all<decltype(value), Stored>(stored, target); });
 }
 
 /// Returns how many blocks decode: of threads that take four elements each at least; as many as

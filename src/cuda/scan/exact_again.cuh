@@ -241,7 +241,7 @@ __device__ void add_lanes_of_sum(WindowUnits& units, const SegmentMemory<Vectors
 /// segment's sum took in the window of `top`, 0 if in another.
 template <class In, class Out, int Count, bool cut = false>
 __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const WindowUnits& before,
-                                             int slices, bool more, bool exclusive) {
+                                             int slices, bool more, const ScannedArray& array) {
   using Shape = ExactShape<In, Out>;
   auto& memory = TileMemory<Shape>::own().segment[warp::index()];
   LaneSlices<In, Count> sum(top);
@@ -268,25 +268,25 @@ __device__ __noinline__ bool write_in_slices(std::uint32_t slot, int top, const 
   const double half = more ? (biased(last_bias, 1) - last_bias) / 2 : 0.0;
   // Half a unit of each element, and one of what is before them.
   const double most = biased(last_bias, Shape::segment_elements / 2 + 1) - last_bias;
+  const OutputRounding<Out> rounding(array);
   std::uint32_t lowest = ~0u;
   std::uint64_t differing = 0;
   const auto rounded = [&] {
     const double prefix = sum.template sum_for<Out>(cut ? most : half);
-    const typename Shape::OutBits bits = OutputRounding<Out>::bits_of(prefix);
+    const typename Shape::OutBits bits = rounding.bits_of(prefix);
     if constexpr (Count == 3) lowest = min(lowest, magnitude_word(prefix));
-    if constexpr (cut)
-      differing |= bits ^ OutputRounding<Out>::bits_of(sum.template sum_for<Out>(-most));
+    if constexpr (cut) differing |= bits ^ rounding.bits_of(sum.template sum_for<Out>(-most));
     return bits;
   };
   // An exclusive prefix has the element before in the place of its own.
   typename Shape::InBits bits_before{};
   const auto prefix = [&](typename Shape::InBits bits) {
-    sum.add(Shape::Placed::of(exclusive ? bits_before : bits));
+    sum.add(Shape::Placed::of(array.exclusive ? bits_before : bits));
     bits_before = bits;
     return rounded();
   };
   replace_elements<In, Out>(memory.slot[slot], prefix);
-  const int least = slice_unit(top, Count - 1) + significand_bits<Out>;
+  const int least = slice_unit(top, Count - 1) + output_bits<Out>;
   return !more || warp::all(differing == 0 && lowest >= power_word(max(least, -1022)));
 }
 
@@ -308,7 +308,7 @@ __device__ void add_below(WideNumber<Digits>& number, const std::uint32_t* base)
 /// in the segment's digits and `flags`.
 template <class In, class Out>
 __device__ __noinline__ void write_in_full(std::uint32_t slot, std::uint32_t flags, int scaled,
-                                           bool exclusive) {
+                                           const ScannedArray& array) {
   using Shape = ExactShape<In, Out>;
   auto& memory = TileMemory<Shape>::own().segment[warp::index()];
   WideNumber<all_digits> number{};
@@ -324,15 +324,16 @@ __device__ __noinline__ void write_in_full(std::uint32_t slot, std::uint32_t fla
                           [&](typename Shape::InBits bits, int) { own_flags |= add(bits); });
   add_below(number, memory.digit);
   flags |= flags_below(own_flags);
+  const OutputRounding<Out> rounding(array);
   LanePrefixes<Shape> prefixes;
   typename Shape::InBits bits_before{};
   for_each_in_slot<Shape>(memory.slot[slot], [&](typename Shape::InBits bits, int k) {
-    flags |= add(exclusive ? bits_before : bits);
+    flags |= add(array.exclusive ? bits_before : bits);
     bits_before = bits;
     const double value = (flags & special_flags) != 0
                              ? special_of(flags)
                              : number.rounded(rounding_towards<Out>, least_unit);
-    prefixes.element[k] = std::bit_cast<typename Shape::OutBits>(output_element<Out>(value));
+    prefixes.element[k] = rounding.bits_of_any(value);
   });
   __syncwarp();
   store_prefixes<Shape>(memory.slot[slot], prefixes);
@@ -387,11 +388,11 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
     bool written = false;
     if (total.slices <= 3) {
       written = write_in_slices<In, Out, 3>(slot, top, before, start.again ? 0 : total.slices,
-                                            any_rest || before.any_below(2), array.exclusive);
+                                            any_rest || before.any_below(2), array);
       if (!written) read_again<In, Out>(array, round, tile_number);
     }
     if (!written && !any_rest)
-      written = write_in_slices<In, Out, 5>(slot, top, before, 0, false, array.exclusive);
+      written = write_in_slices<In, Out, 5>(slot, top, before, 0, false, array);
     if (written) {
       __syncwarp();
       if (std::is_same_v<Out, double> && scaled != 0) unscale<Shape>(memory.slot[slot]);
@@ -406,7 +407,7 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
     if (flags == 0 && total.flags == in_digits_flag && top - scaled <= largest_top && as_scaled) {
       LaneDigits rest = before;
       const WindowUnits units = rest.take(top, memory.digit);
-      if (write_in_slices<In, Out, 3, true>(slot, top - scaled, units, 0, true, array.exclusive)) {
+      if (write_in_slices<In, Out, 3, true>(slot, top - scaled, units, 0, true, array)) {
         __syncwarp();
         if (std::is_same_v<Out, double> && scaled != 0) unscale<Shape>(memory.slot[slot]);
         return;
@@ -416,7 +417,7 @@ __device__ __noinline__ void write_otherwise(const ScannedArray& array, std::uin
   }
   before.store(memory.digit);
   __syncwarp();
-  write_in_full<In, Out>(slot, flags, scaled, array.exclusive);
+  write_in_full<In, Out>(slot, flags, scaled, array);
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/numeric/rounding.hpp"
 #include "core/numeric/slices.hpp"
 #include "cuda/primitives/lane_elements.cuh"
 #include "cuda/primitives/placed_float.hpp"
@@ -36,33 +37,47 @@ __device__ inline double last_bits_to_odd(double value, std::uint32_t mask) {
 /// high + low rounded to an output element: once to a double, else to odd, upwards or downwards on
 /// the way.
 template <class Out>
-struct OutputRounding {
+class OutputRounding {
+ public:
   using Bits = typename PlacedFloat<Out>::Bits;
+
+  __device__ explicit OutputRounding(const ScannedArray& array) : format_(array.output_format) {}
 
   /// What bits_of() rounds to the nearest.
   __device__ static double sum(double high, double low) {
     return std::is_same_v<Out, double> ? high + low : sum_to_odd(high, low);
   }
 
-  __device__ static Bits bits_of(double value) {
-    if constexpr (sizeof(Out) >= sizeof(float))
-      return std::bit_cast<Bits>(static_cast<Out>(value));
+  __device__ Bits bits_of(double value) const {
+    if constexpr (std::is_same_v<Out, AnyFloat16>)
+      return format_.rounded(value);
     else
-      return Out::from_double(value).bits;
+      return std::bit_cast<Bits>(static_cast<Out>(value));
   }
 
-  __device__ static Bits up(double high, double low) {
+  /// Likewise, but for NaN: the canonical one.
+  __device__ Bits bits_of_any(double value) const {
+    if constexpr (std::is_same_v<Out, AnyFloat16>)
+      return format_.rounded(value);
+    else
+      return std::bit_cast<Bits>(output_element<Out>(value));
+  }
+
+  __device__ Bits up(double high, double low) const {
     if constexpr (std::is_same_v<Out, double>)
       return std::bit_cast<Bits>(high + low);
     else
       return bits_of(__dadd_ru(high, low));
   }
-  __device__ static Bits down(double high, double low) {
+  __device__ Bits down(double high, double low) const {
     if constexpr (std::is_same_v<Out, double>)
       return std::bit_cast<Bits>(high + low);
     else
       return bits_of(__dadd_rd(high, low) + 0.0);  // zeros are +0.0
   }
+
+ private:
+  Float16Format format_;
 };
 
 template <class In>

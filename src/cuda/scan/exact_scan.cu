@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/layout/partition.hpp"
 #include "cuda/runtime/device.hpp"
@@ -12,14 +13,15 @@
 namespace warpfold::cuda::kernels {
 namespace {
 
-/// Calls visitor(In{}, Out{}) for floating-point types.
+/// Calls visitor(In{}, Out{}) for floating-point types; all outputs of 16 bits are one.
 template <class Visitor>
 void visit_floats(ElementType input, ElementType output, Visitor&& visitor) {
   visit_element_type(input, [&](auto in) {
     visit_element_type(output, [&](auto out) {
       using In = decltype(in);
-      using Out = decltype(out);
-      if constexpr (is_floating_element<In> && is_floating_element<Out>) visitor(In{}, Out{});
+      using Out = std::conditional_t<sizeof(out) == sizeof(AnyFloat16), AnyFloat16, decltype(out)>;
+      if constexpr (is_floating_element<In> && is_floating_element<decltype(out)>)
+        visitor(In{}, Out{});
     });
   });
 }
@@ -105,6 +107,8 @@ struct ExactLaunch {
     array.input_aligned = reinterpret_cast<std::uintptr_t>(input) % sizeof(uint4) == 0;
     array.swapped = block.format.order != native_byte_order;
     array.exclusive = exclusive;
+    array.output_format = Float16Format::of(
+        block.output_type == ElementType::bf16 ? BFloat16::mantissa_bits : Float16::mantissa_bits);
     describe_rows(array);
     return array;
   }

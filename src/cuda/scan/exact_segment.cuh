@@ -207,11 +207,12 @@ class SegmentScanner {
     const bool certain = !any_rest || first >= power_word(exponent + large);
     const int spare_bits = exponent_above(first) + 1 - (unit - 1) - significand_bits<double>;
     const std::uint32_t mask = spare_bits > 0 ? (1u << spare_bits) - 1 : 0;
+    const OutputRounding<Out> rounding(array_);
     const auto prefix_after = [&](InBits element) {
       const auto add = [&] { sum = Summed::added(sum, Placed::of(element)); };
       if constexpr (!Exclusive) add();
       const double kept = std::is_same_v<Out, double> ? sum : last_bits_to_odd(sum, mask);
-      const OutBits prefix = OutputRounding<Out>::bits_of(kept + high_less_bias);
+      const OutBits prefix = rounding.bits_of(kept + high_less_bias);
       if constexpr (Exclusive) add();
       return prefix;
     };
@@ -257,6 +258,7 @@ class SegmentScanner {
     double lower = lower_bias + (rest - carry);
     const double most = biased(lower_bias, more) - 2 * lower_bias;
     const double least = biased(lower_bias, -less) - 2 * lower_bias;
+    const OutputRounding<Out> rounding(array_);
     std::uint64_t differing = 0;
     const auto prefix_after = [&](InBits element) {
       const double placed = Placed::of(element);
@@ -269,10 +271,10 @@ class SegmentScanner {
       const double high = upper - upper_bias;
       OutBits prefix;
       if constexpr (Exact) {
-        prefix = OutputRounding<Out>::up(high, lower - lower_bias);
+        prefix = rounding.up(high, lower - lower_bias);
       } else {
-        prefix = OutputRounding<Out>::up(high, lower + most);
-        differing |= prefix ^ OutputRounding<Out>::down(high, lower + least);
+        prefix = rounding.up(high, lower + most);
+        differing |= prefix ^ rounding.down(high, lower + least);
       }
       if constexpr (Exclusive) add();
       return prefix;

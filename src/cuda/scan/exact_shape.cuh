@@ -42,6 +42,18 @@ inline constexpr std::uint32_t total_rounds = std::bit_ceil(2 * exact_lag + 2);
 /// Those of a block's segments, in device memory.
 inline constexpr std::uint32_t block_segment_digits = total_rounds * max_segment_warps * all_digits;
 
+/// An output element of 16 bits, in a format that the kernel learns when it runs: one kernel does
+/// for all.
+struct AnyFloat16 {
+  std::uint16_t bits;
+};
+
+/// The bits that a result is rounded to, or more.
+template <class Out>
+inline constexpr int output_bits = significand_bits<Out>;
+template <>
+inline constexpr int output_bits<AnyFloat16> = significand_bits<Float16>;
+
 /// A placed float times `scale` is the element: for doubles that are not placed.
 template <class In>
 struct SummedFloat {
@@ -167,6 +179,7 @@ struct ScannedArray {
   bool output_in_rows;
   bool swapped;  ///< whether the input is in the other byte order
   bool exclusive;
+  Float16Format output_format;  ///< if the output's elements have 16 bits
 };
 
 /// What is known of a segment.
