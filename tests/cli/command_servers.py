@@ -92,22 +92,25 @@ class Server:
 
 
 class Servers:
-    """One for each number of ranks, started when first needed and after a failure."""
+    """One for each number of ranks and settings, started when first needed and after a failure."""
 
     def __init__(self):
         self._servers = {}
 
-    def attempt(self, *arguments, ranks=None, backend=support.BACKEND, timeout=120, cwd=None):
+    def attempt(
+        self, *arguments, ranks=None, backend=support.BACKEND, timeout=120, cwd=None, settings=None
+    ):
         """As support.attempt()."""
         ranks = ranks or 1
         words = support.backend_words(*arguments, ranks=ranks, backend=backend)
-        server = self._servers.pop(ranks, None) or Server(ranks)
+        key = (ranks, *(settings or {}).items())
+        server = self._servers.pop(key, None) or Server(ranks, settings)
         try:
             outcome = server.attempt([*arguments, *words], timeout, cwd)
         except BaseException:
             server.kill()
             raise
-        self._servers[ranks] = server
+        self._servers[key] = server
         return outcome
 
     def end(self):

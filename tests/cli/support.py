@@ -131,15 +131,16 @@ def command_line(*arguments, ranks=None, backend=BACKEND):
     return launched(program(), *map(str, arguments), *needed, ranks=ranks)
 
 
-def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=()):
-    """Starts the program; `prefix` is a command that starts it in turn."""
+def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=(), settings=None):
+    """Starts the program; `prefix` is a command that starts it in turn, `settings` are variables of
+    its environment."""
     return subprocess.Popen(
         [*prefix, *command_line(*arguments, ranks=ranks, backend=backend)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, **(settings or {})},
         cwd=cwd,
         start_new_session=True,
     )

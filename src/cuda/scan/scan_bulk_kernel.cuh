@@ -311,6 +311,7 @@ class BulkScanBlock {
 template <class Op, class Tuning>
 __global__ void __launch_bounds__(BulkShape<Op, Tuning>::threads, 1) scan_bulk_kernel(
     const __grid_constant__ BulkScan<Op, typename BulkShape<Op, Tuning>::Part> scan) {
+  // GPUs that can't copy in bulk never run it.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   BulkScanBlock<Op, Tuning>(scan, *dynamic_shared<typename BulkShape<Op, Tuning>::Shared>()).run();
 #endif

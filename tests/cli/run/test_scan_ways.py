@@ -15,7 +15,7 @@ by_way = pytest.mark.parametrize("way", WAYS)
 
 
 def going(way):
-    return ("env", f"{VARIABLE}={WAYS[way]}")
+    return {VARIABLE: str(WAYS[way])}
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7, 8])
@@ -29,7 +29,7 @@ def test_scans_give_the_same_bytes(folder, ranks):
     for way in WAYS:
         for source, name in ((path, "f64"), (integers, "i64")):
             support.scan(source, folder / "out.h5", "values", "--slab", "8K", ranks=ranks,
-                         prefix=going(way))  # fmt: skip
+                         settings=going(way))  # fmt: skip
             outputs[way, name] = support.read(folder / "out.h5", name)
     for name in ("f64", "i64"):
         assert outputs["exscan", name].tobytes() == outputs["doubling", name].tobytes()
@@ -44,7 +44,7 @@ def test_compaction_puts_ranks_elements_behind_each_other(folder, way, ranks):
     values = np.random.default_rng(2).integers(-100, 100, 30_011)
     path = support.write(folder / "in.h5", values, "i32")
     words = ("compact", path, "values", "-o", folder / "out.h5", "--where", ">7", "--slab", "4K")
-    support.run(*words, ranks=ranks, prefix=going(way))
+    support.run(*words, ranks=ranks, settings=going(way))
     assert np.array_equal(support.read(folder / "out.h5", "i32"), values[values > 7])
 
 
@@ -53,7 +53,7 @@ def test_compaction_puts_ranks_elements_behind_each_other(folder, way, ranks):
 def test_an_overflow_on_some_ranks_ends_all(folder, way, ranks):
     path = support.write(folder / "in.h5", np.full(200_000, 2**47, "i8"), "i64")
     arguments = ("scan", path, "values", "-o", folder / "out.h5", "--slab", "8K")
-    support.fail(*arguments, code=1, mentions=["65535"], ranks=ranks, prefix=going(way))
+    support.fail(*arguments, code=1, mentions=["65535"], ranks=ranks, settings=going(way))
     assert [each.name for each in folder.iterdir()] == ["in.h5"]
 
 
@@ -66,7 +66,7 @@ def test_a_rank_that_cant_read_ends_all(folder, way, ranks, damaged):
                                       compression="gzip")  # fmt: skip
         dataset.id.write_direct_chunk((1000 * damaged,), b"no stream of deflate")
     arguments = ("scan", folder / "in.h5", "values", "-o", folder / "out.h5", "--slab", "8K")
-    support.fail(*arguments, code=1, mentions=["chunk"], ranks=ranks, prefix=going(way))
+    support.fail(*arguments, code=1, mentions=["chunk"], ranks=ranks, settings=going(way))
     assert [each.name for each in folder.iterdir()] == ["in.h5"]
 
 
@@ -75,7 +75,7 @@ def test_what_is_no_number_of_ranks_is_refused(folder, text):
     path = support.write(folder / "in.h5", np.ones(1000), "f64")
     arguments = ("scan", path, "values", "-o", folder / "out.h5")
     support.fail(*arguments, code=2, mentions=[f"{VARIABLE} is '{text}'", "whole number"], ranks=3,
-                 prefix=("env", f"{VARIABLE}={text}"))  # fmt: skip
+                 settings={VARIABLE: text})  # fmt: skip
     assert [each.name for each in folder.iterdir()] == ["in.h5"]
 
 
