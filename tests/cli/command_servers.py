@@ -32,11 +32,7 @@ class Server:
             stderr=self._messages,
             text=True,
             bufsize=1,
-            env={
-                **support.ENVIRONMENT,
-                "OMPI_MCA_mpi_yield_when_idle": "1",
-                **(settings or {}),
-            },
+            env={**support.ENVIRONMENT, **(settings or {})},
             preexec_fn=preexec_fn,
             start_new_session=True,
         )
