@@ -53,9 +53,15 @@ class ParsedRequest {
   RunOptions run;
 };
 
+nb::list names_of(const std::vector<std::string>& texts) {
+  nb::list names;
+  for (const std::string& text : texts) names.append(nb::cast(text));
+  return names;
+}
+
 /// Returns None on other ranks than 0; there whether several datasets were asked for, and of each
-/// its name, why it was skipped, whether as reading it failed, and what to_result(request, result)
-/// returns.
+/// its name, why it was skipped, whether as reading it failed, what to_result(request, result)
+/// returns, and the notes of its data.
 template <class Result, class Request, class Compute, class ToResult>
 nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& call,
                   const Compute& compute, const ToResult& to_result) {
@@ -76,7 +82,8 @@ nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& 
   nb::list results;
   for (const auto& [dataset, skipped, result, failed] : outcomes)
     results.append(nb::make_tuple(dataset, skipped, failed,
-                                  skipped.empty() ? to_result(request, result) : nb::none()));
+                                  skipped.empty() ? to_result(request, result) : nb::none(),
+                                  names_of(result.report.notes)));
   return nb::make_tuple(request.arguments.several, results);
 }
 

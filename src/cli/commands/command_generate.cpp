@@ -88,7 +88,7 @@ class GenerateCommand : public Command {
                          options_.shape, options_.format,      options_.format.type,
                          result.report};
     Report report;
-    report.note = run_note(result.report);
+    report.notes = run_notes(result.report);
     report.text = text(result);
     report.json = json_head(run);
     report.json["kind"] = kind_;

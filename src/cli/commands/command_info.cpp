@@ -215,6 +215,7 @@ class InfoCommand : public Command {
         pipeline::plan_command(session.communicator, description.info,
                                description.seen.decoding.value_type(stored), request_, common_.run);
     description.report = description.plan.run;
+    description.report.notes = description.info.notes;
     return description;
   }
 
@@ -243,7 +244,7 @@ class InfoCommand : public Command {
 
   Report report_on(const Description& description) const {
     Report report;
-    report.note = run_note(description.report);
+    report.notes = run_notes(description.report);
     report.text = text(arguments_.dataset(), description);
     report.csv = csv_header();
     add_rows(report.csv, arguments_.dataset(), description);
@@ -256,10 +257,11 @@ class InfoCommand : public Command {
 
   Report report_on(const Descriptions& descriptions) const {
     Report report;
-    report.note = run_note(run_of(descriptions));
+    const RunReport run = whole_run_of(descriptions);
+    report.notes = run_notes(run);
     report.failure = failure_of(arguments_.file, descriptions);
     report.csv = csv_header();
-    report.json = json_head("info", run_of(descriptions), arguments_.file);
+    report.json = json_head("info", run, arguments_.file);
     Json& datasets = report.json["datasets"] = Json::array();
     for (const auto& [dataset, skipped, description, failed] : descriptions) {
       Json member;

@@ -219,7 +219,7 @@ Table csv(const std::vector<Row>& rows) {
 Report bench_report(const std::string& command, const std::string& what,
                     const bench::Result& result) {
   Report report;
-  report.note = run_note(result.run);
+  report.notes = run_notes(result.run);
   report.text = fmt::format("{} {}: {}{}\n", command, what, run_text(result.run),
                             device_text(result.device)) +
                 tables(result.rows);

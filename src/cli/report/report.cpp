@@ -90,6 +90,7 @@ Json json_head(const std::string& command, const RunReport& run, const std::stri
   document["devices"] = run.devices;
   document["backend"] = run.backend;
   document["file"] = file;
+  for (const std::string& note : run.notes) document["notes"].push_back(with_flags(note));
   return document;
 }
 
@@ -157,11 +158,12 @@ std::string run_text(const RunReport& run) {
                      devices_text(run.devices));
 }
 
-std::string run_note(const RunReport& run) {
-  std::string note;
-  if (!run.fallback.empty()) note = "the cpu backend is used: " + run.fallback;
-  if (!run.binding_note.empty()) note += (note.empty() ? "" : "; ") + run.binding_note;
-  return note;
+std::vector<std::string> run_notes(const RunReport& run) {
+  std::vector<std::string> notes;
+  if (!run.fallback.empty()) notes.push_back("the cpu backend is used: " + run.fallback);
+  if (!run.binding_note.empty()) notes.push_back(run.binding_note);
+  for (const std::string& note : run.notes) notes.push_back(with_flags(note));
+  return notes;
 }
 
 std::string files_text(const std::string& file, const ViewOptions& view) {
@@ -173,7 +175,7 @@ std::string files_text(const std::string& file, const ViewOptions& view) {
 Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std::string& lines,
                       const Json& members, bool timings) {
   Report report;
-  report.note = run_note(run.run);
+  report.notes = run_notes(run.run);
   report.text = fmt::format("{} {}: {}, {}, {}\n", files_text(run.file, view), run.dataset,
                             format_text(run.format), extent_text(run.shape), run_text(run.run)) +
                 applied_line(run.applied) + lines + timings_text(run.run, timings);

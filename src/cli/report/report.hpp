@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,8 +27,8 @@ struct Report {
   std::string text;  ///< for a reader; lines
   Json json;
   Table csv;
-  std::string note;              ///< one line for standard error, or empty
-  std::optional<Error> failure;  ///< what the command ends with once it has told the rest
+  std::vector<std::string> notes;  ///< lines for standard error
+  std::optional<Error> failure;    ///< what the command ends with once it has told the rest
 };
 
 /// Makes the first members of every report's JSON, up to the build.
@@ -73,8 +74,9 @@ std::string timings_text(const RunReport& run, bool wanted);
 /// Tells what ran: "4 ranks on 1 host, cuda: 4 x NVIDIA H200".
 std::string run_text(const RunReport& run);
 
-/// Notes a backend that was not the first choice, and a binding that slows the run.
-std::string run_note(const RunReport& run);
+/// Lists what a run has to say beside its results: a backend that was not the first choice, a
+/// binding that slows it, the notes of its data.
+std::vector<std::string> run_notes(const RunReport& run);
 
 /// Names the file that was read, and says how many more were.
 std::string files_text(const std::string& file, const ViewOptions& view);
@@ -102,6 +104,18 @@ const RunReport& run_of(const std::vector<DatasetOutcome<Result>>& outcomes) {
   for (const auto& outcome : outcomes)
     if (outcome.skipped.empty()) return outcome.result.report;
   throw Error("nothing to report", "all datasets were skipped", "");
+}
+
+/// Returns the run that all outcomes share, with the notes of all, each once.
+template <class Result>
+RunReport whole_run_of(const std::vector<DatasetOutcome<Result>>& outcomes) {
+  RunReport run = run_of(outcomes);
+  run.notes.clear();
+  std::set<std::string> told;
+  for (const auto& outcome : outcomes)
+    for (const std::string& note : outcome.result.report.notes)
+      if (told.insert(note).second) run.notes.push_back(note);
+  return run;
 }
 
 /// Says which datasets were skipped, a line for each: "skipped a: its type is a string".
@@ -150,8 +164,8 @@ Report several_report(const std::string& command, const std::string& file,
                       const std::vector<DatasetOutcome<Result>>& outcomes, const ViewOptions& view,
                       const MembersOf& members_of) {
   Report report;
-  const RunReport& run = run_of(outcomes);
-  report.note = run_note(run);
+  const RunReport run = whole_run_of(outcomes);
+  report.notes = run_notes(run);
   report.failure = failure_of(file, outcomes);
   report.json = json_head(command, run, file);
   Json& datasets = report.json["datasets"] = Json::array();

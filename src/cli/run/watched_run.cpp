@@ -123,7 +123,8 @@ void ReportOutputs::fail(const std::exception& failure) {
 }
 
 void ReportOutputs::write(const Report& report) {
-  if (!report.note.empty() && !options_.quiet) print_remark("note: " + report.note);
+  if (!options_.quiet)
+    for (const std::string& note : report.notes) print_remark("note: " + note);
   const bool report_on_output = !targets_on_output(options_).empty();
   if (json_) json_->write(json_text(report.json));
   if (csv_) csv_->write(csv_text(report.csv));

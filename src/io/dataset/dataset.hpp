@@ -66,6 +66,8 @@ struct DatasetInfo {
   /// file.
   std::vector<std::string> files;
   std::size_t concatenated_along = 0;
+  /// What a reader of results has to know of it, a sentence each.
+  std::vector<std::string> notes;
 };
 
 /// Parts differ in their extents along one dimension alone; each has elements and selects all.

@@ -178,7 +178,7 @@ std::string coordinate_of(std::size_t dimension, const std::string& by,
 }
 
 /// Reads the labels of all selected indices along a dimension.
-Labels read_labels(const std::string& by, int dimension, DatasetView& view) {
+Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run& run) {
   const io::DatasetInfo& info = view.info();
   const Selection selection = io::selection_of(info);
   const std::size_t stored = stored_number(selection, dimension);
@@ -193,7 +193,7 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view) {
   if (times || !read_texts(files, name, view, labels))
     for (const std::string& each : files) {
       io::Dataset line = open_line(each, name);
-      view.read_beside(line);
+      view.read_beside(line, run);
       times ? add_times(std::move(line), by, labels) : add_integers(std::move(line), labels);
     }
   const std::uint64_t extent = info.stored_shape[stored];
@@ -228,13 +228,13 @@ bool is_part_of_time(const std::string& by) {
   return std::ranges::any_of(parts_of_time, [&](const auto& each) { return each.first == by; });
 }
 
-LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
-                        const mpi::Communicator& communicator) {
+LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
   LabelledGroups labelled;
   std::vector<std::uint64_t> words;
   Labels labels;
   while_unchanged(view, communicator, [&] {
-    run_on_root(communicator, [&] { labels = read_labels(by, dimension, view); });
+    run_on_root(communicator, [&] { labels = read_labels(by, dimension, view, run); });
   });
   run_on_root(communicator, [&] {
     std::vector<Key> keys;

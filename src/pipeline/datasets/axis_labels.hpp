@@ -3,7 +3,6 @@
 #include <string>
 
 #include "io/output/output.hpp"
-#include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/axis_shape.hpp"
 
@@ -22,7 +21,6 @@ bool is_part_of_time(const std::string& by);
 /// Groups the indices along a dimension of a view, as ReduceOptions::by has it, by what is read
 /// beside it. Collective; throws the same Error on every rank, a usage Error where labels don't fit
 /// the dimension.
-LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
-                        const mpi::Communicator& communicator);
+LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view, Run& run);
 
 }  // namespace warpfold::pipeline

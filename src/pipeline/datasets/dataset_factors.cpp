@@ -156,7 +156,7 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, 
     return std::move(opened.dataset);
   };
   io::Dataset dataset = open_everywhere(open, communicator);
-  view.read_beside(dataset);
+  view.read_beside(dataset, run);
   stride_ = mpi::broadcast(stride_, communicator);
   const io::DatasetInfo& info = dataset.info();
   run_on_all(communicator, [&] { require_space(info, option_of_factors(options)); });

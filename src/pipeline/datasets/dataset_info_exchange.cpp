@@ -19,7 +19,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, file, name, problem, stored_file
                                    stored_type, marked_unsigned, taken_as_unsigned, stored_shape,
                                    selection, shape, elements, layout, chunk_shape, filters,
                                    stored_bytes, fill, partial_edge_chunks_filtered, path,
-                                   path_reason, files, concatenated_along)
+                                   path_reason, files, concatenated_along, notes)
 
 }  // namespace io
 

@@ -67,7 +67,7 @@ DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) 
   if (auto texts = read_text_labels(name, view, communicator)) return std::move(*texts);
   io::Dataset dataset =
       open_everywhere([&] { return open_beside(name, view.info()); }, communicator);
-  view.read_beside(dataset);
+  view.read_beside(dataset, run);
   const io::DatasetInfo& info = dataset.info();
   Interpretation integers;
   interpret_everywhere(integers, info, {}, communicator);

@@ -58,11 +58,15 @@ void interpret_everywhere(Interpretation& view, const io::DatasetInfo& info,
 
 namespace {
 
+void add_notes(const io::DatasetInfo& info, Run& run) {
+  for (const std::string& note : info.notes) run.note(note);
+}
+
 /// Collective; throws the same Error on every rank.
 void put_mask(DatasetView& view, const std::string& mask, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   io::Dataset dataset = open_everywhere([&] { return open_mask(mask, view.info()); }, communicator);
-  view.read_beside(dataset);
+  view.read_beside(dataset, run);
   Interpretation nonzero;
   interpret_everywhere(nonzero, dataset.info(), {}, communicator);
   while_unchanged(view, communicator, [&] {
@@ -112,7 +116,8 @@ io::Dataset open_selected(const std::string& file, const std::string& name,
   return dataset;
 }
 
-void DatasetView::read_beside(const io::Dataset& other) {
+void DatasetView::read_beside(const io::Dataset& other, Run& run) {
+  add_notes(other.info(), run);
   files_beside.merge(io::input_files(other.info()));
   require_unchanged_beside.push_back(other.make_require_unchanged());
 }
@@ -130,6 +135,7 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     DatasetView view{{}, open_everywhere(open, communicator)};
     run_on_all(communicator, [&] { view.dataset.choose_cache(run.options.file_cache); });
     interpret_everywhere(view, view.info(), options, communicator);
+    add_notes(view.info(), run);
     return view;
   });
   run.choose_backend_for(opened.info());

@@ -29,8 +29,8 @@ struct DatasetView : Interpretation {
   const io::DatasetInfo& info() const { return dataset.info(); }
   ElementType value_type() const { return decoding.value_type(info().format.type); }
 
-  /// Takes note of another dataset that this rank reads, a mask or labels.
-  void read_beside(const io::Dataset& other);
+  /// Registers another dataset that this rank reads, a mask or labels, and its notes with the run.
+  void read_beside(const io::Dataset& other, Run& run);
 
   /// Throws an Error where a file that the view reads, or that is read beside it, was written to or
   /// replaced.

@@ -153,7 +153,7 @@ std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
   if (options.by.empty())
     return groups_of_length(options.every, dimension,
                             info.shape[static_cast<std::size_t>(dimension)]);
-  LabelledGroups labelled = group_by(options.by, dimension, view, run.communicator);
+  LabelledGroups labelled = group_by(options.by, dimension, view, run);
   file.added = std::move(labelled.dimension);
   return std::move(labelled.groups);
 }

@@ -167,6 +167,10 @@ bool Run::shares(const io::DatasetInfo& info) const {
          has_many_compressed(info, place.threads, communicator.size());
 }
 
+void Run::note(const std::string& text) {
+  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
+}
+
 Backend& Run::cores() {
   if (!cores_beside_gpu) cores_beside_gpu = cpu::make_backend(place.threads);
   return *cores_beside_gpu;
@@ -191,6 +195,7 @@ RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
   std::vector<StageTiming> all = stages;
   put_start_stages(all, untold_start_stages(run));
   report.stages = busiest(all, run.communicator);
+  report.notes = std::exchange(run.notes_, {});
   report.seconds = seconds_since(start);
   return report;
 }

@@ -87,6 +87,9 @@ struct Run {
   /// Returns the backend of cores beside the GPU.
   Backend& cores();
 
+  /// Adds a sentence to the next report's notes, once. Only rank 0's notes are reported.
+  void note(const std::string& text);
+
   const RunOptions& options;
   ProgressMonitor monitor;
   StageTimer opening;    ///< datasets
@@ -101,7 +104,11 @@ struct Run {
  private:
   void start_at(BackendPlacement chosen);
 
+  friend RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
+                             std::chrono::steady_clock::time_point start);
+
   bool is_chosen_ = false;  ///< once and for all
+  std::vector<std::string> notes_;
 };
 
 /// Tells names, hosts and devices of a run; `seconds` and `stages` are left for the caller. Waits

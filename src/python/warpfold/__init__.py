@@ -18,7 +18,7 @@ from numpy import ndarray as _ndarray
 
 from warpfold import _arrays, _run
 from warpfold._core import version as __version__
-from warpfold._errors import Error, SkippedDatasetWarning, UsageError
+from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._exact_sum import ExactSum
 from warpfold._options import is_one as _is_one
 from warpfold._options import refuse as _refuse
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CompactOutput",
+    "DataWarning",
     "Error",
     "ExactSum",
     "Histogram",

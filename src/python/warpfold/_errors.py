@@ -26,6 +26,10 @@ class UsageError(Error, ValueError):
     """Arguments that make no sense, alone or together."""
 
 
+class DataWarning(UserWarning):
+    """What a reader of the results has to know of the data."""
+
+
 class SkippedDatasetWarning(UserWarning):
     """One of several datasets can't be read, or doesn't fit the options, and has no result."""
 

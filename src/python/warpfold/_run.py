@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from warpfold import _core
-from warpfold._errors import Error, SkippedDatasetWarning, UsageError
+from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._options import is_one, option_words, refuse
 from warpfold._sources import (
     Sources,
@@ -95,7 +95,7 @@ def _watcher(progress: Optional[Callable[[Progress], object]]) -> Any:
 
 
 def _failure_of(outcomes: Any) -> Optional[Error]:
-    failed = [(dataset, why) for dataset, why, is_failure, _ in outcomes if is_failure]
+    failed = [(dataset, why) for dataset, why, is_failure, *_ in outcomes if is_failure]
     if not failed:
         return None
     return Error(
@@ -110,16 +110,18 @@ def _results(answer: Any, to_result: ToResult, output: Optional[str]) -> Any:
     if answer is None:
         return None
     several, outcomes = answer
+    for note in dict.fromkeys(note for *_, notes in outcomes for note in notes):
+        warnings.warn(note.replace("`", ""), DataWarning, stacklevel=4)
     if not several:
         return to_result(outcomes[0][3], output)
     failure = _failure_of(outcomes)
     if failure is not None:
         raise failure
-    for dataset, why, _, _ in outcomes:
+    for dataset, why, *_ in outcomes:
         if why:
             warnings.warn(f"skipped {dataset}: {why}", SkippedDatasetWarning, stacklevel=4)
     return {
-        dataset: to_result(result, output) for dataset, why, _, result in outcomes if not why
+        dataset: to_result(result, output) for dataset, why, _, result, _ in outcomes if not why
     }
 
 
