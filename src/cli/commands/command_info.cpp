@@ -226,7 +226,9 @@ class InfoCommand : public Command {
     Json datasets = Json::array();
     report.csv = {{"file", "dataset", "type", "shape", "unsupported"}};
     for (const io::DatasetListing& each : listings) {
-      const std::string shape = shape_text(each.shape);
+      const std::string shape = each.is_null               ? "null"
+                                : each.stored_type.empty() ? "unknown"
+                                                           : shape_text(each.shape);
       lines.push_back({each.name, each.stored_type, shape, each.unsupported});
       report.csv.push_back({arguments_.file, each.name, each.stored_type, shape, each.unsupported});
       datasets.push_back({{"name", each.name},

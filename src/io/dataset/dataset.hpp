@@ -193,6 +193,7 @@ struct DatasetListing {
   std::string name;  ///< path without a leading slash
   std::string stored_type;
   std::vector<std::uint64_t> shape;
+  bool is_null = false;     ///< a null dataspace, of no elements
   std::string unsupported;  ///< why its elements cannot be read; empty if they can
   bool damaged = false;     ///< as it can't be opened, a link leads nowhere, say
 };

@@ -56,8 +56,8 @@ std::vector<Link> links_of(hid_t group) {
 
 /// An object at the end of a link: what it is, and a key that no other object has.
 struct Object {
-  H5O_type_t type = H5O_TYPE_UNKNOWN;  ///< where the link leads nowhere
-  std::string key;
+  H5O_type_t type = H5O_TYPE_UNKNOWN;  ///< where the link leads nowhere, or to damage
+  std::string key;                     ///< empty where it can't be opened
 };
 
 /// Identifies a file while it is closed and opened again, as those behind external links are.
@@ -78,17 +78,20 @@ Object object_of(const ObjectInfo& info, const std::string& file) {
           file + ' ' + std::string(reinterpret_cast<const char*>(&place), sizeof(place))};
 }
 
-/// Describes what lies behind `path` in the group, in the file whose key is `file`.
+/// Describes what lies behind `path` in the group, in the file whose key is `file`; unknown where
+/// it is damaged.
 Object object_at(hid_t group, const std::string& path, const std::string& file) {
   ObjectInfo info;
 #if H5_VERSION_GE(1, 12, 0)
-  require(H5Oget_info_by_name3(group, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT),
-          cannot_list);
+  const herr_t status =
+      H5Oget_info_by_name3(group, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT);
 #else
-  require(H5Oget_info_by_name2(group, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT),
-          cannot_list);
+  const herr_t status =
+      H5Oget_info_by_name2(group, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT);
 #endif
-  return object_of(info, file);
+  if (status >= 0) return object_of(info, file);
+  H5Eclear2(H5E_DEFAULT);
+  return {};
 }
 
 /// Describes what lies behind any link, whichever file that leads to.

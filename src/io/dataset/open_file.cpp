@@ -34,6 +34,8 @@ std::vector<DatasetListing> described(hid_t file, const std::string& path,
   const StoredType stored = describe_type(type.get());
   listing.stored_type = stored.name;
   listing.shape = shape_of(dataset.get(), problem);
+  const SpaceHandle space(require(H5Dget_space(dataset.get()), problem));
+  listing.is_null = H5Sget_simple_extent_type(space.get()) == H5S_NULL;
   if (!is_listed_by_members(type.get(), stored)) {
     take_type(listing, dataset.get(), stored);
     return {listing};

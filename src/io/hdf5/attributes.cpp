@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,26 @@ herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* names) {
   return append_name(name, names);
 }
 
-/// Lists them in the order they were made where that is known, otherwise by name.
+/// Attributes whose meaning readers of other files share (CF, netCDF).
+constexpr std::array<const char*, 24> conventional_names{
+    "units",       "calendar",      "long_name",     "standard_name", "axis",
+    "positive",    "formula_terms", "cell_methods",  "_FillValue",    "missing_value",
+    "valid_min",   "valid_max",     "valid_range",   "actual_range",  "scale_factor",
+    "add_offset",  "_Unsigned",     "comment",       "description",   "compress",
+    "flag_values", "flag_masks",    "flag_meanings", "leap_month"};
+
+/// Tells whether HDF5 can decode all attributes of a dataset. Its iterations in an order crash
+/// where it can't (1.10). To look for a name that none has decodes those in the object's header;
+/// those elsewhere are iterated over one by one in no order.
+bool can_list_attributes(hid_t dataset) {
+  const auto skip = [](hid_t, const char*, const H5A_info_t*, void*) { return herr_t{0}; };
+  const bool can = H5Aexists(dataset, "\x7f") >= 0 &&
+                   H5Aiterate2(dataset, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, skip, nullptr) >= 0;
+  if (!can) H5Eclear2(H5E_DEFAULT);
+  return can;
+}
+
+/// Lists all attributes in the order they were made where that is known, otherwise by name.
 std::vector<std::string> attribute_names(hid_t dataset, const std::string& problem) {
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
   unsigned order = 0;
@@ -113,10 +133,23 @@ TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
 
 }  // namespace
 
-void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
+bool has_attribute(hid_t object, const std::string& name) {
+  const htri_t exists = H5Aexists(object, name.c_str());
+  if (exists < 0) H5Eclear2(H5E_DEFAULT);
+  return exists > 0;
+}
+
+bool copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
                      std::span<const std::size_t> dimensions, const std::string& problem) {
   const bool scale = is_dimension_scale(source, problem);
-  for (const std::string& name : attribute_names(source, problem)) {
+  const bool all = can_list_attributes(source);
+  std::vector<std::string> names;
+  if (all)
+    names = attribute_names(source, problem);
+  else
+    std::ranges::copy_if(conventional_names, std::back_inserter(names),
+                         [&](const std::string& name) { return has_attribute(source, name); });
+  for (const std::string& name : names) {
     if (scale && (name == "CLASS" || name == "NAME")) continue;
     if (std::find(left_out.begin(), left_out.end(), name) != left_out.end()) continue;
     if (name == labels_name)
@@ -124,11 +157,12 @@ void copy_attributes(hid_t source, hid_t target, std::span<const std::string> le
     else
       copy_attribute(source, target, name, problem);
   }
+  return all;
 }
 
 std::optional<std::string> read_text_attribute(hid_t object, const std::string& name,
                                                const std::string& problem) {
-  if (require(H5Aexists(object, name.c_str()), problem) == 0) return std::nullopt;
+  if (!has_attribute(object, name)) return std::nullopt;
   const AttributeHandle attribute(require(H5Aopen(object, name.c_str(), H5P_DEFAULT), problem));
   const TypeHandle type(require(H5Aget_type(attribute.get()), problem));
   if (H5Tget_class(type.get()) != H5T_STRING) return std::nullopt;

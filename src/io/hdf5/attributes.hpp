@@ -12,13 +12,18 @@ namespace warpfold::io {
 
 using TextAttribute = std::pair<std::string, std::string>;
 
+/// Tells whether an object has an attribute that HDF5 finds: attributes behind one that it can't
+/// decode, of a newer format, it doesn't find. Call within a LibraryScope.
+bool has_attribute(hid_t object, const std::string& name);
+
 /// Copies the attributes of dataset `source` to dataset `target`, whose dimensions are `dimensions`
 /// of the source's: `DIMENSION_LABELS` has theirs alone. Leaves out those that `left_out` names,
 /// those that refer to other objects of the source's file (references, variable-length
 /// sequences, what makes a netCDF dimension scale), and a `_FillValue` of another type than the
-/// target's, which netCDF does not allow. Throws an Error beginning with `problem`. Call within a
-/// LibraryScope.
-void copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
+/// target's, which netCDF does not allow. Where HDF5 can't decode some, copies those of CF and
+/// netCDF that has_attribute() finds, and returns false. Throws an Error beginning with `problem`.
+/// Call within a LibraryScope.
+bool copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
                      std::span<const std::size_t> dimensions, const std::string& problem);
 
 /// Reads an attribute of a dataset, or of a file's root group, that holds text: several strings are

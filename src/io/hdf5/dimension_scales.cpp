@@ -71,8 +71,7 @@ std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::stri
   const SpaceHandle space(require(H5Dget_space(dataset), problem));
   const auto dimensions =
       static_cast<std::size_t>(require(H5Sget_simple_extent_ndims(space.get()), problem));
-  if (require(H5Aexists(dataset, list_name), problem) > 0)
-    return attached_scales(dataset, dimensions, problem);
+  if (has_attribute(dataset, list_name)) return attached_scales(dataset, dimensions, problem);
   std::vector<std::vector<DatasetHandle>> scales(dimensions);
   if (dimensions == 1 && is_dimension_scale(dataset, problem)) {
     H5Iinc_ref(dataset);
@@ -103,7 +102,7 @@ void attach_scale(hid_t dataset, hid_t scale, std::size_t dimension, const std::
 }
 
 void detach_scales(hid_t dataset, const std::string& problem) {
-  if (require(H5Aexists(dataset, list_name), problem) == 0) return;
+  if (!has_attribute(dataset, list_name)) return;
   const std::vector<std::vector<DatasetHandle>> scales = scales_of(dataset, problem);
   for (std::size_t d = 0; d < scales.size(); ++d)
     for (const DatasetHandle& scale : scales[d])
@@ -111,7 +110,7 @@ void detach_scales(hid_t dataset, const std::string& problem) {
 }
 
 bool is_attached(hid_t scale, const std::string& problem) {
-  return is_dimension_scale(scale, problem) && require(H5Aexists(scale, "REFERENCE_LIST"), problem);
+  return is_dimension_scale(scale, problem) && has_attribute(scale, "REFERENCE_LIST");
 }
 
 }  // namespace warpfold::io

@@ -62,6 +62,10 @@ std::string take_library_causes() {
 
 Error library_error(const std::string& problem, const std::string& causes,
                     const std::string& suggestion) {
+  // Headers of objects have had the same two versions since HDF5 1.8.
+  if (causes.find("object header version number") != std::string::npos)
+    return Error(problem, "it is damaged: its header is no header of an object",
+                 "Copy the file again, or write it again: its writer may have been killed.");
   if (causes.find("version number") == std::string::npos) return Error(problem, causes, suggestion);
   unsigned major = 0;
   unsigned minor = 0;

@@ -45,6 +45,7 @@ struct Coordinates {
   std::vector<std::size_t> listed;  ///< variables that the attribute `coordinates` is to name
   std::string grid_mapping;         ///< the attribute
   std::vector<std::size_t> mapped;  ///< variables that it names
+  std::vector<std::string> notes;   ///< what outputs lack of them, a sentence each
 
   bool empty() const { return variables.empty() && dimensions.empty(); }
 };
@@ -52,6 +53,12 @@ struct Coordinates {
 /// The attributes that write_coordinates() writes.
 inline const std::string coordinates_name = "coordinates";
 inline const std::string grid_mapping_name = "grid_mapping";
+
+/// Says that a variable of the output has not all of the input's attributes.
+inline std::string lacks_attributes(const std::string& name) {
+  return "'" + name +
+         "' lacks attributes of the input's that this HDF5 can't decode. A newer one can.";
+}
 
 /// Reads the coordinates of a dataset, as far as they are left: variables of dimensions that are
 /// kept; of a reduced one of 1 element that element; of others, where it has a monotonic scale of

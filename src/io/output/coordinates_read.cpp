@@ -108,11 +108,13 @@ class CoordinateReader {
 
   /// Does what may fail, for the sake of a variable.
   template <class Body>
-  static auto attempt(Body&& body) -> decltype(body()) {
+  auto attempt(Body&& body) -> decltype(body()) {
     try {
       return body();
-    } catch (const Error&) {
+    } catch (const Error& error) {
       H5Eclear2(H5E_DEFAULT);
+      if (!error.why().empty())
+        result_.notes.push_back("outputs lack a coordinate: " + error.why() + ".");
       return {};
     }
   }

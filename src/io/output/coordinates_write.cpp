@@ -142,10 +142,11 @@ class CoordinateWriter {
     return values_of_dataset(dataset, type.get(), H5S_ALL, std::move(space), problem_) == values;
   }
 
-  void describe(const Coordinates& coordinates, std::size_t number) const {
+  void describe(Coordinates& coordinates, std::size_t number) const {
     const CarriedVariable& variable = coordinates.variables[number];
     const hid_t made = variable.made.get();
-    if (variable.source) carry_attributes(variable, made);
+    if (variable.source && !carry_attributes(variable, made))
+      coordinates.notes.push_back(lacks_attributes(variable.name));
     if (variable.bounds) {
       const TextAttribute bounds{variable.are_bounds_of_climatology ? "climatology" : "bounds",
                                  coordinates.variables[*variable.bounds].name};
@@ -157,14 +158,15 @@ class CoordinateWriter {
         attach_scale(made, coordinates.dimensions[*dimension].made.get(), d, problem_);
   }
 
-  /// A damaged attribute costs those behind it.
-  static void carry_attributes(const CarriedVariable& variable, hid_t made) {
+  /// Returns whether all attributes are carried over. A damaged one costs those behind it.
+  static bool carry_attributes(const CarriedVariable& variable, hid_t made) {
     std::vector<std::string> left_out{"bounds", "climatology", "DIMENSION_LABELS"};
     if (!variable.is_whole) left_out.emplace_back("actual_range");
     try {
-      copy_attributes(variable.source.get(), made, left_out, {}, "cannot copy attributes");
+      return copy_attributes(variable.source.get(), made, left_out, {}, "cannot copy attributes");
     } catch (const Error&) {
       H5Eclear2(H5E_DEFAULT);
+      return false;
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -61,6 +62,8 @@ struct OutputSpec : OutputDataset {
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.
   std::string history;
+  /// Takes what a reader of outputs has to know, a sentence each; none: nobody does.
+  std::function<void(const std::string&)> note;
 };
 
 /// A new HDF5 file under a temporary name beside its final one, to which datasets are added one

@@ -143,6 +143,8 @@ std::vector<std::string> write_coordinates(const OutputSpec& spec, OutputSource&
   for (const OutputDataset& each : datasets_of(spec)) outputs.insert(each.dataset);
   const std::string group = spec.dataset.substr(0, spec.dataset.rfind('/') + 1);
   write_coordinates(source.coordinates, file, group, outputs, problem);
+  if (spec.note)
+    for (const std::string& note : source.coordinates.notes) spec.note(note);
   std::vector<std::string> written;
   for (const CarriedVariable& each : source.coordinates.variables)
     written.push_back(group + each.name);
@@ -159,7 +161,9 @@ void write_attributes(const OutputSpec& spec, const OutputDataset& wanted,
     for (const auto& changed : wanted.changed_text) left_out.push_back(changed.first);
     if (!source.coordinates.empty())
       left_out.insert(left_out.end(), {coordinates_name, grid_mapping_name});
-    copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem);
+    if (!copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem) &&
+        spec.note)
+      spec.note(lacks_attributes(wanted.dataset));
   }
   std::vector<TextAttribute> changed;
   for (const auto& [name, text] : wanted.changed_text)

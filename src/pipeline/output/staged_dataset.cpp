@@ -47,7 +47,7 @@ io::OutputSpec describe_output(const OutputOptions& options) {
 }
 
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
-                               std::vector<std::string> dropped) {
+                               std::vector<std::string> dropped, Run& run) {
   io::OutputSpec output = describe_output(options);
   output.keeps_others |= options.force && !options.dataset.empty();
   if (output.dataset.empty()) output.dataset = input.name;
@@ -56,6 +56,7 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
   for (const Slice& selected : io::selection_of(input)) output.dimensions.push_back({selected});
   if (!input.files.empty()) output.dimensions[input.concatenated_along].files = input.files;
   output.dropped_attributes = std::move(dropped);
+  output.note = [&run](const std::string& text) { run.note(text); };
   const std::string file = input.files.empty() ? input.file : joined(input.files, ",");
   output.text_attributes.emplace_back("warpfold_input", file + ":" + input.name);
   return output;

@@ -11,6 +11,7 @@
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/run.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
@@ -22,9 +23,9 @@ io::OutputSpec describe_output(const OutputOptions& options);
 
 /// Describes a file of what is computed from a dataset: it carries the input's attributes over, but
 /// for the `dropped` ones, keeps the dimensions that are selected, and its first dataset has the
-/// input's name where the options have none.
+/// input's name where the options have none. Its notes are the run's, which has to outlive it.
 io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetInfo& input,
-                               std::vector<std::string> dropped);
+                               std::vector<std::string> dropped, Run& run);
 
 /// Says that outputs have one dimension, whose places are none of the input's, called as the first
 /// output with `suffix` behind.

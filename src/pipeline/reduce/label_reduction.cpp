@@ -87,7 +87,7 @@ LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run)
   if (may_leave_out_elements(work.view, work.options) &&
       std::ranges::any_of(work.options.statistics, is_extremum))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
-  work.file = describe_output(work.options.output, work.view.info(), {});
+  work.file = describe_output(work.options.output, work.view.info(), {}, run);
   work.file.inputs.merge(work.view.files_beside);
   for (io::CarriedDimension& dimension : work.file.dimensions)
     dimension.fate = io::CarriedDimension::Fate::merged;

@@ -172,7 +172,7 @@ AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
                             (!options.quantiles.empty() && gives_elements(options.quantile_method));
   if (may_leave_out_elements(view, options) && has_elements)
     options.summary.empty = empty_value(view, options.empty, run.communicator);
-  io::OutputSpec file = describe_output(options.output, view.info(), {});
+  io::OutputSpec file = describe_output(options.output, view.info(), {}, run);
   const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
   std::optional<AxisShape> array;
   ReduceResult result;

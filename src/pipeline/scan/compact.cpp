@@ -33,9 +33,10 @@ using pipeline::DatasetView;
 constexpr ElementType index_type = ElementType::u64;
 
 /// The datasets of the output, still without elements.
-io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options) {
-  io::OutputSpec output =
-      pipeline::describe_output(options.output, view.info(), pipeline::packing_attributes(view));
+io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options,
+                         pipeline::Run& run) {
+  io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
+                                                    pipeline::packing_attributes(view), run);
   output.inputs.insert(view.files_beside.begin(), view.files_beside.end());
   output.shape = {0};
   pipeline::merge_dimensions(output, "_kept");
@@ -235,7 +236,7 @@ std::uint64_t total_kept(std::uint64_t first, std::uint64_t mine,
 /// Compacts a dataset into an output file. Collective.
 CompactResult carry_out(DatasetView& view, const CompactOptions& options, pipeline::Run& run,
                         pipeline::OutputFile& file, std::chrono::steady_clock::time_point start) {
-  io::OutputSpec output = output_of(view, options);
+  io::OutputSpec output = output_of(view, options, run);
   pipeline::run_on_root(run.communicator, [&] { io::require_writable_target(output); });
   std::optional<Compaction> compaction;
   std::uint64_t first = 0;

@@ -57,11 +57,12 @@ ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) 
 }
 
 io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec,
-                         const ScanOptions& options) {
+                         const ScanOptions& options, pipeline::Run& run) {
   io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
                                                     spec.operation == ScanOperation::sum
                                                         ? pipeline::element_attributes(view)
-                                                        : pipeline::packing_attributes(view));
+                                                        : pipeline::packing_attributes(view),
+                                                    run);
   output.inputs.insert(view.files_beside.begin(), view.files_beside.end());
   output.shape = view.info().shape;
   if (options.offsets) {
@@ -141,7 +142,7 @@ ScanWork prepare(pipeline::DatasetView view, const ScanOptions& options, pipelin
     if (axis) result.axis = pipeline::resolve_axes({&*axis, 1}, info.shape).front();
     if (axis && run.communicator.is_root())
       result.axis_name = pipeline::dimension_names(info)[static_cast<std::size_t>(*result.axis)];
-    work.output = output_of(work.view, work.spec, options);
+    work.output = output_of(work.view, work.spec, options, run);
     io::require_valid_storage(work.output);
   });
   result.format = info.format;

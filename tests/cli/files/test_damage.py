@@ -140,3 +140,26 @@ def test_damaged_metadata(folder, name):
         assert len(outcome.errors) == outcome.code, context
         if outcome.code == 0:
             assert tuple(outcome.results.values()) == expected, context
+
+
+@pytest.mark.parametrize("zeroed", ["b", "g"])
+def test_others_are_read_where_one_object_is_damaged(folder, zeroed):
+    path = folder / "damaged.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        for name in ("a", "b", "c", "g/d"):
+            file[name] = VALUES
+        address = h5py.h5o.get_info(file[zeroed].id).addr
+    with path.open("r+b") as file:
+        file.seek(address)
+        file.write(bytes(16))
+    outcome = support.attempt("reduce", path, "--all", "--ops", "sum", "--json", "-")
+    read = {each["dataset"]: each.get("results") for each in outcome.report["datasets"]}
+    expected = dict.fromkeys(["a", "b", "c", "g/d"], {"sum": int(VALUES.sum())})
+    expected.pop("g/d" if zeroed == "g" else zeroed)
+    assert read == {**expected, zeroed: None}
+    assert outcome.code == 1 and len(outcome.errors) == 1
+    assert f"{zeroed}: it is damaged" in outcome.errors[0] and "damaged.h5" in outcome.errors[0]
+    listing = support.run("info", path).stdout.splitlines()
+    assert [line.split()[:3] for line in listing if line.split()[0] == zeroed] == [
+        [zeroed, "unknown", "it"]
+    ]
