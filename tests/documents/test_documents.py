@@ -41,6 +41,16 @@ def test_named_files_are_there(document):
         assert found or ("/" not in name and name in names), name
 
 
+def test_no_file_has_conflict_markers():
+    marker = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)|^={7}$", re.M)
+    tops = ("src", "include", "jobs", "inputs", "tests", ".github", "*.md", "CMake*")
+    files = [path for top in tops for found in ROOT.glob(top)
+             for path in (found.rglob("*") if found.is_dir() else [found])]  # fmt: skip
+    assert len(files) > 1000
+    marked = [path for path in files if path.is_file() and marker.search(path.read_bytes())]
+    assert marked == []
+
+
 def test_the_front_page_is_short():
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 150
