@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "warpfold/axis.hpp"
 
 namespace warpfold {
+
+/// How indices of two datasets belong together that share dimensions: those of equal coordinates
+/// (others are an error), or those of equal places whatever files say of them.
+enum class Matching : std::uint8_t { coordinates, position };
 
 /// A view tells which elements of a dataset count, and what their values are. Everything else sees
 /// a dataset of the selected shape whose elements are those values.
@@ -41,6 +46,11 @@ struct ViewOptions {
   /// dimensions; leading extents of 1 are no matter. `select` takes of it what it takes of these
   /// dimensions. Its own attributes are applied; what they leave out counts as 0, NaN does not.
   std::string mask;
+
+  /// How other datasets (masks, weights, factors, labels, those of further `files`) are matched: by
+  /// the names and coordinates of the dimensions that they share, wherever both have some. Names in
+  /// another order, and coordinates that differ, are an Error; equal times may have other units.
+  Matching match = Matching::coordinates;
 };
 
 }  // namespace warpfold

@@ -15,7 +15,7 @@
 #include "cpu/machine/thread_pool.hpp"
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_source.hpp"
-#include "pipeline/datasets/interpretation.hpp"
+#include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/reduce.hpp"
 

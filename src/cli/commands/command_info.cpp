@@ -24,8 +24,8 @@
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/datasets/plan.hpp"
+#include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -204,7 +204,8 @@ class InfoCommand : public Command {
       description.dimensions = pipeline::describe_dimensions(description.info);
       description.seen = pipeline::interpret(description.info, view_);
       if (!view_.mask.empty())
-        description.mask_shape = pipeline::open_mask(view_.mask, description.info).info().shape;
+        description.mask_shape =
+            pipeline::open_mask(view_.mask, description.info, view_.match).info().shape;
     });
     return description;
   }

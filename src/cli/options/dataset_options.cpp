@@ -64,6 +64,9 @@ void take_files(DatasetArguments& arguments, ViewOptions& view,
                       "Name files, and the dataset behind them.");
 }
 
+constexpr Choice<Matching> matchings[] = {{"coordinates", Matching::coordinates},
+                                          {"position", Matching::position}};
+
 void add_view_options(CLI::App& command, ViewOptions& options) {
   const auto add_text = [&](const char* name, const char* type, const char* help,
                             std::string& text) {
@@ -103,6 +106,11 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
                     if (text.empty()) throw usage_error("bad --mask ''", "", "Name a dataset.");
                     options.mask = text;
                   })
+      ->group("Elements");
+  add_choice_option(command, "--match", matchings,
+                    "Match masks, weights, labels and joined files by the names and coordinates of "
+                    "dimensions, where both have some; or by position. Coordinates if not given",
+                    options.match)
       ->group("Elements");
 }
 

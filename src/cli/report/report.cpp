@@ -119,6 +119,7 @@ void describe_view(Json& document, const ViewOptions& options, const AppliedAttr
   if (options.raw) document["raw"] = true;
   if (!options.fill_value.empty()) document["fill_value"] = options.fill_value;
   if (!options.mask.empty()) document["mask"] = options.mask;
+  if (options.match == Matching::position) document["match"] = "position";
   if (applied != AppliedAttributes{}) document["applied"] = applied_json(applied);
   if (values != stored) document["value_type"] = name_of(values);
 }

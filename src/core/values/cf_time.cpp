@@ -129,7 +129,20 @@ std::optional<Calendar> calendar_called(const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> unit_called(const std::string& name) {
+struct Unit {
+  std::int64_t count;      ///< of microseconds, or parts of one
+  std::int64_t parts = 1;  ///< of a microsecond
+};
+
+bool is_called(const std::string& name, std::string_view unit) {
+  return name == unit || (unit.size() > 1 && name == std::string(unit) + "s");
+}
+
+std::optional<Unit> unit_called(const std::string& name, Calendar calendar) {
+  if (is_called(name, "nanosecond") || is_called(name, "nanosec") || name == "ns")
+    return Unit{1, 1000};
+  if (is_called(name, "month") && calendar == Calendar::days_360) return Unit{30 * day};
+  if (is_called(name, "common_year") && calendar == Calendar::noleap) return Unit{365 * day};
   constexpr std::pair<std::string_view, std::int64_t> names[] = {
       {"microsec", 1},         {"microsecond", 1}, {"millisec", 1000},
       {"millisecond", 1000},   {"msec", 1000},     {"s", second},
@@ -138,7 +151,7 @@ std::optional<std::int64_t> unit_called(const std::string& name) {
       {"hour", hour},          {"d", day},         {"day", day},
       {"week", 7 * day}};
   for (const auto& [each, microseconds] : names)
-    if (name == each || (each.size() > 1 && name == std::string(each) + "s")) return microseconds;
+    if (is_called(name, each)) return Unit{microseconds};
   return std::nullopt;
 }
 
@@ -151,21 +164,23 @@ TimeUnits::TimeUnits(const std::string& units, const std::string& calendar,
   const auto refuse = [&](const std::string& why) {
     throw Error(problem, why,
                 "Give times in weeks, days, hours, minutes or seconds since a date, 'days since "
-                "2000-01-01', and in a calendar of the CF conventions.");
+                "2000-01-01', and in a calendar of the CF conventions. Months need the calendar "
+                "360_day.");
   };
   const auto known = calendar_called(lowered(calendar));
   if (!known) refuse("its calendar is '" + calendar + "'");
   calendar_ = *known;
   static const std::regex form(
-      R"(\s*([a-z]+)\s+since\s+([-+]?\d{1,9})-(\d{1,2})-(\d{1,2}))"
+      R"(\s*([a-z_]+)\s+since\s+([-+]?\d{1,9})-(\d{1,2})-(\d{1,2}))"
       R"((?:(?:\s+|t)(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?)?)"
-      R"(\s*(z|utc|gmt|([-+])(\d{1,2}):?(\d{2})?)?\s*)");
+      R"((?:\s*(?:z|utc|gmt|([-+])(\d{1,2}):?(\d{2})?)|\s+(\d{1,2}):(\d{2}))?\s*)");
   std::smatch part;
   const std::string text = lowered(units.substr(0, 256));
   if (!std::regex_match(text, part, form)) refuse("its units are '" + units + "'");
-  const auto unit = unit_called(part[1]);
+  const auto unit = unit_called(part[1], calendar_);
   if (!unit) refuse("its units are '" + units + "'");
-  unit_ = *unit;
+  unit_ = unit->count;
+  parts_ = unit->parts;
   std::int64_t year = integer(part[2]);
   const std::int64_t month = integer(part[3]);
   const std::int64_t date = integer(part[4]);
@@ -178,16 +193,18 @@ TimeUnits::TimeUnits(const std::string& units, const std::string& calendar,
   std::string fraction = part[8].str().substr(0, 6);
   fraction.resize(6, '0');
   const std::int64_t minutes = integer(part[5]) * 60 + integer(part[6]);
-  const std::int64_t offset = integer(part[11]) * 60 + integer(part[12]);
+  const std::int64_t offset =
+      (integer(part[10]) + integer(part[12])) * 60 + integer(part[11]) + integer(part[13]);
   if (integer(part[5]) > 23 || integer(part[6]) > 59 || integer(part[7]) > 59)
     refuse("its units have a time that no clock shows: '" + units + "'");
   day_ = day_number(year, month, date, calendar_);
-  since_ = (minutes - (part[10] == "-" ? -offset : offset)) * 60 * second +
+  since_ = (minutes - (part[9] == "-" ? -offset : offset)) * 60 * second +
            integer(part[7]) * second + integer(fraction);
 }
 
 std::optional<CalendarTime> TimeUnits::time(double number) const {
-  const long double exact = static_cast<long double>(number) * static_cast<long double>(unit_);
+  const long double exact = static_cast<long double>(number) * static_cast<long double>(unit_) /
+                            static_cast<long double>(parts_);
   constexpr long double limit = 9.2e18L;
   if (!(std::fabs(exact) < limit)) return std::nullopt;
   // A microsecond beside a whole second is what rounding has made of that second.
@@ -201,7 +218,31 @@ std::optional<CalendarTime> TimeUnits::time(double number) const {
 std::optional<CalendarTime> TimeUnits::time(std::int64_t number) const {
   constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max();
   if (number > limit / unit_ || number < -(limit / unit_)) return std::nullopt;
-  return time_after(number * unit_);
+  return time_after(floor_div(number * unit_, parts_));
+}
+
+std::optional<double> TimeUnits::converted(double number, const TimeUnits& other) const {
+  const auto microseconds = static_cast<long double>(number) * static_cast<long double>(unit_) /
+                            static_cast<long double>(parts_);
+  if (calendar_ != other.calendar_) {
+    // From its first day on the Gregorian calendar is the mixed one's.
+    const auto has_gregorian_days = [](Calendar calendar) {
+      return calendar == Calendar::mixed || calendar == Calendar::gregorian;
+    };
+    const long double days = std::floor((microseconds + static_cast<long double>(since_)) /
+                                        static_cast<long double>(day));
+    if (!has_gregorian_days(calendar_) || !has_gregorian_days(other.calendar_) ||
+        std::min(day_, other.day_) < first_gregorian_day ||
+        static_cast<long double>(day_) + days < static_cast<long double>(first_gregorian_day))
+      return std::nullopt;
+  }
+  if (unit_ == other.unit_ && parts_ == other.parts_ && day_ == other.day_ &&
+      since_ == other.since_)
+    return number;
+  const auto between = static_cast<long double>(day_ - other.day_) * static_cast<long double>(day) +
+                       static_cast<long double>(since_ - other.since_);
+  return static_cast<double>((microseconds + between) * static_cast<long double>(other.parts_) /
+                             static_cast<long double>(other.unit_));
 }
 
 std::optional<CalendarTime> TimeUnits::time_after(std::int64_t microseconds) const {

@@ -24,7 +24,8 @@ struct CalendarTime {
 class TimeUnits {
  public:
   /// Understands attributes: "days since 2000-01-01 06:00:00 +1:00", and "noleap", in any case;
-  /// units of weeks down to microseconds. Throws an Error that begins with `problem`.
+  /// units of weeks down to nanoseconds, months of 30 days in a year of 360, and common years where
+  /// each has 365 days. Throws an Error that begins with `problem`.
   TimeUnits(const std::string& units, const std::string& calendar, const std::string& problem);
 
   /// Returns the time of a number; none of NaN, and of one that is too large for 64 bits of
@@ -32,11 +33,18 @@ class TimeUnits {
   std::optional<CalendarTime> time(double number) const;
   std::optional<CalendarTime> time(std::int64_t number) const;
 
+  /// Returns the number that stands for the same time in other units; none where the calendars
+  /// differ at that time.
+  std::optional<double> converted(double number, const TimeUnits& other) const;
+
+  bool operator==(const TimeUnits&) const = default;
+
  private:
   std::optional<CalendarTime> time_after(std::int64_t microseconds) const;
 
   Calendar calendar_ = Calendar::mixed;
-  std::int64_t unit_ = 1;   ///< microseconds
+  std::int64_t unit_ = 1;   ///< microseconds, or parts of one
+  std::int64_t parts_ = 1;  ///< of a microsecond, that unit_ counts
   std::int64_t day_ = 0;    ///< of the date, counted in the calendar
   std::int64_t since_ = 0;  ///< microseconds of that day
 };

@@ -68,6 +68,10 @@ class Dataset::Implementation {
 
   void take_as_unsigned() { io::take_as_unsigned(info_); }
 
+  void add_note(const std::string& text) {
+    if (!text.empty()) info_.notes.push_back(text);
+  }
+
   void select(const Selection& selection) { take_selection(info_, selection); }
 
   void read(ElementRange range, std::span<std::byte> out) {
@@ -349,6 +353,8 @@ void Dataset::read(const Hyperslab& box, std::span<std::byte> out) {
 }
 
 void Dataset::take_as_unsigned() { implementation_->take_as_unsigned(); }
+
+void Dataset::add_note(const std::string& text) { implementation_->add_note(text); }
 
 void Dataset::select(const Selection& selection) { implementation_->select(selection); }
 

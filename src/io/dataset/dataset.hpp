@@ -136,6 +136,9 @@ class Dataset {
 
   void take_as_unsigned();
 
+  /// Adds a sentence to info().notes, unless it is empty.
+  void add_note(const std::string& text);
+
   /// Makes a part of the stored elements all there are from now on: a slice for each dimension of
   /// info().stored_shape. Before any thread reads.
   void select(const Selection& selection);

@@ -24,7 +24,8 @@ struct CarriedVariable {
   std::vector<std::optional<std::size_t>> dimensions;
   std::optional<std::size_t> bounds = {};  ///< the variable that holds its cells' bounds
   bool are_bounds_of_climatology = false;
-  bool is_whole = true;  ///< has all values that the input's variable has
+  bool is_computed = false;  ///< its values are none of the input's, whatever packs these
+  bool is_whole = true;      ///< has all values that the input's variable has
   DatasetHandle made = {};
 };
 

@@ -155,13 +155,13 @@ class CoordinateReader {
                                           const CarriedDimension& dimension,
                                           std::optional<std::size_t> number) {
     const Slice& slice = dimension.selected;
-    const auto shape = shape_of(scale.get(), dimension.files);
+    const InputVariable input{scale.get(), dimension.files};
+    const auto shape = shape_of(input);
     const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
     if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
         !has_indices(slice, shape.front()) || !is_number_or_text(type.get()))
       return std::nullopt;
-    CarriedVariable variable{
-        name, {}, read_part(scale.get(), type.get(), {slice}, dimension.files), {}};
+    CarriedVariable variable{name, {}, read_part(input, type.get(), {slice}), {}};
     if (number) variable.dimensions.emplace_back(number);
     variable.is_whole = slice == whole(shape.front());
     variable.source = std::move(scale);
@@ -190,12 +190,13 @@ class CoordinateReader {
                                          const CarriedDimension& dimension,
                                          std::optional<std::size_t> number) {
     const Slice& slice = dimension.selected;
-    const auto shape = shape_of(scale.get(), dimension.files);
+    const InputVariable input{scale.get(), dimension.files};
+    const auto shape = shape_of(input);
     const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
     if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
         slice.count == 0 || !has_indices(slice, shape.front()) || !is_number(type.get()))
       return std::nullopt;
-    std::vector<double> values = read_numbers(scale.get(), {slice}, dimension.files);
+    std::vector<double> values = read_numbers(input, {slice});
     if (!is_monotonic(values)) return std::nullopt;
     const bool rises = values.front() < values.back();
     CarriedVariable bounds = attempt([&] {
@@ -206,15 +207,18 @@ class CoordinateReader {
     for (std::size_t i = 0; i < ends.size(); i += 2)
       middles.push_back(std::midpoint(ends[i], ends[i + 1]));
     const bool is_float = H5Tget_class(type.get()) == H5T_FLOAT;
-    const hid_t written = is_float ? type.get() : H5T_NATIVE_DOUBLE;
+    const bool packed = is_packed(scale.get()) || (bounds.source && is_packed(bounds.source.get()));
+    const hid_t written = is_float && !packed ? type.get() : H5T_NATIVE_DOUBLE;
     std::vector<std::uint64_t> extents(number ? 1 : 0, middles.size());
     CarriedVariable variable{name, {}, converted(middles, written, extents), {}};
     if (number) variable.dimensions.emplace_back(number);
     variable.is_whole = false;
+    variable.is_computed = true;
     extents.push_back(2);
     CarriedVariable made{bounds.name, std::move(bounds.source), converted(ends, written, extents),
                          variable.dimensions};
     made.is_whole = false;
+    made.is_computed = true;
     made.dimensions.emplace_back(bounds.dimensions.empty() ? two_bounds() : bounds.dimensions[0]);
     variable.source = std::move(scale);
     variable.bounds = add(std::move(made));
@@ -252,12 +256,13 @@ class CoordinateReader {
     if (!name) return std::nullopt;
     DatasetHandle bounds = open_named(scale, *name);
     if (!bounds) return std::nullopt;
-    const auto shape = shape_of(bounds.get(), dimension.files);
+    const InputVariable input{bounds.get(), dimension.files, path_of(scale)};
+    const auto shape = shape_of(input);
     const TypeHandle type(require(H5Dget_type(bounds.get()), cannot_read_variable));
     if (shape.size() != 2 || shape[1] != 2 || !has_indices(slice, shape[0]) ||
         !is_number(type.get()))
       return std::nullopt;
-    std::vector<double> cells = read_numbers(bounds.get(), {slice, whole(2)}, dimension.files);
+    std::vector<double> cells = read_numbers(input, {slice, whole(2)});
     if (!std::all_of(cells.begin(), cells.end(), [](double each) { return std::isfinite(each); }))
       return std::nullopt;
     CarriedVariable variable{own_name_of(bounds.get(), cannot_read_variable), {}, no_values(), {}};
@@ -301,7 +306,8 @@ class CoordinateReader {
     SeveralFiles files;
     if (!scales.empty())
       if (const auto* first = dimension_of(scales.front())) files = first->files;
-    const auto shape = shape_of(named.get(), files);
+    const InputVariable input{named.get(), files, with_bounds ? "" : path_of(variable)};
+    const auto shape = shape_of(input);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const auto* dimension = dimension_of(scales[d]);
       if (dimension != nullptr && dimension->fate != Fate::kept) return std::nullopt;
@@ -309,10 +315,8 @@ class CoordinateReader {
       part.push_back(dimension != nullptr ? dimension->selected : whole(shape[d]));
       if (!has_indices(part.back(), shape[d])) return std::nullopt;
     }
-    CarriedVariable carried{own_name_of(named.get(), cannot_read_variable),
-                            {},
-                            read_part(named.get(), type.get(), part, files),
-                            {}};
+    CarriedVariable carried{
+        own_name_of(named.get(), cannot_read_variable), {}, read_part(input, type.get(), part), {}};
     carried.is_whole = takes_everything(part, shape);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (part[d].dropped) continue;

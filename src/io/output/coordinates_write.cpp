@@ -162,6 +162,9 @@ class CoordinateWriter {
   static bool carry_attributes(const CarriedVariable& variable, hid_t made) {
     std::vector<std::string> left_out{"bounds", "climatology", "DIMENSION_LABELS"};
     if (!variable.is_whole) left_out.emplace_back("actual_range");
+    if (variable.is_computed)
+      left_out.insert(left_out.end(), {"scale_factor", "add_offset", "_Unsigned", "_FillValue",
+                                       "missing_value", "valid_min", "valid_max", "valid_range"});
     try {
       return copy_attributes(variable.source.get(), made, left_out, {}, "cannot copy attributes");
     } catch (const Error&) {

@@ -1,17 +1,26 @@
 #include "io/output/input_variable.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
+#include "core/values/cf_time.hpp"
+#include "core/values/decoding.hpp"
+#include "core/values/unpacking.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/number_attributes.hpp"
 #include "io/dataset/source_files.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
 #include "io/output/dataset_create.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -23,46 +32,155 @@ constexpr std::uint64_t max_carried_bytes = std::uint64_t{1} << 28;
 /// Calls use(variable of the same path) in each file.
 template <class Use>
 void for_each_file(hid_t variable, SeveralFiles files, const Use& use) {
-  const std::string path =
-      queried_name([&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
-                   cannot_read_variable);
+  const std::string path = path_of(variable);
   for (const std::string& name : files) {
     const FileHandle file = open_for_reading(name);
     use(open_dataset(file.get(), name, path, cannot_read_variable).get());
   }
 }
 
-/// Says what numbers of a variable mean.
-std::vector<std::optional<std::string>> meaning_of(hid_t variable) {
-  for (const char* packing : {"scale_factor", "add_offset"})
-    if (require(H5Aexists(variable, packing), cannot_read_variable) > 0)
-      throw Error(cannot_read_variable, "", "");
-  std::vector<std::optional<std::string>> texts;
-  for (const char* name : {"units", "calendar", "bounds", "climatology"})
-    texts.push_back(read_text_attribute(variable, name, cannot_read_variable));
-  return texts;
+/// What numbers of a variable mean.
+struct Meaning {
+  std::string file;
+  std::string units;
+  std::string calendar;
+  std::vector<std::optional<std::string>> cells;
+  std::array<double, 2> packing{1, 0};
+
+  bool is_packed() const { return packing != std::array{1.0, 0.0}; }
+};
+
+double number_or(hid_t variable, const char* name, double otherwise) {
+  if (!has_attribute(variable, name)) return otherwise;
+  const AttributeHandle attribute(
+      require(H5Aopen(variable, name, H5P_DEFAULT), cannot_read_variable));
+  const SpaceHandle space(require(H5Aget_space(attribute.get()), cannot_read_variable));
+  if (H5Sget_simple_extent_npoints(space.get()) != 1)
+    throw Error(cannot_read_variable, "its attribute " + std::string(name) + " is no number", "");
+  require(H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, &otherwise), cannot_read_variable);
+  return otherwise;
 }
 
-void require_alike(bool alike) {
-  if (!alike) throw Error(cannot_read_variable, "", "");
+Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
+  const auto text = [](hid_t object, const char* name) {
+    return read_text_attribute(object, name, cannot_read_variable);
+  };
+  Meaning meaning{stored_file_of(variable, cannot_read_variable), "", "", {}};
+  hid_t described = variable;
+  DatasetHandle parent;
+  if (!bounds_of.empty() && !text(variable, "units")) {
+    const FileHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
+    parent = open_dataset(file.get(), meaning.file, bounds_of, cannot_read_variable);
+    described = parent.get();
+  }
+  meaning.units = text(described, "units").value_or("");
+  meaning.calendar = text(described, "calendar").value_or("standard");
+  for (const char* name : {"bounds", "climatology"}) meaning.cells.push_back(text(variable, name));
+  meaning.packing = {number_or(variable, "scale_factor", 1), number_or(variable, "add_offset", 0)};
+  return meaning;
 }
 
-StoredValues read_part_of_files(hid_t variable, hid_t type, const Selection& part,
-                                SeveralFiles files) {
-  require_alike(H5Tdetect_class(type, H5T_VLEN) == 0 && H5Tis_variable_str(type) == 0);
+[[noreturn]] void throw_different(const Meaning& one, const Meaning& other, const std::string& what,
+                                  const std::string& of_one, const std::string& of_other) {
+  throw Error(cannot_read_variable,
+              what + " differ: " + of_one + " in '" + one.file + "', " + of_other + " in '" +
+                  other.file + "'",
+              "");
+}
+
+/// Makes numbers of one file into those of the same meaning in another.
+class Conversion {
+ public:
+  Conversion(const Meaning& from, const Meaning& to) {
+    if (from.packing != to.packing || from.cells != to.cells)
+      throw_different(to, from, "its attributes", "some", "others");
+    if (from.units == to.units && from.calendar == to.calendar) return;
+    try {
+      from_.emplace(from.units, from.calendar, cannot_read_variable);
+      to_.emplace(to.units, to.calendar, cannot_read_variable);
+    } catch (const Error&) {
+      throw_different(to, from, "units", "'" + to.units + "'", "'" + from.units + "'");
+    }
+    if (*from_ == *to_) {
+      from_.reset();
+    } else if (from.is_packed()) {
+      throw_different(to, from, "units of packed times", to.units, from.units);
+    }
+    calendars_ = "calendars of times differ: " + to.calendar + " in '" + to.file + "', " +
+                 from.calendar + " in '" + from.file + "'";
+  }
+
+  bool changes() const { return from_.has_value(); }
+
+  void apply(std::span<double> numbers) const {
+    for (double& number : numbers) {
+      const auto converted = from_->converted(number, *to_);
+      if (!converted) throw Error(cannot_read_variable, calendars_, "");
+      number = *converted;
+    }
+  }
+
+ private:
+  std::optional<TimeUnits> from_;
+  std::optional<TimeUnits> to_;
+  std::string calendars_;
+};
+
+std::span<double> as_doubles(std::span<std::byte> bytes) {
+  return {reinterpret_cast<double*>(bytes.data()), bytes.size() / sizeof(double)};
+}
+
+/// Turns elements of a type into f64, in place.
+void widen(std::vector<std::byte>& bytes, hid_t type) {
+  const std::size_t size = H5Tget_size(type);
+  const std::size_t elements = bytes.size() / size;
+  bytes.resize(elements * std::max(size, sizeof(double)));
+  require(H5Tconvert(type, H5T_NATIVE_DOUBLE, elements, bytes.data(), nullptr, H5P_DEFAULT),
+          cannot_read_variable);
+  bytes.resize(elements * sizeof(double));
+}
+
+StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const Selection& part) {
+  if (H5Tdetect_class(type, H5T_VLEN) != 0 || H5Tis_variable_str(type) != 0)
+    throw Error(cannot_read_variable, "it has texts of any length in several files", "");
+  const Meaning first_meaning = meaning_of(variable.handle, variable.bounds_of);
+  hid_t stored = type;
   std::vector<std::byte> bytes;
   std::uint64_t first = 0;
-  for_each_file(variable, files, [&](hid_t there) {
+  for_each_file(variable.handle, variable.files, [&](hid_t there) {
     const std::uint64_t extent = shape_of(there, cannot_read_variable).front();
     Selection taken = part;
     taken.front() = slice_within(part.front(), {first, extent});
     first += extent;
     if (taken.front().count == 0) return;
-    const StoredValues values = read_part(there, type, taken);
+    const Conversion conversion(meaning_of(there, variable.bounds_of), first_meaning);
+    if (conversion.changes() && stored == type) {
+      widen(bytes, type);
+      stored = H5T_NATIVE_DOUBLE;
+    }
+    const StoredValues values = read_part({there}, stored, taken);
+    const std::size_t before = bytes.size();
     bytes.insert(bytes.end(), values.data(), values.data() + values.text().size());
+    if (conversion.changes()) conversion.apply(as_doubles(std::span(bytes).subspan(before)));
   });
-  return {TypeHandle(require(H5Tcopy(type), cannot_read_variable)),
+  return {TypeHandle(require(H5Tcopy(stored), cannot_read_variable)),
           make_space(selected_shape(part), cannot_read_variable), std::move(bytes)};
+}
+
+/// Returns how a variable's numbers are unpacked, and their type; none where they aren't.
+std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
+  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
+  const auto format = describe_type(type.get()).format;
+  if (!format || !is_packed(variable)) return std::nullopt;
+  const std::string names[] = {"scale_factor", "add_offset"};
+  const auto attributes = read_number_attributes(stored_file_of(variable, cannot_read_variable),
+                                                 path_of(variable), names);
+  std::array<std::optional<TypedNumber>, 2> numbers;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (attributes[i] && attributes[i]->values.size() == 1)
+      numbers[i] = TypedNumber{attributes[i]->type, attributes[i]->values.front()};
+  if (!numbers[0] && !numbers[1]) return std::nullopt;
+  return std::pair{format->type, make_unpacking(format->type, numbers[0], numbers[1])};
 }
 
 }  // namespace
@@ -88,9 +206,7 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 DatasetHandle open_named(hid_t variable, const std::string& name) {
-  std::string group =
-      queried_name([&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
-                   cannot_read_variable);
+  std::string group = path_of(variable);
   const FileHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
   while (!group.empty()) {
     group.erase(group.rfind('/'));
@@ -106,18 +222,26 @@ DatasetHandle open_named(hid_t variable, const std::string& name) {
   return {};
 }
 
-std::vector<std::uint64_t> shape_of(hid_t variable, SeveralFiles files) {
-  std::vector<std::uint64_t> shape = shape_of(variable, cannot_read_variable);
-  if (files.empty()) return shape;
-  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
-  const auto meaning = meaning_of(variable);
+std::string path_of(hid_t variable) {
+  return queried_name(
+      [&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
+      cannot_read_variable);
+}
+
+std::vector<std::uint64_t> shape_of(const InputVariable& variable) {
+  std::vector<std::uint64_t> shape = shape_of(variable.handle, cannot_read_variable);
+  if (variable.files.empty()) return shape;
+  const TypeHandle type(require(H5Dget_type(variable.handle), cannot_read_variable));
+  const auto require_alike = [](bool alike) {
+    if (!alike)
+      throw Error(cannot_read_variable, "its types or extents differ in several files", "");
+  };
   require_alike(!shape.empty());
   std::uint64_t extent = 0;
-  for_each_file(variable, files, [&](hid_t there) {
+  for_each_file(variable.handle, variable.files, [&](hid_t there) {
     std::vector<std::uint64_t> other = shape_of(there, cannot_read_variable);
     const TypeHandle other_type(require(H5Dget_type(there), cannot_read_variable));
-    require_alike(H5Tequal(type.get(), other_type.get()) > 0 && meaning_of(there) == meaning &&
-                  other.size() == shape.size());
+    require_alike(H5Tequal(type.get(), other_type.get()) > 0 && other.size() == shape.size());
     extent += std::exchange(other.front(), shape.front());
     require_alike(other == shape);
   });
@@ -125,29 +249,58 @@ std::vector<std::uint64_t> shape_of(hid_t variable, SeveralFiles files) {
   return shape;
 }
 
-StoredValues read_part(hid_t variable, hid_t type, const Selection& part, SeveralFiles files) {
+bool is_packed(hid_t variable) {
+  return has_attribute(variable, "scale_factor") || has_attribute(variable, "add_offset");
+}
+
+StoredValues read_part(const InputVariable& variable, hid_t type, const Selection& part) {
   const std::vector<std::uint64_t> shape = selected_shape(part);
   std::uint64_t bytes = H5Tget_size(type);
   for (const std::uint64_t extent : shape) {
     if (extent > max_carried_bytes / std::max<std::uint64_t>(bytes, 1))
-      throw Error(cannot_read_variable, "", "");
+      throw Error(cannot_read_variable,
+                  "it has more than " + std::to_string(max_carried_bytes) + " bytes", "");
     bytes *= extent;
   }
-  if (!files.empty()) return read_part_of_files(variable, type, part, files);
-  const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
+  if (!variable.files.empty()) return read_part_of_files(variable, type, part);
+  const PropertiesHandle creation(
+      require(H5Dget_create_plist(variable.handle), cannot_read_variable));
   require_available(filters_of(creation.get()), cannot_read_variable);
   // HDF5 itself would take elements of missing files for fill values.
-  source_files(variable, stored_file_of(variable, cannot_read_variable), cannot_read_variable);
-  const SpaceHandle stored(require(H5Dget_space(variable), cannot_read_variable));
+  source_files(variable.handle, stored_file_of(variable.handle, cannot_read_variable),
+               cannot_read_variable);
+  const SpaceHandle stored(require(H5Dget_space(variable.handle), cannot_read_variable));
   if (bytes > 0) select_part(stored.get(), part, cannot_read_variable);
-  return values_of_dataset(variable, type, stored.get(), make_space(shape, cannot_read_variable),
-                           cannot_read_variable);
+  return values_of_dataset(variable.handle, type, stored.get(),
+                           make_space(shape, cannot_read_variable), cannot_read_variable);
 }
 
-std::vector<double> read_numbers(hid_t variable, const Selection& part, SeveralFiles files) {
-  const StoredValues values = read_part(variable, H5T_NATIVE_DOUBLE, part, files);
-  const auto* first = reinterpret_cast<const double*>(values.data());
-  return {first, first + H5Sget_simple_extent_npoints(values.space())};
+std::vector<double> read_numbers(const InputVariable& variable, const Selection& part) {
+  const auto packed = unpacking_of(variable.handle);
+  if (!packed) {
+    const StoredValues values = read_part(variable, H5T_NATIVE_DOUBLE, part);
+    const auto* first = reinterpret_cast<const double*>(values.data());
+    return {first, first + H5Sget_simple_extent_npoints(values.space())};
+  }
+  Decoding decoding;
+  decoding.unpacking = packed->second;
+  const TypeHandle type = make_type({packed->first, native_byte_order});
+  const StoredValues values = read_part(variable, type.get(), part);
+  std::vector<double> numbers(values.text().size() / size_of(packed->first));
+  visit_element_type(packed->first, [&](auto element) {
+    visit_value_of<decltype(element)>(decoding.unpacking, [&](auto value) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        std::memcpy(static_cast<void*>(&element), values.data() + i * sizeof(element),
+                    sizeof(element));
+        decode(decoding, element, value);
+        if constexpr (std::is_integral_v<decltype(value)>)
+          numbers[i] = static_cast<double>(value);
+        else
+          numbers[i] = widened(value);
+      }
+    });
+  });
+  return numbers;
 }
 
 }  // namespace warpfold::io

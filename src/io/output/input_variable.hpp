@@ -35,14 +35,30 @@ DatasetHandle open_named(hid_t variable, const std::string& name);
 /// variable's own; none: that alone.
 using SeveralFiles = std::span<const std::string>;
 
-/// Returns the extents of a variable; throws where those in several files are not alike, have other
-/// units, or are packed.
-std::vector<std::uint64_t> shape_of(hid_t variable, SeveralFiles files);
+/// A variable as it is read.
+struct InputVariable {
+  hid_t handle;
+  SeveralFiles files = {};
+  /// Path of the variable whose units and calendar its numbers have, where they are bounds and have
+  /// none of their own; empty: none.
+  std::string bounds_of = {};
+};
 
-/// Returns what is selected of a variable, which has it, as elements of `type`; throws where that
-/// is more than 256 MiB.
-StoredValues read_part(hid_t variable, hid_t type, const Selection& part, SeveralFiles files = {});
+/// Returns the path of a variable in its file.
+std::string path_of(hid_t variable);
 
-std::vector<double> read_numbers(hid_t variable, const Selection& part, SeveralFiles files = {});
+/// Returns the extents of a variable; throws where those in several files are not alike.
+std::vector<std::uint64_t> shape_of(const InputVariable& variable);
+
+/// Returns what is selected of a variable, which has it, as elements of `type`; as f64 where times
+/// of several files have different units: all in those of the first. Throws where that is more than
+/// 256 MiB, and where in several files numbers have another meaning.
+StoredValues read_part(const InputVariable& variable, hid_t type, const Selection& part);
+
+/// Tells whether attributes make other values of stored numbers.
+bool is_packed(hid_t variable);
+
+/// Returns the values of what is selected of a variable of numbers, unpacked.
+std::vector<double> read_numbers(const InputVariable& variable, const Selection& part);
 
 }  // namespace warpfold::io

@@ -17,8 +17,8 @@
 #include "io/dataset/dataset_text.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
-#include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -76,10 +76,13 @@ void require_line(const io::DatasetInfo& info) {
                       "Name a dataset with an element for each index along the first axis.");
 }
 
-io::Dataset open_line(const std::string& file, const std::string& name) {
+/// Requires what a line has to be.
+using Check = std::function<void(const io::DatasetInfo&)>;
+
+io::Dataset open_line(const std::string& file, const std::string& name, const Check& check) {
   io::Dataset line(file, name);
   line.take_as_unsigned();
-  require_line(line.info());
+  check(line.info());
   return line;
 }
 
@@ -93,6 +96,14 @@ std::optional<CalendarTime> time_of(const TimeUnits& units, Value value) {
   }
 }
 
+/// NaN, and what NumPy's "not a time" is as an integer, are no times.
+template <class Value>
+bool is_no_time(Value value) {
+  if constexpr (std::is_same_v<Value, std::int64_t>)
+    return value == std::numeric_limits<std::int64_t>::min();
+  return widened(value) != widened(value);
+}
+
 void add_times(io::Dataset times, const std::string& part, Labels& labels) {
   const io::DatasetInfo& info = times.info();
   const io::DatasetText text = io::read_dataset_text(info.file, info.name);
@@ -102,7 +113,7 @@ void add_times(io::Dataset times, const std::string& part, Labels& labels) {
   const auto part_of =
       std::ranges::find(parts_of_time, part, [](const auto& each) { return each.first; })->second;
   for_each_value(times, interpret(info, {}).decoding, [&](auto value, bool counts) {
-    if (!counts || widened(value) != widened(value)) return labels.keys.push_back(std::nullopt);
+    if (!counts || is_no_time(value)) return labels.keys.push_back(std::nullopt);
     const auto time = time_of(units, value);
     if (!time)
       throw Error(problem, "index " + std::to_string(labels.keys.size()) + " is too far away",
@@ -131,11 +142,11 @@ void add_integers(io::Dataset integers, Labels& labels) {
 
 /// Reads labels of a dataset of texts in some files; returns false where it has others.
 bool read_texts(const std::vector<std::string>& files, const std::string& name, DatasetView& view,
-                Labels& labels) {
+                const Check& check, Labels& labels) {
   std::vector<io::Texts> parts;
   for (const std::string& file : files) {
-    auto part = io::read_texts(file, name, [](const io::DatasetInfo& info) {
-      require_line(info);
+    auto part = io::read_texts(file, name, [&](const io::DatasetInfo& info) {
+      check(info);
       return io::selection_of(info);
     });
     if (!part) return false;
@@ -190,9 +201,14 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
   const std::string name = times ? coordinate_of(stored, by, info) : dataset;
   std::vector<std::string> files{times ? info.stored_file : file};
   if (several && by.find("::") == std::string::npos) files = info.files;
-  if (times || !read_texts(files, name, view, labels))
+  const Check check = [&](const io::DatasetInfo& line) {
+    require_line(line);
+    if (!times && files.size() == 1 && line.stored_shape.front() == info.stored_shape[stored])
+      run.note(match_beside("by", line, info, view.match, stored));
+  };
+  if (times || !read_texts(files, name, view, check, labels))
     for (const std::string& each : files) {
-      io::Dataset line = open_line(each, name);
+      io::Dataset line = open_line(each, name, check);
       view.read_beside(line, run);
       times ? add_times(std::move(line), by, labels) : add_integers(std::move(line), labels);
     }

@@ -1,15 +1,19 @@
 #include "pipeline/datasets/concatenation.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/files/file_names.hpp"
-#include "pipeline/datasets/interpretation.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/meaning/interpretation.hpp"
+#include "pipeline/meaning/matching.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -62,6 +66,92 @@ class SameMeaning {
   std::optional<std::pair<io::DatasetInfo, Interpretation>> first_;
 };
 
+/// Requires that files have the same units, and the same indices along all dimensions but the one
+/// along which they go on; notes where coordinates along that one don't.
+class SameGrid {
+ public:
+  explicit SameGrid(std::size_t dimension) : dimension_(dimension) {}
+
+  void operator()(const io::DatasetInfo& info) {
+    if (info.stored_shape.size() <= dimension_) return;
+    const auto units = io::read_dataset_text(info.file, info.name).units;
+    Grid grid(info);
+    if (first_) {
+      require_units(info, units);
+      require_dimensions(grid);
+    }
+    follow(grid);
+    if (!first_) {
+      first_.emplace(std::move(grid));
+      units_ = units;
+    }
+  }
+
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  void note(const std::string& kind, const std::string& text) {
+    if (noted_.insert(kind).second) notes_.push_back(text);
+  }
+
+  void require_units(const io::DatasetInfo& info, const std::optional<std::string>& units) {
+    if (units == units_) return;
+    if (units && units_)
+      throw_different(first_->info(), info, "units ('" + *units_ + "' and '" + *units + "')",
+                      "Convert the numbers of one, or join them all the same with `match` "
+                      "position.");
+    note("units", "'" + info.name + "' has units in only one of '" + first_->info().file +
+                      "' and '" + info.file + "'.");
+  }
+
+  void require_dimensions(Grid& grid) {
+    const io::DatasetInfo& first = first_->info();
+    const io::DatasetInfo& info = grid.info();
+    if (info.stored_shape.size() != first.stored_shape.size()) return;
+    std::vector<SharedDimension> shared;
+    for (std::size_t d = 0; d < info.stored_shape.size(); ++d)
+      if (d == dimension_)
+        shared.push_back({d, d, {0, 0, 1, false}});
+      else if (info.stored_shape[d] == first.stored_shape[d])
+        shared.push_back({d, d, {0, info.stored_shape[d], 1, false}});
+    const std::string files = "'" + first.file + "' and '" + info.file + "'";
+    const std::string unmatched =
+        require_match(*first_, grid, shared, "cannot concatenate '" + first.name + "' of " + files);
+    if (!unmatched.empty()) note("coordinates", files + ": " + unmatched);
+  }
+
+  /// Compares where a file begins with where the one before it ends.
+  void follow(Grid& grid) {
+    const CoordinateLine* line = grid.line(dimension_);
+    if (line == nullptr || line->numbers.empty()) return;
+    const double begin = line->numbers.front();
+    if (last_) {
+      const auto end = last_->time && line->time ? last_->time->converted(last_->end, *line->time)
+                                                 : std::optional(last_->end);
+      const bool falls = last_->falls && line->numbers.back() <= begin;
+      if (end && !(falls ? begin < *end : begin > *end))
+        note("order", "coordinates '" + grid.shown_name(dimension_) + "' do not rise from '" +
+                          last_->file + "', which ends with " + shortest_decimal(*end) + ", to '" +
+                          line->file + "', which begins with " + shortest_decimal(begin) + ".");
+    }
+    last_ = {line->file, line->numbers.back(), line->numbers.back() < begin, line->time};
+  }
+
+  struct End {
+    std::string file;
+    double end;
+    bool falls;
+    std::optional<TimeUnits> time;
+  };
+
+  std::size_t dimension_;
+  std::optional<Grid> first_;
+  std::optional<std::string> units_;
+  std::optional<End> last_;
+  std::set<std::string> noted_;
+  std::vector<std::string> notes_;
+};
+
 io::Dataset open_line(const io::DatasetInfo& info, std::size_t dimension, const std::string& path) {
   if (info.files.empty() || dimension != info.concatenated_along)
     return io::Dataset(info.stored_file, path);
@@ -87,7 +177,17 @@ io::Dataset open_concatenated(const std::string& name, const ViewOptions& option
   const io::DatasetInfo first = io::Dataset(options.files.front(), name, path).info();
   const std::size_t dimension = named_dimension(options.concat, first).number;
   SameMeaning require_same_meaning(options);
-  return io::Dataset(options.files, name, dimension, path, std::ref(require_same_meaning));
+  SameGrid require_same_grid(dimension);
+  io::Dataset whole(options.files, name, dimension, path, [&](const io::DatasetInfo& each) {
+    require_same_meaning(each);
+    if (options.match == Matching::coordinates) require_same_grid(each);
+  });
+  for (const std::string& note : require_same_grid.notes()) whole.add_note(note);
+  if (const auto pair = std::ranges::adjacent_find(options.files, std::greater());
+      pair != options.files.end() && std::ranges::is_sorted(options.files, io::comes_before))
+    whole.add_note("files are joined in the order of the numbers in their names: '" + *pair +
+                   "' before '" + *(pair + 1) + "'.");
+  return whole;
 }
 
 std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::size_t dimension,

@@ -25,8 +25,8 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
                                            const std::string& path);
 
 /// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each
-/// pattern's sorted. Collective; throws the same Error on every rank, one that names a pattern
-/// without files.
+/// pattern's in the order of names, numbers in them by their value. Collective; throws the same
+/// Error on every rank, one that names a pattern without files.
 std::vector<std::string> matching_files(const std::vector<std::string>& names,
                                         const mpi::Communicator& communicator);
 

@@ -75,7 +75,8 @@ Opened open_coordinate_of(const std::string& name, const io::DatasetInfo& info) 
                     "Name a dimension with coordinates in degrees, or a dataset of weights.");
 }
 
-Opened open_factors(const ReduceOptions& options, const io::DatasetInfo& info) {
+Opened open_factors(const ReduceOptions& options, const DatasetView& view) {
+  const io::DatasetInfo& info = view.info();
   const std::string& text = text_of(options);
   if (!options.weights.empty() && text.starts_with(cosine))
     return open_coordinate_of(text.substr(cosine.size()), info);
@@ -83,9 +84,12 @@ Opened open_factors(const ReduceOptions& options, const io::DatasetInfo& info) {
   const auto [file, name] = parse_mask_name(option, text, info.file);
   io::Dataset dataset(file, name);
   dataset.take_as_unsigned();
-  if (const auto dimension = dimension_of_line(dataset.info(), info))
-    return along_dimension(std::move(dataset), info, *dimension);
-  dataset.select(selection_beside(option, dataset.info(), info));
+  const auto dimension = dimension_of_line(dataset.info(), info);
+  const Selection selection =
+      dimension ? Selection{} : selection_beside(option, dataset.info(), info);
+  dataset.add_note(match_beside(option, dataset.info(), info, view.match, dimension));
+  if (dimension) return along_dimension(std::move(dataset), info, *dimension);
+  dataset.select(selection);
   return {std::move(dataset), 1};
 }
 
@@ -151,7 +155,7 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, 
     : are_weights_(!options.weights.empty()) {
   const mpi::Communicator& communicator = run.communicator;
   const auto open = [&] {
-    Opened opened = open_factors(options, view.info());
+    Opened opened = open_factors(options, view);
     stride_ = opened.stride;
     return std::move(opened.dataset);
   };

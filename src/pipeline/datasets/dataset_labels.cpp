@@ -27,13 +27,16 @@ std::vector<T> broadcast(const std::vector<T>& values, const mpi::Communicator& 
 
 /// Reads labels that are texts on the root; none where they are others. Collective.
 std::optional<DatasetLabels> read_text_labels(const std::string& option, DatasetView& view,
-                                              const mpi::Communicator& communicator) {
+                                              Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
   DatasetLabels labels{"", ElementType::u32, {}};
   bool are_texts = false;
   run_on_root(communicator, [&] {
     const auto [file, dataset] = parse_mask_name("by", option, view.info().file);
     auto texts = io::read_texts(file, dataset, [&](const io::DatasetInfo& info) {
-      return selection_beside("by", info, view.info());
+      const Selection selection = selection_beside("by", info, view.info());
+      run.note(match_beside("by", info, view.info(), view.match));
+      return selection;
     });
     if (!texts) return;
     are_texts = true;
@@ -52,11 +55,14 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
   return labels;
 }
 
-io::Dataset open_beside(const std::string& name, const io::DatasetInfo& labelled) {
+io::Dataset open_beside(const std::string& name, const DatasetView& view) {
+  const io::DatasetInfo& labelled = view.info();
   const auto [file, dataset] = parse_mask_name("by", name, labelled.file);
   io::Dataset labels(file, dataset);
   labels.take_as_unsigned();
-  labels.select(selection_beside("by", labels.info(), labelled));
+  const Selection selection = selection_beside("by", labels.info(), labelled);
+  labels.add_note(match_beside("by", labels.info(), labelled, view.match));
+  labels.select(selection);
   return labels;
 }
 
@@ -64,9 +70,8 @@ io::Dataset open_beside(const std::string& name, const io::DatasetInfo& labelled
 
 DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  if (auto texts = read_text_labels(name, view, communicator)) return std::move(*texts);
-  io::Dataset dataset =
-      open_everywhere([&] { return open_beside(name, view.info()); }, communicator);
+  if (auto texts = read_text_labels(name, view, run)) return std::move(*texts);
+  io::Dataset dataset = open_everywhere([&] { return open_beside(name, view); }, communicator);
   view.read_beside(dataset, run);
   const io::DatasetInfo& info = dataset.info();
   Interpretation integers;

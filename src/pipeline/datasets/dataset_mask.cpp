@@ -19,6 +19,7 @@
 #include "cpu/reduce/chunk_reducer.hpp"
 #include "cpu/reduce/range_reducer.hpp"
 #include "pipeline/datasets/shared_elements.hpp"
+#include "pipeline/meaning/matching.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -56,6 +57,30 @@ Selection selection_beside(const std::string& option, const io::DatasetInfo& mas
   selection.insert(selection.end(), of_masked.end() - static_cast<std::ptrdiff_t>(common),
                    of_masked.end());
   return selection;
+}
+
+std::string match_beside(const std::string& option, const io::DatasetInfo& mask,
+                         const io::DatasetInfo& masked, Matching matching,
+                         std::optional<std::size_t> line_along) {
+  if (matching == Matching::position) return "";
+  const Selection selection = io::selection_of(masked);
+  std::vector<SharedDimension> shared;
+  if (line_along) {
+    shared.push_back({*line_along, 0, selection[*line_along]});
+  } else {
+    const std::size_t common = common_dimensions(mask.stored_shape, masked.stored_shape);
+    for (std::size_t d = 0; d < common; ++d) {
+      const std::size_t of_masked = selection.size() - common + d;
+      shared.push_back({of_masked, mask.stored_shape.size() - common + d, selection[of_masked]});
+    }
+  }
+  Grid grid(masked);
+  Grid other(mask);
+  const std::string described = "`" + option + "` '" + mask.name + "'";
+  const std::string note = require_match(grid, other, shared,
+                                         described + " of '" + mask.file + "' does not fit '" +
+                                             masked.name + "' of '" + masked.file + "'");
+  return note.empty() ? "" : described + " and '" + masked.name + "': " + note;
 }
 
 namespace {
@@ -131,11 +156,13 @@ MaskName parse_mask_name(const std::string& option, const std::string& text,
   return name;
 }
 
-io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked) {
+io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked, Matching matching) {
   const auto [file, dataset] = parse_mask_name("mask", name, masked.file);
   io::Dataset mask(file, dataset);
   mask.take_as_unsigned();
-  mask.select(selection_of_mask(mask.info(), masked));
+  const Selection selection = selection_of_mask(mask.info(), masked);
+  mask.add_note(match_beside("mask", mask.info(), masked, matching));
+  mask.select(selection);
   return mask;
 }
 

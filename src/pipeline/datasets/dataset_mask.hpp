@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "core/values/mask.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/run/run.hpp"
+#include "warpfold/view_options.hpp"
 
 namespace warpfold::pipeline {
 
@@ -30,10 +32,18 @@ MaskName parse_mask_name(const std::string& option, const std::string& text,
 Selection selection_beside(const std::string& option, const io::DatasetInfo& mask,
                            const io::DatasetInfo& masked);
 
+/// Compares what a mask, or the dataset that another option names, and a dataset say of the last
+/// dimensions, which they share, and of the dimension of a line, if one is given. Throws an Error
+/// where they differ; returns what can't be compared, a sentence for a note, or nothing. For one
+/// rank.
+std::string match_beside(const std::string& option, const io::DatasetInfo& mask,
+                         const io::DatasetInfo& masked, Matching matching,
+                         std::optional<std::size_t> line_along = std::nullopt);
+
 /// Opens the mask of that name, of which it selects what belongs to what is selected of a dataset,
 /// on one rank. Throws as io::Dataset does; a usage Error where its shape is another than that of
 /// the dataset's last dimensions, an Error where that part is too large.
-io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked);
+io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked, Matching matching);
 
 /// A dataset whose elements tell which of another's count, as every rank has it in memory.
 class DatasetMask {

@@ -65,7 +65,8 @@ void add_notes(const io::DatasetInfo& info, Run& run) {
 /// Collective; throws the same Error on every rank.
 void put_mask(DatasetView& view, const std::string& mask, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  io::Dataset dataset = open_everywhere([&] { return open_mask(mask, view.info()); }, communicator);
+  io::Dataset dataset =
+      open_everywhere([&] { return open_mask(mask, view.info(), view.match); }, communicator);
   view.read_beside(dataset, run);
   Interpretation nonzero;
   interpret_everywhere(nonzero, dataset.info(), {}, communicator);
@@ -136,6 +137,7 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     run_on_all(communicator, [&] { view.dataset.choose_cache(run.options.file_cache); });
     interpret_everywhere(view, view.info(), options, communicator);
     add_notes(view.info(), run);
+    view.match = options.match;
     return view;
   });
   run.choose_backend_for(opened.info());

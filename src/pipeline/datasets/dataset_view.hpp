@@ -9,7 +9,7 @@
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
-#include "pipeline/datasets/interpretation.hpp"
+#include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -25,6 +25,7 @@ struct DatasetView : Interpretation {
   std::shared_ptr<const DatasetMask> mask = nullptr;  ///< whose bits the decoding has, if any
   std::set<std::string> files_beside = {};  ///< that other datasets lie in, which are read with it
   std::vector<std::function<void()>> require_unchanged_beside = {};
+  Matching match = Matching::coordinates;
 
   const io::DatasetInfo& info() const { return dataset.info(); }
   ElementType value_type() const { return decoding.value_type(info().format.type); }

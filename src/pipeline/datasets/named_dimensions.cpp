@@ -13,7 +13,7 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dimensions.hpp"
 #include "pipeline/datasets/concatenation.hpp"
-#include "pipeline/datasets/coordinate.hpp"
+#include "pipeline/meaning/coordinate.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 

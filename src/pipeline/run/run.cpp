@@ -168,7 +168,7 @@ bool Run::shares(const io::DatasetInfo& info) const {
 }
 
 void Run::note(const std::string& text) {
-  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
+  if (!text.empty() && std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
 }
 
 Backend& Run::cores() {

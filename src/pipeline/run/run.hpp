@@ -87,7 +87,8 @@ struct Run {
   /// Returns the backend of cores beside the GPU.
   Backend& cores();
 
-  /// Adds a sentence to the next report's notes, once. Only rank 0's notes are reported.
+  /// Adds a sentence to the next report's notes, once, unless it is empty. Only rank 0's notes are
+  /// reported.
   void note(const std::string& text);
 
   const RunOptions& options;

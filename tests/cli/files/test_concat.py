@@ -293,17 +293,22 @@ def test_outputs_have_the_coordinates_of_all_files(folder, case):
         assert file["tas"].attrs["warpfold_input"].decode() == f"{','.join(map(str, parts))}:tas"
 
 
-def test_outputs_have_no_coordinate_of_several_units(folder):
+def test_times_of_several_units_are_those_of_the_first(folder):
     netCDF4 = pytest.importorskip("netCDF4")
     paths = [
-        write_netcdf(folder / f"{i}.nc", 0, 5, f"hours since 2000-01-0{i + 1}") for i in range(2)
+        write_netcdf(folder / f"{i}.nc", 0, 5, f"{unit} since 2000-01-0{i + 1}")
+        for i, unit in enumerate(["hours", "days", "minutes"])
     ]
     out = folder / "out.nc"
     support.run("reduce", *paths, "tas", "--concat", "time", "--axis", "lat", "-o", out)
+    numbers = [*range(5), *(24 + 24 * i for i in range(5)), *(48 + i / 60 for i in range(5))]
+    halves = [0.5] * 5 + [12.0] * 5 + [0.5 / 60] * 5
     with netCDF4.Dataset(out) as file:
-        assert file.dimensions["time"].size == 10
-        assert "time" not in file.variables
-        assert file["lead"][:].tolist() == [0, 1, 2, 3, 4] * 2
+        assert (file["time"].units, file["time"].calendar) == ("hours since 2000-01-01", "noleap")
+        assert file["time"][:].tolist() == numbers
+        bounds = [[n - half, n + half] for n, half in zip(numbers[:10], halves)]
+        assert file["time_bnds"][:10].tolist() == bounds
+        assert file["lead"][:].tolist() == [0, 1, 2, 3, 4] * 3
 
 
 def test_coordinates_of_several_units_are_no_coordinate(folder):

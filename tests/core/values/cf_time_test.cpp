@@ -140,13 +140,60 @@ TEST(CfTime, ThereIsNoneOfWhatIsTooFarAway) {
   EXPECT_TRUE(shown(-most, "microseconds since 0001-01-01", "noleap"));
 }
 
+TEST(CfTime, NanosecondsAreCutToMicroseconds) {
+  constexpr std::int64_t hour = 3'600'000'000'000;
+  for (const char* unit : {"nanoseconds", "nanosecond", "ns"}) {
+    const std::string units = std::string(unit) + " since 2000-02-28";
+    EXPECT_EQ(shown(25 * hour, units), (Shown{2000, 2, 29, 1, 60}));
+    EXPECT_EQ(shown(hour - 1, units), (Shown{2000, 2, 28, 0, 59}));
+    EXPECT_EQ(shown(std::int64_t{-1}, units), (Shown{2000, 2, 27, 23, 58}));
+  }
+}
+
+TEST(CfTime, MonthsAndYearsAreUnitsWhereEachHasAsManyDays) {
+  EXPECT_EQ(shown(13.5, "months since 1960-01-01", "360_day"), (Shown{1961, 2, 16, 0, 46}));
+  EXPECT_EQ(shown(1.2, "common_years since 2000-01-01", "noleap"), (Shown{2001, 3, 15, 0, 74}));
+}
+
+TEST(CfTime, AZoneNeedsNoSign) {
+  EXPECT_EQ(shown(0.0, "seconds since 1993-01-01 00:00:00.0 0:00"), (Shown{1993, 1, 1, 0, 1}));
+  EXPECT_EQ(shown(0.0, "hours since 2000-01-01 00:00 1:00"), (Shown{1999, 12, 31, 23, 365}));
+}
+
+std::optional<double> converted(double number, const std::string& units, const std::string& to,
+                                const std::string& calendar = "standard",
+                                const std::string& to_calendar = "standard") {
+  return TimeUnits(units, calendar, "").converted(number, TimeUnits(to, to_calendar, ""));
+}
+
+TEST(CfTime, NumbersOfOtherUnitsStandForTheSameTime) {
+  EXPECT_EQ(converted(1.5, "days since 2000-01-02", "hours since 2000-01-01"), 60.0);
+  EXPECT_EQ(converted(90, "minutes since 2000-01-01 12:00", "days since 2000-01-01"), 0.5625);
+  EXPECT_EQ(converted(0, "days since 2000-01-01 +1:00", "seconds since 2000-01-01"), -3600.0);
+  EXPECT_EQ(converted(0.1, "days since 2000-01-01", "days since 2000-01-01 00:00:00"), 0.1);
+  EXPECT_EQ(converted(58, "days since 2001-01-01", "days since 2001-03-01", "noleap", "365_day"),
+            -1.0);
+}
+
+TEST(CfTime, CalendarsAgreeWhereTheirDaysDo) {
+  const std::string modern = "days since 1900-01-01";
+  EXPECT_EQ(converted(3, modern, modern, "gregorian", "proleptic_gregorian"), 3.0);
+  EXPECT_EQ(converted(-200'000, modern, modern, "standard", "proleptic_gregorian"), std::nullopt);
+  EXPECT_EQ(converted(3, "days since 1500-01-01", modern, "standard", "proleptic_gregorian"),
+            std::nullopt);
+  EXPECT_EQ(converted(3, modern, modern, "standard", "noleap"), std::nullopt);
+  EXPECT_EQ(converted(3, modern, modern, "360_day", "noleap"), std::nullopt);
+}
+
 TEST(CfTime, BadUnitsAreRefused) {
   const std::tuple<const char*, const char*> refused[] = {
       {"", "standard"},
       {"days", "standard"},
       {"K", "standard"},
       {"months since 2000-01-01", "standard"},
+      {"months since 2000-01-01", "noleap"},
       {"years since 2000-01-01", "360_day"},
+      {"common_years since 2000-01-01", "standard"},
       {"days since 2000", "standard"},
       {"days since 2000-13-01", "standard"},
       {"days since 2000-00-01", "standard"},

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/layout/selection.hpp"
 #include "core/values/decoding.hpp"
@@ -25,6 +26,9 @@ class Coordinate {
 
   /// Returns the value of an index.
   Value at(std::uint64_t index);
+
+  /// Returns all values, 64-bit integers rounded.
+  std::vector<double> numbers();
 
   /// Tells whether values rise, from one to the next, or fall. Throws a usage Error where they do
   /// neither throughout.

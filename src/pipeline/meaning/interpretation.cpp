@@ -1,4 +1,4 @@
-#include "pipeline/datasets/interpretation.hpp"
+#include "pipeline/meaning/interpretation.hpp"
 
 #include <algorithm>
 #include <cmath>

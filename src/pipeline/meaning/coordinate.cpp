@@ -1,15 +1,16 @@
-#include "pipeline/datasets/coordinate.hpp"
+#include "pipeline/meaning/coordinate.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/base/text.hpp"
 #include "core/values/byte_order.hpp"
 #include "core/values/ordered_key.hpp"
-#include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/meaning/interpretation.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -58,6 +59,17 @@ Value Coordinate::at(std::uint64_t index) {
     found = value_of_bits(value_bits(value), value_type());
   });
   return found;
+}
+
+std::vector<double> Coordinate::numbers() {
+  std::vector<double> numbers;
+  for_each({0, size()}, [&](std::uint64_t, auto value) {
+    if constexpr (std::is_integral_v<decltype(value)>)
+      numbers.push_back(static_cast<double>(value));
+    else
+      numbers.push_back(widened(value));
+  });
+  return numbers;
 }
 
 bool Coordinate::rises() {

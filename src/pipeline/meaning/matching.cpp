@@ -1,0 +1,225 @@
+#include "pipeline/meaning/matching.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/text.hpp"
+#include "io/dataset/dataset_text.hpp"
+#include "io/dataset/texts.hpp"
+#include "pipeline/meaning/coordinate.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+constexpr const char* advice =
+    "Make them the same, or match them by position with `match` position.";
+
+/// Numbers of one grid that were computed in different ways differ by less, in parts of the
+/// distance to the next one.
+constexpr double tolerance = 1e-4;
+
+std::optional<TimeUnits> time_units(const io::DatasetText& text) {
+  if (!text.units || text.units->find("since") == std::string::npos) return std::nullopt;
+  try {
+    return TimeUnits(*text.units, text.calendar.value_or("standard"), "");
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+bool is_line(const io::DatasetInfo& info, std::uint64_t extent) {
+  return info.stored_shape == std::vector{extent};
+}
+
+std::optional<CoordinateLine> read_text_line(const std::string& file, const std::string& path,
+                                             std::uint64_t extent) {
+  bool fits = false;
+  const auto texts = io::read_texts(file, path, [&](const io::DatasetInfo& info) {
+    fits = is_line(info, extent);
+    return io::selection_of(info);
+  });
+  if (!texts || !fits) return std::nullopt;
+  CoordinateLine line{file, path, {}, {}, false, "", "", std::nullopt};
+  for (const auto& number : texts->numbers)
+    line.texts.push_back(number ? texts->there[*number] : "");
+  return line;
+}
+
+std::string text_at(const CoordinateLine& line, std::size_t index) {
+  if (!line.texts.empty()) return "'" + line.texts[index] + "'";
+  const std::string number = shortest_decimal(line.numbers[index]);
+  return line.time ? number + " " + line.units + " (" + line.calendar + ")" : number;
+}
+
+/// Returns the distance of a number to the nearer of its neighbours; infinite where it has none.
+double distance_at(const std::vector<double>& numbers, std::size_t index) {
+  double distance = std::numeric_limits<double>::infinity();
+  if (index > 0) distance = std::fabs(numbers[index] - numbers[index - 1]);
+  if (index + 1 < numbers.size())
+    distance = std::min(distance, std::fabs(numbers[index + 1] - numbers[index]));
+  return distance;
+}
+
+bool are_equal(const CoordinateLine& one, const CoordinateLine& other, std::size_t index) {
+  if (one.texts.empty() != other.texts.empty()) return false;
+  if (!one.texts.empty()) return one.texts[index] == other.texts[index];
+  const double a = one.numbers[index];
+  const auto b = number_in_units_of(one, other, index);
+  if (!b) return false;
+  if (a == *b || (std::isnan(a) && std::isnan(*b))) return true;
+  if ((one.is_single || other.is_single) && static_cast<float>(a) == static_cast<float>(*b))
+    return true;
+  const double distance = distance_at(one.numbers, index);
+  return std::isfinite(distance) && std::fabs(a - *b) <= tolerance * distance;
+}
+
+bool have_common_name(const std::vector<io::DimensionName>& one,
+                      const std::vector<io::DimensionName>& other) {
+  return std::ranges::any_of(one, [&](const io::DimensionName& each) {
+    return std::ranges::find(other, each.name, &io::DimensionName::name) != other.end();
+  });
+}
+
+void require_order(const Grid& one, const Grid& other, const SharedDimension& shared,
+                   bool have_coordinates, const std::string& problem) {
+  const auto& a = one.names(shared.one);
+  const auto& b = other.names(shared.other);
+  if (a.empty() || b.empty() || have_common_name(a, b)) return;
+  const bool is_elsewhere = one.dimension_called(b) || other.dimension_called(a);
+  if (have_coordinates && !is_elsewhere) return;
+  throw Error(problem,
+              "their dimensions are called differently: dimension " + std::to_string(shared.one) +
+                  " is '" + one.shown_name(shared.one) + "', dimension " +
+                  std::to_string(shared.other) + " of the other is '" +
+                  other.shown_name(shared.other) + "'",
+              advice);
+}
+
+void require_equal(const CoordinateLine& one, const CoordinateLine& other, const Slice& indices,
+                   const std::string& problem) {
+  for (std::uint64_t i = 0; i < indices.count; ++i) {
+    const auto index = static_cast<std::size_t>(indices.start + i * indices.step);
+    if (are_equal(one, other, index)) continue;
+    throw Error(problem,
+                "their coordinates '" + one.name.substr(one.name.rfind('/') + 1) +
+                    "' differ: index " + std::to_string(index) + " has " + text_at(one, index) +
+                    " in '" + one.file + "' and " + text_at(other, index) + " in '" + other.file +
+                    "'",
+                advice);
+  }
+}
+
+}  // namespace
+
+std::optional<CoordinateLine> read_coordinate_line(const std::string& file, const std::string& path,
+                                                   std::uint64_t extent) {
+  if (path.empty() || extent == 0) return std::nullopt;
+  std::optional<io::Dataset> dataset;
+  try {
+    dataset.emplace(file, path);
+  } catch (const Error&) {
+    return read_text_line(file, path, extent);
+  }
+  dataset->take_as_unsigned();
+  if (!is_line(dataset->info(), extent)) return std::nullopt;
+  Coordinate coordinate(std::move(*dataset));
+  const io::DatasetText text = io::read_dataset_text(file, path);
+  CoordinateLine line{file,
+                      path,
+                      coordinate.numbers(),
+                      {},
+                      false,
+                      text.units.value_or(""),
+                      text.calendar.value_or("standard"),
+                      time_units(text)};
+  const ElementType type = coordinate.value_type();
+  line.is_single = is_floating(type) && type != ElementType::f64;
+  return line;
+}
+
+std::optional<double> number_in_units_of(const CoordinateLine& other, const CoordinateLine& line,
+                                         std::size_t index) {
+  const double number = line.numbers[index];
+  if (!line.time || !other.time) return number;
+  return line.time->converted(number, *other.time);
+}
+
+Grid::Grid(const io::DatasetInfo& info)
+    : info_(info), names_(io::read_dimension_names(info.file, info.name)) {
+  for (auto& names : names_)
+    std::erase_if(names, [](const auto& each) { return each.name.starts_with("phony_dim_"); });
+  names_.resize(info.stored_shape.size());
+  lines_.resize(info.stored_shape.size());
+}
+
+std::string Grid::shown_name(std::size_t dimension) const {
+  return names_[dimension].empty() ? "" : names_[dimension].front().name;
+}
+
+std::optional<std::size_t> Grid::dimension_called(
+    const std::vector<io::DimensionName>& names) const {
+  for (std::size_t d = 0; d < names_.size(); ++d)
+    if (have_common_name(names_[d], names)) return d;
+  return std::nullopt;
+}
+
+const CoordinateLine* Grid::line(std::size_t dimension) {
+  auto& line = lines_[dimension];
+  if (!line) line = read(dimension);
+  return *line ? &**line : nullptr;
+}
+
+std::string Grid::place(std::size_t dimension) const {
+  const auto& names = names_[dimension];
+  return info_.stored_file + ":" + (names.empty() ? "" : names.front().coordinate);
+}
+
+std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
+  const auto& names = names_[dimension];
+  if (names.empty()) return std::nullopt;
+  const std::string& path = names.front().coordinate;
+  if (info_.files.empty() || dimension != info_.concatenated_along)
+    return read_coordinate_line(info_.stored_file, path, info_.stored_shape[dimension]);
+  std::optional<CoordinateLine> whole;
+  for (const std::string& file : info_.files) {
+    const std::uint64_t extent = io::Dataset(file, info_.name).info().stored_shape[dimension];
+    if (extent == 0) continue;
+    auto part = read_coordinate_line(file, path, extent);
+    if (!part) return std::nullopt;
+    if (!whole) {
+      whole = std::move(part);
+      continue;
+    }
+    for (std::size_t i = 0; i < part->numbers.size(); ++i)
+      whole->numbers.push_back(number_in_units_of(*whole, *part, i).value_or(std::nan("")));
+    whole->texts.insert(whole->texts.end(), part->texts.begin(), part->texts.end());
+  }
+  return whole;
+}
+
+std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
+                          const std::string& problem) {
+  std::vector<std::string> unmatched;
+  for (const SharedDimension& each : shared) {
+    if (one.info().files.empty() && one.place(each.one) == other.place(each.other) &&
+        !one.names(each.one).empty())
+      continue;
+    const CoordinateLine* a = one.line(each.one);
+    const CoordinateLine* b = other.line(each.other);
+    require_order(one, other, each, a != nullptr && b != nullptr, problem);
+    if (a != nullptr && b != nullptr) {
+      require_equal(*a, *b, each.indices, problem);
+    } else if ((a != nullptr) != (b != nullptr)) {
+      const std::string name =
+          a != nullptr ? one.shown_name(each.one) : other.shown_name(each.other);
+      unmatched.push_back("'" + name + "'");
+    }
+  }
+  if (unmatched.empty()) return "";
+  return "only one of them has coordinates along " + joined(unmatched, ", ") +
+         ", where they are matched by position.";
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/layout/selection.hpp"
+#include "core/values/cf_time.hpp"
+#include "io/dataset/dataset.hpp"
+#include "io/dataset/dimensions.hpp"
+
+namespace warpfold::pipeline {
+
+/// The coordinates along a dimension: numbers, unpacked, or texts.
+struct CoordinateLine {
+  std::string file;
+  std::string name;
+  std::vector<double> numbers;
+  std::vector<std::string> texts;  ///< in place of numbers
+  bool is_single = false;          ///< stored as f32, or narrower
+  std::string units;
+  std::string calendar;
+  std::optional<TimeUnits> time;  ///< what the units mean, where they are those of a time
+
+  std::size_t size() const { return texts.empty() ? numbers.size() : texts.size(); }
+};
+
+/// Reads the coordinates of a dimension whose extent is `extent`, at `path` of a file; none where
+/// there is no such dataset of one dimension, of numbers or texts. For one rank.
+std::optional<CoordinateLine> read_coordinate_line(const std::string& file, const std::string& path,
+                                                   std::uint64_t extent);
+
+/// Returns the number of a line, at an index of it, in the units of another; none where there is no
+/// such number.
+std::optional<double> number_in_units_of(const CoordinateLine& other, const CoordinateLine& line,
+                                         std::size_t index);
+
+/// What the dimensions of a dataset stand for: their names, and coordinates once they are asked
+/// for. For one rank.
+class Grid {
+ public:
+  /// Reads the names. Throws Error.
+  explicit Grid(const io::DatasetInfo& info);
+
+  const io::DatasetInfo& info() const { return info_; }
+  const std::vector<io::DimensionName>& names(std::size_t dimension) const {
+    return names_[dimension];
+  }
+  std::string shown_name(std::size_t dimension) const;
+
+  /// Tells whether any dimension is called as one of `names`.
+  std::optional<std::size_t> dimension_called(const std::vector<io::DimensionName>& names) const;
+
+  /// Returns a dimension's coordinates, those of all files along which the dataset was
+  /// concatenated; null where it has none. Throws Error.
+  const CoordinateLine* line(std::size_t dimension);
+
+  /// Says where a line is: its file and path.
+  std::string place(std::size_t dimension) const;
+
+ private:
+  std::optional<CoordinateLine> read(std::size_t dimension) const;
+
+  io::DatasetInfo info_;
+  std::vector<std::vector<io::DimensionName>> names_;
+  std::vector<std::optional<std::optional<CoordinateLine>>> lines_;
+};
+
+/// A dimension of one dataset, and the one of another that has the same indices.
+struct SharedDimension {
+  std::size_t one;
+  std::size_t other;
+  Slice indices;  ///< that are compared
+};
+
+/// Compares what two datasets say of dimensions that they share: names, and the coordinates of
+/// indices by value, times whatever their units. Throws an Error that begins with `problem` where
+/// they differ. Returns what can't be compared, a sentence for a note, or nothing.
+std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
+                          const std::string& problem);
+
+}  // namespace warpfold::pipeline

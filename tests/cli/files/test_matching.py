@@ -1,0 +1,215 @@
+"""Datasets that meet are matched by what their files say of dimensions."""
+
+import math
+from fractions import Fraction
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+LAT = [10.0, 20.0, 30.0]
+VALUES = np.arange(1.0, 7.0).reshape(2, 3)
+
+
+def write(path, dims=("time", "lat"), values=VALUES, name="v", dtype="f8", attributes=(), **lines):
+    """A file of one variable, of `lines` as its coordinates: numbers, or (numbers, attributes)."""
+    lines = {"time": ([0.0, 1.0], {"units": "days since 2000-01-01"}), "lat": LAT, **lines}
+    with h5py.File(path, "w") as file:
+        variable = file.create_dataset(name, data=np.asarray(values, dtype))
+        variable.attrs.update(attributes)
+        for number, dim in enumerate(dims):
+            if dim is None or lines.get(dim) is None:
+                continue
+            line, attrs = lines[dim] if isinstance(lines[dim], tuple) else (lines[dim], {})
+            scale = file.create_dataset(dim, data=line)
+            scale.attrs.update(attrs)
+            scale.make_scale(dim)
+            variable.dims[number].attach_scale(scale)
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("data") / "data.h5")
+
+
+def attempt(data, option, beside, *more):
+    extra = ["--ops", "mean" if option == "--weights" else "sum"]
+    return support.attempt(
+        "reduce", data, "v", option, f"{beside}::w", *extra, *more, "--json", "-"
+    )
+
+
+OPTIONS = ["--mask", "--weights", "--times", "--by"]
+DAYS = {"units": "days since 2000-01-01"}
+DIFFERENT = {
+    "flipped": ({"lat": LAT[::-1]}, "'lat' differ: index 0 has 10 in"),
+    "half a cell away": ({"lat": [10.25, 20.25, 30.25]}, "'lat' differ: index 0 has 10 in"),
+    "the last one": ({"lat": [10.0, 20.0, 31.0]}, "'lat' differ: index 2 has 30 in"),
+    "later": ({"time": ([1.0, 2.0], DAYS)}, "'time' differ: index 0 has 0 days since"),
+    "another calendar": (
+        {"time": ([0.0, 1.0], {**DAYS, "calendar": "noleap"})},
+        "(standard) in",
+    ),
+}
+EQUAL = {
+    "f32": {"lat": np.array([10.0, 20.0, 30.0], "f4")},
+    "packed": {"lat": (np.array([100, 200, 300], "i2"), {"scale_factor": 0.1})},
+    "hours": {"time": ([0.0, 24.0], {"units": "hours since 2000-01-01", "calendar": "gregorian"})},
+    "another date": {"time": ([-366, -365], {"units": "days since 2001-01-01 00:00:00"})},
+    "proleptic": {"time": ([0, 1], {**DAYS, "calendar": "proleptic_gregorian"})},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("case", DIFFERENT)
+def test_grids_that_differ_are_an_error_that_names_both(folder, data, option, case):
+    lines, words = DIFFERENT[case]
+    beside = write(folder / "beside.h5", name="w", dtype="i4", values=np.ones((2, 3)), **lines)
+    outcome = attempt(data, option, beside)
+    assert outcome.code == 1 and len(outcome.errors) == 1
+    for word in (words, "data.h5", "beside.h5", "--match position"):
+        assert word in outcome.errors[0]
+    by_position = attempt(data, option, beside, "--match", "position")
+    assert by_position.code == 0 and "notes" not in by_position.report
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("case", EQUAL)
+def test_equal_grids_match_however_they_are_stored(folder, data, option, case):
+    beside = write(
+        folder / "beside.h5", name="w", dtype="i4", values=np.ones((2, 3)), **EQUAL[case]
+    )
+    outcome = attempt(data, option, beside)
+    assert outcome.code == 0 and "notes" not in outcome.report
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_order_of_dimensions_counts(folder, option):
+    square = np.arange(9.0).reshape(3, 3)
+    data = write(folder / "data.h5", ("lat", "lon"), square, lon=LAT)
+    beside = write(folder / "beside.h5", ("lon", "lat"), square, "w", "i4", lon=LAT)
+    outcome = attempt(data, option, beside)
+    assert outcome.code == 1 and "dimension 0 is 'lat', dimension 0 of the other is 'lon'" in (
+        outcome.errors[0]
+    )
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_what_only_one_has_is_noted(folder, data, option):
+    beside = write(folder / "beside.h5", (None, None), np.ones((2, 3)), "w", "i4")
+    notes = attempt(data, option, beside).report["notes"]
+    assert notes == [
+        f"{option} 'w' and 'v': only one of them has coordinates along 'time', 'lat', where they "
+        "are matched by position."
+    ]
+
+
+def test_only_what_is_selected_is_compared(folder, data):
+    beside = write(
+        folder / "beside.h5", name="w", dtype="i4", values=np.ones((2, 3)), lat=[10.0, 20.0, 99.0]
+    )
+    outcome = attempt(data, "--mask", beside, "--select", "lat=:2")
+    assert outcome.results == {"sum": float(VALUES[:, :2].sum())}
+
+
+def test_lines_of_weights_and_labels_are_matched(folder, data):
+    weights = write(folder / "w.h5", ("lat",), [1, 2, 3], "w", "i4", lat=LAT[::-1])
+    for option in ("--weights", "--times"):
+        assert "'lat' differ" in attempt(data, option, weights).errors[0]
+    labels = ["--axis", "lat", "--by", f"{weights}::w", "--ops", "sum", "-o", folder / "o.h5"]
+    assert "'lat' differ" in support.attempt("reduce", data, "v", *labels).errors[0]
+    support.run("reduce", data, "v", *labels, "--match", "position")
+    with h5py.File(folder / "o.h5") as file:
+        assert np.array_equal(file["v"][()], VALUES)
+
+
+CONCAT_ERRORS = {
+    "latitudes": ({"lat": LAT[::-1]}, "'lat' differ"),
+    "order": ({"dims": ("lat", "time"), "values": VALUES.T[:, :2]}, ""),
+    "units": ({"attributes": {"units": "degC"}}, "units ('K' and 'degC') differ"),
+}
+
+
+@pytest.mark.parametrize("case", CONCAT_ERRORS)
+def test_files_to_be_joined_have_one_grid(folder, case):
+    changes, words = CONCAT_ERRORS[case]
+    first = write(folder / "a.h5", attributes={"units": "K"})
+    second = write(
+        folder / "b.h5", **{"attributes": {"units": "K"}, "time": ([2.0, 3.0], DAYS), **changes}
+    )
+    outcome = support.attempt("reduce", first, second, "v", "--concat", "time")
+    assert outcome.code == 1 and len(outcome.errors) == 1
+    for word in (words, "a.h5", "b.h5"):
+        assert word in outcome.errors[0]
+
+
+def test_files_of_one_square_grid_keep_the_order_of_dimensions(folder):
+    square = np.arange(9.0).reshape(3, 3)
+    times = ([0.0, 1.0, 2.0], DAYS)
+    first = write(folder / "a.h5", values=square, time=times)
+    second = write(folder / "b.h5", ("lat", "time"), square, time=times)
+    outcome = support.attempt("reduce", first, second, "v", "--concat", "time")
+    assert outcome.code == 1 and "called differently" in outcome.errors[0]
+    position = ["--match", "position", "--ops", "sum", "--json", "-"]
+    joined = support.run("reduce", first, second, "v", "--concat", "time", *position)
+    assert joined.results == {"sum": 72.0}
+
+
+@pytest.mark.parametrize(
+    ("second", "falls"),
+    [([1.0, 2.0], "which ends with 1"), ([-5.0, -4.0], "which begins with -5"), ([2.0, 3.0], None)],
+)
+def test_times_that_do_not_rise_from_file_to_file_are_noted(folder, second, falls):
+    paths = [write(folder / "a.h5"), write(folder / "b.h5", time=(second, DAYS))]
+    report = support.run("reduce", *paths, "v", "--concat", "time", "--json", "-").report
+    notes = report.get("notes", [])
+    assert len(notes) == (falls is not None)
+    for note in notes:
+        assert falls in note and "a.h5" in note and "b.h5" in note
+
+
+def test_numbers_in_names_order_the_files_of_a_pattern(folder):
+    for number in (1, 2, 10, 11, 100):
+        write(folder / f"p{number}.h5", values=VALUES * number, time=([number, number + 0.5], DAYS))
+    out = folder / "o.h5"
+    report = support.run(
+        "scan", folder / "p*.h5", "v", "--concat", "time", "--axis", 0, "-o", out, "--json", "-"
+    ).report
+    assert [path.rpartition("/p")[2] for path in report["files"]] == [
+        "1.h5", "2.h5", "10.h5", "11.h5", "100.h5"
+    ]  # fmt: skip
+    with h5py.File(out) as file:
+        parts = np.concatenate([VALUES * number for number in (1, 2, 10, 11, 100)])
+        assert np.array_equal(file["v"][()], np.cumsum(parts, 0))
+
+
+def test_a_calendar_that_differs_costs_the_times(folder):
+    paths = [
+        write(folder / f"{calendar}.h5", time=([58.0, 59.0], {**DAYS, "calendar": calendar}))
+        for calendar in ("noleap", "360_day")
+    ]
+    report = support.run(
+        "reduce", *paths, "v", "--concat", "time", "--axis", "lat", "--ops", "sum",
+        "-o", folder / "o.h5", "--json", "-",
+    ).report  # fmt: skip
+    with h5py.File(folder / "o.h5") as file:
+        assert "time" not in file or file["time"].attrs["NAME"].startswith(b"This is a netCDF")
+        assert file["v"][()].tolist() == [6.0, 15.0] * 2
+    assert any("calendars of times differ" in note for note in report["notes"])
+
+
+def test_cosines_of_joined_latitudes_are_those_of_each(folder):
+    first = write(folder / "a.h5", lat=(LAT, {"units": "degrees_north"}))
+    second = write(
+        folder / "b.h5", lat=(LAT, {"units": "degrees_north"}), time=([2.0, 3.0], DAYS)
+    )
+    cosines = [Fraction(math.cos(math.radians(each))) for each in LAT]
+    mean = sum(Fraction(v) * c for row in VALUES for v, c in zip(row, cosines)) / (2 * sum(cosines))
+    found = support.run(
+        "reduce", first, second, "v", "--concat", "time", "--weights", "cos:lat", "--ops", "mean",
+        "--json", "-",
+    ).results["mean"]  # fmt: skip
+    assert abs(found - float(mean)) < 1e-15
