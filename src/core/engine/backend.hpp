@@ -28,7 +28,8 @@ class Backend {
   virtual std::unique_ptr<HistogramEngine> make_histogram_engine(
       const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) = 0;
 
-  /// Returns null where a device has no room for the factors.
+  /// Returns null where a device has no room for the factors, or these have more bits than it
+  /// takes.
   virtual std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                                     const AxisReduceSpec& spec) = 0;
   virtual std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,

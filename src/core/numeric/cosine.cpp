@@ -58,4 +58,13 @@ double cosine_of_degrees(double degrees) {
   return negative ? -cosine : cosine;
 }
 
+double cosine_of_radians(double radians) {
+  constexpr DoublePair right_angle{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+  const DoublePair angle{std::fabs(radians), 0.0};
+  const DoublePair to_right_angle = sum(right_angle, {-angle.high, 0.0});
+  if (to_right_angle.high <= 0.0) return 0.0;
+  const bool beyond_half = angle.high > to_right_angle.high;
+  return series(beyond_half ? to_right_angle : angle, beyond_half ? 1 : 0).high;
+}
+
 }  // namespace warpfold

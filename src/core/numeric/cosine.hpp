@@ -6,4 +6,7 @@ namespace warpfold {
 /// double; NaN of an infinite one.
 double cosine_of_degrees(double degrees);
 
+/// Returns the cosine of an angle in radians, of up to pi / 2 in size, likewise; 0 from there on.
+double cosine_of_radians(double radians);
+
 }  // namespace warpfold

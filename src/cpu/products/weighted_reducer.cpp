@@ -66,14 +66,14 @@ class WeightedReducer final : public AxisReducer {
   }
 
   void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
-    if (pools_.reduce(slab, staging, rows)) return;
+    if (factors_.rests == nullptr && pools_.reduce(slab, staging, rows)) return;
     for (AxisFold<double>* fold : folds()) fold->set_rows(rows);
     outputs_.products.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements = values_.elements_of(slab, chunk, staging);
       const ChunkAxes axes(slab.grid, slab.target, chunk.number);
-      const bool in_lines =
-          axes.within(slab.target.elements) && axes.size() > 0 && axes[axes.size() - 1].source == 1;
+      const bool in_lines = factors_.rests == nullptr && axes.within(slab.target.elements) &&
+                            axes.size() > 0 && axes[axes.size() - 1].source == 1;
       if (in_lines)
         reduce_chunk(elements, slab, axes);
       else
@@ -170,7 +170,26 @@ class WeightedReducer final : public AxisReducer {
       x_[i] = 0.0;
     }
     if (!multiply(x, n, 0)) mend(x, n, place);
+    if (factors_.rests != nullptr) add_rests(x, n, indices, place);
     add([&](Terms& terms) { terms.fold.reduce_run(terms.values.data(), n, place); });
+  }
+
+  /// Adds what elements are multiplied by beyond their doubles.
+  void add_rests(const Widened* x, std::uint64_t n, const BoxIndices& indices,
+                 std::uint64_t place) {
+    copy_factors(factors_.of_rests(), indices, place, n, factor_rest_.resize(n));
+    for (const auto& [i, value] : wide_)
+      if (factor_rest_[i] != 0.0) add_wide(value, factor_rest_[i], place + i);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const double rest = factor_rest_[i];
+      const auto value = static_cast<double>(x[i]);
+      if (rest == 0.0 || is_left_out_mark(high_.values[i]) || std::isnan(value)) continue;
+      const std::uint64_t output = (place + i) % outputs_.products.outputs();
+      if (outputs_.needs.absolute) outputs_.spills().add_magnitude(output, 1.0, rest);
+      if (!std::isfinite(value) || value == 0.0) continue;
+      outputs_.spills().add_product(output, value, rest);
+      if (outputs_.needs.squares) outputs_.spills().add_weighted_square(output, value, rest);
+    }
   }
 
   /// Returns the values, of which those that are left out have the mark of their type, and lists
@@ -292,6 +311,7 @@ class WeightedReducer final : public AxisReducer {
   PaddedDoubles x_;
   PaddedDoubles finite_;
   PaddedDoubles rest_;
+  PaddedDoubles factor_rest_;
   Terms high_;
   Terms low_;
   Terms factor_;

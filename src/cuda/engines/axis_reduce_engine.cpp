@@ -309,6 +309,7 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
 std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
                                                           const StagingPlan& plan,
                                                           const AxisReduceSpec& spec) {
+  if (spec.factors.rests != nullptr) return nullptr;
   const AxisMemory memory = memory_for(plan, spec);
   const std::uint64_t limit = device.memory_limit();
   const std::uint64_t factors = bytes_of(spec.factors);

@@ -34,6 +34,7 @@ struct NamedDimension {
   std::string name;
   hsize_t extent;
   std::optional<std::size_t> variable = {};  ///< its values, if there are some
+  bool is_unlimited = false;
   DatasetHandle made = {};
 };
 
@@ -54,6 +55,10 @@ struct Coordinates {
 /// The attributes that write_coordinates() writes.
 inline const std::string coordinates_name = "coordinates";
 inline const std::string grid_mapping_name = "grid_mapping";
+
+/// Attributes that name variables which are not carried over.
+inline const std::vector<std::string> names_of_others{"ancillary_variables", "cell_measures",
+                                                      "formula_terms"};
 
 /// Says that a variable of the output has not all of the input's attributes.
 inline std::string lacks_attributes(const std::string& name) {

@@ -42,6 +42,14 @@ bool is_monotonic(const std::vector<double>& values) {
   return std::isfinite(values.front()) && std::isfinite(values.back());
 }
 
+/// Tells whether the one dimension of a scale has no limit: netCDF's record dimension.
+bool is_unlimited(hid_t scale) {
+  const SpaceHandle space(require(H5Dget_space(scale), cannot_read_variable));
+  hsize_t most = 0;
+  return H5Sget_simple_extent_ndims(space.get()) == 1 &&
+         H5Sget_simple_extent_dims(space.get(), nullptr, &most) == 1 && most == H5S_UNLIMITED;
+}
+
 /// Converts numbers to a floating-point type.
 StoredValues converted(std::span<const double> numbers, hid_t type,
                        const std::vector<std::uint64_t>& shape) {
@@ -138,6 +146,7 @@ class CoordinateReader {
     std::optional<std::size_t> number;
     if (dimension.is_left()) {
       number = add_dimension(name, dimension.extent());
+      result_.dimensions.back().is_unlimited = is_unlimited(scale.get());
       carried_dimensions_.emplace(key_of(scale.get()), *number);
     }
     const auto variable = attempt([&] {

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "io/dataset/dataset_info.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/output/coordinates.hpp"
@@ -23,7 +24,7 @@ class CoordinateWriter {
       if (!dimension.variable) make(dimension);
     std::vector<bool> made_here;
     for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
-      made_here.push_back(scale_of(coordinates, i) && make(coordinates, i));
+      made_here.push_back(scale_of(coordinates, i) != nullptr && make(coordinates, i));
     for (NamedDimension& dimension : coordinates.dimensions) {
       if (!dimension.variable) continue;
       CarriedVariable& variable = coordinates.variables[*dimension.variable];
@@ -32,16 +33,17 @@ class CoordinateWriter {
       dimension.made = DatasetHandle(variable.made.get());
     }
     for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
-      if (!scale_of(coordinates, i)) made_here[i] = make(coordinates, i);
+      if (scale_of(coordinates, i) == nullptr) made_here[i] = make(coordinates, i);
     for (std::size_t i = 0; i < coordinates.variables.size(); ++i)
       if (made_here[i]) describe(coordinates, i);
   }
 
  private:
-  /// Tells whether a variable holds the values of a dimension of its own name.
-  static bool scale_of(const Coordinates& coordinates, std::size_t variable) {
-    return std::any_of(coordinates.dimensions.begin(), coordinates.dimensions.end(),
-                       [&](const NamedDimension& each) { return each.variable == variable; });
+  /// Returns the dimension of its own name whose values a variable holds; null for none.
+  static const NamedDimension* scale_of(const Coordinates& coordinates, std::size_t variable) {
+    const auto found = std::ranges::find(coordinates.dimensions, std::optional(variable),
+                                         &NamedDimension::variable);
+    return found == coordinates.dimensions.end() ? nullptr : &*found;
   }
 
   /// Finds a name that is free, or under which there is what is_same() of a dataset; returns that.
@@ -64,16 +66,15 @@ class CoordinateWriter {
 
   void make(NamedDimension& dimension) {
     const std::vector<std::uint64_t> shape{dimension.extent};
-    const SpaceHandle space = make_space(shape, problem_);
     dimension.made = find_name(dimension.name, [&](hid_t dataset) {
-      const SpaceHandle own(require(H5Dget_space(dataset), problem_));
       return is_dimension_scale(dataset, problem_) && is_without_values(dataset, problem_) &&
-             H5Sextent_equal(own.get(), space.get()) > 0;
+             shape_of(dataset, problem_) == shape;
     });
     if (dimension.made) return;
     // As netCDF makes it: nobody ever reads or writes its elements.
     dimension.made =
-        create_small_dataset(file_, group_ + dimension.name, H5T_IEEE_F32BE, space.get(), problem_);
+        create_small_dataset(file_, group_ + dimension.name, H5T_IEEE_F32BE,
+                             make_space(shape, problem_).get(), dimension.is_unlimited, problem_);
     make_scale_without_values(dimension.made.get(), dimension.extent, problem_);
   }
 
@@ -81,15 +82,17 @@ class CoordinateWriter {
   bool make(Coordinates& coordinates, std::size_t number) {
     CarriedVariable& variable = coordinates.variables[number];
     const StoredValues& values = variable.values;
-    const bool is_scale = scale_of(coordinates, number);
+    const NamedDimension* const dimension = scale_of(coordinates, number);
+    const bool is_scale = dimension != nullptr;
     variable.made = find_name(variable.name, [&](hid_t dataset) {
       return is_dimension_scale(dataset, problem_) == is_scale && holds(dataset, values) &&
              says_the_same(dataset, variable) && has_bounds_of(dataset, coordinates, variable) &&
              (is_scale || has_dimensions_of(dataset, coordinates, variable));
     });
     if (variable.made) return false;
-    variable.made = create_small_dataset(file_, group_ + variable.name, values.type(),
-                                         values.space(), problem_);
+    variable.made =
+        create_small_dataset(file_, group_ + variable.name, values.type(), values.space(),
+                             is_scale && dimension->is_unlimited, problem_);
     if (is_scale) make_scale(variable.made.get(), variable.name, problem_);
     if (!values.empty())
       require(H5Dwrite(variable.made.get(), values.type(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
@@ -136,9 +139,9 @@ class CoordinateWriter {
 
   bool holds(hid_t dataset, const StoredValues& values) const {
     const TypeHandle type(require(H5Dget_type(dataset), problem_));
-    SpaceHandle space(require(H5Dget_space(dataset), problem_));
     if (H5Tequal(type.get(), values.type()) <= 0) return false;
-    if (H5Sextent_equal(space.get(), values.space()) <= 0) return false;
+    if (shape_of(dataset, problem_) != extents_of(values.space(), problem_)) return false;
+    SpaceHandle space(require(H5Scopy(values.space()), problem_));
     return values_of_dataset(dataset, type.get(), H5S_ALL, std::move(space), problem_) == values;
   }
 
@@ -152,7 +155,7 @@ class CoordinateWriter {
                                  coordinates.variables[*variable.bounds].name};
       add_text_attributes(made, {&bounds, 1}, problem_);
     }
-    if (scale_of(coordinates, number)) return;
+    if (scale_of(coordinates, number) != nullptr) return;
     for (std::size_t d = 0; d < variable.dimensions.size(); ++d)
       if (const auto dimension = variable.dimensions[d])
         attach_scale(made, coordinates.dimensions[*dimension].made.get(), d, problem_);
@@ -161,6 +164,7 @@ class CoordinateWriter {
   /// Returns whether all attributes are carried over. A damaged one costs those behind it.
   static bool carry_attributes(const CarriedVariable& variable, hid_t made) {
     std::vector<std::string> left_out{"bounds", "climatology", "DIMENSION_LABELS"};
+    left_out.insert(left_out.end(), names_of_others.begin(), names_of_others.end());
     if (!variable.is_whole) left_out.emplace_back("actual_range");
     if (variable.is_computed)
       left_out.insert(left_out.end(), {"scale_factor", "add_offset", "_Unsigned", "_FillValue",

@@ -191,13 +191,29 @@ void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
 }
 
 DatasetHandle create_small_dataset(hid_t file, const std::string& path, hid_t type, hid_t space,
-                                   const std::string& problem) {
+                                   bool is_unlimited, const std::string& problem) {
+  constexpr std::uint64_t most_elements = 512;  // of a chunk, as netCDF has it
   const PropertiesHandle links = make_links(problem);
   const PropertiesHandle creation = make_creation(problem);
   make_groups(file, path, links.get(), problem);
-  return DatasetHandle(
-      require(H5Dcreate2(file, path.c_str(), type, space, links.get(), creation.get(), H5P_DEFAULT),
-              problem));
+  const SpaceHandle own(require(H5Scopy(space), problem));
+  if (is_unlimited) {
+    const hsize_t extent = extents_of(space, problem).at(0);
+    const hsize_t most = H5S_UNLIMITED;
+    const hsize_t chunk = std::clamp<hsize_t>(extent, 1, most_elements);
+    require(H5Sset_extent_simple(own.get(), 1, &extent, &most), problem);
+    require(H5Pset_chunk(creation.get(), 1, &chunk), problem);
+  }
+  return DatasetHandle(require(
+      H5Dcreate2(file, path.c_str(), type, own.get(), links.get(), creation.get(), H5P_DEFAULT),
+      problem));
+}
+
+std::vector<std::uint64_t> extents_of(hid_t space, const std::string& problem) {
+  const int dimensions = require(H5Sget_simple_extent_ndims(space), problem);
+  std::vector<hsize_t> extents(static_cast<std::size_t>(dimensions));
+  require(H5Sget_simple_extent_dims(space, extents.data(), nullptr), problem);
+  return {extents.begin(), extents.end()};
 }
 
 }  // namespace warpfold::io

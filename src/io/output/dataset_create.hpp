@@ -34,10 +34,14 @@ void require_removable(hid_t file, const std::string& path, const std::string& p
 void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
                  const EncodedChunk& chunk, const std::string& problem);
 
-/// Makes a dataset that is written at once, or never, and the groups above it. Throws an Error
-/// beginning with `problem`. Call within a LibraryScope.
+/// Makes a dataset that is written at once, or never, and the groups above it; one that netCDF
+/// takes for an unlimited dimension is chunked along that. Throws an Error beginning with
+/// `problem`. Call within a LibraryScope.
 DatasetHandle create_small_dataset(hid_t file, const std::string& path, hid_t type, hid_t space,
-                                   const std::string& problem);
+                                   bool is_unlimited, const std::string& problem);
+
+/// Returns the extents of a dataspace that is not null. Throws and is called likewise.
+std::vector<std::uint64_t> extents_of(hid_t space, const std::string& problem);
 
 /// Makes a dataspace of a shape, a scalar's where that is empty. Throws an Error beginning with
 /// `problem`.

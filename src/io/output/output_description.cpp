@@ -120,6 +120,17 @@ OutputSource open_source(const OutputSpec& spec) {
   return source;
 }
 
+// Those of the first input stay where others are added to its output.
+void write_origin(const OutputSource& source, hid_t file, const std::string& problem) {
+  if (!source.file) return;
+  for (const char* name : {"Conventions", "title", "institution", "source"}) {
+    const auto text = read_text_attribute(source.file.get(), name, problem);
+    if (!text || text->empty() || has_attribute(file, name)) continue;
+    const TextAttribute attribute{name, *text};
+    add_text_attributes(file, {&attribute, 1}, problem);
+  }
+}
+
 // What CF calls an audit trail, the newest line first; without times, so that the same command
 // makes the same file.
 void write_history(const OutputSpec& spec, const OutputSource& source, hid_t file,
@@ -159,6 +170,7 @@ void write_attributes(const OutputSpec& spec, const OutputDataset& wanted,
     std::vector<std::string> left_out = wanted.dropped_attributes;
     for (const TextAttribute& attribute : spec.text_attributes) left_out.push_back(attribute.first);
     for (const auto& changed : wanted.changed_text) left_out.push_back(changed.first);
+    left_out.insert(left_out.end(), names_of_others.begin(), names_of_others.end());
     if (!source.coordinates.empty())
       left_out.insert(left_out.end(), {coordinates_name, grid_mapping_name});
     if (!copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem) &&

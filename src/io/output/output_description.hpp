@@ -21,6 +21,10 @@ struct OutputSource {
 /// Opens what `spec` names, if anything. Throws Error. Call within a LibraryScope.
 OutputSource open_source(const OutputSpec& spec);
 
+/// Gives the file what the source's says of its conventions and origin, unless it says so itself.
+/// Throws an Error beginning with `problem`. Call within a LibraryScope.
+void write_origin(const OutputSource& source, hid_t file, const std::string& problem);
+
 /// Puts the history of `spec` above that of the file, or else of the source. Throws an Error
 /// beginning with `problem`. Call within a LibraryScope.
 void write_history(const OutputSpec& spec, const OutputSource& source, hid_t file,

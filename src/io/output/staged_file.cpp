@@ -160,7 +160,10 @@ class StagedFile::Implementation {
     const LibraryScope scope;
     const std::string problem = cannot_write(spec_);
     OutputSource source = open_source(spec_);
-    if (written_.empty()) write_history(spec_, source, file_.get(), problem);
+    if (written_.empty()) {
+      write_origin(source, file_.get(), problem);
+      write_history(spec_, source, file_.get(), problem);
+    }
     for (const std::string& name : write_coordinates(spec_, source, file_.get(), problem))
       written_.insert(without_leading_slashes(name));
     const std::vector<OutputDataset> datasets = datasets_of(spec_);

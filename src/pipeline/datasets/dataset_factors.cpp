@@ -1,21 +1,30 @@
 #include "pipeline/datasets/dataset_factors.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "core/base/text.hpp"
 #include "core/numeric/cosine.hpp"
+#include "core/numeric/exact_product.hpp"
 #include "core/values/left_out_mark.hpp"
 #include "cpu/chunks/decoded_blocks.hpp"
+#include "io/dataset/dataset_text.hpp"
 #include "io/dataset/dimensions.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/datasets/shared_elements.hpp"
+#include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -102,7 +111,17 @@ void require_space(const io::DatasetInfo& info, const std::string& option) {
                 "Select a part of the dataset.");
 }
 
-/// Puts values as doubles, each with the bits of left_out_mark flipped, where their indices say.
+/// Splits an integer into a double, towards zero, and what is left.
+template <class Integer>
+std::pair<double, double> split(Integer value) {
+  constexpr Integer low_bits = (Integer{1} << (64 - std::numeric_limits<double>::digits)) - 1;
+  if (fits_double(value)) return {static_cast<double>(value), 0.0};
+  const Integer rest = std::is_signed_v<Integer> ? value % (low_bits + 1) : value & low_bits;
+  return {static_cast<double>(value - rest), static_cast<double>(rest)};
+}
+
+/// Puts values as doubles, each with the bits of left_out_mark flipped, where their indices say;
+/// what doubles lack of 64-bit integers behind all of them.
 class FactorSetter final : public cpu::RangeSink {
  public:
   FactorSetter(const cpu::Kernels& kernels, ElementFormat format, const Decoding& decoding,
@@ -120,7 +139,14 @@ class FactorSetter final : public cpu::RangeSink {
           [&](const std::byte* values, std::size_t kept, const cpu::ElementIndices& places) {
             const auto* x = reinterpret_cast<const Value*>(values);
             for (std::size_t i = 0; i < kept; ++i) {
-              double factor = widened(x[i]);
+              double factor = 0.0;
+              if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(double)) {
+                double rest = 0.0;
+                std::tie(factor, rest) = split(x[i]);
+                words_[words_.size() / 2 + places(i)] = std::bit_cast<std::uint64_t>(rest);
+              } else {
+                factor = widened(x[i]);
+              }
               if (factor != factor) factor = std::numeric_limits<double>::quiet_NaN();
               words_[places(i)] = std::bit_cast<std::uint64_t>(factor) ^ left_out_bits<double>;
             }
@@ -133,6 +159,45 @@ class FactorSetter final : public cpu::RangeSink {
   cpu::DecodedBlocks blocks_;
   std::span<std::uint64_t> words_;
 };
+
+/// The units of an angle.
+enum class Angle : std::uint8_t { degrees, radians };
+
+/// Returns those of a dimension's coordinate; degrees where it has none. Throws a usage Error for
+/// units of something else.
+Angle angle_units(const io::DatasetInfo& coordinate, const std::string& weights) {
+  const std::string units =
+      io::read_dataset_text(coordinate.file, coordinate.name).units.value_or("degrees");
+  std::string name(trimmed(units));
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
+  if (name == "rad" || name == "radian" || name == "radians") return Angle::radians;
+  if (name.empty() || name.starts_with("deg") || name == "°") return Angle::degrees;
+  throw usage_error(
+      "bad `weights` '" + weights + "'",
+      "the coordinate '" + coordinate.name + "' in '" + coordinate.file + "' is in '" + units +
+          "', no units of an angle",
+      "Name a dimension of latitudes in degrees or radians, or a dataset of weights.");
+}
+
+/// Puts their cosines in place of latitudes.
+void take_cosines(std::vector<double>& latitudes, Angle units, const io::DatasetInfo& info) {
+  const bool in_degrees = units == Angle::degrees;
+  // Latitudes of poles that were rounded to f32 are poles.
+  constexpr double right_angle = 1.5707964;
+  for (std::size_t i = 0; i < latitudes.size(); ++i) {
+    double& latitude = latitudes[i];
+    if (std::fabs(latitude) <= (in_degrees ? 90.0 : right_angle)) {
+      latitude = in_degrees ? cosine_of_degrees(latitude) : cosine_of_radians(latitude);
+      continue;
+    }
+    throw Error("cannot take cosines of '" + info.name + "' in '" + info.file + "' as `weights`",
+                "index " + std::to_string(i) + " is " +
+                    (std::isnan(latitude) ? "no number" : shortest_decimal(latitude)) +
+                    ", no latitude in " + (in_degrees ? "degrees" : "radians"),
+                "Correct the coordinate and its units, or name a dataset of weights.");
+  }
+}
 
 /// Throws where a weight is none; those that are left out weigh nothing.
 void require_weights(std::span<const double> weights, const std::string& name) {
@@ -166,16 +231,26 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, 
   run_on_all(communicator, [&] { require_space(info, option_of_factors(options)); });
   Interpretation values;
   interpret_everywhere(values, info, {}, communicator);
-  std::vector<std::uint64_t> words(info.elements);
+  const ElementType type = values.decoding.value_type(info.format.type);
+  const bool has_rests = is_integer(type) && size_of(type) == sizeof(double);
+  std::vector<std::uint64_t> words(has_rests ? 2 * info.elements : info.elements);
   while_unchanged(view, communicator, [&] {
     read_into(words, dataset, run, [&](const cpu::Kernels& kernels) {
       return FactorSetter(kernels, info.format, values.decoding, words);
     });
   });
-  for (const std::uint64_t word : words)
+  for (const std::uint64_t word : std::span(words).first(info.elements))
     values_.push_back(std::bit_cast<double>(word ^ left_out_bits<double>));
-  if (are_weights_ && text_of(options).starts_with(cosine))
-    for (double& value : values_) value = cosine_of_degrees(value);
+  for (const std::uint64_t word : std::span(words).subspan(info.elements))
+    rests_.push_back(std::bit_cast<double>(word));
+  if (std::ranges::count(rests_, 0.0) == std::ssize(rests_)) rests_.clear();
+  if (are_weights_ && text_of(options).starts_with(cosine)) {
+    auto units = static_cast<std::uint64_t>(Angle::degrees);
+    run_on_root(communicator,
+                [&] { units = static_cast<std::uint64_t>(angle_units(info, text_of(options))); });
+    units = mpi::broadcast(units, communicator);
+    run_on_all(communicator, [&] { take_cosines(values_, static_cast<Angle>(units), info); });
+  }
   if (are_weights_) run_on_all(communicator, [&] { require_weights(values_, text_of(options)); });
 }
 

@@ -25,12 +25,16 @@ class DatasetFactors {
   /// fit.
   DatasetFactors(const ReduceOptions& options, DatasetView& view, Run& run);
 
-  Factors factors() const { return {values_.data(), stride_, values_.size(), are_weights_}; }
+  Factors factors() const {
+    return {values_.data(), rests_.empty() ? nullptr : rests_.data(), stride_, values_.size(),
+            are_weights_};
+  }
 
  private:
   bool are_weights_;
   std::uint64_t stride_ = 1;
   std::vector<double> values_;
+  std::vector<double> rests_;  ///< empty where all are 0
 };
 
 }  // namespace warpfold::pipeline

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,19 +19,13 @@ namespace {
 
 constexpr std::uint64_t elements_at_once = 1 << 16;
 
-ViewOptions unpacked() {
-  ViewOptions options;
-  options.fill_value = "none";
-  return options;
-}
-
 }  // namespace
 
 Coordinate::Coordinate(io::Dataset dataset) : dataset_(std::move(dataset)) {
-  decoding_ = interpret(dataset_.info(), unpacked()).decoding;
+  decoding_ = interpret(dataset_.info(), {}).decoding;
 }
 
-/// Calls use(index, value) for each of the indices.
+/// Calls use(index, value, whether it is no fill value) for each of the indices.
 template <class Use>
 void Coordinate::for_each(ElementRange indices, const Use& use) {
   const ElementFormat format = dataset_.info().format;
@@ -45,8 +40,8 @@ void Coordinate::for_each(ElementRange indices, const Use& use) {
           std::memcpy(static_cast<void*>(&element), bytes.data() + i * sizeof(element),
                       sizeof(element));
           if (format.order != native_byte_order) element = byte_swapped(element);
-          decode(decoding_, element, value);
-          use(first + i, value);
+          const bool is_there = decode(decoding_, element, value);
+          use(first + i, value, is_there);
         }
       });
     });
@@ -55,7 +50,7 @@ void Coordinate::for_each(ElementRange indices, const Use& use) {
 
 Value Coordinate::at(std::uint64_t index) {
   Value found;
-  for_each({index, 1}, [&](std::uint64_t, auto value) {
+  for_each({index, 1}, [&](std::uint64_t, auto value, bool) {
     found = value_of_bits(value_bits(value), value_type());
   });
   return found;
@@ -63,8 +58,10 @@ Value Coordinate::at(std::uint64_t index) {
 
 std::vector<double> Coordinate::numbers() {
   std::vector<double> numbers;
-  for_each({0, size()}, [&](std::uint64_t, auto value) {
-    if constexpr (std::is_integral_v<decltype(value)>)
+  for_each({0, size()}, [&](std::uint64_t, auto value, bool is_there) {
+    if (!is_there)
+      numbers.push_back(std::numeric_limits<double>::quiet_NaN());
+    else if constexpr (std::is_integral_v<decltype(value)>)
       numbers.push_back(static_cast<double>(value));
     else
       numbers.push_back(widened(value));
@@ -75,10 +72,14 @@ std::vector<double> Coordinate::numbers() {
 bool Coordinate::rises() {
   bool rises = true;
   std::uint64_t previous = 0;
-  for_each({0, size()}, [&](std::uint64_t index, auto value) {
+  for_each({0, size()}, [&](std::uint64_t index, auto value, bool is_there) {
     const std::uint64_t key = ordered_key(value);
     if (index == 1) rises = key > previous;
     const bool ordered = index == 0 || (rises ? key > previous : key < previous);
+    if (!is_there)
+      throw usage_error("can't select by the coordinates '" + dataset_.info().name + "'",
+                        "index " + std::to_string(index) + " has a fill value",
+                        "Select indices, whole numbers without a point.");
     if (!ordered || widened(value) != widened(value))
       throw usage_error("can't select by the coordinates '" + dataset_.info().name + "'",
                         "they neither rise nor fall throughout: index " + std::to_string(index) +
@@ -91,7 +92,7 @@ bool Coordinate::rises() {
 
 ElementRange Coordinate::selected(const ValueFilter& filter) {
   ElementRange found{0, 0};
-  for_each({0, size()}, [&](std::uint64_t index, auto value) {
+  for_each({0, size()}, [&](std::uint64_t index, auto value, bool) {
     if (!filter.selects(value)) return;
     if (found.count == 0) found.first = index;
     found.count = index - found.first + 1;

@@ -64,9 +64,14 @@ bool is_celsius(std::string unit) {
 /// Returns the unit of differences between times, "days" of "days since 2000-01-01".
 std::string without_date(const std::string& unit) { return unit.substr(0, unit.find(" since ")); }
 
+/// Returns the unit of differences between numbers.
+std::string difference_unit(const std::string& unit) {
+  return is_celsius(unit) ? "K" : without_date(unit);
+}
+
 std::string unit_of(Statistic statistic, const std::string& unit) {
   if (statistic == Statistic::var) return squared_unit(unit);
-  if (statistic == Statistic::std) return without_date(unit);
+  if (statistic == Statistic::std) return difference_unit(unit);
   return words_of(statistic).has_unit ? unit : "1";
 }
 
@@ -84,7 +89,7 @@ void add_cell_method(const char* method, const io::DatasetText& input,
 }  // namespace
 
 std::string squared_unit(const std::string& unit) {
-  const std::string base = is_celsius(unit) ? "K" : without_date(unit);
+  const std::string base = difference_unit(unit);
   if (base.empty() || base == "1") return base;
   const bool is_one_name = std::all_of(base.begin(), base.end(), [](unsigned char letter) {
     return std::isalpha(letter) != 0 || letter == '_';

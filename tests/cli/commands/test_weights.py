@@ -337,3 +337,96 @@ def test_empty(path):
     write(path, np.ones((0, 5, 7), "f4"), area=np.ones((5, 7)))
     found = results(path, "--weights", "area")
     assert found["count"] == 0 and math.isnan(found["mean"]) and found["sum"] == 0
+
+
+def whole_numbers(generator, dtype, n):
+    limits = np.iinfo(dtype)
+    return generator.integers(limits.min, limits.max, n, dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("factor", ["i8", "u8"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u8", "i2"])
+def test_factors_of_64_bits_are_exact(folder, dtype, factor):
+    generator = np.random.default_rng(64)
+    n = 131
+    if dtype[0] == "f":
+        x = generator.normal(size=n).astype(dtype)
+    else:
+        x = whole_numbers(generator, dtype, n)
+    times = whole_numbers(generator, factor, n)
+    weights = times >> generator.integers(0, 60, n).astype(factor)
+    weights[weights < 0] = 0
+    path = folder / "factors.h5"
+    with h5py.File(path, "w") as file:
+        file["x"], file["t"], file["w"] = x, times, weights
+    xs, ts, ws = ([Fraction(each) for each in line.tolist()] for line in (x, times, weights))
+    total = sum(a * b for a, b in zip(xs, ts))
+    whole = sum(ws)
+    mean = sum(a * b for a, b in zip(xs, ws)) / whole
+    var = sum(b * (a - mean) ** 2 for a, b in zip(xs, ws)) / whole
+    found = [
+        support.run("reduce", path, "x", *words, "--json", "-", ranks=ranks).results
+        for words in (("--times", "t", "--ops", "sum,mean"),
+                      ("--weights", "w", "--ops", "sum_of_weights,mean,var,count"))
+        for ranks in (None, 3)
+    ]  # fmt: skip
+    assert found[0] == found[1] == {"sum": float(total), "mean": float(total / n)}
+    assert found[2] == found[3] == {
+        "sum_of_weights": float(whole),
+        "mean": float(mean),
+        "var": float(var),
+        "count": int((weights != 0).sum()),
+    }
+
+
+def test_what_cancels_in_factors_of_64_bits(folder):
+    path = folder / "cancel.h5"
+    with h5py.File(path, "w") as file:
+        file["x"] = [1.0, -1.0]
+        file["t"] = [2**53 + 1, 2**53]
+    for ranks in (None, 2):
+        found = support.run("reduce", path, "x", "--times", "t", "--json", "-", ranks=ranks)
+        assert found.results["sum"] == 1.0
+
+
+ANGLES = [-60.0, 0.0, 45.0]
+
+
+def cosines_of(folder, values, units=None, **attributes):
+    path = folder / "lat.h5"
+    with h5py.File(path, "w") as file:
+        scale = file.create_dataset("lat", data=values)
+        if units is not None:
+            scale.attrs["units"] = units
+        scale.attrs.update(attributes)
+        scale.make_scale("lat")
+        data = file.create_dataset("v", data=[1.0, 2.0, 4.0])
+        data.dims[0].attach_scale(scale)
+    return support.attempt(
+        "reduce", path, "v", "--weights", "cos:lat", "--ops", "sum_of_weights", "--json", "-"
+    )
+
+
+@pytest.mark.parametrize("units", ["radian", "radians", "rad", "Radians"])
+def test_latitudes_may_be_in_radians(folder, units):
+    in_radians = cosines_of(folder, np.radians(ANGLES), units).results["sum_of_weights"]
+    expected = math.fsum(math.cos(each) for each in np.radians(ANGLES))
+    assert abs(in_radians - expected) <= math.ulp(expected)
+    pole = np.radians(np.array([-90, 0, 90], "f4"), dtype="f4")
+    assert abs(cosines_of(folder, pole, units).results["sum_of_weights"] - 1) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("values", "attributes", "words"),
+    [
+        (ANGLES, {"units": "m"}, "is in 'm', no units of an angle"),
+        ([0.0, 95.0, 1.0], {"units": "degrees_north"}, "index 1 is 95, no latitude in degrees"),
+        ([0.0, 1.0, 1.7], {"units": "rad"}, "index 2 is 1.7, no latitude in radians"),
+        ([np.nan, 1.0, 2.0], {}, "index 0 is no number"),
+        ([0.0, 1.0, -9.0], {"_FillValue": -9.0}, "index 2 is no number"),
+    ],
+)
+def test_what_is_no_latitude_has_no_cosine(folder, values, attributes, words):
+    outcome = cosines_of(folder, values, **attributes)
+    assert outcome.code in (1, 2) and len(outcome.errors) == 1
+    assert words in outcome.errors[0] and "lat" in outcome.errors[0]

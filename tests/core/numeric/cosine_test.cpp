@@ -25,6 +25,16 @@ TEST(Cosine, OfRightAnglesHasNoSign) {
     EXPECT_FALSE(std::signbit(cosine_of_degrees(degrees))) << degrees << " degrees";
 }
 
+TEST(Cosine, OfRadiansIsThatOfTheNumber) {
+  // Of 100 digits each, by mpmath.
+  EXPECT_EQ(cosine_of_radians(0.0), 1.0);
+  EXPECT_EQ(cosine_of_radians(1.0), 0.5403023058681398);
+  EXPECT_EQ(cosine_of_radians(-0.5), 0.8775825618903728);
+  EXPECT_EQ(cosine_of_radians(1.5), 0.0707372016677029);
+  EXPECT_EQ(cosine_of_radians(1.5707963267948966), 6.123233995736766e-17);
+  EXPECT_EQ(cosine_of_radians(1.5707963267948968), 0.0);
+}
+
 TEST(Cosine, IsEven) {
   for (const auto& [degrees, cosine] : cases)
     EXPECT_EQ(cosine_of_degrees(-degrees), cosine) << degrees << " degrees";

@@ -1,0 +1,87 @@
+"""What outputs say of themselves: where they come from, and what readers of netCDF make of them."""
+
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+netCDF4 = pytest.importorskip("netCDF4")
+ORIGIN = {"Conventions": "CF-1.8", "title": "a title", "institution": "here", "source": "a model"}
+
+
+@pytest.fixture(scope="module")
+def climate(tmp_path_factory):
+    """Records of hybrid levels, whose attributes name other variables."""
+    path = tmp_path_factory.mktemp("climate") / "climate.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.setncatts(ORIGIN)
+        for name, extent in (("time", None), ("lev", 2), ("x", 3)):
+            file.createDimension(name, extent)
+        time = file.createVariable("time", "f8", ("time",))
+        time.units = "days since 2000-01-01"
+        time[:] = [0.5, 1.5, 2.5, 3.5]
+        lev = file.createVariable("lev", "f8", ("lev",))
+        lev.setncatts({"formula_terms": "a: a b: b ps: ps", "units": "1"})
+        lev[:] = [0.9, 0.5]
+        packed = file.createVariable("x", "i2", ("x",))
+        packed.set_auto_maskandscale(False)
+        packed.setncatts({"scale_factor": 0.5, "add_offset": 1.0, "units": "m"})
+        packed[:] = [2, 4, 6]
+        v = file.createVariable("v", "f4", ("time", "lev", "x"))
+        v.setncatts({"ancillary_variables": "flag", "cell_measures": "area: area", "units": "degC"})
+        v[:] = np.arange(24).reshape(4, 2, 3)
+    return path
+
+
+def test_outputs_keep_their_origin(climate, folder):
+    for name in ("out.nc", "more.nc"):
+        support.run("reduce", climate, "v", "--axis", "x", "--ops", "mean", "-o", folder / name)
+    support.run(
+        "reduce", climate, "v", "--axis", "lev", "--ops", "mean", "-o", f"{folder}/more.nc:w",
+        "--append",
+    )  # fmt: skip
+    for name in ("out.nc", "more.nc"):
+        with netCDF4.Dataset(folder / name) as file:
+            assert {each: file.getncattr(each) for each in ORIGIN} == ORIGIN
+
+
+def test_no_attribute_names_what_is_not_there(climate, folder):
+    support.run("reduce", climate, "v", "--axis", "time", "--ops", "mean,std", "-o", folder / "o.nc")
+    with netCDF4.Dataset(folder / "o.nc") as file:
+        assert "formula_terms" not in file["lev"].ncattrs()
+        for name in ("v_mean", "v_std"):
+            named = {"ancillary_variables", "cell_measures"} & set(file[name].ncattrs())
+            assert not named
+        assert [file[name].units for name in ("v_mean", "v_std")] == ["degC", "K"]
+
+
+def test_records_stay_records(climate, folder):
+    one, more = folder / "one.nc", folder / "more.nc"
+    support.run("reduce", climate, "v", "--axis", "x", "--ops", "mean", "-o", one)
+    support.run("scan", climate, "v", "--axis", "x", "-o", more)
+    support.run("reduce", climate, "v", "--axis", "x", "--ops", "max", "-o", f"{more}:w", "--append")
+    for path in (one, more):
+        with netCDF4.Dataset(path) as file:
+            unlimited = {name for name, each in file.dimensions.items() if each.isunlimited()}
+            assert unlimited == {"time"}
+            assert file["time"][:].tolist() == [0.5, 1.5, 2.5, 3.5]
+            assert not [name for name in file.dimensions if "_2" in name]
+
+
+def test_cells_of_packed_coordinates_are_unpacked(climate, folder):
+    support.run("reduce", climate, "v", "--axis", "x", "--ops", "mean", "-o", folder / "o.nc")
+    support.run("reduce", climate, "v", "--axis", "lev", "--ops", "mean", "-o", folder / "k.nc")
+    with netCDF4.Dataset(folder / "o.nc") as file:
+        assert file["x"].dtype == np.float64 and "scale_factor" not in file["x"].ncattrs()
+        assert (float(file["x"][...]), file[file["x"].bounds][:].tolist()) == (3.0, [2.0, 4.0])
+    with netCDF4.Dataset(folder / "k.nc") as file:
+        assert file["x"][:].tolist() == [2.0, 3.0, 4.0]
+
+
+def test_info_tells_null_dataspaces_from_scalars(folder):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["null"] = h5py.Empty("f4")
+        file["scalar"] = 1.0
+    lines = [line.split() for line in support.run("info", folder / "in.h5").stdout.splitlines()]
+    assert [line[::2] for line in lines] == [["null", "null"], ["scalar", "scalar"]]
