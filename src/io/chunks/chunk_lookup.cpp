@@ -113,11 +113,14 @@ class ChunkQuery {
       : problem_(problem),
         coordinates_(info),
         chunk_shape_(info.chunk_shape),
+        written_shape_(info.written_shape),
         recorder_(info.file, problem),
         dataset_(require(H5Dopen2(recorder_.file(), info.name.c_str(), H5P_DEFAULT), problem)) {}
 
   StoredChunk find(std::uint64_t number) {
     const std::vector<hsize_t> element = first_element_of(number);
+    for (std::size_t d = 0; d < written_shape_.size(); ++d)
+      if (element[d] >= written_shape_[d]) return StoredChunk{};
     std::uint32_t skipped_filters = 0;
     std::byte untouched{};
     herr_t status = 0;
@@ -148,6 +151,7 @@ class ChunkQuery {
   const std::string& problem_;
   ChunkCoordinates coordinates_;
   const std::vector<std::uint64_t>& chunk_shape_;
+  const std::vector<std::uint64_t>& written_shape_;
   AddressRecorder recorder_;
   DatasetHandle dataset_;
 };

@@ -43,6 +43,10 @@ struct DatasetInfo {
   bool marked_unsigned = false;
   bool taken_as_unsigned = false;           ///< `format` is of integers without a sign for that
   std::vector<std::uint64_t> stored_shape;  ///< empty for a scalar
+  /// The extents that the file has elements of, where a netCDF variable lacks records that its
+  /// unlimited dimensions have: others are `missing_element`. Empty where there are all.
+  std::vector<std::uint64_t> written_shape;
+  std::array<std::byte, 8> missing_element = {};  ///< as it would be stored
   Selection selection;               ///< of the stored elements; empty where all are selected
   std::vector<std::uint64_t> shape;  ///< as selected
   std::uint64_t elements = 0;        ///< selected; 1 for a scalar, 0 for a null dataspace
@@ -52,6 +56,8 @@ struct DatasetInfo {
   std::uint64_t stored_bytes = 0;
   /// One element as it would be stored, for chunks that were never written.
   std::array<std::byte, 8> fill = {};
+  std::uint64_t unwritten_chunks = 0;  ///< of all, not only of those that are selected
+  bool has_default_fill = false;       ///< elements of netCDF's default fill value are missing
   bool partial_edge_chunks_filtered = true;
   ReadPath path = ReadPath::library;  ///< never `automatic`
   std::string path_reason;  ///< why not a quicker path, or empty: "it is virtual", "filter zfp"

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "core/base/text.hpp"
 #include "io/files/byte_runs.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/filters/filter_step.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/netcdf_variable.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -134,10 +137,50 @@ bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& prob
   return mark == "true" || mark == "True";
 }
 
+/// Takes a netCDF variable for one of all records of its unlimited dimensions.
+void take_missing_records(DatasetInfo& info, hid_t dataset, hid_t file_type) {
+  const std::vector<std::uint64_t> shape =
+      with_missing_records(dataset, info.stored_shape, info.problem);
+  if (shape == info.stored_shape) return;
+  info.written_shape = std::exchange(info.stored_shape, shape);
+  info.missing_element =
+      element_of_missing_records(dataset, file_type, info.format.type, info.problem);
+  info.notes.push_back("'" + info.name + "' in '" + info.file + "' has " +
+                       joined(info.written_shape, " x ") + " of " + joined(shape, " x ") +
+                       " elements; records that it lacks are fill values.");
+}
+
+/// Tells whether chunks that are not there are what a dataset lacks of its records.
+bool has_missing_records_in_chunks(const DatasetInfo& info) {
+  if (info.written_shape.empty()) return true;
+  for (std::size_t d = 0; d < info.written_shape.size(); ++d)
+    if (info.written_shape[d] != info.stored_shape[d] &&
+        info.written_shape[d] % info.chunk_shape[d] != 0)
+      return false;
+  return info.missing_element == info.fill;
+}
+
+/// Counts the chunks that were never written; those of records that are missing are not there.
+std::uint64_t count_unwritten_chunks(hid_t dataset, const DatasetInfo& info) {
+#if H5_VERSION_GE(1, 10, 5)
+  const std::vector<std::uint64_t>& shape =
+      info.written_shape.empty() ? info.stored_shape : info.written_shape;
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
+  const std::uint64_t all = chunk_grid(shape, info.chunk_shape).chunks();
+  hsize_t written = 0;
+  const SpaceHandle space(require(H5Dget_space(dataset), info.problem));
+  if (H5Dget_num_chunks(dataset, space.get(), &written) >= 0)
+    return all - std::min<std::uint64_t>(all, written);
+  H5Eclear2(H5E_DEFAULT);
+#endif
+  return 0;
+}
+
 /// Says why neither byte ranges nor chunks of the file are its elements, or empty. `inexact`: why
 /// the stored bits are not those of `info.format`, or empty.
 std::string reason_for_library(const DatasetInfo& info, const std::string& inexact) {
   if (info.elements == 0) return "it has no elements";
+  if (!has_missing_records_in_chunks(info)) return "it lacks records of a part of a chunk";
   if (!inexact.empty()) return inexact;
   switch (info.layout) {
     case Layout::compact:
@@ -207,13 +250,16 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   const bool member = H5Tget_class(file_type.get()) == H5T_COMPOUND;
   const bool exact = type.exact && !member;
   info.marked_unsigned = !member && is_marked_unsigned(dataset, info.format.type, problem);
-  info.shape = shape_of(dataset, problem);
-  info.stored_shape = info.shape;
+  info.stored_shape = shape_of(dataset, problem);
+  if (!member) take_missing_records(info, dataset, file_type.get());
+  info.has_default_fill = !member && has_default_fill(dataset, info.format.type, problem);
+  info.shape = info.stored_shape;
   info.elements = count_elements(dataset, info.shape, element_bytes, problem);
   info.layout = layout_of(creation.get(), problem);
   if (info.layout == Layout::chunked) {
     info.chunk_shape = chunk_shape_of(creation.get(), info.shape.size(), element_bytes, problem);
     info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation.get(), problem);
+    info.unwritten_chunks = count_unwritten_chunks(dataset, info);
   }
   info.filters = filters_of(creation.get());
   info.stored_bytes = stored_bytes_of(dataset, problem);

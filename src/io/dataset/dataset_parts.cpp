@@ -110,12 +110,18 @@ DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension) 
   std::uint64_t extent = 0;
   whole.stored_bytes = 0;
   whole.elements = 0;
+  whole.unwritten_chunks = 0;
+  whole.written_shape.clear();
   for (const DatasetInfo& info : infos) {
     require_alike(infos.front(), info, dimension);
     files.merge(input_files(info));
     extent += info.stored_shape[dimension];
     whole.stored_bytes += info.stored_bytes;
     whole.elements += info.elements;
+    whole.unwritten_chunks += info.unwritten_chunks;
+    whole.has_default_fill &= info.has_default_fill;
+    if (&info != &infos.front())
+      whole.notes.insert(whole.notes.end(), info.notes.begin(), info.notes.end());
     if (whole.elements > std::numeric_limits<std::int64_t>::max() / size_of(whole.format.type))
       throw Error("cannot concatenate '" + whole.name + "' of '" + whole.file + "' and others",
                   "together they have more bytes than 63 bits can count", "");

@@ -41,6 +41,31 @@ std::uint64_t chunks_of(const Slice& slice, std::uint64_t chunk_extent) {
   return std::min(slice.count, last / chunk_extent - slice.start / chunk_extent + 1);
 }
 
+/// Returns what of a part a file has elements of, whose extents are `written`, if not all.
+Selection written_part(Selection part, std::span<const std::uint64_t> written) {
+  for (std::size_t d = 0; d < written.size(); ++d)
+    part[d].count = slice_within(part[d], {0, written[d]}).count;
+  return part;
+}
+
+/// Puts the elements of a box, which are packed, where they belong among those of a greater one
+/// that begins alike.
+void put_box(std::span<const std::byte> packed, const Selection& box, std::span<std::byte> out,
+             const Selection& greater, std::size_t element_bytes) {
+  const std::size_t row_bytes = box.back().count * element_bytes;
+  std::vector<std::uint64_t> index(box.size());
+  for (std::size_t at = 0; at < packed.size(); at += row_bytes) {
+    std::uint64_t place = 0;
+    for (std::size_t d = 0; d < box.size(); ++d) place = place * greater[d].count + index[d];
+    std::ranges::copy(packed.subspan(at, row_bytes),
+                      out.begin() + static_cast<std::ptrdiff_t>(place * element_bytes));
+    for (std::size_t d = box.size() - 1; d-- > 0;) {
+      if (++index[d] < box[d].count) break;
+      index[d] = 0;
+    }
+  }
+}
+
 /// At most the number of elements, so that it can be counted.
 std::uint64_t chunks_of(const Selection& part, std::span<const std::uint64_t> chunk_shape) {
   std::uint64_t chunks = 1;
@@ -202,6 +227,19 @@ std::optional<StackedSources> LibraryDataset::stacked() const {
 }
 
 void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {
+  const Selection written = written_part(part, info_.written_shape);
+  if (written == part) return read_written(part, out);
+  const std::size_t element_bytes = size_of(info_.format.type);
+  const std::span element = std::span(info_.missing_element).first(element_bytes);
+  for (std::size_t at = 0; at < out.size(); at += element_bytes)
+    std::ranges::copy(element, out.begin() + static_cast<std::ptrdiff_t>(at));
+  std::vector<std::byte> packed(product(counts_of(written)) * element_bytes);
+  if (packed.empty()) return;
+  read_written(written, packed);
+  put_box(packed, written, out, part, element_bytes);
+}
+
+void LibraryDataset::read_written(const Selection& part, std::span<std::byte> out) {
   if (zero_first_) std::ranges::fill(out, std::byte{0});
   if (zero_first_ && has_no_storage(info_)) return;
   if (!cache_enlarged_) enlarge_chunk_cache();

@@ -39,6 +39,7 @@ class LibraryDataset {
   void read(const Selection& part, std::span<std::byte> out);
 
  private:
+  void read_written(const Selection& part, std::span<std::byte> out);
   void enlarge_chunk_cache();
   void read_at_once(const Selection& part, std::span<std::byte> out) const;
 

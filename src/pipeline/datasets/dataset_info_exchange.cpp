@@ -17,9 +17,10 @@ namespace io {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Filter, id, name, available, parameters)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, file, name, problem, stored_file, format,
                                    stored_type, marked_unsigned, taken_as_unsigned, stored_shape,
-                                   selection, shape, elements, layout, chunk_shape, filters,
-                                   stored_bytes, fill, partial_edge_chunks_filtered, path,
-                                   path_reason, files, concatenated_along, notes)
+                                   written_shape, missing_element, selection, shape, elements,
+                                   layout, chunk_shape, filters, stored_bytes, fill,
+                                   unwritten_chunks, has_default_fill, partial_edge_chunks_filtered,
+                                   path, path_reason, files, concatenated_along, notes)
 
 }  // namespace io
 

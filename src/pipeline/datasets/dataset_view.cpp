@@ -5,36 +5,30 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/values/byte_order.hpp"
 #include "core/values/ordered_key.hpp"
 #include "core/values/value_filters.hpp"
+#include "io/hdf5/netcdf_variable.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/meaning/coordinate.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-/// netCDF's NC_FILL_*: next to the end of a type's range, but for types of 8 and 16 bits.
-Value netcdf_fill_value(ElementType type) {
-  return visit_element_type(type, [](auto element) -> Value {
-    using Element = decltype(element);
-    if constexpr (is_floating_element<Element>) {
-      return std::numeric_limits<double>::quiet_NaN();
-    } else {
-      using Limits = std::numeric_limits<Element>;
-      if constexpr (std::is_signed_v<Element>)
-        return int128{Limits::min()} + (sizeof(Element) == 8 ? 2 : 1);
-      return int128{Limits::max()} - (sizeof(Element) == 8 ? 1 : 0);
-    }
-  });
+/// NaN for floats, netCDF's default fill value for integers.
+Value value_for_nothing(ElementType type) {
+  return is_integer(type) ? io::netcdf_default_fill(type)
+                          : Value(std::numeric_limits<double>::quiet_NaN());
 }
 
 Value default_empty_value(const DatasetView& view) {
   if (!view.decoding.unpacking.active)
     if (const auto fill = told_fill_value(view.info())) return *fill;
-  return netcdf_fill_value(view.value_type());
+  return value_for_nothing(view.value_type());
 }
 
 static_assert(std::is_trivially_copyable_v<Decoding>);
@@ -60,6 +54,22 @@ namespace {
 
 void add_notes(const io::DatasetInfo& info, Run& run) {
   for (const std::string& note : info.notes) run.note(note);
+}
+
+/// Notes chunks that were never written, where their elements count.
+void note_unwritten_chunks(const DatasetView& view, Run& run) {
+  const io::DatasetInfo& info = view.info();
+  if (info.unwritten_chunks == 0) return;
+  visit_element_type(info.format.type, [&](auto element) {
+    std::memcpy(static_cast<void*>(&element), info.fill.data(), sizeof(element));
+    if (info.format.order != native_byte_order) element = byte_swapped(element);
+    visit_value_of<decltype(element)>(view.decoding.unpacking, [&](auto value) {
+      if (decode(view.decoding, element, value))
+        run.note(std::to_string(info.unwritten_chunks) + " chunks of '" + info.name +
+                 "' were never written: their elements count as " +
+                 coordinate_text(value_of_bits(value_bits(value), view.value_type())) + ".");
+    });
+  });
 }
 
 /// Collective; throws the same Error on every rank.
@@ -137,6 +147,7 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     run_on_all(communicator, [&] { view.dataset.choose_cache(run.options.file_cache); });
     interpret_everywhere(view, view.info(), options, communicator);
     add_notes(view.info(), run);
+    note_unwritten_chunks(view, run);
     view.match = options.match;
     return view;
   });

@@ -15,6 +15,7 @@
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/number_attributes.hpp"
+#include "io/hdf5/netcdf_variable.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -66,6 +67,7 @@ class Attributes {
   void take_fill_values(AppliedAttributes& applied) const {
     for (const std::string name : {"_FillValue", "missing_value"})
       if (const Attribute& attribute = find(name)) take_fill_values(name, *attribute, applied);
+    if (info_.has_default_fill) take_default_fill(applied);
     if (std::ranges::count_if(applied.fill_values, std::not_fn(is_nan)) > ValueFilter::max_excluded)
       throw_unclear(info_, "_FillValue or missing_value",
                     "they have more than " + std::to_string(ValueFilter::max_excluded) + " values");
@@ -98,6 +100,14 @@ class Attributes {
   const Attribute& find(const std::string& name) const {
     const auto place = std::ranges::find(attribute_names, name) - attribute_names.begin();
     return attributes_[static_cast<std::size_t>(place)];
+  }
+
+  void take_default_fill(AppliedAttributes& applied) const {
+    const ElementType type = info_.format.type;
+    const auto stored = info_.taken_as_unsigned ? signed_type(type) : type;
+    const auto fill = value_stored_as(io::netcdf_default_fill(stored), info_);
+    if (fill && std::ranges::find(applied.fill_values, *fill) == applied.fill_values.end())
+      applied.fill_values.push_back(*fill);
   }
 
   void take_fill_values(const std::string& name, const io::NumberAttribute& attribute,

@@ -288,7 +288,7 @@ def test_outputs_have_the_coordinates_of_all_files(folder, case):
             ours = {"warpfold_command", "warpfold_input"}
             assert set(other.ncattrs()) == set(variable.ncattrs())
             for attribute in set(other.ncattrs()) - ours:
-                assert other.getncattr(attribute) == variable.getncattr(attribute)
+                assert repr(other.getncattr(attribute)) == repr(variable.getncattr(attribute))
     with h5py.File(folder / "several.nc") as file:
         assert file["tas"].attrs["warpfold_input"].decode() == f"{','.join(map(str, parts))}:tas"
 
