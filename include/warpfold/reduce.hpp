@@ -86,6 +86,12 @@ struct LabelSummary {
 inline constexpr std::uint64_t max_told_labels = std::uint64_t{1} << 20;
 
 /// A reduction's result is filled on rank 0 alone.
+/// How many elements in view a reduction left out.
+struct LeftOutElements {
+  std::uint64_t by_view = 0;  ///< by attributes, conditions and masks
+  std::uint64_t nan = 0;      ///< NaN that SummaryOptions::nan skips
+};
+
 struct ReduceResult {
   Summary summary;                   ///< of all elements in view; none along axes or by labels
   std::vector<LabelSummary> labels;  ///< rising; also those of which no element is in view
@@ -100,6 +106,7 @@ struct ReduceResult {
   std::vector<std::string> axis_names;        ///< of these, where each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
   std::vector<AxisOutput> outputs;            ///< likewise: of each statistic, then each quantile
+  std::optional<LeftOutElements> left_out;    ///< of a reduction to numbers, without factors
   RunReport report;
 };
 

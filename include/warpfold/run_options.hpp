@@ -39,8 +39,8 @@ struct RunReport {
   int hosts = 1;
   std::string backend;               ///< "cpu", "cuda", or "cpu+cuda" where both worked
   std::vector<std::string> devices;  ///< by rank
-  std::string fallback;              ///< why an automatic choice took the cpu, or empty
-  std::string binding_note;          ///< how the cores that ranks are bound to slow it, or empty
+  std::string fallback;      ///< why an automatic choice took the cpu where a GPU is, or empty
+  std::string binding_note;  ///< how the cores that ranks are bound to slow it, or empty
   /// What a reader of the results has to know of the data, a sentence each.
   std::vector<std::string> notes;
   double seconds = 0;

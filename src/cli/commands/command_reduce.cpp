@@ -12,6 +12,7 @@
 
 #include "cli/commands/dataset_command.hpp"
 #include "cli/options/common_options.hpp"
+#include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/requests/reduce_request.hpp"
@@ -213,6 +214,28 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
 
   /// Gives the results, and the coordinates of those that are places.
   Json members_of(const ReduceResult& result) const override {
+    Json members = own_members_of(result);
+    add_settings(members);
+    if (const auto& left_out = result.left_out)
+      members["left_out"] = {{"by_view", left_out->by_view}, {"nan", left_out->nan}};
+    return members;
+  }
+
+  /// Adds what numbers depend on beside the data.
+  void add_settings(Json& members) const {
+    const ReduceOptions& options = request_.options;
+    const auto asks_for = [&](Statistic statistic) {
+      return std::ranges::count(options.statistics, statistic) > 0;
+    };
+    members["nan"] = word_of(options.summary.nan, nan_policies);
+    if (asks_for(Statistic::var) || asks_for(Statistic::std))
+      members["ddof"] = options.summary.ddof;
+    if (asks_for(Statistic::sum))
+      members["overflow"] = word_of(options.summary.overflow, overflow_policies);
+    if (!options.output.path.empty()) members["empty"] = options.empty;
+  }
+
+  Json own_members_of(const ReduceResult& result) const {
     if (request_.along_axes()) return axis_members(result);
     if (request_.by_labels()) return label_members(result);
     Json results = Json::object();

@@ -6,6 +6,7 @@
 
 #include "cli/commands/dataset_command.hpp"
 #include "cli/options/common_options.hpp"
+#include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/requests/scan_request.hpp"
@@ -55,7 +56,9 @@ class ScanCommand : public RowsCommand<ScanRequest, ScanResult> {
   }
 
   Json members_of(const ScanResult& result) const override {
-    Json members;
+    Json members{{"operation", name_of(request_.options.operation)},
+                 {"exclusive", request_.options.exclusive},
+                 {"overflow", word_of(request_.options.overflow, overflow_policies)}};
     if (result.axis) members["axis"] = *result.axis;
     if (!result.axis_name.empty()) members["axis_name"] = result.axis_name;
     members["output_dtype"] = name_of(result.output_type);

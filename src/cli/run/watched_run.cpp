@@ -126,7 +126,11 @@ void ReportOutputs::write(const Report& report) {
   if (!options_.quiet)
     for (const std::string& note : report.notes) print_remark("note: " + note);
   const bool report_on_output = !targets_on_output(options_).empty();
-  if (json_) json_->write(json_text(report.json));
+  if (json_) {
+    Json json = report.json;
+    json["arguments"] = session_.words;
+    json_->write(json_text(json));
+  }
   if (csv_) csv_->write(csv_text(report.csv));
   if (!options_.quiet && !report_on_output) print(report.text);
   if (report.failure) throw *report.failure;

@@ -279,9 +279,13 @@ ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& optio
   } else if (!options.statistics.empty() || options.quantiles.empty()) {
     const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
     pipeline::ReduceOutcome reduced = pipeline::reduce_dataset(view, needs, run);
-    if (run.communicator.is_root())
+    if (run.communicator.is_root()) {
       result.summary =
           summarize(reduced.whole, view.value_type(), options.statistics, options.summary);
+      const bool skips = options.summary.nan == NanPolicy::skip;
+      result.left_out = {view.info().elements - static_cast<std::uint64_t>(reduced.whole.count),
+                         skips ? static_cast<std::uint64_t>(reduced.whole.nan_count) : 0};
+    }
     stages = std::move(reduced.stages);
   }
   if (!options.quantiles.empty())

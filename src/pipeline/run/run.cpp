@@ -45,7 +45,7 @@ BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicat
   RunOptions on_cores = options;
   on_cores.backend = BackendChoice::cpu;
   BackendPlacement place = choose_place(on_cores, communicator);
-  place.fallback = "cores are expected to be done sooner than a GPU";
+  if (installed_gpus() > 0) place.fallback = "cores are expected to be done sooner than a GPU";
   return place;
 }
 
@@ -104,7 +104,7 @@ BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator
     const std::string& bus_id = devices[static_cast<std::size_t>(*device)].pci_bus_id;
     place.near_gpu = cpu::hardware_threads_near(bus_id);
     binding.far_from_gpu = cpu::is_far_from(bus_id);
-  } else if (options.backend == BackendChoice::automatic) {
+  } else if (options.backend == BackendChoice::automatic && installed_gpus() > 0) {
     place.fallback = cuda::unavailable_reason();
   }
   if (mpi::started_by_launcher(communicator)) place.binding_note = binding_note(binding);

@@ -80,7 +80,7 @@ COMMANDS = [
     "reduce in.h5 plain --times big",
     "reduce in.h5 packed --raw --fill-value 7 --mask mask --where >0 --where <20 --select :,::2",
     "reduce in.h5 --all --ops sum,argmax",
-    "reduce part1.h5 part2.h5 values --concat 0",
+    "reduce part1.h5 part2.h5 values --concat 0 --match position",
     "reduce in.h5 plain --axis time -o out --ops mean,q05,argmax --quantile-method lower",
     "reduce in.h5 plain big --axis 0 --every 3 -o out --ops min",
     "reduce in.h5 plain --axis 0 --by seasons -o out",
