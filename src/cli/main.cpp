@@ -62,6 +62,8 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   keep_freed_memory();
+  // A limit of the file size is an error of the write that meets it.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return end(run(std::vector<std::string>(argc > 0 ? argv + 1 : argv, argv + argc)));
   } catch (const std::exception& failure) {

@@ -112,7 +112,9 @@ SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::strin
 void require_valid_storage(const OutputDataset& spec) {
   const StorageOptions& storage = spec.storage;
   const auto last = spec.dataset.find_last_not_of("/.");
-  if (last == std::string::npos || spec.dataset.back() == '/') {
+  const std::string whole = '/' + spec.dataset + '/';
+  if (last == std::string::npos || spec.dataset.back() == '/' ||
+      whole.find("/../") != std::string::npos) {
     throw usage_error("cannot write a dataset '" + spec.dataset + "'", "that is no dataset's path",
                       "Give a name such as 'x' or 'group/x'.");
   }
@@ -170,6 +172,9 @@ void require_removable(hid_t file, const std::string& path, const std::string& p
   const ObjectHandle object(H5Oopen(file, path.c_str(), H5P_DEFAULT));
   if (object && H5Iget_type(object.get()) == H5I_GROUP)
     throw Error(problem, "'" + path + "' is a group in it", "Give the dataset another name.");
+  if (object && H5Iget_type(object.get()) == H5I_DATATYPE)
+    throw Error(problem, "'" + path + "' is a datatype in it, which others may use",
+                "Give the dataset another name.");
   if (object && H5Iget_type(object.get()) == H5I_DATASET && is_attached(object.get(), problem))
     throw Error(problem, "'" + path + "' is a dimension of other datasets in it",
                 "Give the dataset another name.");

@@ -1,6 +1,7 @@
 #include "io/output/output_target.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -63,6 +64,25 @@ void require_folder(const std::string& path) {
   }
 }
 
+/// A link to a device, as /dev/stdout, is more than a name of a file.
+void require_link_to_file(const std::string& path) {
+  const auto target = status_of(path);
+  const std::string folder = folder_of(path);
+  if ((!target || S_ISREG(target->st_mode)) && folder != "/dev" && !folder.starts_with("/proc/"))
+    return;
+  throw Error(cannot_write(path), "it is a link to a device, a pipe or an open file",
+              "Name a file to be made.");
+}
+
+/// HDF5 locks files that it has open: for itself those that it writes to, unless its locks are
+/// turned off.
+void require_no_writer(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file || ::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw Error(cannot_write(path), "another program has it open for writing",
+              "Wait for that program, or give the output another name.");
+}
+
 void require_replaceable(const std::string& path, bool force) {
   const auto status = status_of_name(path);
   if (!status) return;
@@ -73,6 +93,27 @@ void require_replaceable(const std::string& path, bool force) {
     throw Error(cannot_write(path), "it is not a regular file", "Give the output another name.");
   }
   if (!force) throw already_there(path);
+  if (S_ISLNK(status->st_mode)) require_link_to_file(path);
+  require_no_writer(path);
+}
+
+/// Requires that datasets may be added to a file.
+void require_writable_file(const std::string& path) {
+  if (status_of(path) && ::access(path.c_str(), W_OK) != 0)
+    throw Error(cannot_write(path), "its datasets can't be kept: " + describe_errno(errno),
+                "Allow yourself to write to it, or give the output another name.");
+}
+
+/// Gives a file the mode, and where that is allowed the owner, of the one that it replaces.
+void take_permissions(const std::string& temporary, const std::string& path) {
+  const auto replaced = status_of_name(path);
+  if (!replaced || !S_ISREG(replaced->st_mode)) return;
+  constexpr mode_t permissions = 07777;
+  // An owner of its own first: a change of owner clears bits of the mode.
+  if (::chown(temporary.c_str(), replaced->st_uid, replaced->st_gid) != 0 &&
+      ::chown(temporary.c_str(), static_cast<uid_t>(-1), replaced->st_gid) != 0)
+    errno = 0;
+  static_cast<void>(::chmod(temporary.c_str(), replaced->st_mode & permissions));
 }
 
 /// Renames unless `path` exists; returns 0 or errno. EINVAL or ENOSYS: the system has no such call.
@@ -158,10 +199,12 @@ void require_writable_target(const OutputSpec& spec) {
   require_no_input(spec);
   require_folder(spec.path);
   require_replaceable(spec.path, spec.force || spec.keeps_others);
+  if (spec.keeps_others) require_writable_file(spec.path);
 }
 
 void publish(const std::string& temporary, const std::string& path, bool force) {
   require_replaceable(path, force);
+  if (force) take_permissions(temporary, path);
   const int error = force ? rename_over(temporary, path) : publish_if_absent(temporary, path);
   if (error == EEXIST) throw already_there(path);
   if (error != 0) throw Error(cannot_write(path), describe_errno(error), "");

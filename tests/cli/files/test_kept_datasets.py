@@ -83,7 +83,7 @@ def test_what_cannot_be_kept_stays_as_it_is(out, ranks):
     support.fail(*words, f"{out}:group", mentions=["'group' is a group"], **options)
     support.fail(*words, f"{out}:x", "--output-type", "i8", mentions=["overflows"], **options)
     with h5py.File(out, "r+"):
-        support.fail(*words, f"{out}:x", mentions=["can't be kept"], **options)
+        support.fail(*words, f"{out}:x", mentions=["has it open for writing"], **options)
     out.write_bytes(before)
     text = out.parent / "text"
     text.write_text("precious")
