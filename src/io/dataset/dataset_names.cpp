@@ -167,7 +167,8 @@ class MatchingDatasets {
   void match(hid_t group, const std::string& above, std::size_t level, const std::string& file) {
     for (const Link& link : links_of(group)) {
       const bool last = level + 1 == parts_.size();
-      const bool whole = matches(link.name, parts_[level]);
+      const bool whole = matches(link.name, parts_[level]) ||
+                         (last && matches(variable_name(link.name), parts_[level]));
       if (!whole && !(last && matches_before_dot(link.name))) continue;
       const std::string path = above + link.name;
       const Object object =
@@ -206,6 +207,14 @@ std::vector<std::string> sorted(std::vector<std::string> names) {
 }
 
 }  // namespace
+
+std::string variable_name(const std::string& path) {
+  const std::size_t base = path.rfind('/') + 1;
+  const std::string prefix = non_coordinate_prefix;
+  if (path.compare(base, prefix.size(), prefix) != 0 || path.size() == base + prefix.size())
+    return path;
+  return path.substr(0, base) + path.substr(base + prefix.size());
+}
 
 bool matches(const std::string& path, const std::string& pattern) {
   return ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0;

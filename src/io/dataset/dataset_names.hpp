@@ -23,4 +23,7 @@ std::vector<std::string> dataset_names(hid_t location, const std::string& patter
 /// Tells whether a path without a leading slash matches a pattern so.
 bool matches(const std::string& path, const std::string& pattern);
 
+/// Returns the path of a variable as netCDF's users know it, of that of the dataset that holds it.
+std::string variable_name(const std::string& path);
+
 }  // namespace warpfold::io

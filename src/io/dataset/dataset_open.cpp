@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/dataset/dataset_names.hpp"
+#include "io/dataset/placeholder.hpp"
 #include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/link_access.hpp"
@@ -76,6 +77,19 @@ bool is_compound_dataset(hid_t file, const std::string& path) {
   return type && H5Tget_class(type.get()) == H5T_COMPOUND;
 }
 
+/// Returns where a dataset lies: netCDF stores a variable that is called as a dimension, but is not
+/// its coordinate, under a name of its own, and the dimension may lie under the variable's.
+std::string stored_path(hid_t file, const std::string& name) {
+  const std::size_t base = name.rfind('/') + 1;
+  const std::string path = name.substr(0, base) + non_coordinate_prefix + name.substr(base);
+  const ObjectHandle variable = open_object(file, path);
+  const ObjectHandle object = open_object(file, name);
+  H5Eclear2(H5E_DEFAULT);
+  const bool is_other = object && (H5Iget_type(object.get()) != H5I_DATASET ||
+                                   reason_against_placeholder(object.get()).empty());
+  return variable && !is_other ? path : name;
+}
+
 }  // namespace
 
 ObjectHandle open_object(hid_t file, const std::string& path) {
@@ -83,12 +97,14 @@ ObjectHandle open_object(hid_t file, const std::string& path) {
 }
 
 ElementsName split_name(hid_t file, const std::string& name) {
-  ElementsName whole{name, ""};
-  if (name.find('.') == std::string::npos || open_object(file, name)) return whole;
+  ElementsName whole{stored_path(file, name), ""};
+  if (whole.dataset != name || name.find('.') == std::string::npos || open_object(file, name))
+    return whole;
   for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0;
        dot = name.rfind('.', dot - 1)) {
-    if (is_compound_dataset(file, name.substr(0, dot))) {
-      whole = {name.substr(0, dot), name.substr(dot + 1)};
+    const std::string path = stored_path(file, name.substr(0, dot));
+    if (is_compound_dataset(file, path)) {
+      whole = {path, name.substr(dot + 1)};
       break;
     }
   }

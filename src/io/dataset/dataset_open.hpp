@@ -16,6 +16,10 @@ std::string cannot_read(const std::string& file, const std::string& name);
 /// Opens what a path leads to; none where HDF5 can't. Call within a LibraryScope.
 ObjectHandle open_object(hid_t file, const std::string& path);
 
+/// Begins the name under which netCDF stores a variable that is called as a dimension, but is not
+/// its coordinate.
+constexpr const char* non_coordinate_prefix = "_nc4_non_coord_";
+
 /// A name is that of a dataset, or DATASET.MEMBER: of a member of its compound elements.
 struct ElementsName {
   std::string dataset;
@@ -23,7 +27,8 @@ struct ElementsName {
 };
 
 /// Takes a name apart: a dataset that has it as a whole comes first, then those of compound
-/// elements that have most of it, up to a dot. Call within a LibraryScope.
+/// elements that have most of it, up to a dot. `dataset` is the path at which HDF5 has it. Call
+/// within a LibraryScope.
 ElementsName split_name(hid_t file, const std::string& name);
 
 /// Tells whether a dataset, a member of one, or a link that leads nowhere is called `name`. Call

@@ -205,7 +205,7 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
   if (!type.format) throw Error(problem_, unsupported_reason(type), advice_on(file_type.get()));
   const std::string odd = reason_against_placeholder(dataset_.get());
   if (!odd.empty()) throw Error(problem_, odd, "There is nothing to read.");
-  info_ = describe_dataset(dataset_.get(), type, file, name);
+  info_ = describe_dataset(dataset_.get(), type, file, member.empty() ? dataset_name_ : name);
   memory_type_ = memory_type_for(std::move(element_type), type);
   if (!member.empty())
     memory_type_ = make_compound_of_member(file_type.get(), member, std::move(memory_type_));

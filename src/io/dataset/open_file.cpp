@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_names.hpp"
@@ -109,9 +111,12 @@ std::vector<DatasetListing> list_datasets(const std::string& file, const std::st
   std::vector<DatasetListing> listings;
   for (const std::string& name :
        pattern.empty() ? dataset_names(handle.get()) : dataset_names(handle.get(), pattern)) {
+    const std::string variable = variable_name(name);
+    const bool is_variable = split_name(handle.get(), variable).dataset == name;
+    if (!is_variable && variable == name) continue;  // another has the name of this dimension
     DatasetListing listing;
-    listing.name = name;
-    const bool whole = pattern.empty() || matches(name, pattern);
+    listing.name = is_variable ? variable : name;
+    const bool whole = pattern.empty() || matches(name, pattern) || matches(listing.name, pattern);
     try {
       for (DatasetListing& each : described(handle.get(), file, listing))
         if (whole || matches(each.name, pattern)) listings.push_back(std::move(each));
@@ -121,6 +126,7 @@ std::vector<DatasetListing> list_datasets(const std::string& file, const std::st
       if (whole) listings.push_back(std::move(listing));
     }
   }
+  std::ranges::stable_sort(listings, {}, &DatasetListing::name);
   return listings;
 }
 
