@@ -1,8 +1,13 @@
 #include "cli/commands/application.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <exception>
+#include <iterator>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "cli/commands/grammar.hpp"
 #include "cli/options/command_line.hpp"
@@ -18,6 +23,13 @@
 namespace warpfold::cli {
 namespace {
 
+/// Makes "help COMMAND" what it means: "COMMAND --help".
+void take_help(std::vector<std::string>& words) {
+  if (words.size() < 2 || words[1] != "help") return;
+  words.erase(words.begin() + 1);
+  words.emplace_back("--help");
+}
+
 Session make_session(MPI_Comm communicator, const std::vector<std::string>& arguments) {
   Session session;
   session.communicator = communicator;
@@ -26,6 +38,7 @@ Session make_session(MPI_Comm communicator, const std::vector<std::string>& argu
   session.ranks = ranks.size();
   session.words = {"warpfold"};
   session.words.insert(session.words.end(), arguments.begin(), arguments.end());
+  take_help(session.words);
   return session;
 }
 

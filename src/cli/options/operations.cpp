@@ -15,6 +15,18 @@ bool has_only(std::string_view text, std::string_view characters) {
   return text.find_first_not_of(characters) == std::string_view::npos;
 }
 
+/// Refuses "p95" and "percentile95", as others call quantiles.
+void refuse_percentile(std::string_view option, const std::string& name) {
+  const std::size_t digits = name.find_first_of("0123456789");
+  const std::string word = name.substr(0, digits);
+  if (digits == std::string::npos || name.size() > digits + 2) return;
+  if (word != "p" && word != "pct" && word != "percentile" && word != "quantile") return;
+  const std::string number = name.substr(digits);
+  if (!has_only(number, "0123456789")) return;
+  throw usage_error(fmt::format("bad {} '{}'", option, name), "it is no statistic",
+                    fmt::format("Did you mean q{:0>2}?", number));
+}
+
 /// Returns the fraction of the quantile called `name`; nothing if none would be called so.
 std::optional<double> fraction_of(std::string_view option, const std::string& name) {
   if (name == "median") return 0.5;
@@ -38,6 +50,7 @@ Operations parse_operations(std::string_view option, std::string_view text) {
   for (const std::string& name : parse_names(option, text)) {
     const std::optional<double> fraction = fraction_of(option, name);
     if (!fraction) {
+      refuse_percentile(option, name);
       statistics += (statistics.empty() ? "" : ",") + name;
     } else if (std::ranges::find(operations.quantiles, name) == operations.quantiles.end()) {
       operations.quantiles.push_back(name);

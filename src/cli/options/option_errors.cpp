@@ -3,29 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 #include "cli/options/literal_words.hpp"
 #include "cli/report/text.hpp"
+#include "core/base/nearest_word.hpp"
 
 namespace warpfold::cli {
 namespace {
-
-/// Returns Levenshtein's distance.
-std::size_t edits_between(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
 
 std::vector<std::string> option_names(const CLI::App& application) {
   std::vector<std::string> names;
@@ -39,10 +23,6 @@ std::vector<std::string> command_names(const CLI::App& program) {
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
   return names;
-}
-
-std::string did_you_mean(const std::string& word) {
-  return word.empty() ? "" : "Did you mean " + word + "? ";
 }
 
 Error unknown_option(const CLI::App& application, const std::string& word,
@@ -73,18 +53,6 @@ Error unknown_command(const CLI::App& program, const std::string& word) {
 }
 
 }  // namespace
-
-std::string nearest_word(std::string_view word, const std::vector<std::string>& words) {
-  std::string nearest;
-  std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : words) {
-    const std::size_t edits = edits_between(word, candidate);
-    if (edits >= fewest) continue;
-    fewest = edits;
-    nearest = candidate;
-  }
-  return nearest;
-}
 
 Error option_error(const CLI::App& program, const CLI::ParseError& failure) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -28,6 +29,16 @@ const std::string& named(const char* option, const std::string& text) {
   return text;
 }
 
+constexpr const char* axes_advice =
+    "Name the axes with --axis, or write a report with --json or --csv.";
+constexpr const char* output_advice =
+    "Name the output with -o, or write a report with --json or --csv.";
+
+Error needed(const std::string& option, const std::string& needs, const char* advice) {
+  return usage_error(option + " needs " + needs, "without it the results are numbers, not datasets",
+                     advice);
+}
+
 /// Writes what --ops may name, but for quantiles by their numbers.
 std::string operation_words() {
   return "all|" + names_of(all_statistics) + "|" + std::string(name_of(Statistic::sum_of_weights)) +
@@ -51,6 +62,7 @@ void ReduceRequest::complete(const mpi::Communicator& communicator,
   check_output_options();
   options.output.command = shell_quoted(words);
   if (command_.count("--ops") == 0) choose_statistics();
+  check_effects();
 }
 
 std::vector<std::string> ReduceRequest::result_names() const {
@@ -83,19 +95,36 @@ void ReduceRequest::choose_statistics() {
 
 void ReduceRequest::check_output_options() const {
   if (along_axes()) return require_output(options.output, "--axis makes datasets");
-  if (by_labels() && !options.output.path.empty() && options.every == 0 && !options.keep_dimensions)
-    return;
-  if (!options.output.path.empty() || options.output_type || options.output.force ||
-      options.output.append || options.every > 0 || options.keep_dimensions ||
-      options.empty != "auto")
-    throw usage_error(
-        by_labels()
-            ? "--every and --keepdims need --axis, --append, --force, --output-type and --empty "
-              "-o"
-            : "-o, --append, --force, --every, --output-type, --empty and --keepdims need --axis",
-        "without it the results are numbers, not datasets",
-        by_labels() ? "Name the output with -o, or write a report with --json or --csv."
-                    : "Name the axes with --axis, or write a report with --json or --csv.");
+  const char* const needs = by_labels() ? "-o" : "--axis";
+  for (const char* option : {"--every", "--keepdims"})
+    if (command_.count(option) > 0) throw needed(option, "--axis", axes_advice);
+  if (by_labels() && !options.output.path.empty()) return;
+  for (const char* option : {"-o", "--append", "--force", "--output-type", "--empty"})
+    if (command_.count(option) > 0)
+      throw needed(option, needs, by_labels() ? output_advice : axes_advice);
+}
+
+bool ReduceRequest::asks_for(std::initializer_list<Statistic> statistics) const {
+  return std::ranges::any_of(options.statistics, [&](Statistic each) {
+    return std::ranges::find(statistics, each) != statistics.end();
+  });
+}
+
+void ReduceRequest::check_effects() const {
+  const auto refuse = [&](const char* option, const char* why) {
+    if (command_.count(option) > 0)
+      throw usage_error(std::string(option) + " has no effect", why, "Leave it out.");
+  };
+  const bool has_factors = !options.weights.empty() || !options.times.empty();
+  if (has_factors) refuse("--overflow", "products with weights and factors are summed as floats");
+  if (!asks_for({Statistic::sum})) refuse("--overflow", "no sum is asked for");
+  if (!asks_for({Statistic::var, Statistic::std}))
+    refuse("--ddof", "neither var nor std is asked for");
+  const bool may_be_empty = asks_for({Statistic::sum, Statistic::min, Statistic::max});
+  if (!may_be_empty && quantile_names.empty())
+    refuse("--empty", "neither extrema nor sums nor quantiles are asked for");
+  if (options.view.files.empty() && options.view.mask.empty() && options.by.empty() && !has_factors)
+    refuse("--match", "no other dataset is named");
 }
 
 void ReduceRequest::add_statistics_options() {

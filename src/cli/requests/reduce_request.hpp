@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ class ReduceRequest {
   void choose_statistics();
   void check_quantile_options() const;
   void check_output_options() const;
+  void check_effects() const;
+  bool asks_for(std::initializer_list<Statistic> statistics) const;
 
   CLI::App& command_;
 };

@@ -3,10 +3,11 @@
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/text.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 
-ScanRequest::ScanRequest(CLI::App& command) {
+ScanRequest::ScanRequest(CLI::App& command) : command_(command) {
   add_dataset_arguments(command, arguments);
   add_scan_options(command);
   add_view_options(command, options.view);
@@ -16,6 +17,9 @@ void ScanRequest::complete(const mpi::Communicator& communicator,
                            const std::vector<std::string>& words) {
   take_files(arguments, options.view, communicator);
   require_output(options.output);
+  if (command_.count("--overflow") > 0 && options.operation != ScanOperation::sum)
+    throw usage_error("--overflow has no effect", "minima and maxima are elements themselves",
+                      "Leave it out.");
   options.output.command = shell_quoted(words);
 }
 

@@ -28,6 +28,8 @@ class ScanRequest {
 
  private:
   void add_scan_options(CLI::App& command);
+
+  CLI::App& command_;
 };
 
 }  // namespace warpfold::cli

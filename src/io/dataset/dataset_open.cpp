@@ -1,7 +1,10 @@
 #include "io/dataset/dataset_open.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
+#include "core/base/nearest_word.hpp"
 #include "io/dataset/dataset_names.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/hdf5/compound_type.hpp"
@@ -55,6 +58,19 @@ std::string broken_link_text(hid_t file, const std::string& name) {
   }
 }
 
+/// Returns what to do about a name that no dataset has.
+std::string advice_on(hid_t file, const std::string& name) {
+  std::error_code none;
+  if (std::filesystem::is_regular_file(name, none))
+    return "'" + name +
+           "' is a file: to join files, add `concat` and the dimension they go on along.";
+  const std::string nearest = nearest_word(name, dataset_names(file));
+  // Any two short names are close.
+  const bool is_likely = name.size() > 3 || nearest_word(name, {nearest}, 0) == nearest;
+  return (nearest.empty() || !is_likely ? "" : did_you_mean("'" + nearest + "'")) +
+         "Give the path of a dataset.";
+}
+
 [[noreturn]] void throw_unopened(hid_t file, const std::string& name, const std::string& problem) {
   const std::string causes = take_library_causes();
   const std::string link = name.empty() ? "" : broken_link_text(file, name);
@@ -66,8 +82,7 @@ std::string broken_link_text(hid_t file, const std::string& name) {
     throw Error(problem, link + ", which can't be opened",
                 "Restore what it points to, or name another dataset.");
   if (has_link || !link.empty()) throw failure;
-  throw Error(problem, "no such dataset; " + choices(file, "the file"),
-              "Give the path of a dataset.");
+  throw Error(problem, "no such dataset; " + choices(file, "the file"), advice_on(file, name));
 }
 
 bool is_compound_dataset(hid_t file, const std::string& path) {

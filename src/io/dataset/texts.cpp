@@ -73,11 +73,15 @@ class StoredTexts {
     if (variable_) {
       const char* text = nullptr;
       std::memcpy(&text, values + i * sizeof(text), sizeof(text));
-      return text != nullptr ? text : "";
+      return without_padding(text != nullptr ? text : "");
     }
     const std::string_view text(reinterpret_cast<const char*>(values) + i * bytes_, bytes_);
-    if (padding_ == H5T_STR_SPACEPAD) return text.substr(0, text.find_last_not_of(' ') + 1);
-    return text.substr(0, text.find('\0'));
+    return without_padding(padding_ == H5T_STR_SPACEPAD ? text : text.substr(0, text.find('\0')));
+  }
+
+  /// Blanks and zeros behind a text pad it, whatever its type says.
+  static std::string_view without_padding(std::string_view text) {
+    return text.substr(0, text.find_last_not_of(std::string_view(" \0", 2)) + 1);
   }
 
   hid_t dataset_;

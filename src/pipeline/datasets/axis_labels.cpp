@@ -188,6 +188,17 @@ std::string coordinate_of(std::size_t dimension, const std::string& by,
   return coordinate;
 }
 
+/// Names the part of time that `by` most likely means ("monthly", "years"); empty where none is.
+std::string likely_part(const std::string& by) {
+  if (by == "daily") return "day";
+  if (by == "doy" || by == "yearday") return "dayofyear";
+  for (const auto& [part, of] : parts_of_time)
+    for (const std::string_view end : {"", "s", "ly", "al", "-of-year"})
+      if (by == std::string(part) + std::string(end) || by == "time." + std::string(part))
+        return std::string(part);
+  return "";
+}
+
 /// Reads the labels of all selected indices along a dimension.
 Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run& run) {
   const io::DatasetInfo& info = view.info();
@@ -223,6 +234,10 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
   for (std::uint64_t i = 0; i < slice.count; ++i)
     labels.keys[i] = labels.keys[slice.start + i * slice.step];
   labels.keys.resize(slice.count);
+  if (!times && !labels.texts.empty()) {
+    const auto empty = std::ranges::count_if(labels.keys, [](const auto& key) { return !key; });
+    run.note(empty_labels_note(name, static_cast<std::uint64_t>(empty), slice.count));
+  }
   return labels;
 }
 
@@ -244,13 +259,33 @@ bool is_part_of_time(const std::string& by) {
   return std::ranges::any_of(parts_of_time, [&](const auto& each) { return each.first == by; });
 }
 
+std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels) {
+  if (empty == 0) return "";
+  return std::to_string(empty) + " of " + std::to_string(labels) + " labels in '" + name +
+         "' are empty: their elements belong to no label";
+}
+
+Error advised_on_part(const std::string& by, const Error& error) {
+  const std::string part = is_part_of_time(by) ? "" : likely_part(by);
+  if (part.empty()) return error;
+  return {error.problem(), error.why(),
+          "Did you mean `by` " + part + ", along an `axis` of times? " + error.suggestion(),
+          error.exit_code()};
+}
+
 LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   LabelledGroups labelled;
   std::vector<std::uint64_t> words;
   Labels labels;
   while_unchanged(view, communicator, [&] {
-    run_on_root(communicator, [&] { labels = read_labels(by, dimension, view, run); });
+    run_on_root(communicator, [&] {
+      try {
+        labels = read_labels(by, dimension, view, run);
+      } catch (const Error& error) {
+        throw advised_on_part(by, error);
+      }
+    });
   });
   run_on_root(communicator, [&] {
     std::vector<Key> keys;

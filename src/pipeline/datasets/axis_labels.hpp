@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "io/output/output.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/axis_shape.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 
@@ -17,6 +19,13 @@ struct LabelledGroups {
 
 /// Tells whether ReduceOptions::by names a part of a time, not a dataset.
 bool is_part_of_time(const std::string& by);
+
+/// Adds the part of time that `by` most likely means, such as month for "monthly", to what an Error
+/// of a dataset so called advises.
+Error advised_on_part(const std::string& by, const Error& error);
+
+/// Says how many of the labels called `name` are empty texts; empty where none is.
+std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels);
 
 /// Groups the indices along a dimension of a view, as ReduceOptions::by has it, by what is read
 /// beside it. Collective; throws the same Error on every rank, a usage Error where labels don't fit

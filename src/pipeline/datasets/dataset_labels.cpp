@@ -1,10 +1,13 @@
 #include "pipeline/datasets/dataset_labels.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "cpu/reduce/label_reducer.hpp"
 #include "io/dataset/texts.hpp"
+#include "pipeline/datasets/axis_labels.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/run/collective.hpp"
@@ -33,13 +36,22 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
   bool are_texts = false;
   run_on_root(communicator, [&] {
     const auto [file, dataset] = parse_mask_name("by", option, view.info().file);
-    auto texts = io::read_texts(file, dataset, [&](const io::DatasetInfo& info) {
+    const auto select = [&](const io::DatasetInfo& info) {
       const Selection selection = selection_beside("by", info, view.info());
       run.note(match_beside("by", info, view.info(), view.match));
       return selection;
-    });
+    };
+    std::optional<io::Texts> texts;
+    try {
+      texts = io::read_texts(file, dataset, select);
+    } catch (const Error& error) {
+      throw advised_on_part(option, error);
+    }
     if (!texts) return;
     are_texts = true;
+    const auto empty =
+        std::ranges::count_if(texts->numbers, [](const auto& number) { return !number; });
+    run.note(empty_labels_note(dataset, static_cast<std::uint64_t>(empty), texts->numbers.size()));
     view.files_beside.merge(texts->files);
     view.require_unchanged_beside.push_back(texts->require_unchanged);
     labels.name = last_part(dataset);

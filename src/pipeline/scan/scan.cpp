@@ -31,6 +31,9 @@ void check_offsets(const ScanOptions& options) {
   if (options.operation != ScanOperation::sum)
     throw usage_error("offsets are running sums", "another operation is asked for",
                       "Leave out `offsets` or `operation`.");
+  if (options.exclusive)
+    throw usage_error("both `exclusive` and `offsets` are given",
+                      "offsets begin with 0 as they are", "Leave out `exclusive`.");
   if (options.axis)
     throw usage_error("offsets are those of a whole dataset", "an axis is given",
                       "Leave out `offsets` or `axis`.");
@@ -47,7 +50,7 @@ ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) 
   ScanSpec spec;
   spec.input = {view.value_type(), native_byte_order};
   spec.operation = options.operation;
-  spec.exclusive = options.exclusive && !options.offsets;
+  spec.exclusive = options.exclusive;
   spec.output =
       options.output_type.value_or(default_scan_output(view.value_type(), options.operation));
   spec.overflow = options.overflow;

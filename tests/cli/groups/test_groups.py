@@ -132,7 +132,7 @@ def test_no_elements_have_no_groups(tmp_path):
 def test_mistakes(tmp_path):
     path = support.write(tmp_path / "in.h5", np.zeros((4, 3)), "f64")
     for words, what in (
-        (["--every", 4], "need --axis"),
+        (["--every", 4], "--every needs --axis"),
         (["--axis", 0, "--every", 0], "--every"),
         (["--axis", 0, "--every", "x"], "--every"),
     ):

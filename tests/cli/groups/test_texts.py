@@ -158,3 +158,22 @@ def test_texts_that_change_meanwhile(folder, path, fault):
             "reduce", path, "x", "--by", f"{beside}::labels/region", *words, code=1,
             prefix=prefix, mentions=["labels/region", beside, "changed while"],
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_padding_is_no_part_of_labels(tmp_path, kind):
+    values = np.arange(6.0)
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        file["values"] = values
+        add_texts(file, "labels", ["a", "a  ", " b", " b ", "   ", ""], kind)
+    results = [{"label": " b", "sum": 5.0}, {"label": "a", "sum": 1.0}]
+    found = support.reduce(tmp_path / "in.h5", "values", "--by", "labels", ops="sum")
+    assert found.results == results
+    note = "2 of 6 labels in 'labels' are empty: their elements belong to no label"
+    assert found.report["notes"] == [note]
+    out = tmp_path / "out.h5"
+    found = support.reduce(tmp_path / "in.h5", "values", "--by", "labels", "--axis", 0, "-o", out,
+                           ops="sum")  # fmt: skip
+    assert found.report["notes"] == [note]
+    with h5py.File(out) as file:
+        assert file["values"][()].tolist() == [5.0, 1.0]

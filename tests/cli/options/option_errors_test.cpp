@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/nearest_word.hpp"
+
 namespace warpfold::cli {
 namespace {
 

@@ -37,7 +37,8 @@ TEST(Statistic, UnknownNamesListTheKnownOnes) {
   const Error error = usage_error_of([] { parse_statistics("sum,avg"); });
   EXPECT_EQ(error.problem(), "unknown statistic 'avg'");
   EXPECT_EQ(error.suggestion(),
-            "Choose from count, sum, mean, var, std, min, max, argmin, argmax, l1, l2, linf, "
+            "Did you mean mean? Choose from count, sum, mean, var, std, min, max, argmin, argmax, "
+            "l1, l2, linf, "
             "nan_count, inf_count; or all; with weights also sum_of_weights.");
   for (const char* names : {"", ",", "sum,", ",sum", "sum,,min"})
     EXPECT_EQ(usage_error_of([names] { parse_statistics(names); }).problem(),
