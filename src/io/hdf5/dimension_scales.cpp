@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "io/hdf5/attributes.hpp"
@@ -24,8 +25,49 @@ bool is_list_of_objects(hid_t type, const std::string& problem) {
   return require(H5Tequal(item.get(), H5T_STD_REF_OBJ), problem) > 0;
 }
 
-DatasetHandle referenced(hid_t dataset, const hobj_ref_t& reference) {
+std::string full_name_of(hid_t object, const std::string& problem) {
+  return queried_name([&](char* text, std::size_t size) { return H5Iget_name(object, text, size); },
+                      problem);
+}
+
+/// Where scales were found: HDF5 searches the whole file for the name of what a reference leads to.
+/// Entries are checked before use. Guarded by the LibraryScope.
+std::map<std::pair<std::string, hobj_ref_t>, std::string>& known_paths() {
+  static std::map<std::pair<std::string, hobj_ref_t>, std::string> paths;
+  return paths;
+}
+
+/// Opens the object by its name. Returns none where that is no longer what the reference leads to.
+ObjectHandle opened_by_name(hid_t dataset, const std::string& path, hobj_ref_t reference) {
+  hobj_ref_t found = 0;
+  if (H5Rcreate(&found, dataset, path.c_str(), H5R_OBJECT, H5I_INVALID_HID) < 0 ||
+      found != reference) {
+    H5Eclear2(H5E_DEFAULT);
+    return {};
+  }
+  return ObjectHandle(H5Oopen(dataset, path.c_str(), H5P_DEFAULT));
+}
+
+/// Opens what a reference leads to, so that HDF5 knows its name.
+ObjectHandle dereferenced(hid_t dataset, hobj_ref_t reference, const std::string& problem) {
+  constexpr std::size_t most_paths = 65536;
+  const std::string file = queried_name(
+      [&](char* text, std::size_t size) { return H5Fget_name(dataset, text, size); }, problem);
+  auto& paths = known_paths();
+  if (const auto known = paths.find({file, reference}); known != paths.end()) {
+    if (ObjectHandle object = opened_by_name(dataset, known->second, reference)) return object;
+    paths.erase(known);
+  }
   ObjectHandle object(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &reference));
+  if (!object) return object;
+  if (paths.size() == most_paths) paths.clear();
+  if (const std::string path = full_name_of(object.get(), problem); !path.empty())
+    paths[{file, reference}] = path;
+  return object;
+}
+
+DatasetHandle referenced(hid_t dataset, hobj_ref_t reference, const std::string& problem) {
+  const ObjectHandle object = dereferenced(dataset, reference, problem);
   if (!object || H5Iget_type(object.get()) != H5I_DATASET) {
     H5Eclear2(H5E_DEFAULT);
     return {};
@@ -49,7 +91,8 @@ std::vector<std::vector<DatasetHandle>> attached_scales(hid_t dataset, std::size
     hvl_t list;
     std::memcpy(&list, values.data() + d * sizeof(list), sizeof(list));
     for (std::size_t i = 0; i < list.len; ++i)
-      if (DatasetHandle scale = referenced(dataset, static_cast<const hobj_ref_t*>(list.p)[i]))
+      if (DatasetHandle scale =
+              referenced(dataset, static_cast<const hobj_ref_t*>(list.p)[i], problem))
         scales[d].push_back(std::move(scale));
   }
   return scales;
@@ -81,8 +124,7 @@ std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::stri
 }
 
 std::string own_name_of(hid_t object, const std::string& problem) {
-  const std::string path = queried_name(
-      [&](char* text, std::size_t size) { return H5Iget_name(object, text, size); }, problem);
+  const std::string path = full_name_of(object, problem);
   return path.substr(path.rfind('/') + 1);
 }
 
