@@ -1,0 +1,30 @@
+"""Dimension scales, which references lead to."""
+
+import netCDF4
+
+import support
+
+
+def test_scale_of_another_name_at_the_same_place(folder):
+    path = folder / "in.nc"
+    for name in ("first", "other"):
+        with netCDF4.Dataset(path, "w") as file:
+            file.createDimension(name, 3)
+            file.createVariable("v", "f8", (name,))[:] = [1, 2, 4]
+        words = ("reduce", path, "v", "--axis", name, "--ops", "sum")
+        support.run(*words, "-o", folder / "o.nc", "--force")
+        with netCDF4.Dataset(folder / "o.nc") as file:
+            assert [float(each[...]) for each in file.variables.values()] == [7.0]
+
+
+def test_names_of_many_dimensions(folder):
+    path = folder / "in.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        for i in range(20):
+            file.createDimension(f"x{i}", 2)
+            file.createVariable(f"v{i}", "f8", (f"x{i}",))[:] = [i, 1]
+    for i in range(20):
+        words = ("reduce", path, f"v{i}", "--axis", f"x{i}", "--ops", "sum")
+        support.run(*words, "-o", folder / "o.nc", "--force")
+        with netCDF4.Dataset(folder / "o.nc") as file:
+            assert [float(each[...]) for each in file.variables.values()] == [i + 1.0]
