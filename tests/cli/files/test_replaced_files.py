@@ -1,7 +1,6 @@
 """What outputs may replace, and what is kept of it."""
 
 import os
-import resource
 import stat
 import subprocess
 import sys
@@ -35,9 +34,8 @@ def temporaries(folder):
 def test_a_link_to_a_device_is_not_replaced(path, folder):
     link = folder / "null"
     link.symlink_to("/dev/null")
-    for target in (link, "/dev/stdout"):
-        assert "link to a device" in error_of("scan", path, "v", "-o", target, "--force")
-    assert link.is_symlink() and os.path.islink("/dev/stdout")
+    assert "link to a device" in error_of("scan", path, "v", "-o", link, "--force")
+    assert link.is_symlink()
 
 
 @as_root
