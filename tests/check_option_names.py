@@ -11,7 +11,7 @@ import sys
 
 TABLE = "src/cli/report/text.cpp"
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
-WORDING = re.compile(r'^ +\{"(\w+)", "(--[a-z-]+)[a-z ]*"\},$', re.MULTILINE)
+WORDING = re.compile(r'\{"(\w+)", "(--[a-z-]+)[a-z ]*"\}')
 FLAG = re.compile(r"--[a-z][a-z-]*")
 MEMBER = re.compile(r"`(\w+)`")
 

@@ -13,7 +13,7 @@
 namespace warpfold::io {
 namespace {
 
-constexpr const char* fill_value_name = "_FillValue";
+constexpr const char* fill_attribute = "_FillValue";
 
 bool is_marked(hid_t object) {
   return has_attribute(object, "_Netcdf4Dimid") || has_attribute(object, "_Netcdf4Coordinates");
@@ -50,7 +50,7 @@ Value netcdf_default_fill(ElementType type) {
 }
 
 bool has_default_fill(hid_t dataset, ElementType type, const std::string& problem) {
-  if (size_of(type) == 1 || has_attribute(dataset, fill_value_name)) return false;
+  if (size_of(type) == 1 || has_attribute(dataset, fill_attribute)) return false;
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   require(H5Pfill_value_defined(creation.get(), &defined), problem);
@@ -79,8 +79,8 @@ std::vector<std::uint64_t> with_missing_records(hid_t dataset, std::vector<std::
 std::array<std::byte, 8> element_of_missing_records(hid_t dataset, hid_t stored_type,
                                                     ElementType type, const std::string& problem) {
   std::array<std::byte, 8> element{};
-  if (has_attribute(dataset, fill_value_name)) {
-    const AttributeHandle fill(require(H5Aopen(dataset, fill_value_name, H5P_DEFAULT), problem));
+  if (has_attribute(dataset, fill_attribute)) {
+    const AttributeHandle fill(require(H5Aopen(dataset, fill_attribute, H5P_DEFAULT), problem));
     const SpaceHandle space(require(H5Aget_space(fill.get()), problem));
     if (H5Sget_simple_extent_npoints(space.get()) == 1 &&
         H5Aread(fill.get(), stored_type, element.data()) >= 0)

@@ -88,8 +88,8 @@ struct ChunkShare {
   }
 };
 
-ChunkShare share_of(std::uint64_t chunks, std::uint64_t chunk_bytes,
-                    const mpi::Communicator& communicator) {
+ChunkShare chunk_share_of(std::uint64_t chunks, std::uint64_t chunk_bytes,
+                          const mpi::Communicator& communicator) {
   const auto ranks = static_cast<std::uint64_t>(communicator.size());
   const std::uint64_t for_all = chunks / (ranks * least_messages);
   return {chunks, ranks, static_cast<std::uint64_t>(communicator.rank()),
@@ -211,7 +211,7 @@ class ChunkCollection {
         communicator_(communicator),
         grid_(grid_of(job)),
         chunk_bytes_(grid_.chunk_elements() * job.element_bytes),
-        share_(share_of(grid_.chunks(), chunk_bytes_, communicator)),
+        share_(chunk_share_of(grid_.chunks(), chunk_bytes_, communicator)),
         writing_(monitor.stages(), stage::write) {
     run_on_all(communicator, [&] {
       makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_), monitor.stages());

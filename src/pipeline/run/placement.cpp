@@ -15,9 +15,9 @@ namespace warpfold::pipeline {
 namespace {
 
 /// Gives ranks GPUs of their own, as many as can have one: augmenting paths in a bipartite graph.
-class Matching {
+class GpuMatching {
  public:
-  explicit Matching(const std::vector<GpuView>& views) : views_(views) {
+  explicit GpuMatching(const std::vector<GpuView>& views) : views_(views) {
     for (std::size_t rank = 0; rank < views.size(); ++rank) {
       std::set<std::string> asked;
       place(rank, asked);
@@ -136,7 +136,7 @@ GpuView gpu_view(const std::string& text) {
 
 GpuPlacement::GpuPlacement(std::vector<GpuView> views)
     : views_(std::move(views)), devices_(usual_devices(views_)) {
-  const Matching matching(views_);
+  const GpuMatching matching(views_);
   for (const auto& [gpu, rank] : matching.ranks()) {
     const auto same = [&gpu = gpu](const SeenGpu& seen) { return seen.identity == gpu; };
     const auto& gpus = views_[rank].gpus;
