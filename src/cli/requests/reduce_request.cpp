@@ -218,8 +218,8 @@ void ReduceRequest::add_axes_options() {
                      axes_group);
   add_text_option(
       command_, "--empty", "auto|VALUE",
-      "What extrema of no elements are; the dataset's _FillValue if not given, or NaN, or "
-      "netCDF's default of integers",
+      "What extrema and sums of no elements are; if not given, sums are 0 and extrema the "
+      "dataset's _FillValue, or NaN, or netCDF's default of integers",
       [this](const std::string& text) { options.empty = text; })
       ->group(axes_group);
   add_text_option(

@@ -1,7 +1,10 @@
 #include "pipeline/reduce/axis_writer.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <variant>
 
+#include "core/numeric/rounding.hpp"
 #include "mpi/agreement.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -47,7 +50,8 @@ void AxisWriter::write(ElementRange outputs, const AxisTotals& totals) {
 
 void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange outputs,
                        const AxisTotals& totals) {
-  const auto [statistic, type, writer, memory] = targets_[target];
+  const AxisTarget& to = targets_[target];
+  const auto& [statistic, type, writer, memory, empty] = to;
   const std::size_t size = size_of(type);
   std::vector<std::byte> elements(outputs.count * size);
   try {
@@ -57,10 +61,32 @@ void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange out
     failure_.note({target, outputs.first}, std::current_exception());
     return;
   }
+  if (statistic == Statistic::sum) mark_sums_of_nothing(to, place, totals, elements);
   if (memory != nullptr)
     std::ranges::copy(elements, memory + outputs.first * size);
   else
     writer->write(outputs.first * size, elements);
+}
+
+void AxisWriter::mark_sums_of_nothing(const AxisTarget& target, std::uint64_t place,
+                                      const AxisTotals& totals, std::vector<std::byte>& elements) {
+  visit_element_type(target.type, [&](auto zero) {
+    using Out = decltype(zero);
+    Out empty{};
+    if (const auto* real = std::get_if<double>(&target.empty)) {
+      if constexpr (is_floating_element<Out>) empty = output_element<Out>(*real);
+    } else if (const auto* integer = std::get_if<int128>(&target.empty)) {
+      empty = output_element<Out>(*integer);
+    }
+    std::uint64_t found = 0;
+    for (std::size_t at = 0; at < elements.size(); at += sizeof(Out)) {
+      const AxisCounts& counts = totals.parts().counts[place + at / sizeof(Out)];
+      if (counts.elements > (options_.nan == NanPolicy::skip ? counts.nan : 0)) continue;
+      ++found;
+      std::memcpy(&elements[at], &empty, sizeof(Out));
+    }
+    sums_of_nothing_ += found;
+  });
 }
 
 bool AxisWriter::failed_before(const Hyperslab& outputs) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -46,6 +47,7 @@ struct AxisTarget {
   ElementType type;
   io::ContiguousWriter* writer;
   std::byte* memory = nullptr;
+  Value empty = {};  ///< a sum of no elements; 0 where nothing
 };
 
 /// Turns totals into statistics and writes them at their places. Threads may do so at once.
@@ -69,15 +71,23 @@ class AxisWriter {
 
   const FirstFailure& failure() const { return failure_; }
 
+  /// Number of sums written so far that no element took part in.
+  std::uint64_t sums_of_nothing() const { return sums_of_nothing_; }
+
  private:
   /// Totals [place, place + outputs.count), as outputs of the flat range.
   void write(std::size_t target, std::uint64_t place, ElementRange outputs,
              const AxisTotals& totals);
 
+  /// Counts sums that no element takes part in, and replaces them where the target says by what.
+  void mark_sums_of_nothing(const AxisTarget& target, std::uint64_t place, const AxisTotals& totals,
+                            std::vector<std::byte>& elements);
+
   std::vector<AxisTarget> targets_;
   std::vector<std::uint64_t> output_shape_;
   SummaryOptions options_;
   FirstFailure failure_;
+  std::atomic<std::uint64_t> sums_of_nothing_ = 0;
 };
 
 }  // namespace warpfold::pipeline

@@ -65,7 +65,8 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   StagedDataset staged =
       run.reserving.time(0, [&] { return StagedDataset(work.file, output_file); });
   StageTimer writing(run.monitor.stages(), stage::write);
-  AxisWriter writer(targets_of(result.outputs, staged), result.output_shape, work.options.summary);
+  AxisWriter writer(targets_of(result.outputs, work.options, staged), result.output_shape,
+                    work.options.summary);
   writing.time(0, [&] {
     run_on_root(communicator, [&] {
       if (totals.labels().empty()) return;
@@ -74,6 +75,7 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
     });
   });
   writer.failure().throw_on_all_ranks(communicator);
+  note_sums_of_nothing(writer, work.view.info().name, work.options, run);
   staged.finish();
   append(stages, {writing.timing()});
 }

@@ -111,7 +111,7 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
                               const ReduceOptions& options,
                               const std::optional<DatasetFactors>& factors, Run& run) {
   std::vector<StageTiming> stages;
-  std::vector<AxisTarget> targets = targets_of(outputs, staged);
+  std::vector<AxisTarget> targets = targets_of(outputs, options, staged);
   const auto first_quantile =
       targets.begin() + static_cast<std::ptrdiff_t>(options.statistics.size());
   const std::vector<AxisTarget> quantiles(first_quantile, targets.end());
@@ -124,6 +124,7 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
           reduce_rows(view, array, needs, writer, run, factors ? factors->factors() : Factors{});
     else
       write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
+    note_sums_of_nothing(writer, view.info().name, options, run);
   }
   if (!quantiles.empty())
     add_up(stages, find_quantiles_of_lines(view, array, line_quantiles(options, quantiles), run));

@@ -1,12 +1,15 @@
 #include "pipeline/reduce/reduce_outputs.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/results/quantile.hpp"
+#include "core/values/value_filters.hpp"
+#include "mpi/combine.hpp"
 #include "pipeline/reduce/statistic_text.hpp"
 
 namespace warpfold::pipeline {
@@ -35,9 +38,17 @@ std::vector<std::string> dropped_of_extrema(const DatasetView& view, const Reduc
   return names;
 }
 
-/// Returns what stands for a missing value of an output, if that can be: for extrema `empty`.
-Value fill_value_of(const AxisOutput& output, bool may_be_missing, const Value& empty) {
-  if (is_extremum(output.statistic)) return empty;
+/// Returns what a sum of no elements is where that was asked for; throws a usage Error for what its
+/// type can't hold.
+Value sum_of_nothing(const AxisOutput& output, const ReduceOptions& options) {
+  if (output.statistic != Statistic::sum || options.empty == "auto") return {};
+  return parse_fill_value(options.empty, output.type);
+}
+
+/// Returns what stands for a missing value of an output, if that can be.
+Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceOptions& options) {
+  if (is_extremum(output.statistic)) return options.summary.empty;
+  if (output.statistic == Statistic::sum) return sum_of_nothing(output, options);
   const bool is_of_none_nan = output.statistic == Statistic::mean ||
                               output.statistic == Statistic::var ||
                               output.statistic == Statistic::std;
@@ -86,7 +97,7 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
     dataset.dropped_attributes = is_extremum(outputs[i].statistic)
                                      ? dropped_of_extrema(view, options)
                                      : element_attributes(view);
-    dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options.summary.empty);
+    dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options);
     io::DatasetText said = input;
     if (!options.times.empty()) dataset.dropped_attributes.emplace_back("units");
     if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
@@ -96,11 +107,23 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
   }
 }
 
-std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs, StagedDataset& staged) {
+std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
+                                   const ReduceOptions& options, StagedDataset& staged) {
   std::vector<AxisTarget> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    targets.push_back({outputs[i].statistic, outputs[i].type, staged.writer(i)});
+    targets.push_back({outputs[i].statistic, outputs[i].type, staged.writer(i), nullptr,
+                       sum_of_nothing(outputs[i], options)});
   return targets;
+}
+
+void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,
+                          const ReduceOptions& options, Run& run) {
+  const std::vector<std::uint64_t> mine{writer.sums_of_nothing()};
+  const std::uint64_t count = mpi::sum(mine, run.communicator).front();
+  if (count == 0 || !run.communicator.is_root()) return;
+  run.note("no element of '" + dataset + "' counts in " + std::to_string(count) +
+           (options.empty == "auto" ? " of the sums: they are 0. Choose another value with `empty`."
+                                    : " of the sums: they are " + options.empty + "."));
 }
 
 void describe_view(const DatasetView& view, ReduceResult& result) {

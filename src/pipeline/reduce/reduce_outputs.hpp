@@ -28,7 +28,12 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
                  const ReduceResult& result, const io::DatasetText& input);
 
 /// Tells where this rank writes each output.
-std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs, StagedDataset& staged);
+std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
+                                   const ReduceOptions& options, StagedDataset& staged);
+
+/// Notes how many sums of a dataset have no elements. Collective.
+void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,
+                          const ReduceOptions& options, Run& run);
 
 /// Says in a result what was reduced.
 void describe_view(const DatasetView& view, ReduceResult& result);

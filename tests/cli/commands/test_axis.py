@@ -259,8 +259,8 @@ def test_nan_of_any_bits_counts_beside_fill_values(folder, axis, name, nan, rank
     assert same(arrays["count"], counted.sum(axis, dtype="u8"))
     assert same(arrays["nan_count"], np.isnan(values).sum(axis, dtype="u8"))
     sums = [
-        float(sum(map(fractions.Fraction, line[kept].tolist()))) if np.isfinite(line[kept]).all()
-        else np.nan
+        float(sum(map(fractions.Fraction, line[kept].tolist())))
+        if kept.any() and np.isfinite(line[kept]).all() else np.nan
         for line, kept in zip(np.moveaxis(values, axis, -1), np.moveaxis(counted, axis, -1))
     ]  # fmt: skip
     assert np.array_equal(arrays["sum"], np.array(sums, values.dtype), equal_nan=True)

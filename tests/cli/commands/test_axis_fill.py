@@ -1,4 +1,6 @@
-"""Extrema along axes where all elements of an output are left out: they are the fill value."""
+"""Extrema and sums along axes where all elements of an output are left out."""
+
+import json
 
 import h5py
 import numpy as np
@@ -110,3 +112,40 @@ def test_no_fill_value_where_nothing_can_be_left_out(folder):
         found = reduced(folder, values, {"_FillValue": values.dtype.type(3)}, "--fill-value", "none")
         assert np.array_equal(found["max"][0], values.max(axis=0), equal_nan=True)
         assert "_FillValue" not in found["max"][1]
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8"])
+def test_sums_of_nothing_are_0_and_counted_or_the_value_asked_for(folder, dtype, ranks):
+    fill = 111
+    values = frames(dtype, fill)
+    with h5py.File(folder / "in.h5", "w") as file:
+        file.create_dataset("x", data=values).attrs["_FillValue"] = values.dtype.type(fill)
+    wanted = np.ma.array(values, mask=values == fill).sum(axis=0, dtype="f8")
+    for words, none in (([], 0), (["--empty", "1000"], 1000)):
+        run = support.run("reduce", folder / "in.h5", "x", "--axis", "0", "--ops", "sum,count",
+                          "-o", folder / "out.h5", "--force", "--json", "-", *words,
+                          ranks=ranks)  # fmt: skip
+        notes = [note for note in json.loads(run.stdout)["notes"] if "sums" in note]
+        assert notes == [note.removeprefix("warpfold: note: ") for note in run.stderr.splitlines()
+                         if "sums" in note]  # fmt: skip
+        assert len(notes) == 1 and " 5 of the sums" in notes[0] and "'x'" in notes[0]
+        with h5py.File(folder / "out.h5") as file:
+            assert np.array_equal(file["x_sum"][...], wanted.filled(none))
+            assert file["x_sum"].attrs.get("_FillValue") == (none or None)
+            assert "_FillValue" not in file["x_count"].attrs
+
+
+def test_sums_of_labels_of_nothing_and_values_that_no_sum_holds(folder):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["x"] = np.array([1, -9, 2, -9], "i2")
+        file["x"].attrs["_FillValue"] = np.int16(-9)
+        file["label"] = np.array([1, 2, 1, 2])
+    words = ["reduce", folder / "in.h5", "x", "--by", "label", "--ops", "sum", "-o"]
+    run = support.run(*words, folder / "out.h5", "--empty", "-32769")
+    with h5py.File(folder / "out.h5") as file:
+        assert file["x"][...].tolist() == [3, -32769]
+        assert file["label"][...].tolist() == [1, 2]
+    assert " 1 of the sums: they are -32769." in run.stderr
+    support.fail(*words, folder / "no.h5", "--empty", "0.5", code=2, mentions=["0.5"])
+    assert not (folder / "no.h5").exists()
