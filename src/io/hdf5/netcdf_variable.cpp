@@ -25,13 +25,44 @@ bool is_in_netcdf_file(hid_t dataset, const std::string& problem) {
   return has_attribute(root.get(), "_NCProperties") || has_attribute(root.get(), "_nc3_strict");
 }
 
+/// Returns an element of a type as netCDF fills it where nobody says how.
+std::array<std::byte, 8> default_element(hid_t stored_type, ElementType type,
+                                         const std::string& problem) {
+  std::array<std::byte, 8> element{};
+  const Value fill = netcdf_default_fill(type);
+  hid_t native = H5T_NATIVE_DOUBLE;
+  if (const auto* real = std::get_if<double>(&fill)) {
+    std::memcpy(element.data(), real, sizeof(*real));
+  } else {
+    const auto bits = static_cast<std::uint64_t>(std::get<int128>(fill));
+    std::memcpy(element.data(), &bits, sizeof(bits));
+    native = is_signed_integer(type) ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
+  }
+  require(H5Tconvert(native, stored_type, 1, element.data(), nullptr, H5P_DEFAULT), problem);
+  return element;
+}
+
+/// Tells whether HDF5 fills a dataset as netCDF does where nobody says how: files of libraries that
+/// left no other mark have that.
+bool is_filled_by_default(hid_t dataset, hid_t creation, ElementType type,
+                          const std::string& problem) {
+  const TypeHandle stored_type(require(H5Dget_type(dataset), problem));
+  const std::size_t size = H5Tget_size(stored_type.get());
+  if (size > sizeof(std::uint64_t)) return false;
+  std::array<std::byte, 8> fill{};
+  require(H5Pget_fill_value(creation, stored_type.get(), fill.data()), problem);
+  const auto expected = default_element(stored_type.get(), type, problem);
+  return std::equal(fill.begin(), fill.begin() + static_cast<std::ptrdiff_t>(size),
+                    expected.begin());
+}
+
 }  // namespace
 
 bool is_netcdf_variable(hid_t dataset, const std::string& problem) {
   if (is_marked(dataset) || is_in_netcdf_file(dataset, problem)) return true;
   for (const auto& scales : scales_of(dataset, problem))
     for (const DatasetHandle& scale : scales)
-      if (is_marked(scale.get())) return true;
+      if (is_marked(scale.get()) || is_without_values(scale.get(), problem)) return true;
   return false;
 }
 
@@ -54,7 +85,9 @@ bool has_default_fill(hid_t dataset, ElementType type, const std::string& proble
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   require(H5Pfill_value_defined(creation.get(), &defined), problem);
-  return defined == H5D_FILL_VALUE_USER_DEFINED && is_netcdf_variable(dataset, problem);
+  if (defined != H5D_FILL_VALUE_USER_DEFINED) return false;
+  return is_filled_by_default(dataset, creation.get(), type, problem) ||
+         is_netcdf_variable(dataset, problem);
 }
 
 std::vector<std::uint64_t> with_missing_records(hid_t dataset, std::vector<std::uint64_t> shape,
@@ -87,17 +120,7 @@ std::array<std::byte, 8> element_of_missing_records(hid_t dataset, hid_t stored_
       return element;
     H5Eclear2(H5E_DEFAULT);
   }
-  const Value fill = netcdf_default_fill(type);
-  hid_t native = H5T_NATIVE_DOUBLE;
-  if (const auto* real = std::get_if<double>(&fill)) {
-    std::memcpy(element.data(), real, sizeof(*real));
-  } else {
-    const auto bits = static_cast<std::uint64_t>(std::get<int128>(fill));
-    std::memcpy(element.data(), &bits, sizeof(bits));
-    native = is_signed_integer(type) ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
-  }
-  require(H5Tconvert(native, stored_type, 1, element.data(), nullptr, H5P_DEFAULT), problem);
-  return element;
+  return default_element(stored_type, type, problem);
 }
 
 }  // namespace warpfold::io

@@ -125,22 +125,26 @@ class SameGrid {
     const CoordinateLine* line = grid.line(dimension_);
     if (line == nullptr || line->numbers.empty()) return;
     const double begin = line->numbers.front();
+    const auto back = std::ranges::adjacent_find(line->numbers, std::greater_equal());
+    if (line->time && back != line->numbers.end())
+      note("order", "coordinates '" + grid.shown_name(dimension_) + "' do not rise in '" +
+                        line->file + "': " + shortest_decimal(*(back + 1)) + " follows " +
+                        shortest_decimal(*back) + ".");
     if (last_) {
       const auto end = last_->time && line->time ? last_->time->converted(last_->end, *line->time)
                                                  : std::optional(last_->end);
-      const bool falls = last_->falls && line->numbers.back() <= begin;
-      if (end && !(falls ? begin < *end : begin > *end))
+      if (!falls_ && end && *end != begin) falls_ = !line->time && begin < *end;
+      if (end && !(falls_.value_or(false) ? begin < *end : begin > *end))
         note("order", "coordinates '" + grid.shown_name(dimension_) + "' do not rise from '" +
                           last_->file + "', which ends with " + shortest_decimal(*end) + ", to '" +
                           line->file + "', which begins with " + shortest_decimal(begin) + ".");
     }
-    last_ = {line->file, line->numbers.back(), line->numbers.back() < begin, line->time};
+    last_ = {line->file, line->numbers.back(), line->time};
   }
 
   struct End {
     std::string file;
     double end;
-    bool falls;
     std::optional<TimeUnits> time;
   };
 
@@ -148,9 +152,23 @@ class SameGrid {
   std::optional<Grid> first_;
   std::optional<std::string> units_;
   std::optional<End> last_;
+  std::optional<bool> falls_;  ///< from file to file; times rise
   std::set<std::string> noted_;
   std::vector<std::string> notes_;
 };
+
+std::string meaning_text(const io::DatasetText& text) {
+  return "'" + text.units.value_or("") + "'" +
+         (text.calendar ? " (" + *text.calendar + ")" : std::string());
+}
+
+/// Tells whether times of one unit are the same; other numbers are.
+bool have_one_calendar(const io::DatasetText& one, const io::DatasetText& other) {
+  if (one.calendar == other.calendar) return true;
+  const auto a = time_units(one);
+  const auto b = time_units(other);
+  return a && b ? *a == *b : !a && !b;
+}
 
 io::Dataset open_line(const io::DatasetInfo& info, std::size_t dimension, const std::string& path) {
   if (info.files.empty() || dimension != info.concatenated_along)
@@ -158,16 +176,16 @@ io::Dataset open_line(const io::DatasetInfo& info, std::size_t dimension, const 
   ViewOptions unpacked;
   unpacked.fill_value = "none";
   SameMeaning require_same_meaning(unpacked);
-  std::optional<std::string> units;
+  std::optional<io::DatasetText> first;
   return io::Dataset(info.files, path, 0, ReadPath::automatic, [&](const io::DatasetInfo& each) {
     require_same_meaning(each);
-    const auto unit = io::read_dataset_text(each.file, each.name).units;
-    if (each.file == info.file) units = unit;
-    if (unit != units)
-      throw Error(
-          "cannot concatenate '" + path + "' of '" + info.file + "' and '" + each.file + "'",
-          "their units differ: '" + units.value_or("") + "' and '" + unit.value_or("") + "'",
-          "Select indices, or make files of the same units: 'cdo setreftime' does.");
+    const io::DatasetText text = io::read_dataset_text(each.file, each.name);
+    if (!first) first = text;
+    if (text.units == first->units && have_one_calendar(text, *first)) return;
+    throw Error(
+        "cannot concatenate '" + path + "' of '" + info.file + "' and '" + each.file + "'",
+        "their units or calendars differ: " + meaning_text(*first) + " and " + meaning_text(text),
+        "Select indices, or make files of the same units: 'cdo setreftime' does.");
   });
 }
 

@@ -19,15 +19,7 @@ constexpr const char* advice =
 /// Numbers of one grid that were computed in different ways differ by less, in parts of the
 /// distance to the next one.
 constexpr double tolerance = 1e-4;
-
-std::optional<TimeUnits> time_units(const io::DatasetText& text) {
-  if (!text.units || text.units->find("since") == std::string::npos) return std::nullopt;
-  try {
-    return TimeUnits(*text.units, text.calendar.value_or("standard"), "");
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
+constexpr double tolerance_of_one = 1e-9;  ///< where there is no next one, in parts of the number
 
 bool is_line(const io::DatasetInfo& info, std::uint64_t extent) {
   return info.stored_shape == std::vector{extent};
@@ -72,7 +64,10 @@ bool are_equal(const CoordinateLine& one, const CoordinateLine& other, std::size
   if ((one.is_single || other.is_single) && static_cast<float>(a) == static_cast<float>(*b))
     return true;
   const double distance = distance_at(one.numbers, index);
-  return std::isfinite(distance) && std::fabs(a - *b) <= tolerance * distance;
+  const double room = std::isfinite(distance)
+                          ? tolerance * distance
+                          : tolerance_of_one * std::fmax(std::fabs(a), std::fabs(*b));
+  return std::fabs(a - *b) <= room;
 }
 
 bool have_common_name(const std::vector<io::DimensionName>& one,
@@ -111,7 +106,22 @@ void require_equal(const CoordinateLine& one, const CoordinateLine& other, const
   }
 }
 
+/// Tells whether units that are no times' are called alike: all degrees are.
+bool have_one_unit(const CoordinateLine& one, const CoordinateLine& other) {
+  if (one.units == other.units || (one.time && other.time)) return true;
+  return one.units.starts_with("degree") && other.units.starts_with("degree");
+}
+
 }  // namespace
+
+std::optional<TimeUnits> time_units(const io::DatasetText& text) {
+  if (!text.units || text.units->find("since") == std::string::npos) return std::nullopt;
+  try {
+    return TimeUnits(*text.units, text.calendar.value_or("standard"), "");
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 std::optional<CoordinateLine> read_coordinate_line(const std::string& file, const std::string& path,
                                                    std::uint64_t extent) {
@@ -202,6 +212,7 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
 std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
                           const std::string& problem) {
   std::vector<std::string> unmatched;
+  std::string note;
   for (const SharedDimension& each : shared) {
     if (one.info().files.empty() && one.place(each.one) == other.place(each.other) &&
         !one.names(each.one).empty())
@@ -211,14 +222,17 @@ std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimens
     require_order(one, other, each, a != nullptr && b != nullptr, problem);
     if (a != nullptr && b != nullptr) {
       require_equal(*a, *b, each.indices, problem);
+      if (!have_one_unit(*a, *b))
+        note += "coordinates '" + one.shown_name(each.one) + "' have equal numbers in '" +
+                a->units + "' and '" + b->units + "'. ";
     } else if ((a != nullptr) != (b != nullptr)) {
       const std::string name =
           a != nullptr ? one.shown_name(each.one) : other.shown_name(each.other);
       unmatched.push_back("'" + name + "'");
     }
   }
-  if (unmatched.empty()) return "";
-  return "only one of them has coordinates along " + joined(unmatched, ", ") +
+  if (unmatched.empty()) return note.substr(0, note.find_last_not_of(' ') + 1);
+  return note + "only one of them has coordinates along " + joined(unmatched, ", ") +
          ", where they are matched by position.";
 }
 

@@ -10,6 +10,7 @@
 #include "core/layout/selection.hpp"
 #include "core/values/cf_time.hpp"
 #include "io/dataset/dataset.hpp"
+#include "io/dataset/dataset_text.hpp"
 #include "io/dataset/dimensions.hpp"
 
 namespace warpfold::pipeline {
@@ -27,6 +28,9 @@ struct CoordinateLine {
 
   std::size_t size() const { return texts.empty() ? numbers.size() : texts.size(); }
 };
+
+/// Returns what a dataset's attributes say of its times; none where they are of no times.
+std::optional<TimeUnits> time_units(const io::DatasetText& text);
 
 /// Reads the coordinates of a dimension whose extent is `extent`, at `path` of a file; none where
 /// there is no such dataset of one dimension, of numbers or texts. For one rank.
