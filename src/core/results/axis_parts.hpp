@@ -86,6 +86,10 @@ class AxisSpills {
   bool any_of_sum(std::uint64_t output) const {
     return sum_.contains(output) || products_.contains(output);
   }
+  bool any(std::uint64_t output) const {
+    return !empty() && (any_of_sum(output) || any_of_absolute(output) ||
+                        squares_.contains(output) || weighted_squares_.contains(output));
+  }
   bool any_product(std::uint64_t output) const { return products_.contains(output); }
   bool any_of_absolute(std::uint64_t output) const { return absolute_.contains(output); }
 

@@ -6,6 +6,7 @@
 
 #include "core/numeric/exact_rounding.hpp"
 #include "core/numeric/special_values.hpp"
+#include "core/results/estimates.hpp"
 #include "core/results/summarize.hpp"
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/error.hpp"
@@ -88,6 +89,8 @@ class Results {
       case Statistic::var:
       case Statistic::std:
       case Statistic::l2:
+        if (const auto result = estimated(output)) return result;
+        break;
       case Statistic::linf:
         break;
     }
@@ -139,6 +142,36 @@ class Results {
             ? rounded_quotient(parts_.sum[output], parts_.absolute[output], rounding_towards<Out>)
             : rounded_quotient(parts_.sum[output], count, rounding_towards<Out>);
     return quotient ? element<Out>(*quotient) : summarized(output);
+  }
+
+  /// Returns a variance or root by doubles; nothing where these are too few to round it.
+  std::optional<Out> estimated(std::uint64_t output) const {
+    if constexpr (is_floating_element<Out>) {
+      if (!all_finite(parts_.counts[output])) return std::nullopt;
+      if (statistic_ == Statistic::var) return rounded_to<Out>(variance(output));
+      if (statistic_ == Statistic::std) return rounded_to<Out>(root_of(variance(output)));
+      if (weighted_ || parts_.spills.any(output)) return std::nullopt;
+      return rounded_to<Out>(root_of(estimate_of(parts_.squares[output])));
+    } else {
+      return std::nullopt;
+    }
+  }
+
+  std::optional<Estimate> variance(std::uint64_t output) const {
+    const bool spilled = parts_.spills.any(output);
+    if (weighted_ && spilled) {
+      const WeightedSums sums = totals_.weighted_sums(output);
+      return variance_estimate(leading_part(sums.weights), leading_part(sums.products),
+                               leading_part(sums.squares));
+    }
+    const Expansion& sum = parts_.sum[output];
+    const Expansion& squares = parts_.squares[output];
+    if (weighted_)
+      return variance_estimate({normalized(parts_.absolute[output])}, {normalized(sum)},
+                               {normalized(squares)});
+    const std::uint64_t count = taking_part(parts_.counts[output]);
+    if (spilled || count <= options_.ddof) return std::nullopt;
+    return variance_estimate(sum, squares, count, options_.ddof);
   }
 
   std::optional<Out> extremum(const AxisCounts& counts, const Extremum& extremum) const {
