@@ -128,7 +128,7 @@ class AxisReduction:
                 continue
             results = truth.statistics(values, places, **self.options, out=out)
             result = results[statistic]
-            if results["count"] == 0 and statistic in EXTREMA:
+            if results["count"] == 0 and statistic in (*EXTREMA, "sum"):
                 result = self.empty
             elif result is None:
                 result = -1 if statistic in INDICES else truth.NAN
@@ -183,16 +183,16 @@ class AxisReduction:
         axes = [random_views.axis_word(self.view, axis, self.random) for axis in self.axes]
         words = ["--axis=" + ",".join(axes), "--ops", ",".join(statistics)]
         words += ["--every", self.every] * bool(self.every)
-        words += ["--overflow", "wrap"] * self.wraps + ["--keepdims"] * self.keeps_dimensions
-        for option, value in self.options.items():
-            words += [f"--{option}", value]
+        words += ["--overflow", "wrap"] * (self.wraps and "sum" in statistics)
+        words += ["--keepdims"] * self.keeps_dimensions
+        words += truth.setting_words(self.options, statistics)
         quantiles = set(QUANTILES) & set(statistics)
         if quantiles:
             words += ["--quantile-method", self.method]
             lines = int(self.random.choice([0, 1, 3, 100]))
             memory = lines * self.along * BYTES_OF_ELEMENT
             words += ["--quantile-memory", memory] * bool(memory)
-        if set(EXTREMA) & set(statistics) or quantiles:
+        if {*EXTREMA, "sum"} & set(statistics) or quantiles:
             words += ["--empty", self.empty]
         return words + (["--output-type", self.asked] if self.asked else [])
 
@@ -272,11 +272,9 @@ def label_command(dataset, view, random):
         results = truth.statistics(view.values.ravel()[places], places, **options)
         expected[label] = {each: results[each] for each in chosen}
     words = ["reduce", dataset.path, dataset.name, f"--by={path}::label", *view.words]
-    for option, value in options.items():
-        words += [f"--{option}", value]
     if chance(random, 0.3):
         return _into_a_file(words, dataset, view, kind, labels, options)
-    words += ["--json", "-", "--ops", ",".join(chosen)]
+    words += [*truth.setting_words(options, chosen), "--json", "-", "--ops", ",".join(chosen)]
 
     def check(outcome):
         entries = outcome.report["results"]
@@ -316,7 +314,8 @@ def _into_a_file(words, dataset, view, kind, labels, options):
             stored_numbers(output, "count", "u64"), np.array(counts, "u8")
         )
 
-    return Command([*words, "--ops", "count", "-o", f"{output}:count"], check, output)
+    words = [*words, *truth.setting_words(options, ["count"]), "--ops", "count"]
+    return Command([*words, "-o", f"{output}:count"], check, output)
 
 
 SPREADS = [3, 60, 300]

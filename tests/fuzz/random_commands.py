@@ -34,8 +34,7 @@ def reduce_command(dataset, view, random):
                "ddof": int(random.choice([0, 1, 1000]))}  # fmt: skip
     chosen = [str(each) for each in _some(STATISTICS, random)]
     words = ["reduce", dataset.path, dataset.name, "--ops", ",".join(chosen), *view.words]
-    for option, value in options.items():
-        words += [f"--{option}", value]
+    words += truth.setting_words(options, chosen)
     results = truth.statistics(*view.flat(), **options)
     expected = {each: results[each] for each in chosen}
     if random.random() < 0.4:

@@ -84,6 +84,17 @@ def _with_infinities(values, indices):
     }  # fmt: skip
 
 
+# What an option has an effect on; others have one on all statistics.
+EFFECTS = {"ddof": {"var", "std"}, "overflow": {"sum"}}
+
+
+def setting_words(options, asked):
+    """The words of options that have an effect on what is asked for: others are refused."""
+    return [word for option, value in options.items()
+            if option not in EFFECTS or EFFECTS[option] & set(asked)
+            for word in (f"--{option}", value)]  # fmt: skip
+
+
 def statistics(values, indices, nan="propagate", overflow="error", ddof=0, out="f64"):
     """The results of `reduce` for numbers() whose flat indices are `indices`; those that are
     rounded are rounded once, to the floating-point type `out` (of an integer type to f64)."""

@@ -42,13 +42,13 @@ std::array<std::byte, 8> default_element(hid_t stored_type, ElementType type,
   return element;
 }
 
-/// Tells whether HDF5 fills a dataset as netCDF does where nobody says how: files of libraries that
-/// left no other mark have that.
+/// Tells whether HDF5 fills floats as netCDF does where nobody says how, a number that nobody else
+/// chooses: files of libraries that left no other mark have that.
 bool is_filled_by_default(hid_t dataset, hid_t creation, ElementType type,
                           const std::string& problem) {
   const TypeHandle stored_type(require(H5Dget_type(dataset), problem));
   const std::size_t size = H5Tget_size(stored_type.get());
-  if (size > sizeof(std::uint64_t)) return false;
+  if (is_integer(type) || size > sizeof(std::uint64_t)) return false;
   std::array<std::byte, 8> fill{};
   require(H5Pget_fill_value(creation, stored_type.get(), fill.data()), problem);
   const auto expected = default_element(stored_type.get(), type, problem);

@@ -94,6 +94,15 @@ def test_the_default_fill_value_is_missing_as_in_netcdf4_python(folder, dtype):
             assert (found["min"], found["max"]) == (expected.min().item(), expected.max().item())
 
 
+def test_a_fill_value_of_hdf5_is_a_number_where_the_file_is_not_netcdf(folder):
+    with h5py.File(folder / "plain.h5", "w") as file:
+        file.create_dataset("u2", (4,), "u2", fillvalue=65535)[:2] = 1
+        file.create_dataset("f4", (4,), "f4", fillvalue=1e20)[:2] = 1
+    for name, most in (("u2", 65535), ("f4", float(np.float32(1e20)))):
+        found = support.run("reduce", folder / "plain.h5", name, "--json", "-").results
+        assert (found["count"], found["max"]) == (4, most)
+
+
 def test_chunks_never_written_are_noted_where_they_count(folder):
     path = folder / "sparse.h5"
     with h5py.File(path, "w") as file:
