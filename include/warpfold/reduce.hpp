@@ -39,9 +39,9 @@ struct ReduceOptions {
   /// left: the output has that dimension, with an index for each. 0: all of them.
   std::uint64_t every = 0;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
-  /// What extrema and sums along axes are of no elements, where some may be left out: a number, also
-  /// the `_FillValue` of these outputs. "auto": sums are 0, extrema the input's `_FillValue`, or NaN,
-  /// or netCDF's default fill value of integers.
+  /// What extrema and sums along axes are of no elements, where some may be left out: a number,
+  /// also the `_FillValue` of these outputs. "auto": sums are 0, extrema the input's `_FillValue`,
+  /// or NaN, or netCDF's default fill value of integers.
   std::string empty = "auto";
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
