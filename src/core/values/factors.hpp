@@ -12,12 +12,12 @@ namespace warpfold {
 /// another's.
 struct Factors {
   const double* values = nullptr;
-  /// What is to be added to each value, where 64-bit integers have more bits than a double: less
-  /// than 2^11, of the value's sign; null where all are 0.
-  const double* rests = nullptr;
   std::uint64_t stride = 1;
   std::uint64_t period = 0;  ///< values; 0: elements are taken as they are
   bool are_weights = false;  ///< and then finite, none negative
+  /// What is to be added to each value, where 64-bit integers have more bits than a double: less
+  /// than 2^11, of the value's sign; null where all are 0.
+  const double* rests = nullptr;
 
   WARPFOLD_HD bool any() const { return period != 0; }
 
@@ -27,7 +27,7 @@ struct Factors {
   }
 
   /// Returns the factors that are only what is to be added.
-  Factors of_rests() const { return {rests, nullptr, stride, period, are_weights}; }
+  Factors of_rests() const { return {rests, stride, period, are_weights}; }
 
   /// Tells whether the element that has this factor is left out.
   WARPFOLD_HD bool leaves_out(double factor) const {

@@ -26,8 +26,8 @@ class DatasetFactors {
   DatasetFactors(const ReduceOptions& options, DatasetView& view, Run& run);
 
   Factors factors() const {
-    return {values_.data(), rests_.empty() ? nullptr : rests_.data(), stride_, values_.size(),
-            are_weights_};
+    return {values_.data(), stride_, values_.size(), are_weights_,
+            rests_.empty() ? nullptr : rests_.data()};
   }
 
  private:
