@@ -8,6 +8,7 @@ error line names it and its file. The environment variable WARPFOLD names the pr
 build puts command_server.
 """
 
+import argparse
 import fractions
 import math
 import pathlib
@@ -162,8 +163,11 @@ def check(servers, path):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    paths = parser.parse_args().files
     servers, failures = command_servers.Servers(), 0
-    for path in sys.argv[1:]:
+    for path in paths:
         for problem in check(servers, path):
             failures += 1
             print(f"{path}: {problem}", flush=True)

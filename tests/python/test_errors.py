@@ -25,7 +25,7 @@ def test_a_missing_file(tmp_path):
         ({"threads": 0}, "bad threads '0'"),
         ({"slab": "1Q"}, "bad slab '1Q'"),
         ({"nan": "drop"}, "bad nan 'drop'"),
-        ({"keepdims": True}, "keepdims need axis"),
+        ({"keepdims": True}, "keepdims needs axis"),
         ({"ops": "sum", "quantile_method": "lower"}, "quantile_method is given"),
         ({"axis": 0, "force": True}, "force can't be given here"),
     ],

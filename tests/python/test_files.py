@@ -199,6 +199,7 @@ def test_info_is_the_commands(path):
     for options in ([], ["temp"], ["--all"], ["temp", "--plan", "reduce", "--axis", "0"]):
         words = [program, "info", str(path), *options, "--json", "-"]
         told = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+        assert told.pop("arguments") == ["warpfold", *words[1:]]
         given = {"all": "--all" in options}
         if "--plan" in options:
             given.update(plan="reduce", axis=0)

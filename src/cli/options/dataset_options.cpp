@@ -107,10 +107,11 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
                     options.mask = text;
                   })
       ->group("Elements");
-  add_choice_option(command, "--match", matchings,
-                    "Match masks, weights, labels and joined files by the names and coordinates of "
-                    "dimensions, where both have some; or by position. Coordinates if not given",
-                    options.match)
+  add_choice_option(
+      command, "--match", matchings,
+      "How other datasets are matched; masks, weights, labels and joined files by the "
+      "names and coordinates of dimensions, where both have some, or by position",
+      options.match)
       ->group("Elements");
 }
 

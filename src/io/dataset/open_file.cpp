@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_info.hpp"
@@ -108,14 +109,20 @@ bool is_pattern(const std::string& file, const std::string& name) {
 std::vector<DatasetListing> list_datasets(const std::string& file, const std::string& pattern) {
   const LibraryScope scope;
   const FileHandle handle = open_for_reading(file);
-  std::vector<DatasetListing> listings;
+  // The name to list, and the one at which HDF5 has it.
+  std::vector<std::pair<std::string, std::string>> names;
   for (const std::string& name :
        pattern.empty() ? dataset_names(handle.get()) : dataset_names(handle.get(), pattern)) {
     const std::string variable = variable_name(name);
     const bool is_variable = split_name(handle.get(), variable).dataset == name;
     if (!is_variable && variable == name) continue;  // another has the name of this dimension
+    names.emplace_back(is_variable ? variable : name, name);
+  }
+  std::ranges::sort(names);
+  std::vector<DatasetListing> listings;
+  for (const auto& [listed, name] : names) {
     DatasetListing listing;
-    listing.name = is_variable ? variable : name;
+    listing.name = listed;
     const bool whole = pattern.empty() || matches(name, pattern) || matches(listing.name, pattern);
     try {
       for (DatasetListing& each : described(handle.get(), file, listing))
@@ -126,7 +133,6 @@ std::vector<DatasetListing> list_datasets(const std::string& file, const std::st
       if (whole) listings.push_back(std::move(listing));
     }
   }
-  std::ranges::stable_sort(listings, {}, &DatasetListing::name);
   return listings;
 }
 

@@ -124,7 +124,8 @@ def reduce(
         type(file) is _ndarray
         and type(ops) is str
         and dataset is axis is every is slab is by is weights is times is quantile_method is empty
-        is output_type is output is select is where is fill_value is mask is concat is backend
+        is output_type is output is select is where is fill_value is mask is match is concat
+        is backend
         is read_path is file_cache is device_memory is threads is quantile_memory is comm
         is progress is None
         and not (keepdims or append or force or raw or all or share_gpu)

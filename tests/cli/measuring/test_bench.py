@@ -17,7 +17,7 @@ with_cpu = pytest.mark.skipif(ON_GPU, reason="measures the cpu backend")
 
 REPORT_KEYS = {
     "schema", "command", "version", "build", "ranks", "hosts", "devices", "backend", "gpu",
-    "measured", "results",
+    "arguments", "measured", "results",
 }  # fmt: skip
 ROW_KEYS = {
     "group", "operation", "kernel", "title", "clock", "bytes", "elements", "useful_bytes",
