@@ -39,9 +39,9 @@ struct ReduceOptions {
   /// left: the output has that dimension, with an index for each. 0: all of them.
   std::uint64_t every = 0;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
-  /// What extrema and sums along axes are of no elements, where some may be left out: a number,
-  /// also the `_FillValue` of these outputs. "auto": sums are 0, extrema the input's `_FillValue`,
-  /// or NaN, or netCDF's default fill value of integers.
+  /// The value of extrema and sums along axes that have no valid element; it becomes the
+  /// `_FillValue` of these outputs. "auto": sums are 0; extrema are the input's `_FillValue`, or
+  /// NaN, or netCDF's default fill value of integers.
   std::string empty = "auto";
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
@@ -85,13 +85,13 @@ struct LabelSummary {
 /// The most labels that are told without an output.
 inline constexpr std::uint64_t max_told_labels = std::uint64_t{1} << 20;
 
-/// A reduction's result is filled on rank 0 alone.
-/// How many elements in view a reduction left out.
+/// Counts the selected elements that a reduction skips.
 struct LeftOutElements {
-  std::uint64_t by_view = 0;  ///< by attributes, conditions and masks
-  std::uint64_t nan = 0;      ///< NaN that SummaryOptions::nan skips
+  std::uint64_t by_view = 0;  ///< excluded by attributes, conditions or masks
+  std::uint64_t nan = 0;      ///< NaN skipped by SummaryOptions::nan
 };
 
+/// A reduction's result is filled on rank 0 alone.
 struct ReduceResult {
   Summary summary;                   ///< of all elements in view; none along axes or by labels
   std::vector<LabelSummary> labels;  ///< rising; also those of which no element is in view
@@ -106,7 +106,7 @@ struct ReduceResult {
   std::vector<std::string> axis_names;        ///< of these, where each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
   std::vector<AxisOutput> outputs;            ///< likewise: of each statistic, then each quantile
-  std::optional<LeftOutElements> left_out;    ///< of a reduction to numbers, without factors
+  std::optional<LeftOutElements> left_out;    ///< none along axes, by labels or with factors
   RunReport report;
 };
 

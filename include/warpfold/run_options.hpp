@@ -41,7 +41,7 @@ struct RunReport {
   std::vector<std::string> devices;  ///< by rank
   std::string fallback;      ///< why an automatic choice took the cpu where a GPU is, or empty
   std::string binding_note;  ///< how the cores that ranks are bound to slow it, or empty
-  /// What a reader of the results has to know of the data, a sentence each.
+  /// Peculiarities of the data that affect how results are read; one sentence each.
   std::vector<std::string> notes;
   double seconds = 0;
   std::vector<StageTiming> stages;

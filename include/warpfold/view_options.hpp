@@ -8,8 +8,8 @@
 
 namespace warpfold {
 
-/// How indices of two datasets belong together that share dimensions: those of equal coordinates
-/// (others are an error), or those of equal places whatever files say of them.
+/// Selects how indices of two datasets are paired along the dimensions that they share: by equal
+/// coordinates, where differing ones are an error, or by position alone.
 enum class Matching : std::uint8_t { coordinates, position };
 
 /// A view tells which elements of a dataset count, and what their values are. Everything else sees
@@ -47,9 +47,9 @@ struct ViewOptions {
   /// dimensions. Its own attributes are applied; what they leave out counts as 0, NaN does not.
   std::string mask;
 
-  /// How other datasets (masks, weights, factors, labels, those of further `files`) are matched: by
-  /// the names and coordinates of the dimensions that they share, wherever both have some. Names in
-  /// another order, and coordinates that differ, are an Error; equal times may have other units.
+  /// Matches masks, weights, factors, labels and further `files` with the dataset. `coordinates`
+  /// compares names and coordinates of shared dimensions wherever both sides have them; times may
+  /// have different units. A mismatch is an Error.
   Matching match = Matching::coordinates;
 };
 

@@ -224,13 +224,9 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   /// Adds what numbers depend on beside the data.
   void add_settings(Json& members) const {
     const ReduceOptions& options = request_.options;
-    const auto asks_for = [&](Statistic statistic) {
-      return std::ranges::count(options.statistics, statistic) > 0;
-    };
     members["nan"] = word_of(options.summary.nan, nan_policies);
-    if (asks_for(Statistic::var) || asks_for(Statistic::std))
-      members["ddof"] = options.summary.ddof;
-    if (asks_for(Statistic::sum))
+    if (request_.asks_for({Statistic::var, Statistic::std})) members["ddof"] = options.summary.ddof;
+    if (request_.asks_for({Statistic::sum}))
       members["overflow"] = word_of(options.summary.overflow, overflow_policies);
     if (!options.output.path.empty()) members["empty"] = options.empty;
   }

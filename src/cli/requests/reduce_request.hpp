@@ -35,6 +35,9 @@ class ReduceRequest {
   /// Returns the names of what was asked for, in the order of results: statistics, then quantiles.
   std::vector<std::string> result_names() const;
 
+  /// Tells whether any of the statistics is asked for.
+  bool asks_for(std::initializer_list<Statistic> statistics) const;
+
  private:
   void add_statistics_options();
   void add_factor_options();
@@ -44,7 +47,6 @@ class ReduceRequest {
   void check_quantile_options() const;
   void check_output_options() const;
   void check_effects() const;
-  bool asks_for(std::initializer_list<Statistic> statistics) const;
 
   CLI::App& command_;
 };

@@ -122,14 +122,13 @@ void ReportOutputs::fail(const std::exception& failure) {
                 with_flags(failure.what()));
 }
 
-void ReportOutputs::write(const Report& report) {
+void ReportOutputs::write(Report report) {
   if (!options_.quiet)
     for (const std::string& note : report.notes) print_remark("note: " + note);
   const bool report_on_output = !targets_on_output(options_).empty();
   if (json_) {
-    Json json = report.json;
-    json["arguments"] = session_.words;
-    json_->write(json_text(json));
+    report.json["arguments"] = session_.words;
+    json_->write(json_text(report.json));
   }
   if (csv_) csv_->write(csv_text(report.csv));
   if (!options_.quiet && !report_on_output) print(report.text);

@@ -59,7 +59,7 @@ class ReportOutputs {
 
  private:
   void open();
-  void write(const Report& report);
+  void write(Report report);
 
   const Session& session_;
   const CommonOptions& options_;

@@ -1,10 +1,11 @@
 #include "core/base/nearest_word.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <numeric>
 #include <utility>
+
+#include "core/base/text.hpp"
 
 namespace warpfold {
 namespace {
@@ -22,14 +23,6 @@ std::size_t edits_between(std::string_view from, std::string_view to) {
     }
   }
   return row.back();
-}
-
-std::string lowered(std::string_view word) {
-  std::string text(word);
-  std::ranges::transform(text, text.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
-  return text;
 }
 
 }  // namespace

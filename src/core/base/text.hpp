@@ -58,6 +58,14 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(white) - first + 1);
 }
 
+/// Returns a text with ASCII letters in lower case.
+inline std::string lowered(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return lower;
+}
+
 /// Writes the shortest decimal that rounds to `value`, for messages.
 inline std::string shortest_decimal(double value) {
   char digits[32];

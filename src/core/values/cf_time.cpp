@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <regex>
 #include <string_view>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold {
@@ -109,12 +109,6 @@ CalendarTime date_of(std::int64_t number, Calendar calendar) {
     ++date.month;
   date.day = rest - days_before_month(date.year, date.month, calendar) + 1;
   return date;
-}
-
-std::string lowered(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
-  return text;
 }
 
 std::optional<Calendar> calendar_called(const std::string& name) {

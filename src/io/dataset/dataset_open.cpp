@@ -98,11 +98,13 @@ std::string stored_path(hid_t file, const std::string& name) {
   const std::size_t base = name.rfind('/') + 1;
   const std::string path = name.substr(0, base) + non_coordinate_prefix + name.substr(base);
   const ObjectHandle variable = open_object(file, path);
+  H5Eclear2(H5E_DEFAULT);
+  if (!variable) return name;
   const ObjectHandle object = open_object(file, name);
   H5Eclear2(H5E_DEFAULT);
   const bool is_other = object && (H5Iget_type(object.get()) != H5I_DATASET ||
                                    reason_against_placeholder(object.get()).empty());
-  return variable && !is_other ? path : name;
+  return is_other ? name : path;
 }
 
 }  // namespace
@@ -171,11 +173,6 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
   }
   H5Iinc_ref(object.get());
   return DatasetHandle(object.get());
-}
-
-std::string stored_file_of(hid_t object, const std::string& problem) {
-  return queried_name([&](char* text, std::size_t size) { return H5Fget_name(object, text, size); },
-                      problem);
 }
 
 }  // namespace warpfold::io

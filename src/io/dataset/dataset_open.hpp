@@ -41,10 +41,6 @@ bool is_there(hid_t file, const std::string& name);
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem);
 
-/// Returns the file that an open object lies in: another than was opened behind an external link.
-/// Throws an Error beginning with `problem`. Call within a LibraryScope.
-std::string stored_file_of(hid_t object, const std::string& problem);
-
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.
 std::string enumerate(const std::vector<std::string>& names, std::size_t maximum);
 

@@ -34,8 +34,7 @@ void add(std::vector<DimensionName>& names, const DimensionName& name) {
 void add_scale(std::vector<DimensionName>& names, hid_t scale, const std::string& problem) {
   const std::string own = own_name_of(scale, problem);
   if (!reason_against_placeholder(scale).empty()) return add(names, {own, ""});
-  const std::string path = queried_name(
-      [&](char* text, std::size_t size) { return H5Iget_name(scale, text, size); }, problem);
+  const std::string path = path_of(scale, problem);
   add(names, {own, path});
   add(names, {read_text_attribute(scale, "NAME", problem).value_or(""), path});
 }

@@ -25,11 +25,6 @@ bool is_list_of_objects(hid_t type, const std::string& problem) {
   return require(H5Tequal(item.get(), H5T_STD_REF_OBJ), problem) > 0;
 }
 
-std::string full_name_of(hid_t object, const std::string& problem) {
-  return queried_name([&](char* text, std::size_t size) { return H5Iget_name(object, text, size); },
-                      problem);
-}
-
 /// Where scales were found: HDF5 searches the whole file for the name of what a reference leads to.
 /// Entries are checked before use. Guarded by the LibraryScope.
 std::map<std::pair<std::string, hobj_ref_t>, std::string>& known_paths() {
@@ -51,8 +46,7 @@ ObjectHandle opened_by_name(hid_t dataset, const std::string& path, hobj_ref_t r
 /// Opens what a reference leads to, so that HDF5 knows its name.
 ObjectHandle dereferenced(hid_t dataset, hobj_ref_t reference, const std::string& problem) {
   constexpr std::size_t most_paths = 65536;
-  const std::string file = queried_name(
-      [&](char* text, std::size_t size) { return H5Fget_name(dataset, text, size); }, problem);
+  const std::string file = stored_file_of(dataset, problem);
   auto& paths = known_paths();
   if (const auto known = paths.find({file, reference}); known != paths.end()) {
     if (ObjectHandle object = opened_by_name(dataset, known->second, reference)) return object;
@@ -61,7 +55,7 @@ ObjectHandle dereferenced(hid_t dataset, hobj_ref_t reference, const std::string
   ObjectHandle object(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &reference));
   if (!object) return object;
   if (paths.size() == most_paths) paths.clear();
-  if (const std::string path = full_name_of(object.get(), problem); !path.empty())
+  if (const std::string path = path_of(object.get(), problem); !path.empty())
     paths[{file, reference}] = path;
   return object;
 }
@@ -124,7 +118,7 @@ std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::stri
 }
 
 std::string own_name_of(hid_t object, const std::string& problem) {
-  const std::string path = full_name_of(object, problem);
+  const std::string path = path_of(object, problem);
   return path.substr(path.rfind('/') + 1);
 }
 

@@ -81,4 +81,14 @@ void throw_library_error(const std::string& problem, const std::string& suggesti
   throw library_error(problem, take_library_causes(), suggestion);
 }
 
+std::string path_of(hid_t object, const std::string& problem) {
+  return queried_name([&](char* text, std::size_t size) { return H5Iget_name(object, text, size); },
+                      problem);
+}
+
+std::string stored_file_of(hid_t object, const std::string& problem) {
+  return queried_name([&](char* text, std::size_t size) { return H5Fget_name(object, text, size); },
+                      problem);
+}
+
 }  // namespace warpfold::io

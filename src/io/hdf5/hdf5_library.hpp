@@ -107,4 +107,11 @@ std::string queried_name(Query query, const std::string& problem) {
   return name;
 }
 
+/// Returns the path of an open object in its file, empty where it has none. Throws an Error
+/// beginning with `problem`.
+std::string path_of(hid_t object, const std::string& problem);
+
+/// Returns the name of the file that an open object lies in. Throws likewise.
+std::string stored_file_of(hid_t object, const std::string& problem);
+
 }  // namespace warpfold::io

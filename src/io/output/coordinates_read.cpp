@@ -265,7 +265,7 @@ class CoordinateReader {
     if (!name) return std::nullopt;
     DatasetHandle bounds = open_named(scale, *name);
     if (!bounds) return std::nullopt;
-    const InputVariable input{bounds.get(), dimension.files, path_of(scale)};
+    const InputVariable input{bounds.get(), dimension.files, path_of(scale, cannot_read_variable)};
     const auto shape = shape_of(input);
     const TypeHandle type(require(H5Dget_type(bounds.get()), cannot_read_variable));
     if (shape.size() != 2 || shape[1] != 2 || !has_indices(slice, shape[0]) ||
@@ -315,7 +315,8 @@ class CoordinateReader {
     SeveralFiles files;
     if (!scales.empty())
       if (const auto* first = dimension_of(scales.front())) files = first->files;
-    const InputVariable input{named.get(), files, with_bounds ? "" : path_of(variable)};
+    const InputVariable input{named.get(), files,
+                              with_bounds ? "" : path_of(variable, cannot_read_variable)};
     const auto shape = shape_of(input);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const auto* dimension = dimension_of(scales[d]);

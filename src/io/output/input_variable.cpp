@@ -7,8 +7,8 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "core/values/cf_time.hpp"
 #include "core/values/decoding.hpp"
@@ -32,12 +32,14 @@ constexpr std::uint64_t max_carried_bytes = std::uint64_t{1} << 28;
 /// Calls use(variable of the same path) in each file.
 template <class Use>
 void for_each_file(hid_t variable, SeveralFiles files, const Use& use) {
-  const std::string path = path_of(variable);
+  const std::string path = path_of(variable, cannot_read_variable);
   for (const std::string& name : files) {
     const FileHandle file = open_for_reading(name);
     use(open_dataset(file.get(), name, path, cannot_read_variable).get());
   }
 }
+
+using Packing = std::array<std::optional<TypedNumber>, 2>;
 
 /// What numbers of a variable mean.
 struct Meaning {
@@ -50,15 +52,23 @@ struct Meaning {
   bool is_packed() const { return packing != std::array{1.0, 0.0}; }
 };
 
-double number_or(hid_t variable, const char* name, double otherwise) {
-  if (!has_attribute(variable, name)) return otherwise;
-  const AttributeHandle attribute(
-      require(H5Aopen(variable, name, H5P_DEFAULT), cannot_read_variable));
-  const SpaceHandle space(require(H5Aget_space(attribute.get()), cannot_read_variable));
-  if (H5Sget_simple_extent_npoints(space.get()) != 1)
-    throw Error(cannot_read_variable, "its attribute " + std::string(name) + " is no number", "");
-  require(H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, &otherwise), cannot_read_variable);
-  return otherwise;
+/// Returns the scale and the offset that unpack a variable's numbers.
+Packing packing_of(hid_t variable) {
+  if (!is_packed(variable)) return {};
+  const std::string names[] = {"scale_factor", "add_offset"};
+  const auto attributes = read_number_attributes(stored_file_of(variable, cannot_read_variable),
+                                                 path_of(variable, cannot_read_variable), names);
+  Packing packing;
+  for (std::size_t i = 0; i < packing.size(); ++i)
+    if (attributes[i] && attributes[i]->values.size() == 1)
+      packing[i] = TypedNumber{attributes[i]->type, attributes[i]->values.front()};
+  return packing;
+}
+
+double number_or(const std::optional<TypedNumber>& number, double otherwise) {
+  if (!number) return otherwise;
+  if (const auto* real = std::get_if<double>(&number->value)) return *real;
+  return static_cast<double>(std::get<int128>(number->value));
 }
 
 Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
@@ -76,7 +86,10 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   meaning.units = text(described, "units").value_or("");
   meaning.calendar = text(described, "calendar").value_or("standard");
   for (const char* name : {"bounds", "climatology"}) meaning.cells.push_back(text(variable, name));
-  meaning.packing = {number_or(variable, "scale_factor", 1), number_or(variable, "add_offset", 0)};
+  const Packing packing = packing_of(variable);
+  if (is_packed(variable) && !packing[0] && !packing[1])
+    throw Error(cannot_read_variable, "its scale_factor or add_offset is no number", "");
+  meaning.packing = {number_or(packing[0], 1), number_or(packing[1], 0)};
   return meaning;
 }
 
@@ -171,16 +184,9 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
 std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
   const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
   const auto format = describe_type(type.get()).format;
-  if (!format || !is_packed(variable)) return std::nullopt;
-  const std::string names[] = {"scale_factor", "add_offset"};
-  const auto attributes = read_number_attributes(stored_file_of(variable, cannot_read_variable),
-                                                 path_of(variable), names);
-  std::array<std::optional<TypedNumber>, 2> numbers;
-  for (std::size_t i = 0; i < 2; ++i)
-    if (attributes[i] && attributes[i]->values.size() == 1)
-      numbers[i] = TypedNumber{attributes[i]->type, attributes[i]->values.front()};
-  if (!numbers[0] && !numbers[1]) return std::nullopt;
-  return std::pair{format->type, make_unpacking(format->type, numbers[0], numbers[1])};
+  const Packing packing = packing_of(variable);
+  if (!format || (!packing[0] && !packing[1])) return std::nullopt;
+  return std::pair{format->type, make_unpacking(format->type, packing[0], packing[1])};
 }
 
 }  // namespace
@@ -206,7 +212,7 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 DatasetHandle open_named(hid_t variable, const std::string& name) {
-  std::string group = path_of(variable);
+  std::string group = path_of(variable, cannot_read_variable);
   const FileHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
   while (!group.empty()) {
     group.erase(group.rfind('/'));
@@ -220,12 +226,6 @@ DatasetHandle open_named(hid_t variable, const std::string& name) {
   }
   H5Eclear2(H5E_DEFAULT);
   return {};
-}
-
-std::string path_of(hid_t variable) {
-  return queried_name(
-      [&](char* text, std::size_t size) { return H5Iget_name(variable, text, size); },
-      cannot_read_variable);
 }
 
 std::vector<std::uint64_t> shape_of(const InputVariable& variable) {
@@ -293,10 +293,7 @@ std::vector<double> read_numbers(const InputVariable& variable, const Selection&
         std::memcpy(static_cast<void*>(&element), values.data() + i * sizeof(element),
                     sizeof(element));
         decode(decoding, element, value);
-        if constexpr (std::is_integral_v<decltype(value)>)
-          numbers[i] = static_cast<double>(value);
-        else
-          numbers[i] = widened(value);
+        numbers[i] = widened(value);
       }
     });
   });

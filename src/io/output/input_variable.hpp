@@ -44,9 +44,6 @@ struct InputVariable {
   std::string bounds_of = {};
 };
 
-/// Returns the path of a variable in its file.
-std::string path_of(hid_t variable);
-
 /// Returns the extents of a variable; throws where those in several files are not alike.
 std::vector<std::uint64_t> shape_of(const InputVariable& variable);
 

@@ -110,9 +110,9 @@ void take_permissions(const std::string& temporary, const std::string& path) {
   if (!replaced || !S_ISREG(replaced->st_mode)) return;
   constexpr mode_t permissions = 07777;
   // An owner of its own first: a change of owner clears bits of the mode.
-  if (::chown(temporary.c_str(), replaced->st_uid, replaced->st_gid) != 0 &&
-      ::chown(temporary.c_str(), static_cast<uid_t>(-1), replaced->st_gid) != 0)
-    errno = 0;
+  const bool is_given = ::chown(temporary.c_str(), replaced->st_uid, replaced->st_gid) == 0 ||
+                        ::chown(temporary.c_str(), static_cast<uid_t>(-1), replaced->st_gid) == 0;
+  static_cast<void>(is_given);
   static_cast<void>(::chmod(temporary.c_str(), replaced->st_mode & permissions));
 }
 

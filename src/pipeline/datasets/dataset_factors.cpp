@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -168,9 +167,7 @@ enum class Angle : std::uint8_t { degrees, radians };
 Angle angle_units(const io::DatasetInfo& coordinate, const std::string& weights) {
   const std::string units =
       io::read_dataset_text(coordinate.file, coordinate.name).units.value_or("degrees");
-  std::string name(trimmed(units));
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
+  const std::string name = lowered(trimmed(units));
   if (name == "rad" || name == "radian" || name == "radians") return Angle::radians;
   if (name.empty() || name.starts_with("deg") || name == "°") return Angle::degrees;
   throw usage_error(

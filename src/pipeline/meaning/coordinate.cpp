@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -59,12 +58,7 @@ Value Coordinate::at(std::uint64_t index) {
 std::vector<double> Coordinate::numbers() {
   std::vector<double> numbers;
   for_each({0, size()}, [&](std::uint64_t, auto value, bool is_there) {
-    if (!is_there)
-      numbers.push_back(std::numeric_limits<double>::quiet_NaN());
-    else if constexpr (std::is_integral_v<decltype(value)>)
-      numbers.push_back(static_cast<double>(value));
-    else
-      numbers.push_back(widened(value));
+    numbers.push_back(is_there ? widened(value) : std::numeric_limits<double>::quiet_NaN());
   });
   return numbers;
 }

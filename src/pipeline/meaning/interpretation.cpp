@@ -104,10 +104,17 @@ class Attributes {
 
   void take_default_fill(AppliedAttributes& applied) const {
     const ElementType type = info_.format.type;
-    const auto stored = info_.taken_as_unsigned ? signed_type(type) : type;
-    const auto fill = value_stored_as(io::netcdf_default_fill(stored), info_);
-    if (fill && std::ranges::find(applied.fill_values, *fill) == applied.fill_values.end())
-      applied.fill_values.push_back(*fill);
+    add_fill(io::netcdf_default_fill(info_.taken_as_unsigned ? signed_type(type) : type), applied);
+  }
+
+  /// Adds the value of elements that are stored as a number, if there can be one, once.
+  void add_fill(const Value& number, AppliedAttributes& applied) const {
+    const std::optional<Value> fill = value_stored_as(number, info_);
+    if (!fill) return;
+    std::vector<Value>& fills = applied.fill_values;
+    const bool known = is_nan(*fill) ? std::ranges::any_of(fills, is_nan)
+                                     : std::ranges::find(fills, *fill) != fills.end();
+    if (!known) fills.push_back(*fill);
   }
 
   void take_fill_values(const std::string& name, const io::NumberAttribute& attribute,
@@ -115,14 +122,7 @@ class Attributes {
     if (is_number(trimmed(attribute.text)))
       throw_unclear(info_, name, "it is a string, '" + attribute.text + "', in place of a number");
     if (attribute.values.empty()) applied.ignored.emplace_back(name, attribute.instead);
-    std::vector<Value>& fills = applied.fill_values;
-    for (const Value& number : attribute.values) {
-      const std::optional<Value> fill = value_stored_as(number, info_);
-      if (!fill) continue;
-      const bool known = is_nan(*fill) ? std::ranges::any_of(fills, is_nan)
-                                       : std::ranges::find(fills, *fill) != fills.end();
-      if (!known) fills.push_back(*fill);
-    }
+    for (const Value& number : attribute.values) add_fill(number, applied);
   }
 
   /// Returns the values of an attribute of `count` numbers; none, and says so, where it has others.

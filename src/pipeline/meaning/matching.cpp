@@ -82,7 +82,7 @@ void require_order(const Grid& one, const Grid& other, const SharedDimension& sh
   const auto& a = one.names(shared.one);
   const auto& b = other.names(shared.other);
   if (a.empty() || b.empty() || have_common_name(a, b)) return;
-  const bool is_elsewhere = one.dimension_called(b) || other.dimension_called(a);
+  const bool is_elsewhere = one.has_dimension_called(b) || other.has_dimension_called(a);
   if (have_coordinates && !is_elsewhere) return;
   throw Error(problem,
               "their dimensions are called differently: dimension " + std::to_string(shared.one) +
@@ -168,11 +168,9 @@ std::string Grid::shown_name(std::size_t dimension) const {
   return names_[dimension].empty() ? "" : names_[dimension].front().name;
 }
 
-std::optional<std::size_t> Grid::dimension_called(
-    const std::vector<io::DimensionName>& names) const {
-  for (std::size_t d = 0; d < names_.size(); ++d)
-    if (have_common_name(names_[d], names)) return d;
-  return std::nullopt;
+bool Grid::has_dimension_called(const std::vector<io::DimensionName>& names) const {
+  return std::ranges::any_of(names_,
+                             [&](const auto& each) { return have_common_name(each, names); });
 }
 
 const CoordinateLine* Grid::line(std::size_t dimension) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/layout/selection.hpp"
@@ -25,8 +24,6 @@ struct CoordinateLine {
   std::string units;
   std::string calendar;
   std::optional<TimeUnits> time;  ///< what the units mean, where they are those of a time
-
-  std::size_t size() const { return texts.empty() ? numbers.size() : texts.size(); }
 };
 
 /// Returns what a dataset's attributes say of its times; none where they are of no times.
@@ -56,7 +53,7 @@ class Grid {
   std::string shown_name(std::size_t dimension) const;
 
   /// Tells whether any dimension is called as one of `names`.
-  std::optional<std::size_t> dimension_called(const std::vector<io::DimensionName>& names) const;
+  bool has_dimension_called(const std::vector<io::DimensionName>& names) const;
 
   /// Returns a dimension's coordinates, those of all files along which the dataset was
   /// concatenated; null where it has none. Throws Error.

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "core/base/text.hpp"
 #include "core/results/quantile.hpp"
 
 namespace warpfold::pipeline {
@@ -52,13 +53,11 @@ Words words_of(Statistic statistic) {
   return {};
 }
 
-bool is_celsius(std::string unit) {
+bool is_celsius(const std::string& unit) {
   constexpr std::array<std::string_view, 10> names{
       "degc",      "deg_c",   "degreec",        "degreesc",        "degree_c",
       "degrees_c", "celsius", "degree_celsius", "degrees_celsius", "\u00b0c"};
-  std::transform(unit.begin(), unit.end(), unit.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return std::find(names.begin(), names.end(), unit) != names.end();
+  return std::find(names.begin(), names.end(), lowered(unit)) != names.end();
 }
 
 /// Returns the unit of differences between times, "days" of "days since 2000-01-01".
