@@ -86,6 +86,17 @@ struct Accumulator {
     maximum.merge(other.maximum);
     if (other.first_nan < first_nan) first_nan = other.first_nan;
   }
+
+  /// Makes this, normalized, what `times` (1 or more) of its like have together.
+  void repeat(std::uint64_t times) {
+    Accumulator power = *this;
+    for (std::uint64_t rest = times - 1; rest > 0; rest /= 2) {
+      if (rest % 2 == 1) merge(power);
+      power.merge(power);
+      power.normalize();
+      normalize();
+    }
+  }
 };
 
 }  // namespace warpfold

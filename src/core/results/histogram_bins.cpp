@@ -106,6 +106,13 @@ void HistogramCounts::merge(const HistogramCounts& other) {
   nan += other.nan;
 }
 
+void HistogramCounts::repeat(std::uint64_t times) {
+  for (std::uint64_t& count : bins) count *= times;
+  below *= times;
+  above *= times;
+  nan *= times;
+}
+
 HistogramBins::HistogramBins(std::span<const double> edges, ElementType type)
     : bins_(static_cast<std::int64_t>(edges.size()) - 1) {
   for (std::int64_t i = 0; i <= bins_; ++i) {

@@ -35,6 +35,9 @@ struct HistogramCounts {
 
   /// Adds what was counted by the same bins.
   void merge(const HistogramCounts& other);
+
+  /// Makes each count `times` as much.
+  void repeat(std::uint64_t times);
 };
 
 /// Bins as elements of one type meet them: edges are real numbers, between which a type may have

@@ -55,8 +55,11 @@ void ChunkElements::unshuffle(std::uint64_t first, std::uint64_t n, std::byte* t
 }
 
 void ChunkElements::fill(std::uint64_t n, std::byte* to) const {
-  for (std::uint64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * element_bytes_, chunks_.fill.data(), element_bytes_);
+  if (n == 0) return;
+  const std::uint64_t bytes = n * element_bytes_;
+  std::memcpy(to, chunks_.fill.data(), element_bytes_);
+  for (std::uint64_t filled = element_bytes_; filled < bytes; filled *= 2)
+    std::memcpy(to + filled, to, std::min(filled, bytes - filled));
 }
 
 namespace {

@@ -28,6 +28,13 @@ std::uint64_t ChunkCoordinates::number(const hsize_t* element) const {
   return number;
 }
 
+bool ChunkCoordinates::contains(const hsize_t* element) const {
+  for (std::size_t d = 0; d < shape_.size(); ++d) {
+    if (element[d] >= shape_[d]) return false;
+  }
+  return true;
+}
+
 bool ChunkCoordinates::is_partial(const std::vector<std::uint64_t>& coordinates) const {
   for (std::size_t d = 0; d < coordinates.size(); ++d) {
     if ((coordinates[d] + 1) * chunk_shape_[d] > shape_[d]) return true;

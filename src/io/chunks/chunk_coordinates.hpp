@@ -21,6 +21,9 @@ class ChunkCoordinates {
   /// Returns the number of the chunk whose first element has these coordinates, in elements.
   std::uint64_t number(const hsize_t* element) const;
 
+  /// Tells whether an element is the dataset's.
+  bool contains(const hsize_t* element) const;
+
   /// Tells whether a part of the chunk lies beyond the dataset.
   bool is_partial(const std::vector<std::uint64_t>& coordinates) const;
 

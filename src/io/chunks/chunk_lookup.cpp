@@ -1,5 +1,7 @@
 #include "io/chunks/chunk_lookup.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "io/chunks/address_recorder.hpp"
@@ -24,8 +26,6 @@ void throw_impossible_size(const ChunkCoordinates& coordinates, std::uint64_t nu
       copy_again);
 }
 
-#if WARPFOLD_HDF5_ITERATES_CHUNKS
-
 namespace {
 
 /// Up to 1.14.3 HDF5 counts addresses from the end of the user block.
@@ -44,8 +44,22 @@ struct StoredSize {
   std::uint64_t bytes;
 };
 
+/// Gathers the chunks of a run that the index lists.
 struct Collection {
-  const ChunkCoordinates& coordinates;
+  Collection(const DatasetInfo& info, hid_t dataset, const ChunkGrid& chunk_grid, ChunkRun wanted,
+             const std::string& problem, std::vector<StoredChunk>& found)
+      : coordinates(info),
+        grid(chunk_grid),
+        run(wanted),
+        base(bytes_before_addresses(dataset, problem)),
+        chunks(found) {}
+
+  void require_possible(const std::string& problem) const {
+    if (impossible)
+      throw_impossible_size(coordinates, impossible->number, impossible->bytes, problem);
+  }
+
+  ChunkCoordinates coordinates;
   const ChunkGrid& grid;
   ChunkRun run;
   hsize_t base;
@@ -56,6 +70,7 @@ struct Collection {
 int collect(const hsize_t* element, unsigned skipped_filters, haddr_t address, hsize_t bytes,
             void* collection_pointer) {
   auto& collection = *static_cast<Collection*>(collection_pointer);
+  if (!collection.coordinates.contains(element)) return H5_ITER_CONT;
   const std::uint64_t number = collection.coordinates.number(element);
   const auto position = collection.grid.position_of(number);
   const bool wanted =
@@ -72,18 +87,17 @@ int collect(const hsize_t* element, unsigned skipped_filters, haddr_t address, h
 
 }  // namespace
 
+#if WARPFOLD_HDF5_ITERATES_CHUNKS
+
 std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
                                         ChunkRun run, const std::string& problem) {
   const FileHandle file = open_for_reading(info.file);
   const DatasetHandle dataset(
       require(H5Dopen2(file.get(), info.name.c_str(), H5P_DEFAULT), problem));
-  const ChunkCoordinates coordinates(info);
   std::vector<StoredChunk> chunks(run.count);
-  Collection collection{coordinates, grid, run, bytes_before_addresses(dataset.get(), problem),
-                        chunks,      {}};
+  Collection collection(info, dataset.get(), grid, run, problem, chunks);
   require(H5Dchunk_iter(dataset.get(), H5P_DEFAULT, collect, &collection), problem);
-  if (const auto& wrong = collection.impossible)
-    throw_impossible_size(coordinates, wrong->number, wrong->bytes, problem);
+  collection.require_possible(problem);
   return chunks;
 }
 
@@ -116,6 +130,8 @@ class ChunkQuery {
         written_shape_(info.written_shape),
         recorder_(info.file, problem),
         dataset_(require(H5Dopen2(recorder_.file(), info.name.c_str(), H5P_DEFAULT), problem)) {}
+
+  hid_t dataset() const { return dataset_.get(); }
 
   StoredChunk find(std::uint64_t number) {
     const std::vector<hsize_t> element = first_element_of(number);
@@ -156,15 +172,51 @@ class ChunkQuery {
   DatasetHandle dataset_;
 };
 
+/// Returns how many chunks the index lists, where a search from the first one on for each of them
+/// is quicker than a query for each of `chunks`; otherwise nothing.
+std::optional<hsize_t> few_listed(const DatasetInfo& info, hid_t dataset, std::uint64_t chunks) {
+  hsize_t listed = 0;
+#if H5_VERSION_GE(1, 10, 5)
+  if (info.unwritten_chunks == 0) return std::nullopt;
+  const SpaceHandle everything(require(H5Dget_space(dataset), info.problem));
+  require(H5Dget_num_chunks(dataset, everything.get(), &listed), info.problem);
+  if (listed < chunks / std::max<hsize_t>(listed, 1)) return listed;
+#endif
+  return std::nullopt;
+}
+
+/// Collects the first `listed` chunks of the index.
+void list_chunks(hid_t dataset, hsize_t listed, Collection& collection,
+                 const std::string& problem) {
+#if H5_VERSION_GE(1, 10, 5)
+  const SpaceHandle everything(require(H5Dget_space(dataset), problem));
+  std::array<hsize_t, max_dimensions> element{};
+  for (hsize_t i = 0; i < listed && !collection.impossible; ++i) {
+    unsigned skipped_filters = 0;
+    haddr_t address = 0;
+    hsize_t bytes = 0;
+    require(H5Dget_chunk_info(dataset, everything.get(), i, element.data(), &skipped_filters,
+                              &address, &bytes),
+            problem);
+    collect(element.data(), skipped_filters, address, bytes, &collection);
+  }
+#endif
+}
+
 }  // namespace
 
 std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
                                         ChunkRun run, const std::string& problem) {
   ChunkQuery query(info, problem);
-  std::vector<StoredChunk> chunks;
-  chunks.reserve(run.count);
-  for (std::uint64_t position = run.first; position < run.end(); ++position)
-    chunks.push_back(query.find(grid.number_at(position)));
+  std::vector<StoredChunk> chunks(run.count);
+  if (const auto listed = few_listed(info, query.dataset(), run.count)) {
+    Collection collection(info, query.dataset(), grid, run, problem, chunks);
+    list_chunks(query.dataset(), *listed, collection, problem);
+    collection.require_possible(problem);
+    return chunks;
+  }
+  for (std::uint64_t i = 0; i < run.count; ++i)
+    chunks[i] = query.find(grid.number_at(run.first + i));
   return chunks;
 }
 

@@ -102,6 +102,12 @@ class ChunkSource::Implementation {
     throw Error(problem_, ChunkCoordinates(info_).name(number) + " is not one of this source", "");
   }
 
+  bool never_written(ChunkRun run) const {
+    const auto first = chunks_.begin() + static_cast<std::ptrdiff_t>(run.first - mine_.first);
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(run.count),
+                       [](const StoredChunk& chunk) { return chunk.bytes == 0; });
+  }
+
   void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes,
                        Compressed compressed) const {
     if (staged_bytes >= staging_bytes(chunks, compressed)) return;
@@ -358,6 +364,8 @@ std::optional<CompressedForm> ChunkSource::left_form() const {
 std::uint64_t ChunkSource::staging_bytes(std::uint64_t chunks, Compressed compressed) const {
   return implementation_->staging_bytes(chunks, compressed);
 }
+
+bool ChunkSource::never_written(ChunkRun run) const { return implementation_->never_written(run); }
 
 ChunkSource::Reader::Reader(const ChunkSource& source, StageRegistry& registry,
                             Compressed compressed)

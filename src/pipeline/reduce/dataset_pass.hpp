@@ -25,8 +25,9 @@ auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<Sta
   std::optional<Result> share;
   while_unchanged(view, run.communicator, [&] {
     const SlabSetup setup = set_up_slabs(view, make, run);
-    const auto add = [&](StreamEngine& engine) {
+    const auto add = [&](StreamEngine& engine, std::uint64_t times) {
       Result part = static_cast<Engine&>(engine).finish();
+      part.repeat(times);
       share ? share->merge(part) : void(share = std::move(part));
     };
     stages = pass_slabs(setup, add, view.info(), run);

@@ -1,10 +1,10 @@
 #include "pipeline/reduce/slab_pipeline.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <optional>
 
+#include "cpu/engines/backend.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
@@ -35,11 +35,23 @@ std::uint64_t chunks_of_piece(const SlabTiling& tiling, const RegionSource& sour
   return chunk_bytes >= least_piece_bytes ? 1 : tiling.slabs.max_places();
 }
 
+/// Returns what makes an engine of cores that takes one element.
+std::function<std::unique_ptr<StreamEngine>()> maker_for_one(const EngineMaker& make,
+                                                             const DatasetView& view) {
+  const StagingPlan one{.format = view.info().format,
+                        .decoding = view.decoding,
+                        .slab_elements = 1,
+                        .staging = Staging::chunks};
+  return [=] { return make(*cpu::make_backend(1), one); };
+}
+
 /// Makes the engines: the GPU's later, where cores work beside it.
 void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& make,
                   const SlabPlan& plan, Run& run) {
   const SlabTiling& tiling = setup.tiling;
   RegionSource& source = *setup.source;
+  if (tiling.in_chunks && view.decoding.mask.selects_all())
+    setup.make_for_one = maker_for_one(make, view);
   StagingPlan slabs{.format = view.info().format,
                     .decoding = view.decoding,
                     .slab_elements = std::max<std::uint64_t>(1, tiling.max_elements),
@@ -73,7 +85,7 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& 
                     const SlabTiling& tiling, Run& run) {
   const ElementRange mine =
       share_of(tiling.slabs.items(), run.communicator.size(), run.communicator.rank());
-  SlabSetup setup{tiling, mine, threads_for(plan, mine.count), {}, {}, {}, {}, {}};
+  SlabSetup setup{tiling, mine, threads_for(plan, mine.count), {}, {}, {}, {}, {}, {}};
   setup.binding =
       std::make_unique<cpu::ThreadBinding>(run.place.near_gpu, std::max(1, setup.threads));
   run_on_all(run.communicator, [&] {
@@ -120,6 +132,31 @@ class SlabPieces {
   ElementRange left_{};  ///< chunks of a slab, by position
 };
 
+/// Counts elements that were never written: they have one value.
+struct NeverWritten {
+  std::uint64_t elements = 0;
+  std::uint64_t first_index = no_index;  ///< flat
+
+  void merge(const NeverWritten& other) {
+    elements += other.elements;
+    first_index = std::min(first_index, other.first_index);
+  }
+};
+
+/// Has an engine of its own reduce one of these elements.
+void take_never_written(const NeverWritten& never_written, const SlabSetup& setup,
+                        const ResultTaker& take) {
+  const std::unique_ptr<StreamEngine> engine = setup.make_for_one();
+  const StagedChunk chunk{.encoding = ChunkEncoding::unwritten};
+  StagedChunks staged = staged_run(chunk, {0, 1});
+  staged.fill = setup.source->info().fill;
+  staged.indices.first = never_written.first_index;
+  engine->buffer(0);
+  engine->submit(0, staged, staged.indices);
+  engine->flush();
+  take(*engine, never_written.elements);
+}
+
 /// The work of one thread of those that share a rank's slabs.
 class SlabWork {
  public:
@@ -141,6 +178,9 @@ class SlabWork {
     stages.push_back(reducing_.timing());
     return stages;
   }
+
+  /// Returns what its slabs had instead of chunks.
+  const NeverWritten& never_written() const { return never_written_; }
 
  private:
   /// Passes slabs in slots that no other thread uses.
@@ -178,20 +218,31 @@ class SlabWork {
 
   /// Reads chunks or elements of a slab into the slot's memory and hands them to the engine.
   void pass(ElementRange part, StreamEngine& engine, int slot, RegionReader& reader) {
-    const std::span<std::byte> memory = engine.buffer(slot);
-    if (!setup_.tiling.in_chunks) return submit(reader.read(part, 0, memory), engine, slot);
+    if (!setup_.tiling.in_chunks)
+      return submit(reader.read(part, 0, engine.buffer(slot)), engine, slot);
     const ChunkGrid& grid = *setup_.source->grid();
     const ChunkRun run{part.first, part.count};
-    return submit(reader.read(run, box_target(grid, run), box_indices(grid, run), memory), engine,
-                  slot);
+    const ChunkTarget target = box_target(grid, run);
+    const BoxIndices indices = box_indices(grid, run);
+    if (setup_.make_for_one && setup_.source->never_written(run))
+      return reduce(target.elements, engine, [&] {
+        never_written_.merge({target.elements, indices.first});
+      });
+    return submit(reader.read(run, target, indices, engine.buffer(slot)), engine, slot);
   }
 
   void submit(const StagedChunks& staged, StreamEngine& engine, int slot) {
-    const std::uint64_t bytes = staged.target.elements * element_bytes_;
+    reduce(staged.target.elements, engine, [&] { engine.submit(slot, staged, staged.indices); });
+  }
+
+  /// Reduces elements by `body`, in the time of cores where the engine is theirs.
+  template <class Body>
+  void reduce(std::uint64_t elements, const StreamEngine& engine, Body&& body) {
+    const std::uint64_t bytes = elements * element_bytes_;
     if (&engine == setup_.engine.get())
-      reducing_.time(bytes, [&] { engine.submit(slot, staged, staged.indices); });
+      reducing_.time(bytes, body);
     else
-      engine.submit(slot, staged, staged.indices);
+      body();
     worker_.advance(bytes);
   }
 
@@ -201,6 +252,7 @@ class SlabWork {
   StageTimer& reducing_;
   WorkQueue::Worker& worker_;
   RegionReader reader_;
+  NeverWritten never_written_;
   std::optional<RegionReader> gpu_reader_;  ///< of a thread that also brings slabs to the GPU
 };
 
@@ -224,17 +276,21 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run) {
   }
 }
 
-std::vector<StageTiming> pass_slabs(const SlabSetup& setup,
-                                    const std::function<void(StreamEngine&)>& finish,
+std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const ResultTaker& take,
                                     const io::DatasetInfo& info, Run& run) {
   const std::size_t element_bytes = size_of(info.format.type);
   StageRegistry* registry = registry_of_callers(*setup.engine, run.monitor.stages());
   const auto start = SteadyClock::now();
   SlabPieces pieces(setup);
-  std::atomic<int> working = setup.threads;
+  NeverWritten never_written;
+  std::mutex ending;
+  int working = setup.threads;
   const auto pass = [&](WorkQueue::Worker& worker) {
     StageTimer reducing(registry, setup.gpu ? stage::reduce_on_cores : stage::reduce);
-    auto stages = SlabWork(setup, pieces, element_bytes, reducing, worker).run();
+    SlabWork work(setup, pieces, element_bytes, reducing, worker);
+    auto stages = work.run();
+    const std::lock_guard lock(ending);
+    never_written.merge(work.never_written());
     if (--working == 0) setup.engine->flush();
     return stages;
   };
@@ -242,8 +298,9 @@ std::vector<StageTiming> pass_slabs(const SlabSetup& setup,
       WorkQueue(setup.mine)
           .run(setup.threads, pass, info.elements * element_bytes, run.monitor, run.communicator);
   run_on_all(run.communicator, [&] {
-    finish(*setup.engine);
-    if (setup.gpu && setup.gpu->engine() != nullptr) finish(*setup.gpu->engine());
+    take(*setup.engine, 1);
+    if (setup.gpu && setup.gpu->engine() != nullptr) take(*setup.gpu->engine(), 1);
+    if (never_written.elements > 0) take_never_written(never_written, setup, take);
   });
   put_engine_stages(stages, stage::reduce, setup.engine->timings());
   if (setup.gpu && setup.gpu->engine() != nullptr) append(stages, setup.gpu->engine()->timings());

@@ -28,6 +28,10 @@ struct SlabSetup {
   std::unique_ptr<StreamEngine> engine;
   std::unique_ptr<GpuShare> gpu;   ///< that has slabs beside the engine of cores, if one has
   std::uint64_t piece_chunks = 0;  ///< of a slab, that a core takes at a time beside it
+
+  /// Makes an engine for one element; null where slabs that were never written are reduced as
+  /// others are, since a mask selects some of their elements.
+  std::function<std::unique_ptr<StreamEngine>()> make_for_one;
 };
 
 /// Makes the engine for slabs as planned. Throws Error. Threads may call it at once.
@@ -39,11 +43,14 @@ using EngineMaker =
 /// once or more; the last engine is the setup's. Collective; throws the same Error on every rank.
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run);
 
-/// Reads this rank's slabs, passes them to its engines and calls `finish` for each of these once
-/// all are taken. Returns the stages' times. Collective; throws the same Error on every rank, soon
-/// after the first one fails.
-std::vector<StageTiming> pass_slabs(const SlabSetup& setup,
-                                    const std::function<void(StreamEngine&)>& finish,
+/// Takes the result of an engine, which counts `times` times.
+using ResultTaker = std::function<void(StreamEngine& engine, std::uint64_t times)>;
+
+/// Reads this rank's slabs, passes them to its engines and calls `take` for each of these once all
+/// slabs are read. An engine of its own reduces one element for all slabs that were never written.
+/// Returns the stages' times. Collective; throws the same Error on every rank, soon after the first
+/// one fails.
+std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const ResultTaker& take,
                                     const io::DatasetInfo& info, Run& run);
 
 }  // namespace warpfold::pipeline

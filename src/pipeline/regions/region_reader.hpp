@@ -32,6 +32,9 @@ class RegionSource {
   /// Returns the grid of the dataset's chunks, where these are read.
   const ChunkGrid* grid() const { return chunks_ ? &chunks_->grid() : nullptr; }
 
+  /// Tells whether no chunk of a run was ever written, where chunks are read.
+  bool never_written(ChunkRun run) const { return chunks_->never_written(run); }
+
   /// Returns what chunks bring, runs of so many at a time, to a GPU that decompresses; nothing
   /// where so many cores have done so before it has decompressed one stream. It refers to this
   /// source.

@@ -91,6 +91,32 @@ TEST(Accumulator, MergingNothingChangesNothing) {
   expect_same(total, expected);
 }
 
+TEST(Accumulator, RepeatingAddsAsOftenAsMerging) {
+  const Accumulator once = reduced(elements_with_ties());
+  Accumulator merged = once;
+  for (std::uint64_t times = 1; times < 70; ++times) {
+    Accumulator repeated = once;
+    repeated.repeat(times);
+    repeated.normalize();
+    expect_same(repeated, merged);
+    merged.merge(once);
+    merged.normalize();
+  }
+}
+
+TEST(Accumulator, RepeatingReachesEveryCount) {
+  constexpr std::uint64_t times = (std::uint64_t{1} << 47) - 1;
+  Accumulator repeated = reduced(std::vector{1.5});
+  repeated.repeat(times);
+  EXPECT_EQ(repeated.count, static_cast<std::int64_t>(times));
+  ExactSum expected{};
+  expected.add(static_cast<int128>(times));
+  expected.add(std::ldexp(static_cast<double>(times), -1));
+  expected.normalize();
+  repeated.normalize();
+  expect_same_limbs(repeated.sum, expected);
+}
+
 TEST(Extremum, TiesGoToTheLowestIndex) {
   const Accumulator zeros = reduced(std::vector<double>{1.0, 0.0, -0.0, -0.0});
   EXPECT_EQ(zeros.minimum.index, 1u);

@@ -117,6 +117,16 @@ TEST(HistogramBins, InfinitiesFallIntoBinsThatReachThem) {
   EXPECT_EQ(open.above, 1u);
 }
 
+TEST(HistogramCounts, RepeatingMultipliesEachCount) {
+  constexpr std::uint64_t times = std::uint64_t{1} << 40;
+  HistogramCounts counts{{1, 0, 2}, 3, 4, 5};
+  counts.repeat(times);
+  EXPECT_EQ(counts.bins, (Counts{times, 0, 2 * times}));
+  EXPECT_EQ(counts.below, 3 * times);
+  EXPECT_EQ(counts.above, 4 * times);
+  EXPECT_EQ(counts.nan, 5 * times);
+}
+
 TEST(HistogramBins, KeysRise) {
   const HistogramBins bins(equal_edges(0, 3, 1000), ElementType::u8);
   EXPECT_EQ(bins.keys(), (Counts{0, 1, 2, 3, 4}));

@@ -152,8 +152,10 @@ class SlabPipeline : public testing::Test {
 
   void expect_right_sum(const SlabSetup& setup, const DatasetView& view) {
     Accumulator mine = Accumulator::empty();
-    const auto add = [&](StreamEngine& engine) {
-      mine.merge(static_cast<ReduceEngine&>(engine).finish());
+    const auto add = [&](StreamEngine& engine, std::uint64_t times) {
+      Accumulator part = static_cast<ReduceEngine&>(engine).finish();
+      part.repeat(times);
+      mine.merge(part);
     };
     stages_ = pass_slabs(setup, add, view.info(), *run_);
     const Accumulator whole = mpi::reduce(mine, world_);
@@ -243,7 +245,7 @@ TEST_F(SlabPipeline, AGpuThatFailsToStartEndsTheRun) {
   options_.slab_bytes = 4096;
   const SlabSetup setup = set_up_shared(view, [] { throw Error("no GPU today", "", ""); });
   ASSERT_NE(setup.gpu, nullptr);
-  const auto nothing = [](StreamEngine&) {};
+  const auto nothing = [](StreamEngine&, std::uint64_t) {};
   EXPECT_THROW(pass_slabs(setup, nothing, view.info(), *run_), Error);
 }
 
