@@ -24,6 +24,9 @@ struct RunOptions {
   std::uint64_t slab_bytes = 0;  ///< of one buffer, 4 KiB to 1 GiB; 0: chosen
   ReadPath read_path = ReadPath::automatic;
   FileCache file_cache = FileCache::automatic;
+  /// Which files that a file names may be read; others are refused by an Error. While runs of one
+  /// process overlap, the strictest of their rules holds for all of them.
+  ExternalFiles external = ExternalFiles::any;
   std::optional<std::uint64_t> device_memory_bytes;
   bool share_gpu = false;  ///< allow several ranks on one GPU
 

@@ -21,6 +21,7 @@
 #include "cli/requests/reduce_request.hpp"
 #include "cli/requests/scan_request.hpp"
 #include "io/dataset/dataset.hpp"
+#include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
 #include "python/bindings.hpp"
 #include "python/values.hpp"
@@ -69,6 +70,7 @@ nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& 
   Request& request = parsed.request;
   const mpi::Communicator ranks(communicator_at(communicator));
   request.options.run = call.watched(parsed.run);
+  const io::ExternalFilesRule rule(parsed.run.external);
   const auto outcomes = call([&] {
     request.complete(ranks, words);
     const std::string& file = request.arguments.file;

@@ -13,4 +13,9 @@ enum class ReadPath : std::uint8_t { automatic, direct, chunk, library };
 /// `automatic`: past it where a file isn't in it and that is measured to be faster.
 enum class FileCache : std::uint8_t { automatic, through, past };
 
+/// An HDF5 file may name other files: external raw files, sources of virtual datasets and targets
+/// of external links. They decide which of these may be read: `any`; those of `same_folder`, whose
+/// canonical paths lie in the folder of the canonical path of the file that names them; or `none`.
+enum class ExternalFiles : std::uint8_t { any, same_folder, none };
+
 }  // namespace warpfold

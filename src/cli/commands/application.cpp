@@ -16,6 +16,7 @@
 #include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
 #include "cli/run/watched_run.hpp"
+#include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
@@ -56,7 +57,9 @@ void run(const Session& session) {
   }
   if (grammar.asks_for_version()) return tell(session, "warpfold " + std::string(version()) + "\n");
   if (grammar.asks_for_config()) return session.is_root() ? print(config_text()) : void();
-  grammar.chosen_command().run(session);
+  Command& command = grammar.chosen_command();
+  const io::ExternalFilesRule rule(command.external());
+  command.run(session);
 }
 
 int fail(const Session& session, const std::string& message, ExitCode code) {

@@ -33,6 +33,9 @@ mpirun -np 4 warpfold bench combine)";
 
 /// A measuring command measures WHAT it is told.
 class MeasuringCommand : public Command {
+ public:
+  ExternalFiles external() const override { return common_.run.external; }
+
  protected:
   MeasuringCommand(CLI::App& program, const char* name, const char* description)
       : Command(program, name, description), name_(name) {}

@@ -20,6 +20,7 @@
 #include "cli/report/text.hpp"
 #include "cli/run/watched_run.hpp"
 #include "io/dataset/dataset.hpp"
+#include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
@@ -103,6 +104,8 @@ class InfoCommand : public Command {
     add_common_options(application(), common_);
     show_examples(info_examples);
   }
+
+  ExternalFiles external() const override { return common_.run.external; }
 
   void run(const Session& session) override {
     complete(session);
@@ -360,6 +363,7 @@ Json info_document(const Session& session) {
   CLI::App program("", "warpfold");
   InfoCommand command(program);
   parse_words(program, {session.words.begin() + 1, session.words.end()});
+  const io::ExternalFilesRule rule(command.external());
   return command.document(session);
 }
 

@@ -17,6 +17,9 @@ namespace warpfold::cli {
 /// A command that makes a Result of a dataset, or of each of several, as its Request says.
 template <class Request, class Result>
 class DatasetCommand : public Command {
+ public:
+  ExternalFiles external() const override { return common_.run.external; }
+
  protected:
   using Outcomes = std::vector<DatasetOutcome<Result>>;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -62,6 +63,23 @@ std::string dimensions_text(const std::vector<pipeline::DimensionDescription>& d
   return joined(texts, ", ");
 }
 
+/// Lists the files beside those that are named: what elements lie in, and links to them.
+std::vector<std::string> other_files(const io::DatasetInfo& info) {
+  std::set<std::string> files = io::input_files(info);
+  files.erase(info.file);
+  for (const std::string& named : info.files) files.erase(named);
+  return {files.begin(), files.end()};
+}
+
+/// Names the first of many.
+std::string other_files_text(const std::vector<std::string>& files) {
+  constexpr std::size_t most = 8;
+  if (files.size() <= most) return joined(files, ", ");
+  return fmt::format("{}, ... and {} more",
+                     joined(std::vector(files.begin(), files.begin() + most), ", "),
+                     files.size() - most);
+}
+
 std::string layout_text(const io::DatasetInfo& info) {
   const std::string name(layout_name(info.layout));
   if (!info.parts) return name;
@@ -95,6 +113,8 @@ Table properties_table(const io::DatasetInfo& info,
   table.push_back({"elements", fmt::format("{}", info.elements)});
   table.push_back({"bytes", bytes_text(element_bytes(info))});
   table.push_back({"layout", layout_text(info)});
+  if (const auto others = other_files(info); !others.empty())
+    table.push_back({"other files", other_files_text(others)});
   if (!info.chunk_shape.empty()) {
     table.push_back({"chunk", shape_text(info.chunk_shape)});
     table.push_back({"filters", filters_text(info)});
@@ -120,6 +140,7 @@ Json properties_json(const io::DatasetInfo& info,
   properties["bytes"] = json_integer(element_bytes(info));
   properties["layout"] = layout_name(info.layout);
   if (info.parts) properties["parts"] = info.parts->infos.size();
+  if (const auto others = other_files(info); !others.empty()) properties["other_files"] = others;
   properties["chunk_shape"] = info.chunk_shape;
   properties["filters"] = filter_names(info);
   properties["stored_bytes"] = json_integer(info.stored_bytes);

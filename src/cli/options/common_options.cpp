@@ -18,6 +18,10 @@ constexpr Choice<ReadPath> read_paths[] = {{"auto", ReadPath::automatic},
 constexpr Choice<FileCache> file_caches[] = {
     {"auto", FileCache::automatic}, {"through", FileCache::through}, {"past", FileCache::past}};
 
+constexpr Choice<ExternalFiles> external_files[] = {{"any", ExternalFiles::any},
+                                                    {"same-folder", ExternalFiles::same_folder},
+                                                    {"none", ExternalFiles::none}};
+
 constexpr Choice<ProgressWhen> progress_choices[] = {{"auto", ProgressWhen::automatic},
                                                      {"always", ProgressWhen::always},
                                                      {"never", ProgressWhen::never}};
@@ -75,6 +79,11 @@ void add_run_options(CLI::App& command, RunOptions& run) {
                             "Read through the system's cache or past it; auto goes past it where "
                             "that is quicker",
                             run.file_cache));
+  grouped(add_choice_option(
+      command, "--external", external_files,
+      "Which files that FILE names may be read; raw files, sources of virtual datasets and targets "
+      "of external links. same-folder allows those in the folder of the file that names them",
+      run.external));
   grouped(add_text_option(command, "--device-memory", "SIZE",
                           "The most GPU memory that a rank uses; 80% of what is free if not given",
                           [&run](const std::string& text) {

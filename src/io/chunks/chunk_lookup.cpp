@@ -8,6 +8,7 @@
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/link_access.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -85,6 +86,13 @@ int collect(const hsize_t* element, unsigned skipped_filters, haddr_t address, h
   return H5_ITER_CONT;
 }
 
+/// Opens a dataset by a path that external links may lie on.
+DatasetHandle open_guarded(hid_t file, const std::string& name, const std::string& problem) {
+  const PropertiesHandle access(require(H5Pcreate(H5P_DATASET_ACCESS), problem));
+  guard_links(access.get());
+  return DatasetHandle(require(H5Dopen2(file, name.c_str(), access.get()), problem));
+}
+
 }  // namespace
 
 #if WARPFOLD_HDF5_ITERATES_CHUNKS
@@ -92,8 +100,7 @@ int collect(const hsize_t* element, unsigned skipped_filters, haddr_t address, h
 std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
                                         ChunkRun run, const std::string& problem) {
   const FileHandle file = open_for_reading(info.file);
-  const DatasetHandle dataset(
-      require(H5Dopen2(file.get(), info.name.c_str(), H5P_DEFAULT), problem));
+  const DatasetHandle dataset = open_guarded(file.get(), info.name, problem);
   std::vector<StoredChunk> chunks(run.count);
   Collection collection(info, dataset.get(), grid, run, problem, chunks);
   require(H5Dchunk_iter(dataset.get(), H5P_DEFAULT, collect, &collection), problem);
@@ -129,7 +136,7 @@ class ChunkQuery {
         chunk_shape_(info.chunk_shape),
         written_shape_(info.written_shape),
         recorder_(info.file, problem),
-        dataset_(require(H5Dopen2(recorder_.file(), info.name.c_str(), H5P_DEFAULT), problem)) {}
+        dataset_(open_guarded(recorder_.file(), info.name, problem)) {}
 
   hid_t dataset() const { return dataset_.get(); }
 

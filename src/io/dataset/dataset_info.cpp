@@ -221,19 +221,6 @@ void choose_path(DatasetInfo& info, const std::string& inexact) {
 
 }  // namespace
 
-std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
-  const SpaceHandle space(require(H5Dget_space(dataset), problem));
-  const int rank = require(H5Sget_simple_extent_ndims(space.get()), problem);
-  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
-  std::vector<hsize_t> maximum(extents.size());
-  require(H5Sget_simple_extent_dims(space.get(), extents.data(), maximum.data()), problem);
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    if (extents[d] > maximum[d])
-      throw Error(problem, "the file is damaged: an extent exceeds its maximum", copy_again);
-  }
-  return {extents.begin(), extents.end()};
-}
-
 DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
                              const std::string& name) {
   const std::string problem = cannot_read(file, name);

@@ -7,14 +7,12 @@
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/stored_values.hpp"
 
 namespace warpfold::io {
 
 /// The index of chunks is kept in memory, 16 bytes each.
 inline constexpr std::uint64_t most_chunks = std::uint64_t{1} << 25;
-
-/// Returns the extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
-std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);
 
 /// Describes an open dataset whose `type` is supported, with the quickest path to it. Throws Error.
 /// Call within a LibraryScope.

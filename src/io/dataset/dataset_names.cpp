@@ -135,7 +135,8 @@ class AllDatasets {
   void follow(const std::string& path) {
     const Object object = followed(location_, path);
     if (!is_new_group(object, path)) return;
-    const GroupHandle group(require(H5Gopen2(location_, path.c_str(), H5P_DEFAULT), cannot_list));
+    const ObjectHandle group = open_object(location_, path);
+    require(group.get(), cannot_list);
     visit(group.get(), path + '/', file_key(group.get()));
   }
 
@@ -176,8 +177,8 @@ class MatchingDatasets {
       if (last) {
         add(object, path, whole ? seen_ : seen_with_members_);
       } else if (object.type == H5O_TYPE_GROUP) {
-        const GroupHandle below(
-            require(H5Gopen2(location_, path.c_str(), H5P_DEFAULT), cannot_list));
+        const ObjectHandle below = open_object(location_, path);
+        require(below.get(), cannot_list);
         match(below.get(), path + '/', level + 1, file_key(below.get()));
       }
     }

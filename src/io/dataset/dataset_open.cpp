@@ -7,9 +7,11 @@
 #include "core/base/nearest_word.hpp"
 #include "io/dataset/dataset_names.hpp"
 #include "io/dataset/placeholder.hpp"
+#include "io/files/external_files.hpp"
 #include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/link_access.hpp"
+#include "io/hdf5/source_files.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -71,8 +73,21 @@ std::string advice_on(hid_t file, const std::string& name) {
          "Give the path of a dataset.";
 }
 
+/// Throws where the rule on external files refuses a link on the way to `name`.
+void require_allowed_links(hid_t file, const std::string& name, const std::string& problem) {
+  if (external_files_rule() == ExternalFiles::any || name.empty()) return;
+  PassedLinks passed;
+  const PropertiesHandle links = make_link_access(&passed);
+  const ObjectHandle object(H5Oopen(file, name.c_str(), links.get()));
+  if (object) require_opened_allowed(object.get(), stored_file_of(file, problem), problem);
+  H5Eclear2(H5E_DEFAULT);
+  if (!passed.refused.empty())
+    throw RefusedFile(problem, "an external link leads to '" + passed.refused + "'");
+}
+
 [[noreturn]] void throw_unopened(hid_t file, const std::string& name, const std::string& problem) {
   const std::string causes = take_library_causes();
+  require_allowed_links(file, name, problem);
   const std::string link = name.empty() ? "" : broken_link_text(file, name);
   const PropertiesHandle links = make_link_access();
   const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), links.get()) > 0;
@@ -108,10 +123,6 @@ std::string stored_path(hid_t file, const std::string& name) {
 }
 
 }  // namespace
-
-ObjectHandle open_object(hid_t file, const std::string& path) {
-  return ObjectHandle(H5Oopen(file, path.c_str(), make_link_access().get()));
-}
 
 ElementsName split_name(hid_t file, const std::string& name) {
   ElementsName whole{stored_path(file, name), ""};
@@ -159,8 +170,7 @@ std::string enumerate(const std::vector<std::string>& names, std::size_t maximum
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem) {
   const std::string path = split_name(file, name).dataset;
-  const PropertiesHandle links = make_link_access();
-  const ObjectHandle object(H5Oopen(file, path.c_str(), links.get()));
+  const ObjectHandle object = open_object(file, path);
   if (!object) throw_unopened(file, name, problem);
   switch (H5Iget_type(object.get())) {
     case H5I_DATASET:
@@ -171,6 +181,7 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
     default:
       throw Error(problem, "it is a datatype", "Give the path of a dataset.");
   }
+  require_allowed_sources(object.get(), problem);
   H5Iinc_ref(object.get());
   return DatasetHandle(object.get());
 }

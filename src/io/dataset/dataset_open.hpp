@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/link_access.hpp"
 
 namespace warpfold::io {
 
 /// "cannot read 'name' in 'file'".
 std::string cannot_read(const std::string& file, const std::string& name);
-
-/// Opens what a path leads to; none where HDF5 can't. Call within a LibraryScope.
-ObjectHandle open_object(hid_t file, const std::string& path);
 
 /// Begins the name under which netCDF stores a variable that is called as a dimension, but is not
 /// its coordinate.
@@ -36,8 +34,9 @@ ElementsName split_name(hid_t file, const std::string& name);
 bool is_there(hid_t file, const std::string& name);
 
 /// Opens the dataset called `name`, or that of a member. Throws an Error beginning with `problem`
-/// that says which datasets there are instead, or that `name` is a group. `file_path` is for
-/// messages. Call within a LibraryScope.
+/// that says which datasets there are instead, or that `name` is a group; RefusedFile where the
+/// dataset needs a file that the rule on external files refuses. `file_path` is for messages. Call
+/// within a LibraryScope.
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem);
 

@@ -262,6 +262,7 @@ void LibraryDataset::enlarge_chunk_cache() {
   if (info_.layout != Layout::chunked) return;
   const PropertiesHandle access =
       access_with(chunk_cache_for(info_.stored_shape, info_.chunk_shape, stored_element_bytes_));
+  guard_links(access.get());
   dataset_.close();
   dataset_ =
       DatasetHandle(require(H5Dopen2(file_.get(), dataset_name_.c_str(), access.get()), problem_));

@@ -10,8 +10,8 @@
 
 #include "core/layout/selection.hpp"
 #include "io/dataset/dataset.hpp"
-#include "io/dataset/source_files.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/source_files.hpp"
 
 namespace warpfold::io {
 

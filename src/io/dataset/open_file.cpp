@@ -6,11 +6,11 @@
 #include "io/dataset/dataset_names.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
-#include "io/dataset/source_files.hpp"
 #include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/source_files.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {

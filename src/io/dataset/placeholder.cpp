@@ -6,6 +6,7 @@
 
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/link_access.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -37,7 +38,7 @@ bool is_empty_for_octave(hid_t dataset) {
   if (!name.ends_with(last) || name.size() == last.size()) return false;
   const FileHandle file(H5Iget_file_id(dataset));
   const std::string group_name = name.substr(0, name.size() - last.size());
-  const ObjectHandle group(H5Oopen(file.get(), group_name.c_str(), H5P_DEFAULT));
+  const ObjectHandle group = open_object(file.get(), group_name);
   return group && is_marked(group.get(), octave_mark);
 }
 

@@ -9,9 +9,9 @@
 #include "core/layout/hyperslab.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
-#include "io/dataset/source_files.hpp"
 #include "io/files/file_versions.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/source_files.hpp"
 #include "io/hdf5/stored_values.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -131,7 +131,7 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& name
   if (H5Tget_class(type.get()) != H5T_STRING) return std::nullopt;
   Texts texts;
   const std::string stored_file = stored_file_of(dataset.get(), problem);
-  texts.files = found_sources(dataset.get(), stored_file, problem);
+  texts.files = source_files(dataset.get(), stored_file, problem);
   texts.files.insert({file, stored_file});
   for (const std::string& each : texts.files) versions.try_emplace(each, version_of(each));
   texts.require_unchanged = make_require_unchanged(problem, stored_file, versions);

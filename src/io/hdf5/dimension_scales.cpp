@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/link_access.hpp"
+#include "io/hdf5/source_files.hpp"
 #include "io/hdf5/stored_values.hpp"
 
 namespace warpfold::io {
@@ -35,12 +37,12 @@ std::map<std::pair<std::string, hobj_ref_t>, std::string>& known_paths() {
 /// Opens the object by its name. Returns none where that is no longer what the reference leads to.
 ObjectHandle opened_by_name(hid_t dataset, const std::string& path, hobj_ref_t reference) {
   hobj_ref_t found = 0;
-  if (H5Rcreate(&found, dataset, path.c_str(), H5R_OBJECT, H5I_INVALID_HID) < 0 ||
-      found != reference) {
-    H5Eclear2(H5E_DEFAULT);
-    return {};
-  }
-  return ObjectHandle(H5Oopen(dataset, path.c_str(), H5P_DEFAULT));
+  ObjectHandle object = open_object(dataset, path);
+  if (object && H5Rcreate(&found, object.get(), ".", H5R_OBJECT, H5I_INVALID_HID) >= 0 &&
+      found == reference)
+    return object;
+  H5Eclear2(H5E_DEFAULT);
+  return {};
 }
 
 /// Opens what a reference leads to, so that HDF5 knows its name.
@@ -66,6 +68,7 @@ DatasetHandle referenced(hid_t dataset, hobj_ref_t reference, const std::string&
     H5Eclear2(H5E_DEFAULT);
     return {};
   }
+  require_allowed_sources(object.get(), problem);
   H5Iinc_ref(object.get());
   return DatasetHandle(object.get());
 }

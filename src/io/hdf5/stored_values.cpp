@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/files/posix_file.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -168,6 +169,19 @@ StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHan
   TypeHandle own(require(H5Tcopy(type), problem));
   const std::size_t size = elements * H5Tget_size(own.get());
   return read_values(read, "variable", std::move(own), std::move(space), size, problem);
+}
+
+std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
+  const SpaceHandle space(require(H5Dget_space(dataset), problem));
+  const int rank = require(H5Sget_simple_extent_ndims(space.get()), problem);
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+  std::vector<hsize_t> maximum(extents.size());
+  require(H5Sget_simple_extent_dims(space.get(), extents.data(), maximum.data()), problem);
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] > maximum[d])
+      throw Error(problem, "the file is damaged: an extent exceeds its maximum", copy_again);
+  }
+  return {extents.begin(), extents.end()};
 }
 
 void select_part(hid_t space, const Selection& part, const std::string& problem) {

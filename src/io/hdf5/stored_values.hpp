@@ -48,6 +48,9 @@ StoredValues values_of_attribute(hid_t attribute, const std::string& name, hid_t
 StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHandle space,
                                const std::string& problem);
 
+/// Returns the extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
+std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);
+
 /// Selects part of a dataspace; one without dimensions stays whole. Throws an Error of `problem`.
 void select_part(hid_t space, const Selection& part, const std::string& problem);
 

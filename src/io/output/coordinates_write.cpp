@@ -5,6 +5,7 @@
 #include "io/dataset/dataset_info.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
+#include "io/hdf5/link_access.hpp"
 #include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
 #include "io/output/input_variable.hpp"
@@ -54,7 +55,7 @@ class CoordinateWriter {
       const std::string path = group_ + name;
       if (!taken_.contains(path)) {
         if (!is_there(file_, path, problem_)) return {};
-        const ObjectHandle object(H5Oopen(file_, path.c_str(), H5P_DEFAULT));
+        const ObjectHandle object = open_object(file_, path);
         if (object && H5Iget_type(object.get()) == H5I_DATASET && is_same(object.get())) {
           H5Iinc_ref(object.get());
           return DatasetHandle(object.get());
@@ -118,7 +119,7 @@ class CoordinateWriter {
     if (!name || !variable.bounds) return !name && !variable.bounds;
     const std::string path = group_ + *name;
     if (!is_there(file_, path, problem_)) return false;
-    const ObjectHandle bounds(H5Oopen(file_, path.c_str(), H5P_DEFAULT));
+    const ObjectHandle bounds = open_object(file_, path);
     return bounds && H5Iget_type(bounds.get()) == H5I_DATASET &&
            holds(bounds.get(), coordinates.variables[*variable.bounds].values);
   }

@@ -10,6 +10,7 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/link_access.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -151,7 +152,7 @@ void give_name(hid_t file, const std::string& preliminary_name, const std::strin
   make_groups(file, path, links.get(), problem);
   if (is_there(file, path, problem)) {
     require_removable(file, path, problem);
-    const ObjectHandle replaced(H5Oopen(file, path.c_str(), H5P_DEFAULT));
+    const ObjectHandle replaced = open_object(file, path);
     if (replaced && H5Iget_type(replaced.get()) == H5I_DATASET)
       detach_scales(replaced.get(), problem);
     require(H5Ldelete(file, path.c_str(), H5P_DEFAULT), problem);
@@ -169,7 +170,7 @@ bool is_there(hid_t file, const std::string& path, const std::string& problem) {
 }
 
 void require_removable(hid_t file, const std::string& path, const std::string& problem) {
-  const ObjectHandle object(H5Oopen(file, path.c_str(), H5P_DEFAULT));
+  const ObjectHandle object = open_object(file, path);
   if (object && H5Iget_type(object.get()) == H5I_GROUP)
     throw Error(problem, "'" + path + "' is a group in it", "Give the dataset another name.");
   if (object && H5Iget_type(object.get()) == H5I_DATATYPE)

@@ -16,11 +16,11 @@
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/number_attributes.hpp"
-#include "io/dataset/source_files.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/source_files.hpp"
 #include "io/output/dataset_create.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -220,6 +220,7 @@ DatasetHandle open_named(hid_t variable, const std::string& name) {
     path.append("/").append(name);
     const ObjectHandle object = open_object(file.get(), path);
     if (object && H5Iget_type(object.get()) == H5I_DATASET) {
+      require_allowed_sources(object.get(), cannot_read_variable);
       H5Iinc_ref(object.get());
       return DatasetHandle(object.get());
     }

@@ -144,6 +144,7 @@ void check_slab_bytes(std::uint64_t slab_bytes) {
 
 Run::Run(MPI_Comm parent, const RunOptions& run_options)
     : options(run_options),
+      external_files(options.external),
       monitor(options),
       opening(monitor.stages(), stage::open),
       reserving(monitor.stages(), stage::reserve),

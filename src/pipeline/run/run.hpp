@@ -16,6 +16,7 @@
 #include "core/engine/stage_timer.hpp"
 #include "cuda/engines/backend.hpp"
 #include "io/dataset/dataset.hpp"
+#include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/run_options.hpp"
@@ -92,6 +93,7 @@ struct Run {
   void note(const std::string& text);
 
   const RunOptions& options;
+  const io::ExternalFilesRule external_files;
   ProgressMonitor monitor;
   StageTimer opening;    ///< datasets
   StageTimer reserving;  ///< the space of outputs

@@ -93,6 +93,7 @@ def reduce(
     slab: Union[None, int, str] = None,
     read_path: Optional[str] = None,
     file_cache: Optional[str] = None,
+    external: Optional[str] = None,
     device_memory: Union[None, int, str] = None,
     share_gpu: bool = False,
     comm: Optional["MPI.Comm"] = None,
@@ -126,7 +127,7 @@ def reduce(
         and dataset is axis is every is slab is by is weights is times is quantile_method is empty
         is output_type is output is select is where is fill_value is mask is match is concat
         is backend
-        is read_path is file_cache is device_memory is threads is quantile_memory is comm
+        is read_path is file_cache is external is device_memory is threads is quantile_memory is comm
         is progress is None
         and not (keepdims or append or force or raw or all or share_gpu)
     ):  # fmt: skip
@@ -181,6 +182,7 @@ def scan(
     slab: Union[None, int, str] = None,
     read_path: Optional[str] = None,
     file_cache: Optional[str] = None,
+    external: Optional[str] = None,
     device_memory: Union[None, int, str] = None,
     share_gpu: bool = False,
     comm: Optional["MPI.Comm"] = None,
@@ -237,6 +239,7 @@ def compact(
     slab: Union[None, int, str] = None,
     read_path: Optional[str] = None,
     file_cache: Optional[str] = None,
+    external: Optional[str] = None,
     device_memory: Union[None, int, str] = None,
     share_gpu: bool = False,
     comm: Optional["MPI.Comm"] = None,
@@ -274,6 +277,7 @@ def histogram(
     slab: Union[None, int, str] = None,
     read_path: Optional[str] = None,
     file_cache: Optional[str] = None,
+    external: Optional[str] = None,
     device_memory: Union[None, int, str] = None,
     share_gpu: bool = False,
     comm: Optional["MPI.Comm"] = None,
@@ -309,6 +313,7 @@ def info(
     slab: Union[None, int, str] = None,
     read_path: Optional[str] = None,
     file_cache: Optional[str] = None,
+    external: Optional[str] = None,
     device_memory: Union[None, int, str] = None,
     share_gpu: bool = False,
     comm: Optional["MPI.Comm"] = None,

@@ -14,10 +14,15 @@ namespace warpfold::io {
 /// Returns the files that the elements of an open dataset lie in beside `file_path`, which holds
 /// it: its raw files, or those of all sources of a virtual dataset, and of theirs. Opens them, as
 /// HDF5 itself reads the fill value where a source is missing; throws an Error beginning with
-/// `problem` that names what is missing, cannot be checked, or cannot be decoded. Call within a
-/// LibraryScope.
+/// `problem` that names what is missing, refused, cannot be checked, or cannot be decoded. Call
+/// within a LibraryScope.
 std::set<std::string> source_files(hid_t dataset, const std::string& file_path,
                                    const std::string& problem);
+
+/// Throws RefusedFile, beginning with `problem`, where an open dataset, or a source of it, names a
+/// file that the rule on external files refuses. Opens none that is refused. To be called before
+/// H5Dget_space(), for which HDF5 opens sources. Call within a LibraryScope.
+void require_allowed_sources(hid_t dataset, const std::string& problem);
 
 /// Returns the files that external links on the way to `path` lie in. Throws Error. Call within a
 /// LibraryScope.
@@ -41,8 +46,8 @@ struct StackedSources {
 std::optional<StackedSources> stacked_sources(hid_t dataset, const std::string& file_path,
                                               const std::string& problem);
 
-/// Returns those of source_files() that are named, also where some are missing. Call within a
-/// LibraryScope.
+/// Returns those of source_files() that are named, also where some are missing. Throws RefusedFile.
+/// Call within a LibraryScope.
 std::set<std::string> found_sources(hid_t dataset, const std::string& file_path,
                                     const std::string& problem);
 

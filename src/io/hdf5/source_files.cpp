@@ -1,4 +1,4 @@
-#include "io/dataset/source_files.hpp"
+#include "io/hdf5/source_files.hpp"
 
 #include <sys/stat.h>
 
@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "core/layout/hyperslab.hpp"
-#include "io/dataset/dataset_info.hpp"
+#include "io/files/external_files.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/link_access.hpp"
+#include "io/hdf5/stored_values.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -28,9 +29,27 @@ namespace {
 /// Virtual datasets may rest on virtual datasets, by mistake also on themselves.
 constexpr int deepest_nesting = 16;
 
+/// A name as HDF5 takes it: "%b" stands for a number, and "%%" for one of these signs.
+struct SourceName {
+  std::string text;
+  bool is_pattern = false;
+};
+
+SourceName source_name(const std::string& stored) {
+  SourceName name;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const char next = i + 1 < stored.size() ? stored[i + 1] : '\0';
+    name.is_pattern |= stored[i] == '%' && next == 'b';
+    if (stored[i] == '%' && next == '%') ++i;
+    name.text += stored[i];
+  }
+  return name;
+}
+
 struct Mapping {
   std::string file;
   std::string dataset;
+  bool is_pattern = false;
   SpaceHandle source_space;
   bool unlimited = false;
 };
@@ -47,6 +66,11 @@ Mapping mapping_at(hid_t creation, std::size_t index, const std::string& problem
         return H5Pget_virtual_dsetname(creation, index, text, size);
       },
       problem);
+  for (std::string* text : {&mapping.file, &mapping.dataset}) {
+    SourceName name = source_name(*text);
+    mapping.is_pattern |= name.is_pattern;
+    *text = std::move(name.text);
+  }
   mapping.source_space = SpaceHandle(require(H5Pget_virtual_srcspace(creation, index), problem));
   const SpaceHandle space(require(H5Pget_virtual_vspace(creation, index), problem));
   mapping.unlimited = H5Sget_select_npoints(space.get()) == static_cast<hssize_t>(H5S_UNLIMITED);
@@ -69,8 +93,8 @@ std::vector<std::string> environment_prefixes(const std::filesystem::path& folde
 }
 
 /// Returns the places where HDF5 looks for a source file, in its order (see H5Pset_virtual_prefix).
-std::vector<std::filesystem::path> candidate_paths(const std::string& file_path,
-                                                   const std::string& source) {
+std::vector<std::filesystem::path> candidates_of_source(const std::string& file_path,
+                                                        const std::string& source) {
   namespace fs = std::filesystem;
   std::vector<fs::path> candidates;
   fs::path name = source;
@@ -97,12 +121,19 @@ struct SourceFile {
 
 SourceFile open_source_file(const std::string& file_path, const std::string& source,
                             const std::string& problem) {
+  // Nothing is looked for where nothing may be read.
+  if (external_files_rule() == ExternalFiles::none) require_allowed(source, file_path, problem);
   std::optional<Error> failure;
-  for (const auto& candidate : candidate_paths(file_path, source)) {
+  for (const auto& candidate : candidates_of_source(file_path, source)) {
     std::error_code error;
     if (!std::filesystem::exists(candidate, error)) continue;
+    require_allowed(candidate.string(), file_path, problem);
     try {
-      return {open_for_reading(candidate.string()), candidate.string()};
+      SourceFile opened{open_for_reading(candidate.string()), candidate.string()};
+      require_opened_allowed(opened.file.get(), file_path, problem);
+      return opened;
+    } catch (const RefusedFile&) {
+      throw;
     } catch (const Error& why) {
       if (!failure) failure = why;
     }
@@ -137,9 +168,11 @@ void require_covered(hid_t source, const Mapping& mapping, const std::string& pr
 /// HDF5 takes the number of sources with numbered names from those it finds, so a missing one
 /// would only make the dataset shorter.
 void require_enumerable(const Mapping& mapping, const std::string& problem) {
+  if (!mapping.is_pattern) return;
+  if (external_files_rule() != ExternalFiles::any)
+    throw RefusedFile(problem, "it names its sources by the pattern '" + mapping.file + "', '" +
+                                   mapping.dataset + "'");
   if (!mapping.unlimited) return;
-  const std::string names = mapping.file + mapping.dataset;
-  if (names.find("%b") == std::string::npos) return;
   throw Error(problem,
               "this virtual dataset counts its sources by the pattern '" + mapping.file + "', '" +
                   mapping.dataset + "', so that missing ones cannot be told",
@@ -163,13 +196,15 @@ std::set<std::string> external_files(hid_t dataset, const std::string& problem) 
   return files;
 }
 
-void require_external_files(const std::set<std::string>& files, const std::string& problem) {
-  for (const std::string& file : files) {
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0)
-      throw Error(problem, "its raw file '" + file + "': " + describe_errno(errno),
-                  "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
-  }
+/// HDF5 would wait for a pipe's writer.
+void require_external_file(const std::string& file, const std::string& problem) {
+  struct stat status {};
+  const bool is_there = ::stat(file.c_str(), &status) == 0;
+  if (is_there && S_ISREG(status.st_mode)) return;
+  throw Error(problem,
+              "its raw file '" + file +
+                  "': " + (is_there ? "it is not a regular file" : describe_errno(errno)),
+              "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
 }
 
 class SourceCheck {
@@ -182,7 +217,8 @@ class SourceCheck {
       if (H5Dget_storage_size(dataset) > 0) require_available(filters_of(creation.get()), problem_);
       const std::set<std::string> raw_files = external_files(dataset, problem_);
       files_.insert(raw_files.begin(), raw_files.end());
-      require_external_files(raw_files, problem_);
+      for (const std::string& each : raw_files) require_allowed(each, file_path, problem_);
+      for (const std::string& each : raw_files) require_external_file(each, problem_);
       return;
     }
     if (depth == deepest_nesting) {
@@ -200,11 +236,13 @@ class SourceCheck {
     }
   }
 
-  /// Does what may find that a source is missing, and goes on.
+  /// Does what may find that a source is missing, and goes on; not where a file is refused.
   template <class Body>
   void note_failure(Body&& body) {
     try {
       body();
+    } catch (const RefusedFile&) {
+      throw;
     } catch (const Error& failure) {
       if (!failure_) failure_ = failure;
     }
@@ -230,18 +268,29 @@ class SourceCheck {
   }
 
   void check_source(hid_t file, const std::string& path, const Mapping& mapping, int depth) {
-    const DatasetHandle source(H5Dopen2(file, mapping.dataset.c_str(), H5P_DEFAULT));
-    if (!source) {
+    PassedLinks passed;
+    const ObjectHandle source(
+        H5Oopen(file, mapping.dataset.c_str(), make_link_access(&passed).get()));
+    if (!passed.refused.empty()) throw RefusedFile(problem_, "it needs '" + passed.refused + "'");
+    if (!source || H5Iget_type(source.get()) != H5I_DATASET) {
       throw Error(problem_,
                   "the source '" + mapping.dataset + "' of this virtual dataset is missing in '" +
                       path + "'",
                   "Restore it, or make the virtual dataset again.");
     }
-    require_covered(source.get(), mapping, problem_);
     const std::pair name{path, mapping.dataset};
-    if (checked_.contains(name)) return;
-    check(file, path, source.get(), depth + 1);
-    checked_.insert(name);
+    if (!checked_.contains(name)) {
+      // A link may have led into another file.
+      const FileHandle own(require(H5Iget_file_id(source.get()), problem_));
+      const std::string own_path = stored_file_of(source.get(), problem_);
+      if (own_path != path) {
+        require_opened_allowed(source.get(), path, problem_);
+        files_.insert(own_path);
+      }
+      check(own.get(), own_path, source.get(), depth + 1);
+      checked_.insert(name);
+    }
+    require_covered(source.get(), mapping, problem_);
   }
 
   const std::string& problem_;
@@ -341,11 +390,17 @@ std::set<std::string> source_files(hid_t dataset, const std::string& file_path,
   return sources.files();
 }
 
+void require_allowed_sources(hid_t dataset, const std::string& problem) {
+  if (external_files_rule() == ExternalFiles::any) return;
+  checked_sources(dataset, stored_file_of(dataset, problem), problem);
+  H5Eclear2(H5E_DEFAULT);
+}
+
 std::set<std::string> files_passed(hid_t file, const std::string& path) {
-  std::set<std::string> passed;
+  PassedLinks passed;
   const PropertiesHandle links = make_link_access(&passed);
   const ObjectHandle object(H5Oopen(file, path.c_str(), links.get()));
-  return passed;
+  return passed.files;
 }
 
 std::set<std::string> found_sources(hid_t dataset, const std::string& file_path,
