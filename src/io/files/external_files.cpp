@@ -28,9 +28,8 @@ fs::path canonical_folder(const std::string& path) {
 
 std::string reason_of_rule() {
   return external_files_rule() == ExternalFiles::none
-             ? "and `external` none refuses all files but the named one"
-             : "and `external` same-folder refuses files outside the folder of the file that names "
-               "them";
+             ? "and all files but the named one are refused"
+             : "and files outside the folder of the file that names them are refused";
 }
 
 }  // namespace

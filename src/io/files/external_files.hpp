@@ -26,7 +26,7 @@ ExternalFiles external_files_rule();
 /// Is thrown where the rule in force forbids to read a file.
 class RefusedFile : public Error {
  public:
-  /// `reason` follows the rule: "it needs '/etc/passwd'".
+  /// `reason` precedes the rule: "it needs '/etc/passwd'".
   RefusedFile(const std::string& problem, const std::string& reason);
 };
 
