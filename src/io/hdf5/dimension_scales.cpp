@@ -103,6 +103,8 @@ bool is_dimension_scale(hid_t dataset, const std::string& problem) {
 }
 
 bool is_without_values(hid_t scale, const std::string& problem) {
+  const TypeHandle type(require(H5Dget_type(scale), problem));
+  if (H5Tget_class(type.get()) == H5T_STRING) return false;
   const auto name = read_text_attribute(scale, "NAME", problem);
   return name && name->starts_with(without_values);
 }

@@ -18,6 +18,7 @@ namespace warpfold::io {
 bool is_dimension_scale(hid_t dataset, const std::string& problem);
 
 /// Tells whether a scale gives a dimension its name alone: netCDF's dimension without a variable.
+/// One of texts has values, though netCDF may show other ones: the same texts as characters.
 bool is_without_values(hid_t scale, const std::string& problem);
 
 /// Returns the scales of each of a dataset's dimensions: those attached to it, or itself. Leaves

@@ -27,6 +27,7 @@ struct CarriedVariable {
   bool is_computed = false;  ///< its values are none of the input's, whatever packs these
   bool is_whole = true;      ///< has all values that the input's variable has
   DatasetHandle made = {};
+  DatasetHandle characters = {};  ///< the same as netCDF shows it, for a dimension's texts
 };
 
 /// A dimension scale that is carried over, or made for the two bounds of a cell.

@@ -8,6 +8,7 @@
 #include "io/dataset/dataset_info.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
+#include "io/output/characters.hpp"
 #include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
 #include "io/output/input_variable.hpp"
@@ -167,10 +168,16 @@ class CoordinateReader {
     const InputVariable input{scale.get(), dimension.files};
     const auto shape = shape_of(input);
     const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
-    if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
-        !has_indices(slice, shape.front()) || !is_number_or_text(type.get()))
+    const bool of_characters = shape.size() == 2 && is_character(type.get());
+    if (is_without_values(scale.get(), cannot_read_variable) ||
+        (shape.size() != 1 && !of_characters) || !has_indices(slice, shape.front()) ||
+        !is_number_or_text(type.get()))
       return std::nullopt;
-    CarriedVariable variable{name, {}, read_part(input, type.get(), {slice}), {}};
+    StoredValues values =
+        of_characters
+            ? texts_of(read_part(input, type.get(), {slice, whole(shape[1])}), cannot_read_variable)
+            : read_part(input, type.get(), {slice});
+    CarriedVariable variable{name, {}, std::move(values), {}};
     if (number) variable.dimensions.emplace_back(number);
     variable.is_whole = slice == whole(shape.front());
     variable.source = std::move(scale);

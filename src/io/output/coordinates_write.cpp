@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/link_access.hpp"
+#include "io/output/characters.hpp"
 #include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
 #include "io/output/input_variable.hpp"
@@ -94,12 +96,37 @@ class CoordinateWriter {
     variable.made =
         create_small_dataset(file_, group_ + variable.name, values.type(), values.space(),
                              is_scale && dimension->is_unlimited, problem_);
-    if (is_scale) make_scale(variable.made.get(), variable.name, problem_);
-    if (!values.empty())
-      require(H5Dwrite(variable.made.get(), values.type(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                       values.data()),
-              problem_);
+    write_values(variable.made.get(), values);
+    if (is_scale && is_text(values.type()))
+      make_characters(variable, *dimension);
+    else if (is_scale)
+      make_scale(variable.made.get(), variable.name, problem_);
     return true;
+  }
+
+  /// Makes a scale of texts, as HDF5 has them, one that netCDF takes for its dimension alone. What
+  /// netCDF shows under its name are the characters, which every tool reads.
+  void make_characters(CarriedVariable& variable, const NamedDimension& dimension) {
+    make_scale_without_values(variable.made.get(), dimension.extent, problem_);
+    const StoredValues characters = characters_of(variable.values, problem_);
+    const std::uint64_t longest = extents_of(characters.space(), problem_).back();
+    NamedDimension length{"string" + std::to_string(longest), longest};
+    make(length);
+    variable.characters =
+        create_small_dataset(file_, group_ + non_coordinate_prefix + variable.name,
+                             characters.type(), characters.space(), false, problem_);
+    write_values(variable.characters.get(), characters);
+    attach_scale(variable.characters.get(), variable.made.get(), 0, problem_);
+    attach_scale(variable.characters.get(), length.made.get(), 1, problem_);
+    if (variable.source) return;
+    const TextAttribute encoding{"_Encoding", "utf-8"};
+    add_text_attributes(variable.characters.get(), {&encoding, 1}, problem_);
+  }
+
+  void write_values(hid_t dataset, const StoredValues& values) const {
+    if (values.empty()) return;
+    require(H5Dwrite(dataset, values.type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+            problem_);
   }
 
   /// Compares what says what numbers mean.
@@ -151,6 +178,8 @@ class CoordinateWriter {
     const hid_t made = variable.made.get();
     if (variable.source && !carry_attributes(variable, made))
       coordinates.notes.push_back(lacks_attributes(variable.name));
+    if (variable.source && variable.characters)
+      carry_attributes(variable, variable.characters.get());
     if (variable.bounds) {
       const TextAttribute bounds{variable.are_bounds_of_climatology ? "climatology" : "bounds",
                                  coordinates.variables[*variable.bounds].name};
