@@ -112,9 +112,10 @@ bool is_compound_dataset(hid_t file, const std::string& path) {
 std::string stored_path(hid_t file, const std::string& name) {
   const std::size_t base = name.rfind('/') + 1;
   const std::string path = name.substr(0, base) + non_coordinate_prefix + name.substr(base);
-  const ObjectHandle variable = open_object(file, path);
+  const bool is_variable =
+      H5Lexists(file, path.c_str(), make_link_access().get()) > 0 && open_object(file, path);
   H5Eclear2(H5E_DEFAULT);
-  if (!variable) return name;
+  if (!is_variable) return name;
   const ObjectHandle object = open_object(file, name);
   H5Eclear2(H5E_DEFAULT);
   const bool is_other = object && (H5Iget_type(object.get()) != H5I_DATASET ||

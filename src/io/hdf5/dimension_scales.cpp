@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <utility>
 
@@ -27,11 +28,49 @@ bool is_list_of_objects(hid_t type, const std::string& problem) {
   return require(H5Tequal(item.get(), H5T_STD_REF_OBJ), problem) > 0;
 }
 
-/// Where scales were found: HDF5 searches the whole file for the name of what a reference leads to.
-/// Entries are checked before use. Guarded by the LibraryScope.
-std::map<std::pair<std::string, hobj_ref_t>, std::string>& known_paths() {
-  static std::map<std::pair<std::string, hobj_ref_t>, std::string> paths;
-  return paths;
+#if H5_VERSION_GE(1, 12, 0)
+using LinkInfo = H5L_info2_t;
+constexpr auto visit_links = H5Lvisit_by_name2;
+#else
+using LinkInfo = H5L_info_t;
+constexpr auto visit_links = H5Lvisit_by_name;
+#endif
+
+/// Paths of a file's objects by references to them. HDF5 searches the whole file for the path of
+/// each object that a reference leads to. Entries are checked before use.
+struct KnownPaths {
+  std::map<hobj_ref_t, std::string> paths;
+  bool complete = false;  ///< whether all of the file was gone through
+};
+
+/// By the files' names. Guarded by the LibraryScope.
+KnownPaths& known_paths(const std::string& file) {
+  constexpr std::size_t most_files = 64;
+  static std::map<std::string, KnownPaths> known;
+  if (known.size() == most_files && !known.contains(file)) known.clear();
+  return known[file];
+}
+
+hobj_ref_t reference_of(const LinkInfo& link) {
+#if H5_VERSION_GE(1, 12, 0)
+  hobj_ref_t reference = 0;
+  std::memcpy(&reference, &link.u.token, sizeof(reference));
+  return reference;
+#else
+  return link.u.address;
+#endif
+}
+
+herr_t note_path(hid_t, const char* path, const LinkInfo* link, void* known) noexcept {
+  constexpr std::size_t most_paths = 262144;
+  try {
+    auto& paths = static_cast<KnownPaths*>(known)->paths;
+    if (link->type == H5L_TYPE_HARD)
+      paths.try_emplace(reference_of(*link), '/' + std::string(path));
+    return paths.size() < most_paths ? 0 : 1;
+  } catch (const std::exception&) {
+    return -1;
+  }
 }
 
 /// Opens the object by its name. Returns none where that is no longer what the reference leads to.
@@ -45,20 +84,45 @@ ObjectHandle opened_by_name(hid_t dataset, const std::string& path, hobj_ref_t r
   return {};
 }
 
+ObjectHandle opened_by_known_path(hid_t dataset, const KnownPaths& known, hobj_ref_t reference) {
+  const auto found = known.paths.find(reference);
+  return found == known.paths.end() ? ObjectHandle()
+                                    : opened_by_name(dataset, found->second, reference);
+}
+
+/// Opens a scale by the name that it gives itself, in the dataset's group or one above.
+ObjectHandle opened_by_own_name(hid_t dataset, hid_t scale, hobj_ref_t reference,
+                                const std::string& problem) {
+  const auto name = read_text_attribute(scale, "NAME", problem);
+  if (!name || name->empty() || name->starts_with(without_values)) return {};
+  std::string group = path_of(dataset, problem);
+  while (!group.empty()) {
+    group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
+    if (ObjectHandle object = opened_by_name(dataset, group + '/' + *name, reference))
+      return object;
+  }
+  return {};
+}
+
 /// Opens what a reference leads to, so that HDF5 knows its name.
 ObjectHandle dereferenced(hid_t dataset, hobj_ref_t reference, const std::string& problem) {
-  constexpr std::size_t most_paths = 65536;
-  const std::string file = stored_file_of(dataset, problem);
-  auto& paths = known_paths();
-  if (const auto known = paths.find({file, reference}); known != paths.end()) {
-    if (ObjectHandle object = opened_by_name(dataset, known->second, reference)) return object;
-    paths.erase(known);
-  }
+  KnownPaths& known = known_paths(stored_file_of(dataset, problem));
+  if (ObjectHandle object = opened_by_known_path(dataset, known, reference)) return object;
+  if (known.paths.contains(reference)) known = {};
   ObjectHandle object(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &reference));
   if (!object) return object;
-  if (paths.size() == most_paths) paths.clear();
+  if (ObjectHandle named = opened_by_own_name(dataset, object.get(), reference, problem))
+    return named;
+  if (!known.complete) {
+    known.paths.clear();
+    if (visit_links(dataset, "/", H5_INDEX_NAME, H5_ITER_NATIVE, note_path, &known, H5P_DEFAULT) <
+        0)
+      H5Eclear2(H5E_DEFAULT);
+    known.complete = true;
+    if (ObjectHandle named = opened_by_known_path(dataset, known, reference)) return named;
+  }
   if (const std::string path = path_of(object.get(), problem); !path.empty())
-    paths[{file, reference}] = path;
+    known.paths[reference] = path;
   return object;
 }
 

@@ -28,3 +28,21 @@ def test_names_of_many_dimensions(folder):
         support.run(*words, "-o", folder / "o.nc", "--force")
         with netCDF4.Dataset(folder / "o.nc") as file:
             assert [float(each[...]) for each in file.variables.values()] == [i + 1.0]
+
+
+def test_names_of_scales_in_groups_and_without_values(folder):
+    path = folder / "in.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("x", 2)
+        file.createVariable("x", "f8", ("x",))[:] = [1, 2]
+        file.createDimension("bare", 3)
+        group = file.createGroup("g")
+        group.createDimension("y", 2)
+        group.createVariable("y", "f8", ("y",))[:] = [1, 2]
+        group.createVariable("v", "f8", ("x", "bare", "y"))[:] = 1
+    for name, count in ("x", 2), ("bare", 3), ("y", 2):
+        words = ("reduce", path, "g/v", "--axis", name, "--ops", "sum")
+        support.run(*words, "-o", folder / "o.nc", "--force")
+        with netCDF4.Dataset(folder / "o.nc") as file:
+            assert set(file["g/v"][...].flat) == {count}
+            assert file["g/v"].dimensions == tuple(n for n in ("x", "bare", "y") if n != name)
