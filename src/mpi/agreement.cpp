@@ -24,6 +24,7 @@ Error as_error(const std::exception_ptr& failure) {
 }  // namespace
 
 void throw_on_all_ranks(const std::exception_ptr& failure, const Communicator& communicator) {
+  if (!failure && communicator.is_alone()) return;
   const auto none = static_cast<std::uint64_t>(communicator.size());
   const auto rank = static_cast<std::uint64_t>(communicator.rank());
   const std::uint64_t lowest = minimum({failure ? rank : none}, communicator).front();

@@ -72,10 +72,11 @@ class HistogramCommand : public DatasetCommand<HistogramRequest, HistogramResult
   }
 
   Report make_report(const Outcomes& outcomes) const override {
-    Report report = several_report("histogram", request_.arguments.file, outcomes,
-                                   request_.options.view, [](const HistogramResult& result) {
-                                     return Json{{"results", results_json(result)}};
-                                   });
+    Report report =
+        several_report("histogram", request_.arguments.file, outcomes, request_.options.view,
+                       !common_.json.empty(), [](const HistogramResult& result) {
+                         return Json{{"results", results_json(result)}};
+                       });
     report.text = several_head(request_.arguments.file, outcomes);
     report.csv = {csv_header()};
     for (const auto& outcome : outcomes) {

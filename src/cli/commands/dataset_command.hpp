@@ -102,11 +102,13 @@ class RowsCommand : public DatasetCommand<Request, Result> {
   }
 
   Report make_report(const Outcomes& outcomes) const override {
-    Report report = several_report(name_, request_.arguments.file, outcomes, request_.options.view,
-                                   [&](const Result& each) { return members_of(each); });
+    Report report =
+        several_report(name_, request_.arguments.file, outcomes, request_.options.view,
+                       !common_.json.empty(), [&](const Result& each) { return members_of(each); });
     report.text = several_text(
         request_.arguments.file, outcomes, columns(), [&](const Result& each) { return row(each); },
         common_.timings);
+    if (common_.csv.empty()) return report;
     report.csv = several_csv(name_, request_.arguments.file, outcomes,
                              [&](Table& csv, const std::string& dataset, const Result& result) {
                                add_rows(csv, run_on(dataset, result), rows(result));

@@ -158,15 +158,17 @@ inline std::string named_timings_text(const std::string& dataset, const RunRepor
 }
 
 /// Makes a report on several datasets of a file, seen as `view` says, but for its text and CSV;
-/// `members_of(result)` are members of one's entry: its results.
+/// `members_of(result)` are members of one's entry: its results. Omits the entries unless the JSON
+/// is `wanted`.
 template <class Result, class MembersOf>
 Report several_report(const std::string& command, const std::string& file,
                       const std::vector<DatasetOutcome<Result>>& outcomes, const ViewOptions& view,
-                      const MembersOf& members_of) {
+                      bool wanted, const MembersOf& members_of) {
   Report report;
   const RunReport run = whole_run_of(outcomes);
   report.notes = run_notes(run);
   report.failure = failure_of(file, outcomes);
+  if (!wanted) return report;
   report.json = json_head(command, run, file);
   Json& datasets = report.json["datasets"] = Json::array();
   for (const auto& outcome : outcomes) {

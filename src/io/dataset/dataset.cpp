@@ -45,6 +45,7 @@ class Dataset::Implementation {
       : problem_(cannot_read(files.front(), name)) {
     std::vector<DatasetInfo> infos;
     for (const std::string& file : files) {
+      const OpenFile kept(file);
       Implementation one(file, name, path);
       if (look) look(one.info());
       versions_.merge(one.versions_);

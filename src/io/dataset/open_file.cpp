@@ -66,10 +66,10 @@ std::set<std::string> files_beneath(hid_t file, const std::string& path, const s
 
 class OpenFile::Implementation {
  public:
-  explicit Implementation(const std::string& path) : file_(open_for_reading(path)) {}
+  explicit Implementation(const std::string& path) : file_(path) {}
 
  private:
-  FileHandle file_;
+  KeptFile file_;
 };
 
 OpenFile::OpenFile(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -143,6 +144,29 @@ std::optional<Mark> foreign_format_of(const std::string& path) {
   return std::nullopt;
 }
 
+struct KeptPlace {
+  hid_t file;
+  dev_t device;
+  ino_t number;
+};
+
+/// By their paths. Guarded by the LibraryScope.
+std::map<std::string, KeptPlace>& kept_files() {
+  static std::map<std::string, KeptPlace> files;
+  return files;
+}
+
+/// Returns the file that is kept open, where its path still leads to it.
+FileHandle kept_file(const std::string& path) {
+  const auto kept = kept_files().find(path);
+  struct stat status {};
+  if (kept == kept_files().end() || ::stat(path.c_str(), &status) != 0 ||
+      status.st_dev != kept->second.device || status.st_ino != kept->second.number)
+    return {};
+  H5Iinc_ref(kept->second.file);
+  return FileHandle(kept->second.file);
+}
+
 [[noreturn]] void throw_open_failure(const std::string& path, const std::string& causes,
                                      hid_t access) {
   const std::string problem = cannot_open(path);
@@ -168,12 +192,24 @@ std::optional<Mark> foreign_format_of(const std::string& path) {
 }  // namespace
 
 FileHandle open_for_reading(const std::string& path) {
+  if (FileHandle kept = kept_file(path)) return kept;
   require_readable(path);
   const PropertiesHandle access = make_access();
   std::string causes;
   FileHandle file = open_with_or_without_locks(path, access.get(), causes);
   if (!file) throw_open_failure(path, causes, access.get());
   return file;
+}
+
+KeptFile::KeptFile(const std::string& path) : path_(path), file_(open_for_reading(path)) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0)
+    is_noted_ =
+        kept_files().try_emplace(path, KeptPlace{file_.get(), status.st_dev, status.st_ino}).second;
+}
+
+KeptFile::~KeptFile() {
+  if (is_noted_) kept_files().erase(path_);
 }
 
 PropertiesHandle make_group_creation(hid_t properties, const std::string& problem) {

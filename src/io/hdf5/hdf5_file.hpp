@@ -14,6 +14,22 @@ namespace warpfold::io {
 /// truncated, or being written.
 FileHandle open_for_reading(const std::string& path);
 
+/// Keeps a file open: as long as it lives, open_for_reading() returns the same file for its path,
+/// unless another has taken its place. Made and destroyed within a LibraryScope.
+class KeptFile {
+ public:
+  /// Throws what open_for_reading() throws.
+  explicit KeptFile(const std::string& path);
+  ~KeptFile();
+  KeptFile(const KeptFile&) = delete;
+  KeptFile& operator=(const KeptFile&) = delete;
+
+ private:
+  std::string path_;
+  FileHandle file_;
+  bool is_noted_ = false;
+};
+
 /// How a new file places large objects: those of `threshold` bytes and more at multiples of
 /// `boundary`.
 struct Alignment {

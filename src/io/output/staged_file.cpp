@@ -82,13 +82,6 @@ FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary, Al
   }
 }
 
-void sync_file(const std::string& path, const std::string& problem) {
-  const FileDescriptor descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!descriptor || ::fsync(descriptor.get()) != 0) {
-    throw Error(problem, describe_errno(errno), "");
-  }
-}
-
 /// Throws where a file can't be what is wanted, whatever is in it.
 void require_possible(const OutputSpec& spec) {
   for (const OutputDataset& dataset : datasets_of(spec)) require_valid_storage(dataset);
@@ -192,7 +185,8 @@ class StagedFile::Implementation {
     if (!staged_.empty()) finish();
     const std::string problem = cannot_write(target_);
     if (!file_.close()) throw_library_error(problem);
-    sync_file(temporary_.path, problem);
+    // Open since the file was made, the descriptor is told of all that could not be stored.
+    if (::fsync(temporary_.lock.get()) != 0) throw Error(problem, describe_errno(errno), "");
     if (kept_ && version_of(target_.path) != *kept_)
       throw Error(problem, "the datasets to be kept changed meanwhile", "Start again.");
     publish(temporary_.path, target_.path, kept_ || (target_.force && !target_.keeps_others));

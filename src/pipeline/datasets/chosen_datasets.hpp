@@ -62,6 +62,7 @@ std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
                                                     const std::vector<ChosenDataset>& chosen,
                                                     const Open& open, const Use& use) {
   std::vector<DatasetOutcome<Result>> outcomes;
+  outcomes.reserve(chosen.size());
   bool any = false;
   std::exception_ptr misuse;
   for (const ChosenDataset& each : chosen) {

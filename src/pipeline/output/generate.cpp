@@ -66,7 +66,6 @@ class Generation {
     std::vector<StageTiming> stages =
         WorkQueue({0, ceil_div(mine.count, slab_elements)})
             .run(threads_, write, spec_.elements * size_, monitor_, communicator_);
-    stages.push_back(sync_on_all_ranks([&] { writer.sync(); }, monitor_.stages(), communicator_));
     return over_threads(stages, seconds_since(start));
   }
 
@@ -136,7 +135,6 @@ GenerateResult generate(MPI_Comm parent, const GenerateOptions& options) {
   else if (!output.storage.chunk_shape.empty())
     stages = generation.write_chunked(staged, output);
   staged.finish();
-  file.commit();
 
   GenerateResult result;
   result.elements = spec.elements;
@@ -146,6 +144,7 @@ GenerateResult generate(MPI_Comm parent, const GenerateOptions& options) {
   result.report.hosts = mpi::count_hosts(communicator);
   put_start_stages(stages, {reserving.timing()});
   result.report.stages = busiest(stages, communicator);
+  file.commit(result.report, monitor.stages());
   result.report.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

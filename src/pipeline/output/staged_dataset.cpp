@@ -81,8 +81,17 @@ StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uin
   return storage;
 }
 
-void OutputFile::commit() {
-  run_on_root(communicator_, [&] { file_->commit(); });
+void OutputFile::commit(RunReport& report, StageRegistry& stages) {
+  StageTimer timer(stages, stage::sync);
+  timer.time(0, [&] {
+    run_on_all(communicator_, [&] {
+      if (written_) written_->sync();
+    });
+    run_on_root(communicator_, [&] { file_->commit(); });
+  });
+  const std::vector<StageTiming> sync = busiest({timer.timing()}, communicator_);
+  add_up(report.stages, sync);
+  report.seconds += sync.front().seconds;
 }
 
 StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
@@ -105,6 +114,11 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
     for (std::size_t i = 0; i < writers_.size(); ++i)
       if (data_offsets_[i] != nowhere)
         writers_[i].emplace(temporary_path_, data_offsets_[i], spec.path);
+    // Open from the first write on, it is told of all that could not be stored.
+    const bool writes =
+        std::ranges::any_of(writers_, &std::optional<io::ContiguousWriter>::has_value);
+    if (writes && !communicator.is_root() && !file.written_)
+      file.written_.emplace(temporary_path_, 0, spec.path);
   });
 }
 
@@ -125,7 +139,12 @@ ScanOutput::ScanOutput(const io::OutputSpec& spec, OutputFile& file,
 
 std::vector<StageTiming> ScanOutput::finish(ProgressMonitor& monitor, int threads) {
   std::vector<StageTiming> timings;
-  if (contiguous_ && writer() != nullptr) timings = pack(monitor, threads);
+  if (contiguous_ && writer() != nullptr) {
+    const StageTiming sync =
+        sync_on_all_ranks([&] { writer()->sync(); }, monitor.stages(), communicator_);
+    timings = pack(monitor, threads);
+    append(timings, {sync});
+  }
   staged_.finish();
   return timings;
 }

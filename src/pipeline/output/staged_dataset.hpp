@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/storage_options.hpp"
+#include "warpfold/dataset_choice.hpp"
 #include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -42,13 +44,26 @@ class OutputFile {
  public:
   explicit OutputFile(const mpi::Communicator& communicator) : communicator_(communicator) {}
 
-  void commit();
+  /// Returns once all is on storage and the file has its name; adds how long that took to the
+  /// stages of a run of `communicator`.
+  void commit(RunReport& report, StageRegistry& stages);
+
+  /// Likewise where the file is that of several datasets: adds to the last one's stages.
+  template <class Result>
+  void commit(std::vector<DatasetOutcome<Result>>& outcomes, StageRegistry& stages) {
+    const auto last = std::find_if(outcomes.rbegin(), outcomes.rend(),
+                                   [](const auto& each) { return each.skipped.empty(); });
+    RunReport none;
+    commit(last == outcomes.rend() ? none : last->result.report, stages);
+  }
 
  private:
   friend class StagedDataset;
 
   const mpi::Communicator& communicator_;
   std::optional<io::StagedFile> file_;  ///< on the root
+  std::optional<io::ContiguousWriter>
+      written_;  ///< on other ranks that write: syncs what they wrote
 };
 
 /// Staged datasets are added to an output file by the root, and all ranks write into them. Members
@@ -98,7 +113,7 @@ class ScanOutput {
   /// Returns where this rank writes; none if there are no elements.
   io::ContiguousWriter* writer() { return (contiguous_ ? *contiguous_ : staged_).writer(); }
 
-  /// Gives the dataset its name, once all is written and synced. Packs by `threads` threads of this
+  /// Gives the dataset its name, once all is written. Packs by `threads` threads of this
   /// rank; returns their timings.
   std::vector<StageTiming> finish(ProgressMonitor& monitor, int threads);
 

@@ -190,11 +190,6 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
       WorkQueue({0, job->batches.items()})
           .run(plan.threads, work, info.elements * size_of(info.format.type), run.monitor,
                communicator);
-  append(stages, {sync_on_all_ranks(
-                     [&] {
-                       for (io::ContiguousWriter* const writer : wanted.writers) writer->sync();
-                     },
-                     run.monitor.stages(), communicator)});
   return over_threads(stages, seconds_since(start));
 }
 

@@ -158,9 +158,8 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
     if (shared) writer.write(job.tiling.outputs(shared->first), shared->second);
   });
   writer.failure().throw_on_all_ranks(communicator);
-  const StageTiming sync = sync_on_all_ranks([&] { writer.sync(); }, registry, communicator);
   put_engine_stages(stages, stage::reduce, job.engine->timings());
-  append(stages, {combine.timing(), sync});
+  append(stages, {combine.timing()});
   return over_threads(stages, seconds_since(start));
 }
 
@@ -237,7 +236,6 @@ void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, Axis
       const ElementRange range = block_range(outputs, max_outputs, block);
       writer.write(range, AxisTotals(values, needs, range.count));
     }
-    writer.sync();
   });
   writer.failure().throw_on_all_ranks(run.communicator);
 }

@@ -93,9 +93,4 @@ bool AxisWriter::failed_before(const Hyperslab& outputs) const {
   return failure_.precedes({0, flat_index(outputs.start, output_shape_)});
 }
 
-void AxisWriter::sync() {
-  for (const AxisTarget& target : targets_)
-    if (target.memory == nullptr) target.writer->sync();
-}
-
 }  // namespace warpfold::pipeline

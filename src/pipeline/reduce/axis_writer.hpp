@@ -66,9 +66,6 @@ class AxisWriter {
   /// Tells whether a failure is known that comes before any that the box could meet.
   bool failed_before(const Hyperslab& outputs) const;
 
-  /// Returns once everything written is on storage. Throws Error.
-  void sync();
-
   const FirstFailure& failure() const { return failure_; }
 
   /// Number of sums written so far that no element took part in.

@@ -71,7 +71,6 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
     run_on_root(communicator, [&] {
       if (totals.labels().empty()) return;
       writer.write({0, totals.labels().size()}, totals.totals());
-      writer.sync();
     });
   });
   writer.failure().throw_on_all_ranks(communicator);

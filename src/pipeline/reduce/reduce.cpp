@@ -314,7 +314,7 @@ ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string&
     pipeline::LabelReduction work = pipeline::prepare_labels(std::move(view), options, run);
     result = pipeline::reduce_by_labels(work, run, output, start);
   }
-  if (!are_told(options)) output.commit();
+  if (!are_told(options)) output.commit(result.report, run.monitor.stages());
   result.report.seconds = pipeline::seconds_since(start);
   return result;
 }
@@ -342,7 +342,7 @@ std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::str
   if (by_labels(options)) {
     auto outcomes = pipeline::for_each_output<ReduceResult>(
         file, datasets, options.view, options.output, run, prepare_labels, reduce_by_labels);
-    output.commit();
+    output.commit(outcomes, run.monitor.stages());
     return outcomes;
   }
   auto outcomes = pipeline::for_each_output<ReduceResult>(
@@ -353,7 +353,7 @@ std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::str
       [&](pipeline::AxisReduction& work) {
         return pipeline::reduce_along_axes(work, run, output, std::chrono::steady_clock::now());
       });
-  output.commit();
+  output.commit(outcomes, run.monitor.stages());
   return outcomes;
 }
 

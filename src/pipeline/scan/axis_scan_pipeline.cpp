@@ -207,11 +207,8 @@ ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& r
       threads, scan_boxes, product(job.tiling.array().shape) * size_of(job.spec.output), monitor,
       communicator);
   throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
-  const StageTiming sync =
-      sync_on_all_ranks([&] { job.writer.sync(); }, monitor.stages(), communicator);
 
   put_engine_stages(stages, stage::scan, job.engine->timings());
-  stages.push_back(sync);
   return {mpi::minimum({results.last_bits}, communicator).front(),
           over_threads(stages, seconds_since(start))};
 }

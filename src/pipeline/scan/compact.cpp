@@ -109,8 +109,6 @@ class Compaction {
            store(worker, block, piece, output);
          },
          {here * written_bytes(), written_});
-    sync_ = pipeline::sync_on_all_ranks([&] { sync(output); }, run_.monitor.stages(),
-                                        run_.communicator);
   }
 
   std::vector<StageTiming> timings() const {
@@ -118,7 +116,6 @@ class Compaction {
     stages.push_back(keep_timer_->timing());
     pipeline::put_engine_stages(stages, stage::compact, engine_->timings());
     pipeline::append(stages, write_timers_.timings());
-    stages.push_back(sync_);
     return pipeline::over_threads(stages, pipeline::seconds_since(start_));
   }
 
@@ -179,11 +176,6 @@ class Compaction {
     if (indices_) write(1, std::as_bytes(engine_->indices(worker, here, part.first, part.count)));
   }
 
-  void sync(pipeline::StagedDataset& output) const {
-    for (const std::size_t dataset : {std::size_t{0}, std::size_t{indices_}})
-      if (io::ContiguousWriter* writer = output.writer(dataset)) writer->sync();
-  }
-
   /// Loads blocks, keeps of them and stores by all threads. Collective.
   void pass(const std::vector<pipeline::PieceCounts>& pieces,
             const std::function<void(std::uint64_t block)>& keep,
@@ -223,7 +215,6 @@ class Compaction {
   std::atomic<std::uint64_t> written_ = 0;  ///< bytes
   pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
   std::optional<StageTimer> keep_timer_;
-  StageTiming sync_{stage::sync, 1, 0, 0, 0};  ///< of a rank that wrote nothing, too
   StageTimers write_timers_;
 };
 
@@ -279,7 +270,7 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
   pipeline::OutputFile output(run.communicator);
   DatasetView view = pipeline::open_view(file, name, options.view, run);
   CompactResult result = carry_out(view, options, run, output, start);
-  output.commit();
+  output.commit(result.report, run.monitor.stages());
   result.report.seconds = pipeline::seconds_since(start);
   return result;
 }
@@ -293,7 +284,7 @@ std::vector<DatasetOutcome<CompactResult>> compact(MPI_Comm parent, const std::s
       file, datasets, options.view, options.output, run, std::identity(), [&](DatasetView& view) {
         return carry_out(view, options, run, output, std::chrono::steady_clock::now());
       });
-  output.commit();
+  output.commit(outcomes, run.monitor.stages());
   return outcomes;
 }
 

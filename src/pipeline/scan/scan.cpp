@@ -193,7 +193,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   pipeline::OutputFile output(run.communicator);
   ScanWork work = prepare(pipeline::open_view(file, name, options.view, run), options, run);
   ScanResult result = carry_out(work, options, run, output, start);
-  output.commit();
+  output.commit(result.report, run.monitor.stages());
   result.report.seconds = pipeline::seconds_since(start);
   return result;
 }
@@ -210,7 +210,7 @@ std::vector<DatasetOutcome<ScanResult>> scan(MPI_Comm parent, const std::string&
       [&](ScanWork& work) {
         return carry_out(work, options, run, output, std::chrono::steady_clock::now());
       });
-  output.commit();
+  output.commit(outcomes, run.monitor.stages());
   return outcomes;
 }
 

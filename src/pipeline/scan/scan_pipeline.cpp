@@ -219,8 +219,6 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
   throw_overflow_on_all_ranks(supersteps.overflow(), job.spec, communicator);
   blocks->finish(
       supersteps.failure(), [&] { return prefixes.bytes_written(); }, monitor, communicator);
-  const StageTiming sync =
-      sync_on_all_ranks([&] { job.writer.sync(); }, monitor.stages(), communicator);
 
   ScanOutcome outcome;
   outcome.last_bits = mpi::broadcast(prefixes.last_bits(), communicator, job.rank_of_last);
@@ -228,7 +226,6 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
   append(stages, {supersteps.scan_timing(), supersteps.exchange_timing()});
   put_engine_stages(stages, stage::scan, job.engine.timings());
   append(stages, prefixes.timings());
-  stages.push_back(sync);
   outcome.stages = over_threads(stages, seconds_since(start));
   return outcome;
 }
