@@ -24,11 +24,12 @@
 namespace warpfold::cli {
 namespace {
 
-/// Makes "help COMMAND" what it means: "COMMAND --help".
-void take_help(std::vector<std::string>& words) {
-  if (words.size() < 2 || words[1] != "help") return;
-  words.erase(words.begin() + 1);
-  words.emplace_back("--help");
+/// Makes "help COMMAND" what it means, where there is such a command: "COMMAND --help".
+void take_help(std::vector<std::string>& words, CLI::App& application) {
+  if (words.empty() || words.front() != "help") return;
+  words.erase(words.begin());
+  const auto is_named = [&](const CLI::App* command) { return command->check_name(words.front()); };
+  if (words.empty() || !application.get_subcommands(is_named).empty()) words.emplace_back("--help");
 }
 
 Session make_session(MPI_Comm communicator, const std::vector<std::string>& arguments) {
@@ -39,7 +40,6 @@ Session make_session(MPI_Comm communicator, const std::vector<std::string>& argu
   session.ranks = ranks.size();
   session.words = {"warpfold"};
   session.words.insert(session.words.end(), arguments.begin(), arguments.end());
-  take_help(session.words);
   return session;
 }
 
@@ -50,8 +50,10 @@ void tell(const Session& session, const std::string& text) {
 void run(const Session& session) {
   Grammar grammar;
   CLI::App& application = grammar.application();
+  std::vector<std::string> words(session.words.begin() + 1, session.words.end());
+  take_help(words, application);
   try {
-    parse_words(application, {session.words.begin() + 1, session.words.end()});
+    parse_words(application, words);
   } catch (const CLI::CallForHelp&) {
     return tell(session, application.help());
   }

@@ -74,3 +74,4 @@ def test_names_of_datasets_and_files_are_answered(folder):
 def test_help_is_a_word_too():
     assert support.run("help", "reduce").stdout == support.run("reduce", "--help").stdout
     assert support.run("help").stdout == support.run("--help").stdout
+    support.fail("help", "nonsense", code=2, mentions=("nonsense", "reduce"))
