@@ -38,10 +38,8 @@ std::uint64_t chunks_of_piece(const SlabTiling& tiling, const RegionSource& sour
 /// Returns what makes an engine of cores that takes one element.
 std::function<std::unique_ptr<StreamEngine>()> maker_for_one(const EngineMaker& make,
                                                              const DatasetView& view) {
-  const StagingPlan one{.format = view.info().format,
-                        .decoding = view.decoding,
-                        .slab_elements = 1,
-                        .staging = Staging::chunks};
+  const StagingPlan one{
+      .format = view.info().format, .decoding = view.decoding, .slab_elements = 1};
   return [=] { return make(*cpu::make_backend(1), one); };
 }
 
@@ -147,11 +145,11 @@ struct NeverWritten {
 void take_never_written(const NeverWritten& never_written, const SlabSetup& setup,
                         const ResultTaker& take) {
   const std::unique_ptr<StreamEngine> engine = setup.make_for_one();
-  const StagedChunk chunk{.encoding = ChunkEncoding::unwritten};
-  StagedChunks staged = staged_run(chunk, {0, 1});
-  staged.fill = setup.source->info().fill;
+  const io::DatasetInfo& info = setup.source->info();
+  std::copy_n(info.fill.begin(), size_of(info.format.type), engine->buffer(0).begin());
+  const StagedChunk element;
+  StagedChunks staged = staged_run(element, {0, 1});
   staged.indices.first = never_written.first_index;
-  engine->buffer(0);
   engine->submit(0, staged, staged.indices);
   engine->flush();
   take(*engine, never_written.elements);

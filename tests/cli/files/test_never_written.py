@@ -87,6 +87,23 @@ def test_have_bins_and_quantiles(tmp_path):
         assert [found["q01"], found["q99"]] == np.percentile(values, [1, 99]).tolist()
 
 
+def test_have_their_own_indices(tmp_path):
+    """Those that come after others of the same slab, and are the least or the greatest."""
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        made = file.create_dataset("d", (4, 200000), "u2", chunks=(2, 100), fillvalue=3)
+        made[:2, :100] = 5
+        made[:2, 100:200] = 1
+        lines = made[...]
+    for ranks in RANKS:
+        for where, taken in (("<5", lines < 5), (">1", lines > 1), (">=0", lines >= 0)):
+            found = support.reduce(
+                tmp_path / "f.h5", "d", "--where", where, ops="argmin,argmax", ranks=ranks
+            ).results
+            values = np.where(taken, lines, 4).ravel().astype(int)
+            assert found["argmin"] == int(np.argmin(np.where(taken.ravel(), values, 9)))
+            assert found["argmax"] == int(np.argmax(np.where(taken.ravel(), values, -1)))
+
+
 @pytest.mark.parametrize("chunk", [2**20, 2**13])
 def test_take_no_time_where_there_are_half_a_tebibyte_of_them(tmp_path, chunk):
     with h5py.File(tmp_path / "f.h5", "w") as file:
