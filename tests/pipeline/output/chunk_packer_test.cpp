@@ -55,7 +55,8 @@ TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
     StagedDataset staged(spec_, file);
     pack_chunks(job(staged, &number), monitor_, communicator_);
     staged.finish();
-    file.commit();
+    RunReport report;
+    file.commit(report, monitor_.stages());
   }
   if (!communicator_.is_root()) return;
   std::vector<std::uint32_t> values(9000);
@@ -73,7 +74,8 @@ TEST_F(ChunkPackerTest, SoAreThoseThatTravelSeveralAtATime) {
       StagedDataset staged(spec_, file);
       pack_chunks(job(staged, &number), monitor_, communicator_);
       staged.finish();
-      file.commit();
+      RunReport report;
+      file.commit(report, monitor_.stages());
     }
     if (!communicator_.is_root()) continue;
     std::vector<std::uint32_t> values(rows * 90);

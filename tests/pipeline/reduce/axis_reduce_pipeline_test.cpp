@@ -88,7 +88,8 @@ class AxisTurns : public MatrixTest {
     reduce_rows(matrix, AxisShape(matrix.info().shape, axes),
                 needs_of({Statistic::sum}, ElementType::i64), writer, run);
     staged.finish();
-    out.commit();
+    RunReport report;
+    out.commit(report, run.monitor.stages());
     std::vector<std::int64_t> sums(outputs);
     open_everywhere(file("out"), "sums", world_)
         .read({0, outputs}, std::as_writable_bytes(std::span(sums)));

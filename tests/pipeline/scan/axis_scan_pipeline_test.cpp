@@ -108,7 +108,8 @@ class ScanAhead : public MatrixTest {
                {{ElementType::i64}, ScanOperation::sum, false, output, OverflowPolicy::error},
                AxisShape(matrix.info().shape, axes), *staged.writer(), run);
     staged.finish();
-    out.commit();
+    RunReport report;
+    out.commit(report, run.monitor.stages());
     std::vector<std::int64_t> prefixes(rows * columns);
     open_everywhere(file("out"), "prefixes", world_)
         .read({0, prefixes.size()}, std::as_writable_bytes(std::span(prefixes)));
