@@ -119,3 +119,13 @@ def test_take_no_time_where_there_are_half_a_tebibyte_of_them(tmp_path, chunk):
         "argmax": 0,
     }
     assert [note for note in found.report["notes"] if str(2**36 // chunk - 1) in note]
+
+
+@pytest.mark.parametrize("version", ["earliest", "latest"])
+@pytest.mark.parametrize("most", [(None, 40), (40, None), (None, None), (40, 40)])
+def test_written_chunks_are_found_whichever_dimension_grows(tmp_path, version, most):
+    with h5py.File(tmp_path / "f.h5", "w", libver=version) as file:
+        made = file.create_dataset("d", (40, 40), "i2", chunks=(2, 2), maxshape=most)
+        made[0:2, 6:8] = 5
+    found = support.reduce(tmp_path / "f.h5", "d", ops="sum,argmax").results
+    assert found == {"sum": 20, "argmax": 6}
