@@ -130,6 +130,8 @@ class SameGrid {
       note("order", "coordinates '" + grid.shown_name(dimension_) + "' do not rise in '" +
                         line->file + "': " + shortest_decimal(*(back + 1)) + " follows " +
                         shortest_decimal(*back) + ".");
+    if (!line->time && !falls_ && line->numbers.size() > 1)
+      falls_ = line->numbers[1] < line->numbers[0];
     if (last_) {
       const auto end = last_->time && line->time ? last_->time->converted(last_->end, *line->time)
                                                  : std::optional(last_->end);
@@ -152,7 +154,7 @@ class SameGrid {
   std::optional<Grid> first_;
   std::optional<std::string> units_;
   std::optional<End> last_;
-  std::optional<bool> falls_;  ///< from file to file; times rise
+  std::optional<bool> falls_;  ///< in the first file of several numbers, or between; times rise
   std::set<std::string> noted_;
   std::vector<std::string> notes_;
 };

@@ -171,6 +171,22 @@ def test_times_that_do_not_rise_from_file_to_file_are_noted(folder, second, fall
         assert falls in note and "a.h5" in note and "b.h5" in note
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "noted"),
+    [
+        ([1.0, 2.0], [2.0, 3.0], True),
+        ([1.0, 2.0], [0.5, 3.0], True),
+        ([4.0, 3.0], [2.0, 1.0], False),
+        ([1.0, 2.0], [3.0, 4.0], False),
+    ],
+)
+def test_numbers_go_on_as_the_first_file_does(folder, first, second, noted):
+    paths = [write(folder / f"{name}.h5", ("lev", "lat"), lev=line)
+             for name, line in (("a", first), ("b", second))]  # fmt: skip
+    report = support.run("reduce", *paths, "v", "--concat", "lev", "--json", "-").report
+    assert any("do not rise" in note for note in report.get("notes", [])) == noted
+
+
 def test_numbers_in_names_order_the_files_of_a_pattern(folder):
     for number in (1, 2, 10, 11, 100):
         write(folder / f"p{number}.h5", values=VALUES * number, time=([number, number + 0.5], DAYS))
