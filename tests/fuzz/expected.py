@@ -18,6 +18,7 @@ class Command:
     check: typing.Callable
     output: object = None  # a file that every run makes anew
     code: int = 0
+    library_reads: bool = True  # HDF5 reads the dataset in a reasonable time
 
 
 def integer_type(name):

@@ -11,9 +11,11 @@ import support
 from expected import (
     Command, compare_arrays, compare_bits, differences, integer_type, stored_numbers,
 )  # fmt: skip
-from random_axis_reductions import axis_reduction, factor_command, label_command
+from random_axis_reductions import axis_reduction, label_command
+from random_factors import factor_command
 from random_histograms import histogram_command
 from random_scans import scan_command
+from random_sparse import sparse_command
 from random_several import several_command
 import truth
 from random_unpacking import netCDF4, unpacking_command
@@ -133,7 +135,18 @@ KINDS = {
     "histogram": (histogram_command, 0.1),
     "several": (several_command, 0.06),
     "info": (info_command, 0.04),
-} | ({"unpacking": (unpacking_command, 0.05)} if netCDF4 else {})
+    "sparse": (sparse_command, 0.04),
+}
+if netCDF4:
+    from random_matching import joined_command, matching_command
+    from random_records import record_command
+
+    KINDS |= {
+        "unpacking": (unpacking_command, 0.05),
+        "matching": (matching_command, 0.08),
+        "joined": (joined_command, 0.05),
+        "records": (record_command, 0.04),
+    }
 
 
 def random_command(dataset, random, kinds, views):
@@ -143,7 +156,7 @@ def random_command(dataset, random, kinds, views):
     return KINDS[kind][0](dataset, random_views.random_view(dataset, random, views), random)
 
 
-def random_run(dataset, random):
+def random_run(dataset, command, random):
     """Options that must not change a result, and ranks: None is without mpirun."""
     words = []
     if random.random() < 0.7:
@@ -151,7 +164,7 @@ def random_run(dataset, random):
         words += ["--slab", str(random.choice(["4K", "8K", "64K", "1M", odd]))]
     if random.random() < 0.7:
         words += ["--threads", int(random.choice([1, 2, 3, 4, 9]))]
-    if dataset.library_reads and random.random() < 0.3:
+    if dataset.library_reads and random.random() < 0.3 and command.library_reads:
         words += ["--read-path", "library"]
     if random.random() < 0.2:
         words += ["--file-cache", str(random.choice(["through", "past"]))]

@@ -48,7 +48,7 @@ class Difference(Exception):
 def run_once(dataset, command, attempt, backend, random):
     """Runs a command with random options that must not matter; returns what it gave. `attempt` is
     support.attempt() or as it."""
-    words, ranks = random_commands.random_run(dataset, random)
+    words, ranks = random_commands.random_run(dataset, command, random)
     if command.words[0] == "info":
         words = ["--share-gpu"]
     source = random_several.random_source(dataset, command, random)
