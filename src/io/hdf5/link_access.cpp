@@ -79,7 +79,12 @@ void guard_links(hid_t access, PassedLinks* passed) {
 }
 
 ObjectHandle open_object(hid_t location, const std::string& path) {
-  ObjectHandle object(H5Oopen(location, path.c_str(), make_link_access().get()));
+  PropertiesHandle links = make_link_access();
+  ObjectHandle object(H5Oopen(location, path.c_str(), links.get()));
+  // Closing the properties would clear the reasons.
+  const hid_t reasons = object ? H5I_INVALID_HID : H5Eget_current_stack();
+  links.close();
+  if (!object) H5Eset_current_stack(reasons);
   if (!object || external_files_rule() == ExternalFiles::any) return object;
   const std::string naming_file = stored_file_of(location, cannot_follow);
   if (stored_file_of(object.get(), cannot_follow) == naming_file) return object;

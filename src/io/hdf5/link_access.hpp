@@ -22,8 +22,9 @@ PropertiesHandle make_link_access(PassedLinks* passed = nullptr);
 /// Makes existing access properties, of links or datasets, such. Throws Error.
 void guard_links(hid_t access, PassedLinks* passed = nullptr);
 
-/// Opens what a path leads to; none where HDF5 can't, or the rule on external files refuses a file
-/// on the way, also one that was put there after the path was checked. Call within a LibraryScope.
+/// Opens what a path leads to; none where HDF5 can't, whose error stack keeps the reasons, or the
+/// rule on external files refuses a file on the way, also one that was put there after the path was
+/// checked. Call within a LibraryScope.
 ObjectHandle open_object(hid_t location, const std::string& path);
 
 /// Throws RefusedFile, beginning with `problem`, where the rule in force refuses the open file that
