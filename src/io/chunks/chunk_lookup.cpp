@@ -6,6 +6,7 @@
 
 #include "io/chunks/address_recorder.hpp"
 #include "io/files/posix_file.hpp"
+#include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/link_access.hpp"
@@ -179,23 +180,14 @@ class ChunkQuery {
   DatasetHandle dataset_;
 };
 
-/// Tells whether an index may list chunks at other places than theirs: HDF5's extensible array does
-/// where the one unlimited dimension is not the first.
-bool may_list_elsewhere(hid_t space, const std::string& problem) {
-  std::array<hsize_t, max_dimensions> most{};
-  const int dimensions = require(H5Sget_simple_extent_dims(space, nullptr, most.data()), problem);
-  const auto end = most.begin() + dimensions;
-  return std::find(most.begin(), end, H5S_UNLIMITED) != end && most[0] != H5S_UNLIMITED;
-}
-
 /// Returns how many chunks the index lists, where a search from the first one on for each of them
 /// is quicker than a query for each of `chunks`; otherwise nothing.
 std::optional<hsize_t> few_listed(const DatasetInfo& info, hid_t dataset, std::uint64_t chunks) {
   hsize_t listed = 0;
 #if H5_VERSION_GE(1, 10, 5)
   if (info.unwritten_chunks == 0) return std::nullopt;
+  if (lists_chunks_elsewhere(dataset, info.problem)) return std::nullopt;
   const SpaceHandle everything(require(H5Dget_space(dataset), info.problem));
-  if (may_list_elsewhere(everything.get(), info.problem)) return std::nullopt;
   require(H5Dget_num_chunks(dataset, everything.get(), &listed), info.problem);
   if (listed < chunks / std::max<hsize_t>(listed, 1)) return listed;
 #endif

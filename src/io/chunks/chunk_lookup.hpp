@@ -1,7 +1,5 @@
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,10 +7,6 @@
 
 #include "io/chunks/chunk_coordinates.hpp"
 #include "io/chunks/chunk_index.hpp"
-
-/// Tells whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search
-/// from the first chunk on for each of them.
-#define WARPFOLD_HDF5_ITERATES_CHUNKS H5_VERSION_GE(1, 12, 3)
 
 namespace warpfold::io {
 

@@ -176,6 +176,13 @@ std::uint64_t count_unwritten_chunks(hid_t dataset, const DatasetInfo& info) {
   return 0;
 }
 
+/// Says why chunks cannot be found by what HDF5 lists of them, or empty.
+std::string reason_against_index(hid_t dataset, const DatasetInfo& info) {
+  if (!WARPFOLD_HDF5_ITERATES_CHUNKS || info.layout != Layout::chunked) return "";
+  if (!lists_chunks_elsewhere(dataset, info.problem)) return "";
+  return "this HDF5 lists its chunks at other coordinates than theirs";
+}
+
 /// Says why neither byte ranges nor chunks of the file are its elements, or empty. `inexact`: why
 /// the stored bits are not those of `info.format`, or empty.
 std::string reason_for_library(const DatasetInfo& info, const std::string& inexact) {
@@ -255,7 +262,7 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
     info.fill = fill_value_of(creation.get(), file_type.get(), problem);
     info.file_offset = contiguous_offset(dataset, info);
   }
-  choose_path(info, exact    ? ""
+  choose_path(info, exact    ? reason_against_index(dataset, info)
                     : member ? "it is one member of compound elements"
                              : "its integers are narrower than their bytes");
   return info;

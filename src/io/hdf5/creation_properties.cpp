@@ -108,4 +108,14 @@ std::array<std::byte, 8> fill_value_of(hid_t creation, hid_t file_type,
   return fill;
 }
 
+bool lists_chunks_elsewhere(hid_t dataset, const std::string& problem) {
+  H5D_chunk_index_t index{};
+  require(H5Dget_chunk_index_type(dataset, &index), problem);
+  if (index != H5D_CHUNK_IDX_EARRAY) return false;
+  const SpaceHandle space(require(H5Dget_space(dataset), problem));
+  std::array<hsize_t, H5S_MAX_RANK> largest{};
+  require(H5Sget_simple_extent_dims(space.get(), nullptr, largest.data()), problem);
+  return largest[0] != H5S_UNLIMITED;
+}
+
 }  // namespace warpfold::io

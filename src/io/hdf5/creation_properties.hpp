@@ -27,4 +27,9 @@ bool may_leave_elements_unset(hid_t creation, const std::string& problem);
 /// Error beginning with `problem`.
 std::array<std::byte, 8> fill_value_of(hid_t creation, hid_t file_type, const std::string& problem);
 
+/// Tells whether HDF5 lists the chunks of a chunked dataset at other coordinates than theirs. Up to
+/// 2.0 it does so for extensible arrays whose unlimited dimension is not the first. Throws an Error
+/// beginning with `problem`.
+bool lists_chunks_elsewhere(hid_t dataset, const std::string& problem);
+
 }  // namespace warpfold::io

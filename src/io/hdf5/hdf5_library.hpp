@@ -10,6 +10,10 @@
 
 #include "warpfold/core/error.hpp"
 
+/// Tells whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search
+/// from the first chunk on for each of them.
+#define WARPFOLD_HDF5_ITERATES_CHUNKS H5_VERSION_GE(1, 12, 3)
+
 namespace warpfold::io {
 
 /// Held while the HDF5 library is used: lets one thread in at a time, since the library may be
