@@ -264,7 +264,7 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   }
   choose_path(info, exact    ? reason_against_index(dataset, info)
                     : member ? "it is one member of compound elements"
-                             : "its integers are narrower than their bytes");
+                             : "HDF5 has to convert its elements");
   return info;
 }
 

@@ -139,8 +139,7 @@ constexpr std::size_t max_members_listed = 10;
 /// For each chunk that one call reads of, HDF5 keeps some 6 KiB until it is done.
 constexpr std::uint64_t max_chunks_at_once = 1 << 14;
 
-/// Stored elements keep their type in memory, so that HDF5 converts nothing but integers that are
-/// narrower than their bytes.
+/// Stored elements keep their type in memory, so that HDF5 converts nothing but what it has to.
 TypeHandle memory_type_for(TypeHandle file_type, const StoredType& type) {
   return type.exact ? std::move(file_type) : make_type(type.format.value());
 }

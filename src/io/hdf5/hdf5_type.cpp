@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -146,6 +148,37 @@ StoredType describe_float(hid_t type) {
   return stored;
 }
 
+/// Converts PyTables' times, seconds in the high and microseconds in the low half of 64 bits, to
+/// doubles in place.
+herr_t convert_times(hid_t from, hid_t, H5T_cdata_t* conversion, std::size_t count,
+                     std::size_t stride, std::size_t, void* elements, void*, hid_t) noexcept {
+  if (conversion->command == H5T_CONV_INIT) return H5Tget_size(from) == 8 ? 0 : -1;
+  if (conversion->command != H5T_CONV_CONV) return 0;
+  const bool swapped = byte_order(from) != native_byte_order;
+  auto* element = static_cast<std::byte*>(elements);
+  for (std::size_t i = 0; i < count; ++i, element += stride == 0 ? sizeof(double) : stride) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, element, sizeof bits);
+    if (swapped) bits = __builtin_bswap64(bits);
+    const auto seconds = static_cast<std::int32_t>(bits >> 32);
+    const auto microseconds = static_cast<std::int32_t>(bits);
+    const double time = (seconds * 1e6 + microseconds) / 1e6;
+    std::memcpy(element, &time, sizeof time);
+  }
+  return 0;
+}
+
+/// Times of 32 bits are seconds. HDF5 itself converts no times.
+StoredType describe_time(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  const ByteOrder order = byte_order(type).value_or(native_byte_order);
+  if (bytes == 4)
+    return {with_order("time of 32 bits", 4, order), ElementFormat{ElementType::i32, order}, true};
+  require(H5Tregister(H5T_PERS_SOFT, "times", H5T_UNIX_D64LE, H5T_NATIVE_DOUBLE, convert_times),
+          cannot_inspect);
+  return {"time of 64 bits", ElementFormat{ElementType::f64, native_byte_order}, false};
+}
+
 std::string member_name(hid_t type, unsigned index) {
   const std::unique_ptr<char, herr_t (*)(void*)> name(H5Tget_member_name(type, index),
                                                       H5free_memory);
@@ -222,8 +255,6 @@ std::string name_of_other(hid_t type, H5T_class_t type_class) {
       return name_of_reference(type);
     case H5T_OPAQUE:
       return "opaque of " + std::to_string(H5Tget_size(type)) + " bytes";
-    case H5T_TIME:
-      return "time";
     default:
       break;
   }
@@ -290,6 +321,8 @@ StoredType describe_type(hid_t type) {
       return describe_enumeration(type);
     case H5T_BITFIELD:
       return describe_bitfield(type);
+    case H5T_TIME:
+      return describe_time(type);
     default:
       break;
   }
@@ -311,7 +344,7 @@ std::string unsupported_reason(const StoredType& type) {
 
 std::string supported_types_advice() {
   return "Give a dataset of integers of 8, 16, 32 or 64 bits, of float16, bfloat16, float32 or "
-         "float64, of bool (also in bits) or of an enumeration.";
+         "float64, of bool (also in bits), of an enumeration or of times.";
 }
 
 }  // namespace warpfold::io

@@ -15,7 +15,7 @@ struct StoredType {
   std::string name;                     ///< "float32 big-endian", "bool", "enum of int8", ...
   std::optional<ElementFormat> format;  ///< none for an unsupported type
   /// Tells whether the stored bits are those of `format`; not so for integers narrower than their
-  /// bytes, which HDF5 has to widen.
+  /// bytes and times of 64 bits, which HDF5 has to convert.
   bool exact = false;
 };
 

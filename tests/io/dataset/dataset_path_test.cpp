@@ -103,7 +103,7 @@ TEST_F(PathTest, NarrowIntegersAreLeftToTheLibrary) {
   for (const bool in_chunks : {false, true}) {
     const PropertiesHandle creation = in_chunks ? chunked_by(7) : dataset_creation();
     make(creation.get(), narrow.get());
-    expect_library("its integers are narrower than their bytes");
+    expect_library("HDF5 has to convert its elements");
   }
 }
 

@@ -185,7 +185,6 @@ TEST_F(TypeTest, TypesThatAreNoNumbersAreRefusedByName) {
   EXPECT_TRUE(contains(refusal(H5T_STD_REF_DSETREG), "region reference"));
   EXPECT_TRUE(contains(refusal(TypeHandle(H5Tcreate(H5T_OPAQUE, 5)).get()), "opaque of 5 bytes"));
   EXPECT_TRUE(contains(refusal(H5T_STD_B16LE), "bitfield of 16 bits"));
-  EXPECT_TRUE(contains(refusal(H5T_UNIX_D32LE), "time"));
 }
 
 TEST_F(TypeTest, ABitFieldOfAByteIsAnInteger) {
