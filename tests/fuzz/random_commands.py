@@ -138,6 +138,7 @@ KINDS = {
     "sparse": (sparse_command, 0.04),
 }
 if netCDF4:
+    from random_cells import cell_command
     from random_matching import joined_command, matching_command
     from random_records import record_command
 
@@ -146,6 +147,7 @@ if netCDF4:
         "matching": (matching_command, 0.08),
         "joined": (joined_command, 0.05),
         "records": (record_command, 0.04),
+        "cells": (cell_command, 0.04),
     }
 
 

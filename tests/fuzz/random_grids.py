@@ -221,9 +221,11 @@ def write(path, name, dimensions, values, random, **attributes):
     return path
 
 
-def hours(variable):
-    """The times of a netCDF4 variable, as hours since the epoch, to a ten-thousandth."""
-    calendar = getattr(variable, "calendar", "standard")
-    dates = np.ravel(cftime.num2date(np.ma.getdata(variable[...]), variable.units, calendar))
+def hours(variable, units_of=None):
+    """The times of a netCDF4 variable, as hours since the epoch, to a ten-thousandth; its units and
+    calendar are another's, if given."""
+    units_of = variable if units_of is None else units_of
+    calendar = getattr(units_of, "calendar", "standard")
+    dates = np.ravel(cftime.num2date(np.ma.getdata(variable[...]), units_of.units, calendar))
     begin = cftime.num2date(0, f"hours since {EPOCH}", calendar)
     return [round((each - begin).total_seconds() / 3600, 4) for each in dates]
