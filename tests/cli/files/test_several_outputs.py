@@ -279,3 +279,14 @@ def test_every_form_of_report(path, folder):
     assert [row.split()[0] for row in rows[:3]] == GRID and "skipped month: " in text
     rows = (folder / "out.csv").read_text().splitlines()
     assert [row.split(",")[2] for row in rows[1:]] == [*np.repeat(GRID, 2), "month"]
+
+
+@pytest.mark.parametrize("words", [("reduce", "--axis", "0"), ("scan",)])
+def test_many_outputs_of_a_file_are_synced_once(folder, fault, words):
+    path = folder / "in.h5"
+    with h5py.File(path, "w") as file:
+        for number in range(20):
+            file[f"d{number}"] = np.arange(6.0).reshape(2, 3)
+    prefix = fault("fsync", ".tmp", "delay 0")
+    support.run(words[0], path, "--all", *words[1:], "-o", folder / "out.h5", prefix=prefix)
+    assert fault.count() == 1
