@@ -36,17 +36,6 @@ constexpr std::array<const char*, 24> conventional_names{
     "add_offset",  "_Unsigned",     "comment",       "description",   "compress",
     "flag_values", "flag_masks",    "flag_meanings", "leap_month"};
 
-/// Tells whether HDF5 can decode all attributes of a dataset. Its iterations in an order crash
-/// where it can't (1.10). To look for a name that none has decodes those in the object's header;
-/// those elsewhere are iterated over one by one in no order.
-bool can_list_attributes(hid_t dataset) {
-  const auto skip = [](hid_t, const char*, const H5A_info_t*, void*) { return herr_t{0}; };
-  const bool can = H5Aexists(dataset, "\x7f") >= 0 &&
-                   H5Aiterate2(dataset, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, skip, nullptr) >= 0;
-  if (!can) H5Eclear2(H5E_DEFAULT);
-  return can;
-}
-
 /// Lists all attributes in the order they were made where that is known, otherwise by name.
 std::vector<std::string> attribute_names(hid_t dataset, const std::string& problem) {
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
@@ -133,6 +122,18 @@ TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
 
 }  // namespace
 
+// Iterations of HDF5 in an order crash where it can't decode an attribute (1.10). To look for a
+// name that none has decodes those in the object's header; those elsewhere are iterated over one by
+// one in no order.
+std::optional<std::vector<std::string>> all_attributes(hid_t object) {
+  std::vector<std::string> names;
+  if (H5Aexists(object, "\x7f") >= 0 &&
+      H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_name, &names) >= 0)
+    return names;
+  H5Eclear2(H5E_DEFAULT);
+  return std::nullopt;
+}
+
 bool has_attribute(hid_t object, const std::string& name) {
   const htri_t exists = H5Aexists(object, name.c_str());
   if (exists < 0) H5Eclear2(H5E_DEFAULT);
@@ -142,7 +143,7 @@ bool has_attribute(hid_t object, const std::string& name) {
 bool copy_attributes(hid_t source, hid_t target, std::span<const std::string> left_out,
                      std::span<const std::size_t> dimensions, const std::string& problem) {
   const bool scale = is_dimension_scale(source, problem);
-  const bool all = can_list_attributes(source);
+  const bool all = all_attributes(source).has_value();
   std::vector<std::string> names;
   if (all)
     names = attribute_names(source, problem);

@@ -7,10 +7,15 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace warpfold::io {
 
 using TextAttribute = std::pair<std::string, std::string>;
+
+/// Lists the attributes of an object, in no order; none where HDF5 can't decode some. Call within a
+/// LibraryScope.
+std::optional<std::vector<std::string>> all_attributes(hid_t object);
 
 /// Tells whether an object has an attribute that HDF5 finds: attributes behind one that it can't
 /// decode, of a newer format, it doesn't find. Call within a LibraryScope.

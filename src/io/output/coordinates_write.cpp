@@ -76,8 +76,8 @@ class CoordinateWriter {
     if (dimension.made) return;
     // As netCDF makes it: nobody ever reads or writes its elements.
     dimension.made =
-        create_small_dataset(file_, group_ + dimension.name, H5T_IEEE_F32BE,
-                             make_space(shape, problem_).get(), dimension.is_unlimited, problem_);
+        create_coordinate(file_, group_ + dimension.name, H5T_IEEE_F32BE,
+                          make_space(shape, problem_).get(), dimension.is_unlimited, problem_);
     make_scale_without_values(dimension.made.get(), dimension.extent, problem_);
   }
 
@@ -93,9 +93,8 @@ class CoordinateWriter {
              (is_scale || has_dimensions_of(dataset, coordinates, variable));
     });
     if (variable.made) return false;
-    variable.made =
-        create_small_dataset(file_, group_ + variable.name, values.type(), values.space(),
-                             is_scale && dimension->is_unlimited, problem_);
+    variable.made = create_coordinate(file_, group_ + variable.name, values.type(), values.space(),
+                                      is_scale && dimension->is_unlimited, problem_);
     write_values(variable.made.get(), values);
     if (is_scale && is_text(values.type()))
       make_characters(variable, *dimension);
@@ -112,9 +111,8 @@ class CoordinateWriter {
     const std::uint64_t longest = extents_of(characters.space(), problem_).back();
     NamedDimension length{"string" + std::to_string(longest), longest};
     make(length);
-    variable.characters =
-        create_small_dataset(file_, group_ + non_coordinate_prefix + variable.name,
-                             characters.type(), characters.space(), false, problem_);
+    variable.characters = create_coordinate(file_, group_ + non_coordinate_prefix + variable.name,
+                                            characters.type(), characters.space(), false, problem_);
     write_values(variable.characters.get(), characters);
     attach_scale(variable.characters.get(), variable.made.get(), 0, problem_);
     attach_scale(variable.characters.get(), length.made.get(), 1, problem_);

@@ -11,6 +11,7 @@
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/link_access.hpp"
+#include "io/output/replaced_datasets.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -150,13 +151,6 @@ void give_name(hid_t file, const std::string& preliminary_name, const std::strin
                const std::string& problem) {
   const PropertiesHandle links = make_links(problem);
   make_groups(file, path, links.get(), problem);
-  if (is_there(file, path, problem)) {
-    require_removable(file, path, problem);
-    const ObjectHandle replaced = open_object(file, path);
-    if (replaced && H5Iget_type(replaced.get()) == H5I_DATASET)
-      detach_scales(replaced.get(), problem);
-    require(H5Ldelete(file, path.c_str(), H5P_DEFAULT), problem);
-  }
   require(H5Lmove(file, preliminary_name.c_str(), file, path.c_str(), links.get(), H5P_DEFAULT),
           problem);
 }
@@ -196,8 +190,8 @@ void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
           problem);
 }
 
-DatasetHandle create_small_dataset(hid_t file, const std::string& path, hid_t type, hid_t space,
-                                   bool is_unlimited, const std::string& problem) {
+DatasetHandle create_coordinate(hid_t file, const std::string& path, hid_t type, hid_t space,
+                                bool is_unlimited, const std::string& problem) {
   constexpr std::uint64_t most_elements = 512;  // of a chunk, as netCDF has it
   const PropertiesHandle links = make_links(problem);
   const PropertiesHandle creation = make_creation(problem);
@@ -210,9 +204,11 @@ DatasetHandle create_small_dataset(hid_t file, const std::string& path, hid_t ty
     require(H5Sset_extent_simple(own.get(), 1, &extent, &most), problem);
     require(H5Pset_chunk(creation.get(), 1, &chunk), problem);
   }
-  return DatasetHandle(require(
+  DatasetHandle dataset(require(
       H5Dcreate2(file, path.c_str(), type, own.get(), links.get(), creation.get(), H5P_DEFAULT),
       problem));
+  mark_coordinate(dataset.get(), problem);
+  return dataset;
 }
 
 std::vector<std::uint64_t> extents_of(hid_t space, const std::string& problem) {

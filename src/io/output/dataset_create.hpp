@@ -16,8 +16,8 @@ namespace warpfold::io {
 DatasetHandle create_dataset(hid_t file, const std::string& preliminary_name,
                              const OutputDataset& spec, const std::string& problem);
 
-/// Gives what has the preliminary name its path in the file, in place of a dataset that is there,
-/// and makes the groups above it. Throws and is called likewise.
+/// Gives what has the preliminary name its path in the file, where nothing is, and makes the groups
+/// above it. Throws and is called likewise.
 void give_name(hid_t file, const std::string& preliminary_name, const std::string& path,
                const std::string& problem);
 
@@ -34,11 +34,11 @@ void require_removable(hid_t file, const std::string& path, const std::string& p
 void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
                  const EncodedChunk& chunk, const std::string& problem);
 
-/// Makes a dataset that is written at once, or never, and the groups above it; one that netCDF
-/// takes for an unlimited dimension is chunked along that. Throws an Error beginning with
+/// Makes a dataset of a coordinate, written at once or never, and the groups above it; one that
+/// netCDF takes for an unlimited dimension is chunked along that. Throws an Error beginning with
 /// `problem`. Call within a LibraryScope.
-DatasetHandle create_small_dataset(hid_t file, const std::string& path, hid_t type, hid_t space,
-                                   bool is_unlimited, const std::string& problem);
+DatasetHandle create_coordinate(hid_t file, const std::string& path, hid_t type, hid_t space,
+                                bool is_unlimited, const std::string& problem);
 
 /// Returns the extents of a dataspace that is not null. Throws and is called likewise.
 std::vector<std::uint64_t> extents_of(hid_t space, const std::string& problem);

@@ -189,20 +189,33 @@ std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
   return std::pair{format->type, make_unpacking(format->type, packing[0], packing[1])};
 }
 
+#if H5_VERSION_GE(1, 12, 0)
+using ObjectInfo = H5O_info2_t;
+constexpr auto get_object_info = H5Oget_info3;
+#else
+using ObjectInfo = H5O_info_t;
+constexpr auto get_object_info = H5Oget_info2;
+#endif
+
+ObjectInfo info_of(hid_t object) {
+  ObjectInfo info;
+  require(get_object_info(object, &info, H5O_INFO_BASIC), cannot_read_variable);
+  return info;
+}
+
 }  // namespace
 
 ObjectKey key_of(hid_t object) {
+  const ObjectInfo info = info_of(object);
 #if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info;
-  require(H5Oget_info3(object, &info, H5O_INFO_BASIC), cannot_read_variable);
   const auto& place = info.token;
 #else
-  H5O_info_t info;
-  require(H5Oget_info2(object, &info, H5O_INFO_BASIC), cannot_read_variable);
   const auto& place = info.addr;
 #endif
   return {info.fileno, std::string(reinterpret_cast<const char*>(&place), sizeof(place))};
 }
+
+unsigned hard_links_of(hid_t object) { return info_of(object).rc; }
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);

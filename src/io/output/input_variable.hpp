@@ -24,6 +24,9 @@ using ObjectKey = std::pair<unsigned long, std::string>;
 
 ObjectKey key_of(hid_t object);
 
+/// Counts the hard links to an object.
+unsigned hard_links_of(hid_t object);
+
 /// Opens the dataset that an attribute of `variable` names: one of its group, or of one above.
 /// Returns what is between the white space of a text.
 std::vector<std::string> words_of(const std::string& text);

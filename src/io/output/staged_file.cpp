@@ -16,6 +16,7 @@
 #include "io/output/output.hpp"
 #include "io/output/output_description.hpp"
 #include "io/output/output_target.hpp"
+#include "io/output/replaced_datasets.hpp"
 #include "io/output/temporary_file.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -157,9 +158,12 @@ class StagedFile::Implementation {
       write_origin(source, file_.get(), problem);
       write_history(spec_, source, file_.get(), problem);
     }
+    const std::vector<OutputDataset> datasets = datasets_of(spec_);
+    std::vector<std::string> paths;
+    for (const OutputDataset& dataset : datasets) paths.push_back(dataset.dataset);
+    remove_replaced(file_.get(), paths, problem);
     for (const std::string& name : write_coordinates(spec_, source, file_.get(), problem))
       written_.insert(without_leading_slashes(name));
-    const std::vector<OutputDataset> datasets = datasets_of(spec_);
     for (std::size_t i = 0; i < datasets.size(); ++i) {
       give_name(file_.get(), preliminary_name(i), datasets[i].dataset, problem);
       written_.insert(without_leading_slashes(datasets[i].dataset));
