@@ -13,19 +13,12 @@
 
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/library_versions.hpp"
 
 namespace warpfold::io {
 namespace {
 
 constexpr const char* cannot_list = "cannot list the datasets";
-
-#if H5_VERSION_GE(1, 12, 0)
-using ObjectInfo = H5O_info2_t;
-using LinkInfo = H5L_info2_t;
-#else
-using ObjectInfo = H5O_info_t;
-using LinkInfo = H5L_info_t;
-#endif
 
 struct Link {
   std::string name;
@@ -43,14 +36,8 @@ herr_t collect_link(hid_t, const char* name, const LinkInfo* info, void* links) 
 
 std::vector<Link> links_of(hid_t group) {
   std::vector<Link> links;
-#if H5_VERSION_GE(1, 12, 0)
-  const herr_t status =
-      H5Literate2(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links);
-#else
-  const herr_t status =
-      H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links);
-#endif
-  require(status, cannot_list);
+  require(iterate_links(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links),
+          cannot_list);
   return links;
 }
 
@@ -82,14 +69,8 @@ Object object_of(const ObjectInfo& info, const std::string& file) {
 /// it is damaged.
 Object object_at(hid_t group, const std::string& path, const std::string& file) {
   ObjectInfo info;
-#if H5_VERSION_GE(1, 12, 0)
-  const herr_t status =
-      H5Oget_info_by_name3(group, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT);
-#else
-  const herr_t status =
-      H5Oget_info_by_name2(group, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT);
-#endif
-  if (status >= 0) return object_of(info, file);
+  if (get_object_info_by_name(group, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0)
+    return object_of(info, file);
   H5Eclear2(H5E_DEFAULT);
   return {};
 }

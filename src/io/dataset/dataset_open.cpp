@@ -10,6 +10,7 @@
 #include "io/files/external_files.hpp"
 #include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/link_access.hpp"
 #include "io/hdf5/source_files.hpp"
 #include "warpfold/core/error.hpp"
@@ -23,28 +24,6 @@ std::string choices(hid_t location, const std::string& of_what) {
   const std::vector<std::string> names = dataset_names(location);
   if (names.empty()) return of_what + " has no datasets";
   return of_what + " has " + enumerate(names, max_names);
-}
-
-#if H5_VERSION_GE(1, 12, 0)
-using LinkInfo = H5L_info2_t;
-constexpr auto get_link_info = H5Lget_info2;
-#else
-using LinkInfo = H5L_info_t;
-constexpr auto get_link_info = H5Lget_info;
-#endif
-
-/// Says what a soft or external link leads to; nothing of others.
-std::string link_text(hid_t file, const std::string& path) {
-  LinkInfo link;
-  if (get_link_info(file, path.c_str(), &link, H5P_DEFAULT) < 0) return "";
-  if (link.type != H5L_TYPE_SOFT && link.type != H5L_TYPE_EXTERNAL) return "";
-  std::string value(link.u.val_size + 1, '\0');
-  if (H5Lget_val(file, path.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0) return "";
-  if (link.type == H5L_TYPE_SOFT) return "a soft link to '" + std::string(value.c_str()) + "'";
-  const char* other = nullptr;
-  const char* object = nullptr;
-  if (H5Lunpack_elink_val(value.data(), link.u.val_size, nullptr, &other, &object) < 0) return "";
-  return "an external link to '" + std::string(object) + "' in '" + other + "'";
 }
 
 /// Says what the first link on the way to `name` is that leads to no object, if there is one.
@@ -124,6 +103,19 @@ std::string stored_path(hid_t file, const std::string& name) {
 }
 
 }  // namespace
+
+std::string link_text(hid_t file, const std::string& path) {
+  LinkInfo link;
+  if (get_link_info(file, path.c_str(), &link, H5P_DEFAULT) < 0) return "";
+  if (link.type != H5L_TYPE_SOFT && link.type != H5L_TYPE_EXTERNAL) return "";
+  std::string value(link.u.val_size + 1, '\0');
+  if (H5Lget_val(file, path.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0) return "";
+  if (link.type == H5L_TYPE_SOFT) return "a soft link to '" + std::string(value.c_str()) + "'";
+  const char* other = nullptr;
+  const char* object = nullptr;
+  if (H5Lunpack_elink_val(value.data(), link.u.val_size, nullptr, &other, &object) < 0) return "";
+  return "an external link to '" + std::string(object) + "' in '" + other + "'";
+}
 
 ElementsName split_name(hid_t file, const std::string& name) {
   ElementsName whole{stored_path(file, name), ""};

@@ -40,6 +40,9 @@ bool is_there(hid_t file, const std::string& name);
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem);
 
+/// Says what a soft or external link leads to; nothing of others. Call within a LibraryScope.
+std::string link_text(hid_t file, const std::string& path);
+
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.
 std::string enumerate(const std::vector<std::string>& names, std::size_t maximum);
 

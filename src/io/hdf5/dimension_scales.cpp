@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/link_access.hpp"
 #include "io/hdf5/source_files.hpp"
 #include "io/hdf5/stored_values.hpp"
@@ -27,14 +28,6 @@ bool is_list_of_objects(hid_t type, const std::string& problem) {
   const TypeHandle item(require(H5Tget_super(type), problem));
   return require(H5Tequal(item.get(), H5T_STD_REF_OBJ), problem) > 0;
 }
-
-#if H5_VERSION_GE(1, 12, 0)
-using LinkInfo = H5L_info2_t;
-constexpr auto visit_links = H5Lvisit_by_name2;
-#else
-using LinkInfo = H5L_info_t;
-constexpr auto visit_links = H5Lvisit_by_name;
-#endif
 
 /// Paths of a file's objects by references to them. HDF5 searches the whole file for the path of
 /// each object that a reference leads to. Entries are checked before use.

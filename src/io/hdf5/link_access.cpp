@@ -76,6 +76,7 @@ PropertiesHandle make_link_access(PassedLinks* passed) {
 
 void guard_links(hid_t access, PassedLinks* passed) {
   require(H5Pset_elink_cb(access, pass_link, passed), cannot_follow);
+  require(H5Pset_elink_acc_flags(access, H5F_ACC_RDONLY), cannot_follow);
 }
 
 ObjectHandle open_object(hid_t location, const std::string& path) {

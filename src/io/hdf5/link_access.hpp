@@ -15,8 +15,8 @@ struct PassedLinks {
 
 /// Makes access properties for paths that external links may lie on. Those to what is no regular
 /// file lead nowhere: HDF5 would wait for a pipe's writer. Those to a file that the rule in force
-/// refuses lead nowhere either. Fills `passed`, if given, which must outlive the properties. Throws
-/// Error. Call within a LibraryScope.
+/// refuses lead nowhere either. Other files are opened for reading. Fills `passed`, if given, which
+/// must outlive the properties. Throws Error. Call within a LibraryScope.
 PropertiesHandle make_link_access(PassedLinks* passed = nullptr);
 
 /// Makes existing access properties, of links or datasets, such. Throws Error.

@@ -58,7 +58,8 @@ class CoordinateWriter {
       if (!taken_.contains(path)) {
         if (!is_there(file_, path, problem_)) return {};
         const ObjectHandle object = open_object(file_, path);
-        if (object && H5Iget_type(object.get()) == H5I_DATASET && is_same(object.get())) {
+        if (object && H5Iget_type(object.get()) == H5I_DATASET && is_in(file_, object.get()) &&
+            is_same(object.get())) {
           H5Iinc_ref(object.get());
           return DatasetHandle(object.get());
         }

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "core/layout/partition.hpp"
+#include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/link_access.hpp"
+#include "io/output/input_variable.hpp"
 #include "io/output/replaced_datasets.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -153,6 +155,23 @@ void give_name(hid_t file, const std::string& preliminary_name, const std::strin
   make_groups(file, path, links.get(), problem);
   require(H5Lmove(file, preliminary_name.c_str(), file, path.c_str(), links.get(), H5P_DEFAULT),
           problem);
+}
+
+void require_own_groups(hid_t file, const std::string& path, const std::string& problem) {
+  for (std::size_t end = path.find('/', 1); end != std::string::npos;
+       end = path.find('/', end + 1)) {
+    const std::string group = path.substr(0, end);
+    if (require(H5Lexists(file, group.c_str(), H5P_DEFAULT), problem) == 0) return;
+    const ObjectHandle object = open_object(file, group);
+    if (object && is_in(file, object.get())) continue;
+    H5Eclear2(H5E_DEFAULT);
+    const std::string link = link_text(file, group);
+    throw Error(problem,
+                "'" + group + "' is " + (link.empty() ? "a link" : link) +
+                    (object ? ", which lies in '" + stored_file_of(object.get(), problem) + "'"
+                            : ", which can't be opened"),
+                "Give the dataset a path in the file itself.");
+  }
 }
 
 bool is_there(hid_t file, const std::string& path, const std::string& problem) {

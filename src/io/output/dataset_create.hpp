@@ -21,6 +21,10 @@ DatasetHandle create_dataset(hid_t file, const std::string& preliminary_name,
 void give_name(hid_t file, const std::string& preliminary_name, const std::string& path,
                const std::string& problem);
 
+/// Throws an Error beginning with `problem` where a link leads from the groups on a path to another
+/// file, or nowhere. Call within a LibraryScope.
+void require_own_groups(hid_t file, const std::string& path, const std::string& problem);
+
 /// Tells whether a file has a link of that path, wherever that leads. Throws and is called
 /// likewise.
 bool is_there(hid_t file, const std::string& path, const std::string& problem);

@@ -20,6 +20,7 @@
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/source_files.hpp"
 #include "io/output/dataset_create.hpp"
 #include "warpfold/core/error.hpp"
@@ -189,14 +190,6 @@ std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
   return std::pair{format->type, make_unpacking(format->type, packing[0], packing[1])};
 }
 
-#if H5_VERSION_GE(1, 12, 0)
-using ObjectInfo = H5O_info2_t;
-constexpr auto get_object_info = H5Oget_info3;
-#else
-using ObjectInfo = H5O_info_t;
-constexpr auto get_object_info = H5Oget_info2;
-#endif
-
 ObjectInfo info_of(hid_t object) {
   ObjectInfo info;
   require(get_object_info(object, &info, H5O_INFO_BASIC), cannot_read_variable);
@@ -214,6 +207,8 @@ ObjectKey key_of(hid_t object) {
 #endif
   return {info.fileno, std::string(reinterpret_cast<const char*>(&place), sizeof(place))};
 }
+
+bool is_in(hid_t file, hid_t object) { return info_of(file).fileno == info_of(object).fileno; }
 
 unsigned hard_links_of(hid_t object) { return info_of(object).rc; }
 

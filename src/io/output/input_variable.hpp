@@ -24,6 +24,9 @@ using ObjectKey = std::pair<unsigned long, std::string>;
 
 ObjectKey key_of(hid_t object);
 
+/// Tells whether an object lies in an open file.
+bool is_in(hid_t file, hid_t object);
+
 /// Counts the hard links to an object.
 unsigned hard_links_of(hid_t object);
 

@@ -9,6 +9,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/link_access.hpp"
 #include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
@@ -25,21 +26,11 @@ const std::string mark = "coordinate written by warpfold";
 const std::set<std::string> prose{"history",   "title",         "comment",         "cell_methods",
                                   "long_name", "standard_name", "warpfold_command"};
 
-#if H5_VERSION_GE(1, 12, 0)
-using LinkInfo = H5L_info2_t;
-constexpr auto visit_links = H5Lvisit2;
-constexpr auto get_link_info = H5Lget_info2;
-#else
-using LinkInfo = H5L_info_t;
-constexpr auto visit_links = H5Lvisit;
-constexpr auto get_link_info = H5Lget_info;
-#endif
-
 struct Links {
   std::vector<std::string> hard, soft;  ///< paths
 };
 
-herr_t collect_link(hid_t, const char* path, const LinkInfo* info, void* links) noexcept {
+herr_t collect_path(hid_t, const char* path, const LinkInfo* info, void* links) noexcept {
   auto& [hard, soft] = *static_cast<Links*>(links);
   if (info->type == H5L_TYPE_HARD) return append_name(path, &hard);
   return info->type == H5L_TYPE_SOFT ? append_name(path, &soft) : 0;
@@ -133,7 +124,9 @@ class UnusedCoordinates {
 
   void look_through_file() {
     Links links;
-    require(visit_links(file_, H5_INDEX_NAME, H5_ITER_NATIVE, collect_link, &links), problem_);
+    require(
+        visit_links(file_, "/", H5_INDEX_NAME, H5_ITER_NATIVE, collect_path, &links, H5P_DEFAULT),
+        problem_);
     note_uses(open("/").get());
     for (const std::string& path : links.hard) {
       const ObjectHandle object = open(path);

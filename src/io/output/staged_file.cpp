@@ -219,6 +219,7 @@ class StagedFile::Implementation {
 
   void require_free_name(const std::string& dataset) const {
     const std::string problem = cannot_write(target_);
+    require_own_groups(file_.get(), dataset, problem);
     if (!is_there(file_.get(), dataset, problem)) return;
     if (!kept_ || written_.contains(without_leading_slashes(dataset)))
       throw usage_error(problem, "this run has two outputs or coordinates '" + dataset + "'",

@@ -227,3 +227,70 @@ def test_coordinates_that_are_there_are_shared(folder):
         assert {name: opened[name].dims for name in "abc"} == {
             "a": ("time",), "b": ("time",), "c": ("time_2",)
         }  # fmt: skip
+
+
+PATHS_OUT = {
+    "outer/new": ["'outer' is an external link to '/group' in 'other.h5'", "/other.h5'"],
+    "outer/sub/new": ["'outer' is an external link"],
+    "outer/x": ["'outer' is an external link"],
+    "/root/group/x": ["'/root' is an external link to '/' in 'other.h5'"],
+    "group/soft/x": ["'group/soft' is a soft link to '/outer'", "/other.h5'"],
+    "gone/x": ["'gone' is a soft link to '/nowhere'", "can't be opened"],
+    "lost/x": ["'lost' is an external link to '/group' in 'none.h5'", "can't be opened"],
+}
+
+
+@pytest.fixture
+def linked(out):
+    with h5py.File(out.parent / "other.h5", "w", libver="latest") as file:
+        file["group/x"] = np.arange(3)
+        file["t"] = np.arange(3.0)
+        file["t"].make_scale("t")
+    with h5py.File(out, "a") as file:
+        file["outer"] = h5py.ExternalLink("other.h5", "/group")
+        file["root"] = h5py.ExternalLink("other.h5", "/")
+        file["group/soft"] = h5py.SoftLink("/outer")
+        file["gone"] = h5py.SoftLink("/nowhere")
+        file["lost"] = h5py.ExternalLink("none.h5", "/group")
+    return out
+
+
+def contents(folder):
+    return {each.name: (each.read_bytes(), each.stat().st_mtime_ns) for each in folder.iterdir()}
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("path", PATHS_OUT)
+def test_no_link_leads_an_output_to_another_file(linked, path, ranks):
+    before = contents(linked.parent)
+    support.fail(*append_to(linked)[:-1], f"{linked}::{path}", "--force", code=1,
+                 mentions=["cannot write", *PATHS_OUT[path]], ranks=ranks)  # fmt: skip
+    assert contents(linked.parent) == before
+
+
+def test_an_external_link_may_be_replaced(linked):
+    with h5py.File(linked, "a") as file:
+        file["theirs"] = h5py.ExternalLink("other.h5", "/group/x")
+    other = contents(linked.parent)["other.h5"]
+    scan_to(linked, ":theirs")
+    assert contents(linked.parent)["other.h5"] == other
+    with h5py.File(linked) as file:
+        assert file.get("theirs", getlink=True, getclass=True) == h5py.HardLink
+        assert np.array_equal(file["theirs"][...], np.cumsum(np.arange(ELEMENTS)))
+
+
+def test_coordinates_in_another_file_are_not_shared(linked):
+    folder = linked.parent
+    with h5py.File(linked, "a") as file:
+        file["t"] = h5py.ExternalLink("other.h5", "/t")
+    with h5py.File(folder / "in.h5", "a") as file:
+        file["t"] = np.arange(3.0)
+        file["t"].make_scale("t")
+        file["v"] = np.arange(3)
+        file["v"].dims[0].attach_scale(file["t"])
+    other = contents(folder)["other.h5"]
+    support.run(*append_to(linked, "v"))
+    assert contents(folder)["other.h5"] == other
+    with h5py.File(linked) as file:
+        assert file["v"].dims[0][0].name == "/t_2"
+        assert list(file["t_2"]) == [0, 1, 2]
