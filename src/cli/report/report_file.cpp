@@ -156,32 +156,30 @@ ReportFile::ReportFile(std::string target, const std::atomic<bool>* interrupted)
   if (target_ == standard_output) return;
   target_ = report_path(target_);
   if (is_device_or_pipe(target_)) {
-    file_ = open_device(target_, interrupted);
+    temporary_.lock = open_device(target_, interrupted);
     return;
   }
   io::remove_stale_temporaries(target_);
-  io::TemporaryFile temporary = io::create_temporary_beside(target_, cannot_write_report(target_));
-  temporary_path_ = std::move(temporary.path);
-  file_ = std::move(temporary.lock);
+  temporary_ = io::create_temporary_beside(target_, cannot_write_report(target_));
 }
 
 ReportFile::~ReportFile() {
-  if (!temporary_path_.empty() && file_) ::unlink(temporary_path_.c_str());
+  if (!temporary_.path.empty() && temporary_.lock) ::unlink(temporary_.path.c_str());
 }
 
 void ReportFile::write(std::string_view text) {
   if (target_ == standard_output) return print(text);
   const NoBrokenPipeSignal no_signal;
   for (;;) {
-    text.remove_prefix(write_all(file_.get(), text));
+    text.remove_prefix(write_all(temporary_.lock.get(), text));
     if (text.empty()) break;
     if (errno != EAGAIN) throw_unwritable_report(target_);
     leave_if_set(interrupted_, target_);
-    await_room(file_.get());
+    await_room(temporary_.lock.get());
   }
-  if (!temporary_path_.empty() && std::rename(temporary_path_.c_str(), target_.c_str()) != 0)
+  if (!temporary_.path.empty() && std::rename(temporary_.path.c_str(), target_.c_str()) != 0)
     throw_unwritable_report(target_);
-  file_ = {};
+  temporary_.lock = {};
 }
 
 LineLog::LineLog(std::string target, const std::atomic<bool>* interrupted)

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "io/files/posix_file.hpp"
+#include "io/output/temporary_file.hpp"
 
 /// Reports go to standard output, or a file at the end of symbolic links. The links must be the
 /// user's own or root's, as whoever may write to a folder could have its links point anywhere. Or
@@ -37,8 +38,7 @@ class ReportFile {
  private:
   std::string target_;
   const std::atomic<bool>* interrupted_;
-  std::string temporary_path_;  ///< empty where the target is a device or pipe
-  io::FileDescriptor file_;
+  io::TemporaryFile temporary_;  ///< of no path where the target is a device or pipe
 };
 
 /// A log goes to standard output, or to a file, device or pipe, line by line while others read it.

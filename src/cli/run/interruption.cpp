@@ -1,5 +1,9 @@
 #include "cli/run/interruption.hpp"
 
+#include <csignal>
+
+#include "io/output/temporary_file.hpp"
+
 namespace warpfold::cli {
 namespace {
 
@@ -9,7 +13,11 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_alw
               "a signal handler sets them");
 
 void request(int signal) {
-  requesting.store(signal);
+  if (requesting.exchange(signal) == signal) {
+    io::remove_noted_temporaries();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);  // which comes when this handler returns
+  }
   requested.store(true);
 }
 
@@ -20,7 +28,7 @@ InterruptionHandlers::InterruptionHandlers() {
   requesting.store(0);
   struct sigaction action {};
   action.sa_handler = request;
-  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < signals.size(); ++i) {
     sigaction(signals[i], &action, &previous_[i]);

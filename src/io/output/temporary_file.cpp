@@ -4,10 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <random>
 #include <string_view>
 
@@ -76,16 +80,50 @@ void remove_if_stale(const std::string& path) {
 
 }  // namespace
 
+/// Memory that never moves, for a signal's handler to read.
+struct NotedPath {
+  std::array<char, PATH_MAX> text{};
+  std::atomic<bool> is_set{false};
+};
+
+namespace {
+
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler reads them");
+std::array<NotedPath, 16> noted_paths;
+
+/// Notes a path; does without where it is too long, or there are too many.
+std::unique_ptr<NotedPath, Forget> note(const std::string& path) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto free =
+      std::ranges::find_if(noted_paths, [](const auto& each) { return !each.is_set; });
+  if (free == noted_paths.end() || path.size() >= free->text.size()) return nullptr;
+  path.copy(free->text.data(), path.size());
+  free->text[path.size()] = '\0';
+  free->is_set = true;
+  return std::unique_ptr<NotedPath, Forget>(&*free);
+}
+
+}  // namespace
+
+void Forget::operator()(NotedPath* noted) const noexcept { noted->is_set = false; }
+
+void remove_noted_temporaries() noexcept {
+  for (const NotedPath& noted : noted_paths)
+    if (noted.is_set) ::unlink(noted.text.data());
+}
+
 TemporaryFile create_temporary_beside(const std::string& path, const std::string& problem) {
   // Another process may take a new file for a stale one until it is locked.
   constexpr int attempts = 100;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::string name = random_name_beside(path);
+    auto noted = note(name);
     FileDescriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!file && errno != EEXIST) throw Error(problem, describe_errno(errno), "");
     if (!file) continue;
     lock(file.get());
-    if (is_only_name(name, file.get())) return {name, std::move(file)};
+    if (is_only_name(name, file.get())) return {name, std::move(file), std::move(noted)};
   }
   throw Error(problem, "its temporary files vanish", "Try again, or name an output elsewhere.");
 }

@@ -78,6 +78,25 @@ def test_a_launcher_sees_ranks_leave_in_order(folder, input_file, how):
     assert names_in(folder) == []
 
 
+@pytest.mark.parametrize("storage", [(), ("--chunks", "auto")])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_the_same_signal_twice_leaves_nothing(folder, fault, how, storage):
+    path = support.write(folder / "in.h5", list(range(100_000)), "f64")
+    prefix = fault("pread", "in.h5", "delay 1000")
+    words = ("scan", path, "values", "-o", folder / "out.h5", "--json", folder / "report", *storage)
+    process = support.start(*words, prefix=prefix)
+    end = time.monotonic() + 60
+    while len(names_in(folder)) < 3 + bool(storage) or fault.count() < 1:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.005)
+    process.send_signal(how)
+    time.sleep(0.05)
+    process.send_signal(how)
+    process.communicate(timeout=60)
+    assert process.returncode == -how
+    assert names_in(folder) == ["in.h5"]
+
+
 def ranks_of(launcher):
     children = pathlib.Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text()
     return [int(child) for child in children.split()]
