@@ -35,7 +35,7 @@ typedef struct warpfold_collectives warpfold_collectives;
 int warpfold_create(MPI_Comm communicator, warpfold_collectives** made);
 int warpfold_create_f(MPI_Fint communicator, warpfold_collectives** made);
 
-/* Frees what `*collectives` points to, before MPI_Finalize, and makes it NULL. */
+/* Frees what `*collectives` points to, on all ranks or after MPI_Finalize, and makes it NULL. */
 int warpfold_free(warpfold_collectives** collectives);
 
 /* Returns what went wrong in this thread's last call that returned an error, in one line; valid

@@ -18,6 +18,8 @@ Error as_error(const std::exception_ptr& failure) {
     return Error("out of host memory", "", "Use fewer ranks on a host or a smaller `slab_bytes`.");
   } catch (const std::exception& exception) {
     return Error("unexpected failure", exception.what(), "");
+  } catch (...) {
+    return Error("unexpected failure", "what was thrown is no std::exception", "");
   }
 }
 

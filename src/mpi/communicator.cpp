@@ -60,7 +60,7 @@ Communicator::Communicator(Communicator&& other) noexcept
       scan_way_(other.scan_way_) {}
 
 Communicator::~Communicator() {
-  if (communicator_ != MPI_COMM_NULL && !is_alone()) MPI_Comm_free(&communicator_);
+  if (communicator_ != MPI_COMM_NULL && !is_alone() && is_running()) MPI_Comm_free(&communicator_);
 }
 
 Communicator Communicator::on_this_host() const {

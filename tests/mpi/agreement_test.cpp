@@ -42,6 +42,12 @@ TEST(Settle, OtherExceptionsBecomeErrors) {
   }
 }
 
+TEST(Settle, WhatIsNoExceptionBecomesAnErrorToo) {
+  const Communicator communicator(MPI_COMM_WORLD);
+  const auto failure = communicator.is_last() ? std::make_exception_ptr(42) : nullptr;
+  EXPECT_THROW(throw_on_all_ranks(failure, communicator), Error);
+}
+
 TEST(FailureWatch, StaysFalseWhereNoRankFails) {
   const Communicator communicator(MPI_COMM_WORLD);
   FailureWatch monitor(communicator);

@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "mpi/environment.hpp"
+#include "warpfold/host_collectives.hpp"
 
 /// Runs the tests on every rank; fails where they fail on any. The root alone prints its progress.
 int main(int argc, char** argv) {
@@ -12,7 +14,9 @@ int main(int argc, char** argv) {
   // not so at exit, nor, as it starts before MPI, in MPI_Finalize.
   H5dont_atexit();
   H5open();
+  std::optional<warpfold::HostCollectives> outlives_mpi;
   const warpfold::mpi::Environment environment;
+  outlives_mpi.emplace(MPI_COMM_WORLD);
   testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "pipeline/output/generate.hpp"
+#include "warpfold/compact.hpp"
+#include "warpfold/core/error.hpp"
+#include "warpfold/histogram.hpp"
+#include "warpfold/reduce.hpp"
+#include "warpfold/scan.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProgressCallback : public testing::Test {
+ protected:
+  ProgressCallback() {
+    fs::create_directories(folder_);
+    output_.path = (folder_ / "out.h5").string();
+    GenerateOptions options;
+    options.shape = {4096, 2048};
+    options.storage.chunk_shape = {1, 2048};
+    options.output.path = in_;
+    options.output.dataset = "values";
+    generate(MPI_COMM_WORLD, options);
+  }
+
+  ~ProgressCallback() override {
+    mpi::barrier(ranks_);
+    if (ranks_.is_root()) fs::remove_all(folder_);
+  }
+
+  /// Returns what is thrown where the last rank's callback throws; nothing may be written then.
+  Error error_of(const std::function<void(const RunOptions&)>& command,
+                 const std::function<void()>& fail) {
+    RunOptions options;
+    if (ranks_.is_last()) {
+      options.progress_interval = {};
+      options.progress = [&](const RunProgress&) { fail(); };
+    }
+    Error thrown("nothing was thrown", "", "");
+    try {
+      command(options);
+    } catch (const Error& error) {
+      thrown = error;
+    }
+    mpi::barrier(ranks_);
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(folder_)) left.push_back(entry.path());
+    EXPECT_EQ(left, std::vector<fs::path>{in_});
+    mpi::barrier(ranks_);
+    return thrown;
+  }
+
+  void expect_errors(const std::function<void(const RunOptions&)>& command) {
+    EXPECT_EQ(error_of(command, [] { throw Error("enough", "", ""); }).problem(), "enough");
+    EXPECT_EQ(error_of(command, [] { throw std::runtime_error("enough"); }).why(), "enough");
+    EXPECT_EQ(error_of(command, [] { throw 42; }).problem(), "unexpected failure");
+  }
+
+  const mpi::Communicator ranks_{MPI_COMM_WORLD};
+  const fs::path folder_ =
+      fs::temp_directory_path() /
+      ("warpfold-callback-" + mpi::broadcast(std::to_string(::getpid()), ranks_));
+  const std::string in_ = (folder_ / "in.h5").string();
+  OutputOptions output_;
+};
+
+TEST_F(ProgressCallback, EndsAGenerationByWhatItThrows) {
+  for (const bool is_chunked : {false, true})
+    expect_errors([&](const RunOptions& run) {
+      GenerateOptions options;
+      options.shape = {1 << 23};
+      if (is_chunked) options.storage.chunk_shape = {1 << 10};
+      options.output = output_;
+      options.output.dataset = "values";
+      options.run = run;
+      generate(MPI_COMM_WORLD, options);
+    });
+}
+
+TEST_F(ProgressCallback, EndsAScanByWhatItThrows) {
+  for (const bool is_chunked : {false, true})
+    expect_errors([&](const RunOptions& run) {
+      ScanOptions options;
+      if (is_chunked) options.storage.chunk_shape = {1, 2048};
+      options.output = output_;
+      options.run = run;
+      scan(MPI_COMM_WORLD, in_, "values", options);
+    });
+}
+
+TEST_F(ProgressCallback, EndsACompactionByWhatItThrows) {
+  expect_errors([&](const RunOptions& run) {
+    CompactOptions options;
+    options.output = output_;
+    options.run = run;
+    compact(MPI_COMM_WORLD, in_, "values", options);
+  });
+}
+
+TEST_F(ProgressCallback, EndsReductionsByWhatItThrows) {
+  expect_errors([&](const RunOptions& run) {
+    ReduceOptions options;
+    options.run = run;
+    reduce(MPI_COMM_WORLD, in_, "values", options);
+  });
+  expect_errors([&](const RunOptions& run) {
+    HistogramOptions options;
+    options.run = run;
+    histogram(MPI_COMM_WORLD, in_, "values", options);
+  });
+}
+
+}  // namespace
+}  // namespace warpfold::pipeline
