@@ -20,7 +20,7 @@ namespace warpfold::io {
 namespace {
 
 /// HDF5's comment on an object, which netCDF does not show.
-const std::string mark = "coordinate written by warpfold";
+const std::string coordinate_mark = "coordinate written by warpfold";
 
 /// Attributes in which words are not the names of variables.
 const std::set<std::string> prose{"history",   "title",         "comment",         "cell_methods",
@@ -39,9 +39,10 @@ herr_t collect_path(hid_t, const char* path, const LinkInfo* info, void* links) 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_marked(hid_t object, const std::string& problem) {
-  return mark == queried_name([&](char* text,
-                                  std::size_t size) { return H5Oget_comment(object, text, size); },
-                              problem);
+  return coordinate_mark ==
+         queried_name(
+             [&](char* text, std::size_t size) { return H5Oget_comment(object, text, size); },
+             problem);
 }
 
 /// Finds, of the marked coordinates of datasets that were removed, those that are not in use.
@@ -199,7 +200,7 @@ void remove(hid_t file, const std::vector<std::string>& paths, const std::string
 }  // namespace
 
 void mark_coordinate(hid_t dataset, const std::string& problem) {
-  require(H5Oset_comment(dataset, mark.c_str()), problem);
+  require(H5Oset_comment(dataset, coordinate_mark.c_str()), problem);
 }
 
 void remove_replaced(hid_t file, const std::vector<std::string>& paths,

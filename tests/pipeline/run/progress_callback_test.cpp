@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ProgressCallback : public testing::Test {
+class ProgressCallbackTest : public testing::Test {
  protected:
-  ProgressCallback() {
+  ProgressCallbackTest() {
     fs::create_directories(folder_);
     output_.path = (folder_ / "out.h5").string();
     GenerateOptions options;
@@ -33,7 +33,7 @@ class ProgressCallback : public testing::Test {
     generate(MPI_COMM_WORLD, options);
   }
 
-  ~ProgressCallback() override {
+  ~ProgressCallbackTest() override {
     mpi::barrier(ranks_);
     if (ranks_.is_root()) fs::remove_all(folder_);
   }
@@ -74,7 +74,7 @@ class ProgressCallback : public testing::Test {
   OutputOptions output_;
 };
 
-TEST_F(ProgressCallback, EndsAGenerationByWhatItThrows) {
+TEST_F(ProgressCallbackTest, EndsAGenerationByWhatItThrows) {
   for (const bool is_chunked : {false, true})
     expect_errors([&](const RunOptions& run) {
       GenerateOptions options;
@@ -87,7 +87,7 @@ TEST_F(ProgressCallback, EndsAGenerationByWhatItThrows) {
     });
 }
 
-TEST_F(ProgressCallback, EndsAScanByWhatItThrows) {
+TEST_F(ProgressCallbackTest, EndsAScanByWhatItThrows) {
   for (const bool is_chunked : {false, true})
     expect_errors([&](const RunOptions& run) {
       ScanOptions options;
@@ -98,7 +98,7 @@ TEST_F(ProgressCallback, EndsAScanByWhatItThrows) {
     });
 }
 
-TEST_F(ProgressCallback, EndsACompactionByWhatItThrows) {
+TEST_F(ProgressCallbackTest, EndsACompactionByWhatItThrows) {
   expect_errors([&](const RunOptions& run) {
     CompactOptions options;
     options.output = output_;
@@ -107,7 +107,7 @@ TEST_F(ProgressCallback, EndsACompactionByWhatItThrows) {
   });
 }
 
-TEST_F(ProgressCallback, EndsReductionsByWhatItThrows) {
+TEST_F(ProgressCallbackTest, EndsReductionsByWhatItThrows) {
   expect_errors([&](const RunOptions& run) {
     ReduceOptions options;
     options.run = run;
