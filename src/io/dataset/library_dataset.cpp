@@ -99,18 +99,8 @@ void append_pieces(const Selection& part, std::span<const std::uint64_t> chunk_s
   append_pieces(half, chunk_shape, max_chunks, pieces);
 }
 
-/// Selects `part` in `file_space` and returns a packed memory space of the same shape: HDF5 moves
-/// equal shapes as rows, unequal ones element by element.
-SpaceHandle select(hid_t file_space, const Selection& part, const std::string& problem) {
-  select_part(file_space, part, problem);
-  std::vector<hsize_t> count;
-  for (const Slice& slice : part) count.push_back(slice.count);
-  return SpaceHandle(
-      require(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), problem));
-}
-
 /// Reads `part` of a dataset, which has a slice for each of its dimensions and at least an element;
-/// the elements arrive packed.
+/// the elements arrive packed. HDF5 moves equal shapes as rows, unequal ones element by element.
 void read_elements(hid_t dataset, hid_t memory_type, const Selection& part,
                    std::span<std::byte> out, const std::string& problem) {
   const auto read = [&](hid_t memory_space, hid_t file_space) {
@@ -119,8 +109,8 @@ void read_elements(hid_t dataset, hid_t memory_type, const Selection& part,
   };
   if (part.empty()) return read(H5S_ALL, H5S_ALL);
   const SpaceHandle file_space(require(H5Dget_space(dataset), problem));
-  const SpaceHandle memory_space = select(file_space.get(), part, problem);
-  read(memory_space.get(), file_space.get());
+  select_part(file_space.get(), part, problem);
+  read(make_space(counts_of(part), problem).get(), file_space.get());
 }
 
 /// Returns the dataset access properties that ask for `cache`.

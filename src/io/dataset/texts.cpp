@@ -62,10 +62,8 @@ class StoredTexts {
     if (of_characters_) part.push_back({0, bytes_});
     const SpaceHandle stored(require(H5Dget_space(dataset_), problem_));
     select_part(stored.get(), part, problem_);
-    const hsize_t elements = product(counts_of(part));
-    const StoredValues values = values_of_dataset(
-        dataset_, type_.get(), stored.get(),
-        SpaceHandle(require(H5Screate_simple(1, &elements, nullptr), problem_)), problem_);
+    const StoredValues values = values_of_dataset(dataset_, type_.get(), stored.get(),
+                                                  make_space(counts_of(part), problem_), problem_);
     for (std::uint64_t i = 0; i < count; ++i) use(text_at(values.data(), i));
   }
 

@@ -126,10 +126,13 @@ StoredValues::StoredValues(TypeHandle type, SpaceHandle space, std::vector<std::
 
 StoredValues::~StoredValues() {
   if (bytes_.empty()) return;
+  // HDF5 1.10 divides by zero where a space has as many dimensions as there can be.
+  const auto elements = static_cast<hsize_t>(H5Sget_simple_extent_npoints(space_.get()));
+  const SpaceHandle line(H5Screate_simple(1, &elements, nullptr));
 #if H5_VERSION_GE(1, 12, 0)
-  H5Treclaim(type_.get(), space_.get(), H5P_DEFAULT, bytes_.data());
+  H5Treclaim(type_.get(), line.get(), H5P_DEFAULT, bytes_.data());
 #else
-  H5Dvlen_reclaim(type_.get(), space_.get(), H5P_DEFAULT, bytes_.data());
+  H5Dvlen_reclaim(type_.get(), line.get(), H5P_DEFAULT, bytes_.data());
 #endif
 }
 
@@ -182,6 +185,13 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
       throw Error(problem, "the file is damaged: an extent exceeds its maximum", copy_again);
   }
   return {extents.begin(), extents.end()};
+}
+
+SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem) {
+  if (shape.empty()) return SpaceHandle(require(H5Screate(H5S_SCALAR), problem));
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  return SpaceHandle(require(
+      H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), problem));
 }
 
 void select_part(hid_t space, const Selection& part, const std::string& problem) {

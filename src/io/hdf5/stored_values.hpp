@@ -51,6 +51,9 @@ StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHan
 /// Returns the extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
 std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);
 
+/// Makes a dataspace of a shape, a scalar's where that is empty. Throws an Error of `problem`.
+SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem);
+
 /// Selects part of a dataspace; one without dimensions stays whole. Throws an Error of `problem`.
 void select_part(hid_t space, const Selection& part, const std::string& problem);
 

@@ -106,13 +106,6 @@ void make_groups(hid_t file, const std::string& dataset, hid_t links, const std:
 
 }  // namespace
 
-SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem) {
-  if (shape.empty()) return SpaceHandle(require(H5Screate(H5S_SCALAR), problem));
-  const std::vector<hsize_t> extents(shape.begin(), shape.end());
-  return SpaceHandle(require(
-      H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), problem));
-}
-
 void require_valid_storage(const OutputDataset& spec) {
   const StorageOptions& storage = spec.storage;
   const auto last = spec.dataset.find_last_not_of("/.");

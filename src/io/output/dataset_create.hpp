@@ -47,8 +47,4 @@ DatasetHandle create_coordinate(hid_t file, const std::string& path, hid_t type,
 /// Returns the extents of a dataspace that is not null. Throws and is called likewise.
 std::vector<std::uint64_t> extents_of(hid_t space, const std::string& problem);
 
-/// Makes a dataspace of a shape, a scalar's where that is empty. Throws an Error beginning with
-/// `problem`.
-SpaceHandle make_space(const std::vector<std::uint64_t>& shape, const std::string& problem);
-
 }  // namespace warpfold::io

@@ -177,3 +177,15 @@ def test_padding_is_no_part_of_labels(tmp_path, kind):
     assert found.report["notes"] == [note]
     with h5py.File(out) as file:
         assert file["values"][()].tolist() == [5.0, 1.0]
+
+
+def test_chunked_texts_of_as_many_dimensions_as_hdf5_has(tmp_path):
+    path = tmp_path / "in.h5"
+    shape = (1,) * 30 + (2, 2)
+    with h5py.File(path, "w") as file:
+        file["values"] = np.array([1, 2, 4, 8]).reshape(shape)
+        texts = np.array([b"aa", b"b", b"aa", b"aa"]).reshape(shape)
+        file.create_dataset("label", data=texts, chunks=(1,) * 32)
+    words = ("reduce", path, "values", "--by", f"{path}::label", "--ops", "sum", "--json", "-")
+    sums = {each["label"]: each["sum"] for each in support.run(*words).results}
+    assert sums == {"aa": 13, "b": 2}
