@@ -19,11 +19,6 @@ namespace {
 
 using Fate = CarriedDimension::Fate;
 
-bool is_number(hid_t type) {
-  const H5T_class_t type_class = H5Tget_class(type);
-  return type_class == H5T_INTEGER || type_class == H5T_FLOAT;
-}
-
 bool is_number_or_text(hid_t type) {
   const H5T_class_t type_class = H5Tget_class(type);
   return is_number(type) || type_class == H5T_STRING || type_class == H5T_ENUM;

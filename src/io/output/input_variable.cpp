@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -144,6 +145,14 @@ std::span<double> as_doubles(std::span<std::byte> bytes) {
   return {reinterpret_cast<double*>(bytes.data()), bytes.size() / sizeof(double)};
 }
 
+/// Requires that no integer can have been rounded.
+void require_exact(std::span<const double> numbers) {
+  constexpr double most = std::uint64_t{1} << 53;
+  if (std::ranges::any_of(numbers, [](double each) { return std::abs(each) > most; }))
+    throw Error(cannot_read_variable, "its types differ in several files, and f64 can't hold it",
+                "");
+}
+
 /// Turns elements of a type into f64, in place.
 void widen(std::vector<std::byte>& bytes, hid_t type) {
   const std::size_t size = H5Tget_size(type);
@@ -158,6 +167,7 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
   if (H5Tdetect_class(type, H5T_VLEN) != 0 || H5Tis_variable_str(type) != 0)
     throw Error(cannot_read_variable, "it has texts of any length in several files", "");
   const Meaning first_meaning = meaning_of(variable.handle, variable.bounds_of);
+  const TypeHandle first_type(require(H5Dget_type(variable.handle), cannot_read_variable));
   hid_t stored = type;
   std::vector<std::byte> bytes;
   std::uint64_t first = 0;
@@ -168,7 +178,9 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
     first += extent;
     if (taken.front().count == 0) return;
     const Conversion conversion(meaning_of(there, variable.bounds_of), first_meaning);
-    if (conversion.changes() && stored == type) {
+    const TypeHandle type_there(require(H5Dget_type(there), cannot_read_variable));
+    const bool is_alike = H5Tequal(first_type.get(), type_there.get()) > 0;
+    if ((conversion.changes() || !is_alike) && stored == type) {
       widen(bytes, type);
       stored = H5T_NATIVE_DOUBLE;
     }
@@ -177,6 +189,7 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
     bytes.insert(bytes.end(), values.data(), values.data() + values.text().size());
     if (conversion.changes()) conversion.apply(as_doubles(std::span(bytes).subspan(before)));
   });
+  if (stored != type) require_exact(as_doubles(bytes));
   return {TypeHandle(require(H5Tcopy(stored), cannot_read_variable)),
           make_space(selected_shape(part), cannot_read_variable), std::move(bytes)};
 }
@@ -241,21 +254,32 @@ std::vector<std::uint64_t> shape_of(const InputVariable& variable) {
   std::vector<std::uint64_t> shape = shape_of(variable.handle, cannot_read_variable);
   if (variable.files.empty()) return shape;
   const TypeHandle type(require(H5Dget_type(variable.handle), cannot_read_variable));
-  const auto require_alike = [](bool alike) {
-    if (!alike)
-      throw Error(cannot_read_variable, "its types or extents differ in several files", "");
-  };
-  require_alike(!shape.empty());
+  const bool packed = is_packed(variable.handle);
   std::uint64_t extent = 0;
   for_each_file(variable.handle, variable.files, [&](hid_t there) {
     std::vector<std::uint64_t> other = shape_of(there, cannot_read_variable);
     const TypeHandle other_type(require(H5Dget_type(there), cannot_read_variable));
-    require_alike(H5Tequal(type.get(), other_type.get()) > 0 && other.size() == shape.size());
-    extent += std::exchange(other.front(), shape.front());
-    require_alike(other == shape);
+    bool alike = H5Tequal(type.get(), other_type.get()) > 0 ||
+                 (is_number(type.get()) && is_number(other_type.get()) && !packed);
+    alike &= !shape.empty() && other.size() == shape.size();
+    if (alike) {
+      extent += std::exchange(other.front(), shape.front());
+      alike = other == shape;
+    }
+    if (!alike)
+      throw Error(cannot_read_variable,
+                  "'" + path_of(there, cannot_read_variable) +
+                      "' has another type or other extents in '" + variable.files.front() +
+                      "' than in '" + stored_file_of(there, cannot_read_variable) + "'",
+                  "");
   });
   shape.front() = extent;
   return shape;
+}
+
+bool is_number(hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  return type_class == H5T_INTEGER || type_class == H5T_FLOAT;
 }
 
 bool is_packed(hid_t variable) {

@@ -30,10 +30,10 @@ bool is_in(hid_t file, hid_t object);
 /// Counts the hard links to an object.
 unsigned hard_links_of(hid_t object);
 
-/// Opens the dataset that an attribute of `variable` names: one of its group, or of one above.
 /// Returns what is between the white space of a text.
 std::vector<std::string> words_of(const std::string& text);
 
+/// Opens the dataset that an attribute of `variable` names: one of its group, or of one above.
 /// Returns none where there is no such dataset.
 DatasetHandle open_named(hid_t variable, const std::string& name);
 
@@ -53,10 +53,13 @@ struct InputVariable {
 /// Returns the extents of a variable; throws where those in several files are not alike.
 std::vector<std::uint64_t> shape_of(const InputVariable& variable);
 
-/// Returns what is selected of a variable, which has it, as elements of `type`; as f64 where times
-/// of several files have different units: all in those of the first. Throws where that is more than
-/// 256 MiB, and where in several files numbers have another meaning.
+/// Returns what is selected of a variable, which has it, as elements of `type`; as f64 where
+/// several files have different types, or different units of times: all in those of the first.
+/// Throws where that is more than 256 MiB, and where in several files numbers have another meaning.
 StoredValues read_part(const InputVariable& variable, hid_t type, const Selection& part);
+
+/// Tells whether elements of a type are integers or floats.
+bool is_number(hid_t type);
 
 /// Tells whether attributes make other values of stored numbers.
 bool is_packed(hid_t variable);

@@ -22,6 +22,8 @@ namespace {
 
 bool equal(const Value& a, const Value& b) { return a == b || (is_nan(a) && is_nan(b)); }
 
+constexpr const char* fill_values = "_FillValue or missing_value";
+
 /// Says which attributes make other values of stored numbers; nothing where none do.
 std::string difference(const Interpretation& one, const Interpretation& other, ElementType stored) {
   const AppliedAttributes& a = one.applied;
@@ -29,8 +31,7 @@ std::string difference(const Interpretation& one, const Interpretation& other, E
   if (a.scale_factor != b.scale_factor || a.add_offset != b.add_offset ||
       one.decoding.value_type(stored) != other.decoding.value_type(stored))
     return "scale_factor or add_offset";
-  if (!std::ranges::equal(a.fill_values, b.fill_values, equal))
-    return "_FillValue or missing_value";
+  if (!std::ranges::equal(a.fill_values, b.fill_values, equal)) return fill_values;
   const bool same_range = a.valid_min == b.valid_min && a.valid_max == b.valid_max;
   return same_range ? "" : "valid_range, valid_min or valid_max";
 }
@@ -57,8 +58,10 @@ class SameMeaning {
     const std::string what = difference(first_->second, meaning, first_->first.format.type);
     if (!what.empty())
       throw_different(first_->first, info, what,
-                      "Make files whose numbers are stored alike, unpacked ones for example, or "
-                      "take them as they are with `raw`.");
+                      what == fill_values
+                          ? "Give the `fill_value` of all files, or none."
+                          : "Make files whose numbers are stored alike, unpacked ones for example, "
+                            "or take them as they are with `raw`.");
   }
 
  private:

@@ -323,6 +323,33 @@ def test_coordinates_of_several_units_are_no_coordinate(folder):
     assert support.run(*words, "--select", "time=5:15", "--json", "-").results["count"] == 50
 
 
+def with_times(path, times, dtype):
+    with h5py.File(path, "w") as file:
+        file["v"] = np.ones((len(times), 2), "f4")
+        file["time"] = np.array(times, dtype)
+        file["time"].attrs["units"] = "days since 2000-01-01"
+        file["time"].make_scale("time")
+        file["v"].dims[0].attach_scale(file["time"])
+    return path
+
+
+@pytest.mark.parametrize("types", [("i4", "f8"), ("f8", "i4"), ("i8", "f4"), ("u1", ">i2")])
+def test_times_of_several_types_are_doubles(folder, types):
+    paths = [with_times(folder / f"{t}.nc", [t, t + 1], types[t // 2]) for t in (0, 2)]
+    words = ("reduce", *paths, "v", "--concat", "time", "--axis", "1", "-o", folder / "out.nc")
+    assert support.run(*words, "--json", "-").report.get("notes", []) == []
+    with h5py.File(folder / "out.nc") as file:
+        assert (file["time"].dtype, file["time"][:].tolist()) == ("f8", [0, 1, 2, 3])
+
+
+def test_times_that_no_double_holds_are_noted(folder):
+    paths = [with_times(folder / f"{t}.nc", [t], f"i{4 + 4 * (t > 0)}") for t in (0, 2**53 + 2)]
+    words = ("reduce", *paths, "v", "--concat", "time", "--axis", "1", "-o", folder / "out.nc")
+    assert any("f64" in note for note in support.run(*words, "--json", "-").report["notes"])
+    with h5py.File(folder / "out.nc") as file:
+        assert file["time"].attrs["NAME"].startswith(b"This is a netCDF dimension")
+
+
 @pytest.mark.parametrize(
     "attributes, named",
     (
@@ -339,6 +366,15 @@ def test_attributes_that_differ_are_an_error(folder, attributes, named):
     words = ("reduce", *paths, "tas", "--concat", "time")
     support.fail(*words, code=1, mentions=("a.nc", "b.nc", named), ranks=3)
     assert support.run(*words, "--raw", "--json", "-").results["sum"] == sum(range(40))
+
+
+def test_fill_values_that_differ_are_given_for_all(folder):
+    paths = [
+        write_climate(folder / f"{i}.nc", 4 * i, 4, _FillValue=np.float32(i)) for i in range(2)
+    ]
+    words = ("reduce", *paths, "tas", "--concat", "time")
+    support.fail(*words, code=1, mentions=("0.nc", "1.nc", "--fill-value"))
+    assert support.run(*words, "--fill-value", "7", "--json", "-").results["count"] == 39
 
 
 def test_attributes_that_are_nan_are_the_same(folder):
