@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,14 @@ inline std::string joined(std::span<const std::uint64_t> numbers, std::string_vi
   std::vector<std::string> items;
   for (const std::uint64_t number : numbers) items.push_back(std::to_string(number));
   return joined(items, separator);
+}
+
+/// Returns what is between the white space of a text.
+inline std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
 }
 
 /// Returns a text without white space at its ends.

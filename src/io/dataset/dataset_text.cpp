@@ -1,5 +1,6 @@
 #include "io/dataset/dataset_text.hpp"
 
+#include "core/base/text.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -15,7 +16,8 @@ DatasetText read_dataset_text(const std::string& file, const std::string& datase
   return {read_text_attribute(source.get(), "units", problem),
           read_text_attribute(source.get(), "long_name", problem),
           read_text_attribute(source.get(), "cell_methods", problem),
-          read_text_attribute(source.get(), "calendar", problem)};
+          read_text_attribute(source.get(), "calendar", problem),
+          split_words(read_text_attribute(source.get(), "coordinates", problem).value_or(""))};
 }
 
 }  // namespace warpfold::io

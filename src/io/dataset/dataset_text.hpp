@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace warpfold::io {
 
@@ -11,6 +12,7 @@ struct DatasetText {
   std::optional<std::string> long_name;
   std::optional<std::string> cell_methods;
   std::optional<std::string> calendar = {};
+  std::vector<std::string> coordinates = {};  ///< names of variables that are
 };
 
 /// Throws Error.

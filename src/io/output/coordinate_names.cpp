@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/base/text.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 void add_named(hid_t variable, const std::string& attribute, std::set<ObjectKey>& keys) {
   const auto names = read_text_attribute(variable, attribute, cannot_read_variable);
-  for (std::string word : words_of(names.value_or(""))) {
+  for (std::string word : split_words(names.value_or(""))) {
     if (word.back() == ':') word.pop_back();
     for (const std::string& name : {word, "_nc4_non_coord_" + word})
       if (const DatasetHandle named = open_named(variable, name)) keys.insert(key_of(named.get()));

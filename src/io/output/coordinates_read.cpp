@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
@@ -354,7 +355,7 @@ class CoordinateReader {
   void carry_listed() {
     const auto names = attempt(
         [&] { return read_text_attribute(dataset_, coordinates_name, cannot_read_variable); });
-    for (const std::string& name : words_of(names.value_or("")))
+    for (const std::string& name : split_words(names.value_or("")))
       if (const auto number = attempt([&] { return carry_named(dataset_, name, true); }))
         add_once(result_.listed, *number);
   }
@@ -368,7 +369,7 @@ class CoordinateReader {
       return;
     const auto text = attempt(
         [&] { return read_text_attribute(dataset_, grid_mapping_name, cannot_read_variable); });
-    const std::vector<std::string> words = words_of(text.value_or(""));
+    const std::vector<std::string> words = split_words(text.value_or(""));
     for (std::string word : words) {
       if (words.size() > 1 && word.back() != ':') continue;
       if (word.back() == ':') word.pop_back();

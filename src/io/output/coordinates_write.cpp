@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
@@ -215,7 +216,7 @@ class CoordinateWriter {
 /// Puts the names that variables were written under in place of theirs in the input.
 std::string renamed(const std::string& text, const Coordinates& coordinates) {
   std::string result;
-  for (std::string word : words_of(text)) {
+  for (std::string word : split_words(text)) {
     const bool has_colon = word.back() == ':';
     if (has_colon) word.pop_back();
     for (const CarriedVariable& variable : coordinates.variables)

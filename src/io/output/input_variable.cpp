@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <variant>
 
@@ -224,13 +223,6 @@ ObjectKey key_of(hid_t object) {
 bool is_in(hid_t file, hid_t object) { return info_of(file).fileno == info_of(object).fileno; }
 
 unsigned hard_links_of(hid_t object) { return info_of(object).rc; }
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
 
 DatasetHandle open_named(hid_t variable, const std::string& name) {
   std::string group = path_of(variable, cannot_read_variable);

@@ -30,9 +30,6 @@ bool is_in(hid_t file, hid_t object);
 /// Counts the hard links to an object.
 unsigned hard_links_of(hid_t object);
 
-/// Returns what is between the white space of a text.
-std::vector<std::string> words_of(const std::string& text);
-
 /// Opens the dataset that an attribute of `variable` names: one of its group, or of one above.
 /// Returns none where there is no such dataset.
 DatasetHandle open_named(hid_t variable, const std::string& name);

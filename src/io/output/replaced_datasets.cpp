@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/text.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
@@ -92,7 +93,7 @@ class UnusedCoordinates {
   /// Returns the words of a text, without colons behind them.
   std::vector<std::string> words_of(hid_t object, const std::string& attribute) const {
     const auto text = read_text_attribute(object, attribute, problem_);
-    std::vector<std::string> words = io::words_of(text.value_or(""));
+    std::vector<std::string> words = split_words(text.value_or(""));
     for (std::string& word : words) word.resize(word.find_last_not_of(':') + 1);
     return words;
   }

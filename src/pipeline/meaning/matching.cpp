@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/text.hpp"
+#include "core/layout/hyperslab.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/meaning/coordinate.hpp"
@@ -19,17 +20,14 @@ constexpr const char* advice =
 /// Numbers of one grid that were computed in different ways differ by less, in parts of the
 /// distance to the next one.
 constexpr double tolerance = 1e-4;
+constexpr std::uint64_t most_auxiliary_elements = 1 << 22;
 constexpr double tolerance_of_one = 1e-9;  ///< where there is no next one, in parts of the number
 
-bool is_line(const io::DatasetInfo& info, std::uint64_t extent) {
-  return info.stored_shape == std::vector{extent};
-}
-
 std::optional<CoordinateLine> read_text_line(const std::string& file, const std::string& path,
-                                             std::uint64_t extent) {
+                                             const std::vector<std::uint64_t>& shape) {
   bool fits = false;
   const auto texts = io::read_texts(file, path, [&](const io::DatasetInfo& info) {
-    fits = is_line(info, extent);
+    fits = info.stored_shape == shape && shape.size() == 1;
     return io::selection_of(info);
   });
   if (!texts || !fits) return std::nullopt;
@@ -92,16 +90,22 @@ void require_order(const Grid& one, const Grid& other, const SharedDimension& sh
               advice);
 }
 
-void require_equal(const CoordinateLine& one, const CoordinateLine& other, const Slice& indices,
+void require_equal(const CoordinateLine& one, const CoordinateLine& other,
+                   const std::vector<std::uint64_t>& shape, const Selection& indices,
                    const std::string& problem) {
-  for (std::uint64_t i = 0; i < indices.count; ++i) {
-    const auto index = static_cast<std::size_t>(indices.start + i * indices.step);
+  const std::vector<std::uint64_t> counts = counts_of(indices);
+  const std::uint64_t places = product(counts);
+  std::vector<std::uint64_t> at(shape.size());
+  for (std::uint64_t place = 0; place < places; ++place) {
+    std::uint64_t rest = place;
+    for (std::size_t d = at.size(); d-- > 0; rest /= counts[d])
+      at[d] = indices[d].start + rest % counts[d] * indices[d].step;
+    const std::uint64_t index = flat_index(at, shape);
     if (are_equal(one, other, index)) continue;
     throw Error(problem,
                 "their coordinates '" + one.name.substr(one.name.rfind('/') + 1) +
-                    "' differ: index " + std::to_string(index) + " has " + text_at(one, index) +
-                    " in '" + one.file + "' and " + text_at(other, index) + " in '" + other.file +
-                    "'",
+                    "' differ: index " + joined(at, ",") + " has " + text_at(one, index) + " in '" +
+                    one.file + "' and " + text_at(other, index) + " in '" + other.file + "'",
                 advice);
   }
 }
@@ -110,6 +114,46 @@ void require_equal(const CoordinateLine& one, const CoordinateLine& other, const
 bool have_one_unit(const CoordinateLine& one, const CoordinateLine& other) {
   if (one.units == other.units || (one.time && other.time)) return true;
   return one.units.starts_with("degree") && other.units.starts_with("degree");
+}
+
+const SharedDimension* shared_from(const std::vector<SharedDimension>& shared,
+                                   std::size_t dimension) {
+  const auto found = std::ranges::find(shared, dimension, &SharedDimension::one);
+  return found == shared.end() ? nullptr : &*found;
+}
+
+/// Compares an auxiliary coordinate of both datasets, where it is one of the same dimensions.
+void require_equal(const Grid& one, const AuxiliaryCoordinate& of_one, const Grid& other,
+                   const AuxiliaryCoordinate& of_other, const std::vector<SharedDimension>& shared,
+                   const std::string& problem) {
+  if (of_one.dimensions.size() != of_other.dimensions.size()) return;
+  std::vector<std::uint64_t> shape;
+  Selection indices;
+  for (std::size_t i = 0; i < of_one.dimensions.size(); ++i) {
+    const SharedDimension* both = shared_from(shared, of_one.dimensions[i]);
+    if (both == nullptr || both->other != of_other.dimensions[i]) return;
+    shape.push_back(one.info().stored_shape[both->one]);
+    indices.push_back(both->indices);
+    if (other.info().stored_shape[both->other] != shape.back()) return;
+  }
+  if (product(shape) > most_auxiliary_elements || product(counts_of(indices)) == 0) return;
+  const auto a = read_coordinate_line(one.info().stored_file, of_one.path, shape);
+  const auto b = read_coordinate_line(other.info().stored_file, of_other.path, shape);
+  if (a && b) require_equal(*a, *b, shape, indices, problem);
+}
+
+void require_equal_auxiliaries(const Grid& one, const Grid& other,
+                               const std::vector<SharedDimension>& shared,
+                               const std::string& problem) {
+  const std::vector<AuxiliaryCoordinate> of_other = other.auxiliaries();
+  if (of_other.empty()) return;
+  for (const AuxiliaryCoordinate& each : one.auxiliaries()) {
+    const auto found = std::ranges::find(of_other, each.name, &AuxiliaryCoordinate::name);
+    if (found == of_other.end()) continue;
+    const bool is_same =
+        one.info().stored_file == other.info().stored_file && each.path == found->path;
+    if (!is_same) require_equal(one, each, other, *found, shared, problem);
+  }
 }
 
 }  // namespace
@@ -124,16 +168,16 @@ std::optional<TimeUnits> time_units(const io::DatasetText& text) {
 }
 
 std::optional<CoordinateLine> read_coordinate_line(const std::string& file, const std::string& path,
-                                                   std::uint64_t extent) {
-  if (path.empty() || extent == 0) return std::nullopt;
+                                                   const std::vector<std::uint64_t>& shape) {
+  if (path.empty() || product(shape) == 0) return std::nullopt;
   std::optional<io::Dataset> dataset;
   try {
     dataset.emplace(file, path);
   } catch (const Error&) {
-    return read_text_line(file, path, extent);
+    return read_text_line(file, path, shape);
   }
   dataset->take_as_unsigned();
-  if (!is_line(dataset->info(), extent)) return std::nullopt;
+  if (dataset->info().stored_shape != shape) return std::nullopt;
   Coordinate coordinate(std::move(*dataset));
   const io::DatasetText text = io::read_dataset_text(file, path);
   CoordinateLine line{file,
@@ -179,6 +223,31 @@ const CoordinateLine* Grid::line(std::size_t dimension) {
   return *line ? &**line : nullptr;
 }
 
+std::optional<std::vector<std::size_t>> Grid::dimensions_of(const std::string& path) const {
+  std::vector<std::size_t> dimensions;
+  try {
+    for (const auto& names : io::read_dimension_names(info_.stored_file, path)) {
+      const auto same = std::ranges::find_if(
+          names_, [&](const auto& each) { return have_common_name(each, names); });
+      if (same == names_.end()) return std::nullopt;
+      dimensions.push_back(static_cast<std::size_t>(same - names_.begin()));
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return dimensions;
+}
+
+std::vector<AuxiliaryCoordinate> Grid::auxiliaries() const {
+  std::vector<AuxiliaryCoordinate> found;
+  for (const std::string& name : io::read_dataset_text(info_.file, info_.name).coordinates) {
+    const std::string path = info_.name.substr(0, info_.name.rfind('/') + 1) + name;
+    if (auto dimensions = dimensions_of(path))
+      found.push_back({name, path, std::move(*dimensions)});
+  }
+  return found;
+}
+
 std::string Grid::place(std::size_t dimension) const {
   const auto& names = names_[dimension];
   return info_.stored_file + ":" + (names.empty() ? "" : names.front().coordinate);
@@ -189,12 +258,12 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
   if (names.empty()) return std::nullopt;
   const std::string& path = names.front().coordinate;
   if (info_.files.empty() || dimension != info_.concatenated_along)
-    return read_coordinate_line(info_.stored_file, path, info_.stored_shape[dimension]);
+    return read_coordinate_line(info_.stored_file, path, {info_.stored_shape[dimension]});
   std::optional<CoordinateLine> whole;
   for (const std::string& file : info_.files) {
     const std::uint64_t extent = io::Dataset(file, info_.name).info().stored_shape[dimension];
     if (extent == 0) continue;
-    auto part = read_coordinate_line(file, path, extent);
+    auto part = read_coordinate_line(file, path, {extent});
     if (!part) return std::nullopt;
     if (!whole) {
       whole = std::move(part);
@@ -219,7 +288,7 @@ std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimens
     const CoordinateLine* b = other.line(each.other);
     require_order(one, other, each, a != nullptr && b != nullptr, problem);
     if (a != nullptr && b != nullptr) {
-      require_equal(*a, *b, each.indices, problem);
+      require_equal(*a, *b, {one.info().stored_shape[each.one]}, {each.indices}, problem);
       if (!have_one_unit(*a, *b))
         note += "coordinates '" + one.shown_name(each.one) + "' have equal numbers in '" +
                 a->units + "' and '" + b->units + "'. ";
@@ -229,6 +298,7 @@ std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimens
       unmatched.push_back("'" + name + "'");
     }
   }
+  require_equal_auxiliaries(one, other, shared, problem);
   if (unmatched.empty()) return note.substr(0, note.find_last_not_of(' ') + 1);
   return note + "only one of them has coordinates along " + joined(unmatched, ", ") +
          ", where they are matched by position.";

@@ -14,7 +14,7 @@
 
 namespace warpfold::pipeline {
 
-/// The coordinates along a dimension: numbers, unpacked, or texts.
+/// The coordinates along a dimension, or several: numbers, unpacked, or texts.
 struct CoordinateLine {
   std::string file;
   std::string name;
@@ -29,15 +29,22 @@ struct CoordinateLine {
 /// Returns what a dataset's attributes say of its times; none where they are of no times.
 std::optional<TimeUnits> time_units(const io::DatasetText& text);
 
-/// Reads the coordinates of a dimension whose extent is `extent`, at `path` of a file; none where
-/// there is no such dataset of one dimension, of numbers or texts. For one rank.
+/// Reads the coordinates of dimensions, at `path` of a file; none where there is no such dataset of
+/// that shape, of numbers, or of texts and one dimension. For one rank.
 std::optional<CoordinateLine> read_coordinate_line(const std::string& file, const std::string& path,
-                                                   std::uint64_t extent);
+                                                   const std::vector<std::uint64_t>& shape);
 
 /// Returns the number of a line, at an index of it, in the units of another; none where there is no
 /// such number.
 std::optional<double> number_in_units_of(const CoordinateLine& other, const CoordinateLine& line,
                                          std::size_t index);
+
+/// A coordinate that the attribute `coordinates` names, as latitudes of a curvilinear grid are.
+struct AuxiliaryCoordinate {
+  std::string name;
+  std::string path;
+  std::vector<std::size_t> dimensions;  ///< of the dataset: its own
+};
 
 /// What the dimensions of a dataset stand for: their names, and coordinates once they are asked
 /// for. For one rank.
@@ -59,11 +66,16 @@ class Grid {
   /// concatenated; null where it has none. Throws Error.
   const CoordinateLine* line(std::size_t dimension);
 
+  /// Lists auxiliary coordinates of dimensions that the dataset has.
+  std::vector<AuxiliaryCoordinate> auxiliaries() const;
+
   /// Says where a line is: its file and path.
   std::string place(std::size_t dimension) const;
 
  private:
   std::optional<CoordinateLine> read(std::size_t dimension) const;
+  /// Returns which of the dimensions another dataset has; none where it has others, or isn't there.
+  std::optional<std::vector<std::size_t>> dimensions_of(const std::string& path) const;
 
   io::DatasetInfo info_;
   std::vector<std::vector<io::DimensionName>> names_;
@@ -78,8 +90,9 @@ struct SharedDimension {
 };
 
 /// Compares what two datasets say of dimensions that they share: names, and the coordinates of
-/// indices by value, times whatever their units. Throws an Error that begins with `problem` where
-/// they differ. Returns what can't be compared, a sentence for a note, or nothing.
+/// indices by value, times whatever their units; auxiliary ones of at most 2^22 elements, too.
+/// Throws an Error that begins with `problem` where they differ. Returns what can't be compared, a
+/// sentence for a note, or nothing.
 std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
                           const std::string& problem);
 

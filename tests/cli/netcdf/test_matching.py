@@ -229,3 +229,38 @@ def test_cosines_of_joined_latitudes_are_those_of_each(folder):
         "--json", "-",
     ).results["mean"]  # fmt: skip
     assert abs(found - float(mean)) < 1e-15
+
+
+def curvilinear(path, times, latitudes):
+    netCDF4 = pytest.importorskip("netCDF4")
+    with netCDF4.Dataset(path, "w") as file:
+        for name, extent in (("time", None), ("y", 2), ("x", 3)):
+            file.createDimension(name, extent)
+        time = file.createVariable("time", "f8", ("time",))
+        time.units = "days since 2000-01-01"
+        time[:] = times
+        file.createVariable("lat", "f4", ("y", "x"))[:] = latitudes
+        for name, dimensions in (("v", ("time", "y", "x")), ("m", ("y", "x"))):
+            variable = file.createVariable(name, "i4", dimensions)
+            variable.coordinates = "lat elsewhere"
+            variable[:] = 1
+    return path
+
+
+def test_coordinates_of_two_dimensions_are_compared(folder):
+    latitudes = np.arange(6.0).reshape(2, 3)
+    first = curvilinear(folder / "a.nc", [0, 1], latitudes)
+    same = curvilinear(folder / "b.nc", [2, 3], latitudes)
+    latitudes[1, 2] = 9
+    other = curvilinear(folder / "c.nc", [2, 3], latitudes)
+
+    def count(*words):
+        return support.run("reduce", *words, "--ops", "count", "--json", "-").results["count"]
+
+    assert count(first, same, "v", "--concat", "time") == 24
+    assert count(first, "v", "--mask", f"{same}::m") == 12
+    assert count(first, "v", "--mask", f"{other}::m", "--select", "y=0") == 6
+    assert count(first, other, "v", "--concat", "time", "--match", "position") == 24
+    mentions = ("a.nc", "c.nc", "'lat'", "index 1,2 has 5", "9", "--match position")
+    support.fail("reduce", first, other, "v", "--concat", "time", code=1, mentions=mentions)
+    support.fail("reduce", first, "v", "--mask", f"{other}::m", code=1, mentions=mentions, ranks=3)
