@@ -262,6 +262,7 @@ Summary summarize(const Accumulator& accumulator, ElementType type,
                   Rounding rounding) {
   const Summarizer summarizer(accumulator, type, options, rounding);
   Summary summary;
+  summary.reserve(statistics.size());
   for (const Statistic statistic : statistics)
     summary.emplace_back(statistic, summarizer.value(statistic));
   return summary;

@@ -228,10 +228,9 @@ void choose_path(DatasetInfo& info, const std::string& inexact) {
 
 }  // namespace
 
-DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::string& file,
-                             const std::string& name) {
+DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& type,
+                             const std::string& file, const std::string& name) {
   const std::string problem = cannot_read(file, name);
-  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
   DatasetInfo info;
   info.file = file;
   info.name = name;
@@ -246,20 +245,20 @@ DatasetInfo describe_dataset(hid_t dataset, const StoredType& type, const std::s
   info.marked_unsigned = !member && is_marked_unsigned(dataset, info.format.type, problem);
   info.stored_shape = shape_of(dataset, problem);
   if (!member) take_missing_records(info, dataset, file_type.get());
-  info.has_default_fill = !member && has_default_fill(dataset, info.format.type, problem);
+  info.has_default_fill = !member && has_default_fill(dataset, creation, info.format.type, problem);
   info.shape = info.stored_shape;
   info.elements = count_elements(dataset, info.shape, element_bytes, problem);
-  info.layout = layout_of(creation.get(), problem);
+  info.layout = layout_of(creation, problem);
   if (info.layout == Layout::chunked) {
-    info.chunk_shape = chunk_shape_of(creation.get(), info.shape.size(), element_bytes, problem);
-    info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation.get(), problem);
+    info.chunk_shape = chunk_shape_of(creation, info.shape.size(), element_bytes, problem);
+    info.partial_edge_chunks_filtered = filters_partial_edge_chunks(creation, problem);
     info.unwritten_chunks = count_unwritten_chunks(dataset, info);
   }
-  info.filters = filters_of(creation.get());
+  info.filters = filters_of(creation);
   info.stored_bytes = stored_bytes_of(dataset, problem);
   require_stored_whole(info, element_bytes, problem);
   if (exact) {
-    info.fill = fill_value_of(creation.get(), file_type.get(), problem);
+    info.fill = fill_value_of(creation, file_type.get(), problem);
     info.file_offset = contiguous_offset(dataset, info);
   }
   choose_path(info, exact    ? reason_against_index(dataset, info)

@@ -28,10 +28,9 @@ std::string choices(hid_t location, const std::string& of_what) {
 
 /// Says what the first link on the way to `name` is that leads to no object, if there is one.
 std::string broken_link_text(hid_t file, const std::string& name) {
-  const PropertiesHandle links = make_link_access();
   for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string path = name.substr(0, end);
-    if (H5Oexists_by_name(file, path.c_str(), links.get()) <= 0) {
+    if (H5Oexists_by_name(file, path.c_str(), link_access()) <= 0) {
       const std::string text = link_text(file, path);
       return text.empty() ? "" : (path == name ? "it" : "'" + path + "'") + " is " + text;
     }
@@ -68,8 +67,7 @@ void require_allowed_links(hid_t file, const std::string& name, const std::strin
   const std::string causes = take_library_causes();
   require_allowed_links(file, name, problem);
   const std::string link = name.empty() ? "" : broken_link_text(file, name);
-  const PropertiesHandle links = make_link_access();
-  const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), links.get()) > 0;
+  const bool has_link = !name.empty() && H5Lexists(file, name.c_str(), link_access()) > 0;
   H5Eclear2(H5E_DEFAULT);
   const Error failure = library_error(problem, causes, "Check the file with h5ls or h5dump.");
   if (!link.empty() && failure.why() == causes)
@@ -92,7 +90,7 @@ std::string stored_path(hid_t file, const std::string& name) {
   const std::size_t base = name.rfind('/') + 1;
   const std::string path = name.substr(0, base) + non_coordinate_prefix + name.substr(base);
   const bool is_variable =
-      H5Lexists(file, path.c_str(), make_link_access().get()) > 0 && open_object(file, path);
+      H5Lexists(file, path.c_str(), link_access()) > 0 && open_object(file, path);
   H5Eclear2(H5E_DEFAULT);
   if (!is_variable) return name;
   const ObjectHandle object = open_object(file, name);
@@ -137,7 +135,7 @@ bool is_there(hid_t file, const std::string& name) {
   const auto [path, member] = split_name(file, name);
   const ObjectHandle object = open_object(file, path);
   if (!object) {
-    const bool has_link = H5Lexists(file, path.c_str(), make_link_access().get()) > 0;
+    const bool has_link = H5Lexists(file, path.c_str(), link_access()) > 0;
     H5Eclear2(H5E_DEFAULT);
     return has_link;
   }
@@ -162,9 +160,13 @@ std::string enumerate(const std::vector<std::string>& names, std::size_t maximum
 
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem) {
-  const std::string path = split_name(file, name).dataset;
+  return open_stored_dataset(file, file_path, split_name(file, name).dataset, problem);
+}
+
+DatasetHandle open_stored_dataset(hid_t file, const std::string& file_path, const std::string& path,
+                                  const std::string& problem) {
   const ObjectHandle object = open_object(file, path);
-  if (!object) throw_unopened(file, name, problem);
+  if (!object) throw_unopened(file, path, problem);
   switch (H5Iget_type(object.get())) {
     case H5I_DATASET:
       break;

@@ -40,6 +40,10 @@ bool is_there(hid_t file, const std::string& name);
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem);
 
+/// Opens likewise the dataset that split_name() gave the path of.
+DatasetHandle open_stored_dataset(hid_t file, const std::string& file_path, const std::string& path,
+                                  const std::string& problem);
+
 /// Says what a soft or external link leads to; nothing of others. Call within a LibraryScope.
 std::string link_text(hid_t file, const std::string& path);
 

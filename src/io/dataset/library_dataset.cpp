@@ -186,7 +186,7 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
     : problem_(cannot_read(file, name)), file_(open_for_reading(file)) {
   const auto [dataset_name, member] = split_name(file_.get(), name);
   dataset_name_ = dataset_name;
-  dataset_ = open_dataset(file_.get(), file, dataset_name_, problem_);
+  dataset_ = open_stored_dataset(file_.get(), file, dataset_name_, problem_);
   const TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
   stored_element_bytes_ = H5Tget_size(file_type.get());
   TypeHandle element_type = type_of_elements(file_type.get(), member, problem_);
@@ -194,11 +194,12 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
   if (!type.format) throw Error(problem_, unsupported_reason(type), advice_on(file_type.get()));
   const std::string odd = reason_against_placeholder(dataset_.get());
   if (!odd.empty()) throw Error(problem_, odd, "There is nothing to read.");
-  info_ = describe_dataset(dataset_.get(), type, file, member.empty() ? dataset_name_ : name);
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset_.get()), problem_));
+  info_ = describe_dataset(dataset_.get(), creation.get(), type, file,
+                           member.empty() ? dataset_name_ : name);
   memory_type_ = memory_type_for(std::move(element_type), type);
   if (!member.empty())
     memory_type_ = make_compound_of_member(file_type.get(), member, std::move(memory_type_));
-  const PropertiesHandle creation(require(H5Dget_create_plist(dataset_.get()), problem_));
   zero_first_ = may_leave_elements_unset(creation.get(), problem_);
 }
 

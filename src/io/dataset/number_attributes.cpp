@@ -20,10 +20,11 @@ constexpr hssize_t max_numbers = 256;
 class OpenDataset {
  public:
   OpenDataset(const std::string& file, const std::string& name)
-      : problem_(cannot_read(file, name)),
-        file_(open_for_reading(file)),
-        dataset_(open_dataset(file_.get(), file, name, problem_)),
-        is_member_(!split_name(file_.get(), name).member.empty()) {}
+      : problem_(cannot_read(file, name)), file_(open_for_reading(file)) {
+    const auto [path, member] = split_name(file_.get(), name);
+    dataset_ = open_stored_dataset(file_.get(), file, path, problem_);
+    is_member_ = !member.empty();
+  }
 
   bool has(const std::string& name) const {
     return !is_member_ && require(H5Aexists(dataset_.get(), name.c_str()), problem_) > 0;
@@ -75,7 +76,7 @@ class OpenDataset {
   std::string problem_;
   FileHandle file_;
   DatasetHandle dataset_;
-  bool is_member_;  ///< of compound elements, which attributes are not about
+  bool is_member_ = false;  ///< of compound elements, which attributes are not about
 };
 
 }  // namespace

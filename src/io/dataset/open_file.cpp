@@ -27,12 +27,12 @@ bool is_listed_by_members(hid_t type, const StoredType& stored) {
   return H5Tget_class(type) == H5T_COMPOUND && !stored.name.starts_with("complex");
 }
 
-/// Lists a dataset, or the members of its elements; `listing` has its name, and of an Error what is
-/// known till then.
-std::vector<DatasetListing> described(hid_t file, const std::string& path,
-                                      DatasetListing& listing) {
-  const std::string problem = cannot_read(path, listing.name);
-  const DatasetHandle dataset = open_dataset(file, path, listing.name, problem);
+/// Lists the dataset at a path, or the members of its elements; `listing` has its name, and of an
+/// Error what is known till then.
+std::vector<DatasetListing> described(hid_t file, const std::string& file_path,
+                                      const std::string& path, DatasetListing& listing) {
+  const std::string problem = cannot_read(file_path, listing.name);
+  const DatasetHandle dataset = open_stored_dataset(file, file_path, path, problem);
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
   const StoredType stored = describe_type(type.get());
   listing.stored_type = stored.name;
@@ -54,11 +54,12 @@ std::vector<DatasetListing> described(hid_t file, const std::string& path,
 
 std::set<std::string> files_beneath(hid_t file, const std::string& path, const std::string& name) {
   const std::string problem = cannot_read(path, name);
-  const DatasetHandle dataset = open_dataset(file, path, name, problem);
+  const std::string dataset_path = split_name(file, name).dataset;
+  const DatasetHandle dataset = open_stored_dataset(file, path, dataset_path, problem);
   const std::string stored_file = stored_file_of(dataset.get(), problem);
   std::set<std::string> files = found_sources(dataset.get(), stored_file, problem);
   files.insert(stored_file);
-  files.merge(files_passed(file, split_name(file, name).dataset));
+  files.merge(files_passed(file, dataset_path));
   return files;
 }
 
@@ -125,7 +126,7 @@ std::vector<DatasetListing> list_datasets(const std::string& file, const std::st
     listing.name = listed;
     const bool whole = pattern.empty() || matches(name, pattern) || matches(listing.name, pattern);
     try {
-      for (DatasetListing& each : described(handle.get(), file, listing))
+      for (DatasetListing& each : described(handle.get(), file, name, listing))
         if (whole || matches(each.name, pattern)) listings.push_back(std::move(each));
     } catch (const Error& error) {
       listing.unsupported = error.why();

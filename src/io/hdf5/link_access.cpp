@@ -74,18 +74,18 @@ PropertiesHandle make_link_access(PassedLinks* passed) {
   return access;
 }
 
+hid_t link_access() {
+  static const auto* access = new PropertiesHandle(make_link_access(nullptr));
+  return access->get();
+}
+
 void guard_links(hid_t access, PassedLinks* passed) {
   require(H5Pset_elink_cb(access, pass_link, passed), cannot_follow);
   require(H5Pset_elink_acc_flags(access, H5F_ACC_RDONLY), cannot_follow);
 }
 
 ObjectHandle open_object(hid_t location, const std::string& path) {
-  PropertiesHandle links = make_link_access();
-  ObjectHandle object(H5Oopen(location, path.c_str(), links.get()));
-  // Closing the properties would clear the reasons.
-  const hid_t reasons = object ? H5I_INVALID_HID : H5Eget_current_stack();
-  links.close();
-  if (!object) H5Eset_current_stack(reasons);
+  ObjectHandle object(H5Oopen(location, path.c_str(), link_access()));
   if (!object || external_files_rule() == ExternalFiles::any) return object;
   const std::string naming_file = stored_file_of(location, cannot_follow);
   if (stored_file_of(object.get(), cannot_follow) == naming_file) return object;

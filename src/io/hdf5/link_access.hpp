@@ -15,9 +15,13 @@ struct PassedLinks {
 
 /// Makes access properties for paths that external links may lie on. Those to what is no regular
 /// file lead nowhere: HDF5 would wait for a pipe's writer. Those to a file that the rule in force
-/// refuses lead nowhere either. Other files are opened for reading. Fills `passed`, if given, which
-/// must outlive the properties. Throws Error. Call within a LibraryScope.
-PropertiesHandle make_link_access(PassedLinks* passed = nullptr);
+/// refuses lead nowhere either. Other files are opened for reading. Fills `passed`, if not null,
+/// which must outlive the properties. Throws Error. Call within a LibraryScope.
+PropertiesHandle make_link_access(PassedLinks* passed);
+
+/// Returns such properties, which fill nothing and stay as long as the process: HDF5 takes about as
+/// long to make some as to look for a link.
+hid_t link_access();
 
 /// Makes existing access properties, of links or datasets, such. Throws Error.
 void guard_links(hid_t access, PassedLinks* passed = nullptr);

@@ -80,13 +80,12 @@ Value netcdf_default_fill(ElementType type) {
   });
 }
 
-bool has_default_fill(hid_t dataset, ElementType type, const std::string& problem) {
+bool has_default_fill(hid_t dataset, hid_t creation, ElementType type, const std::string& problem) {
   if (size_of(type) == 1 || has_attribute(dataset, fill_attribute)) return false;
-  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  require(H5Pfill_value_defined(creation.get(), &defined), problem);
+  require(H5Pfill_value_defined(creation, &defined), problem);
   if (defined != H5D_FILL_VALUE_USER_DEFINED) return false;
-  return is_filled_by_default(dataset, creation.get(), type, problem) ||
+  return is_filled_by_default(dataset, creation, type, problem) ||
          is_netcdf_variable(dataset, problem);
 }
 

@@ -26,7 +26,7 @@ Value netcdf_default_fill(ElementType type);
 
 /// Tells whether elements of that value are missing in a netCDF variable: where it has no
 /// `_FillValue`, is filled at all, and is not of bytes.
-bool has_default_fill(hid_t dataset, ElementType type, const std::string& problem);
+bool has_default_fill(hid_t dataset, hid_t creation, ElementType type, const std::string& problem);
 
 /// Returns the extents that a netCDF variable of `shape` has: those of its unlimited dimensions,
 /// which may have more records than are stored of it.

@@ -75,6 +75,7 @@ io::Dataset open_everywhere(const std::string& file, const std::string& name,
 
 io::Dataset open_everywhere(const std::function<io::Dataset()>& open,
                             const mpi::Communicator& communicator) {
+  if (communicator.is_alone()) return open();
   std::optional<io::Dataset> dataset;
   run_on_root(communicator, [&] { dataset.emplace(open()); });
   const io::DatasetInfo info =
