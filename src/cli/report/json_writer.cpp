@@ -30,9 +30,17 @@ std::string float_text(double value) {
 
 class Writer {
  public:
+  Writer(const JsonElements& elements, const std::function<void(std::string_view)>& put)
+      : elements_(elements), put_(put), elements_pointer_(pointer_part(elements.array)) {}
+
   void write_document(const Json& document) {
     write(document);
-    if (not_finite_.empty() || !document.is_object()) return;
+    if (!not_finite_.empty() && document.is_object()) add_not_finite();
+    put_(text_ += '\n');
+  }
+
+ private:
+  void add_not_finite() {
     text_.resize(text_.size() - 2);  // the line feed and the brace
     text_ += ",\n  \"not_finite\": ";
     ++depth_;
@@ -41,9 +49,6 @@ class Writer {
     text_ += "\n}";
   }
 
-  std::string take() { return std::move(text_); }
-
- private:
   void write(const Json& node) {
     if (node.is_object())
       write_object(node);
@@ -75,31 +80,43 @@ class Writer {
   }
 
   void write_object(const Json& node) {
-    write_items(node, '{', '}', true, [this](auto item) {
+    auto item = node.begin();
+    write_items(node.size(), '{', '}', true, [&](std::size_t) {
       write_scalar(item.key());
       text_ += ": ";
       write_part(item.key(), item.value());
+      ++item;
     });
   }
 
   void write_array(const Json& node) {
+    if (elements_.size > 0 && pointer_ == elements_pointer_) return write_elements();
     const bool nested = std::any_of(node.begin(), node.end(),
                                     [](const Json& each) { return each.is_structured(); });
-    std::size_t index = 0;
-    write_items(node, '[', ']', nested,
-                [this, &index](auto item) { write_part(std::to_string(index++), item.value()); });
+    write_items(node.size(), '[', ']', nested,
+                [&](std::size_t i) { write_part(std::to_string(i), node[i]); });
+  }
+
+  void write_elements() {
+    constexpr std::size_t part_bytes = std::size_t{1} << 20;
+    write_items(elements_.size, '[', ']', true, [this](std::size_t i) {
+      write_part(std::to_string(i), elements_.make(i));
+      if (text_.size() < part_bytes) return;
+      put_(text_);
+      text_.clear();
+    });
   }
 
   template <class WriteItem>
-  void write_items(const Json& node, char open, char close, bool on_lines, WriteItem&& write_item) {
-    const bool break_lines = on_lines && !node.empty();
-    bool first = true;
+  void write_items(std::size_t items, char open, char close, bool on_lines,
+                   WriteItem&& write_item) {
+    const bool break_lines = on_lines && items > 0;
     text_ += open;
     ++depth_;
-    for (auto item = node.begin(); item != node.end(); ++item, first = false) {
-      if (!first) text_ += break_lines ? "," : ", ";
+    for (std::size_t i = 0; i < items; ++i) {
+      if (i > 0) text_ += break_lines ? "," : ", ";
       if (break_lines) new_line();
-      write_item(item);
+      write_item(i);
     }
     --depth_;
     if (break_lines) new_line();
@@ -108,7 +125,10 @@ class Writer {
 
   void new_line() { text_ += '\n' + std::string(2 * depth_, ' '); }
 
-  std::string text_;
+  const JsonElements& elements_;
+  const std::function<void(std::string_view)>& put_;
+  const std::string elements_pointer_;
+  std::string text_;     ///< that was not put yet
   std::string pointer_;  ///< to what is being written
   Json not_finite_ = Json::object();
   std::size_t depth_ = 0;
@@ -130,9 +150,14 @@ Json json_value(const Value& value) {
 }
 
 std::string json_text(const Json& document) {
-  Writer writer;
-  writer.write_document(document);
-  return writer.take() + "\n";
+  std::string text;
+  write_json(document, {}, [&](std::string_view part) { text += part; });
+  return text;
+}
+
+void write_json(const Json& document, const JsonElements& elements,
+                const std::function<void(std::string_view part)>& write) {
+  Writer(elements, write).write_document(document);
 }
 
 }  // namespace warpfold::cli

@@ -26,6 +26,7 @@ namespace warpfold::cli {
 struct Report {
   std::string text;  ///< for a reader; lines
   Json json;
+  JsonElements json_elements;  ///< of `json`; what they are made of must outlive the report
   Table csv;
   std::vector<std::string> notes;  ///< lines for standard error
   std::optional<Error> failure;    ///< what the command ends with once it has told the rest
@@ -157,6 +158,24 @@ inline std::string named_timings_text(const std::string& dataset, const RunRepor
   return wanted ? "\n" + dataset + timings_text(run, wanted) : "";
 }
 
+/// Makes the JSON of one of several datasets: `members_of(result)` are members of its own.
+template <class Result, class MembersOf>
+Json entry_of(const DatasetOutcome<Result>& outcome, const ViewOptions& view,
+              const MembersOf& members_of) {
+  Json entry;
+  entry["dataset"] = outcome.dataset;
+  if (!outcome.skipped.empty()) {
+    entry["skipped"] = outcome.skipped;
+    return entry;
+  }
+  const Result& result = outcome.result;
+  add_shape(entry, result.shape, result.format);
+  describe_view(entry, view, result.applied, result.format.type, result.value_type);
+  entry.update(members_of(result));
+  entry["timings"] = timings_json(result.report);
+  return entry;
+}
+
 /// Makes a report on several datasets of a file, seen as `view` says, but for its text and CSV;
 /// `members_of(result)` are members of one's entry: its results. Omits the entries unless the JSON
 /// is `wanted`.
@@ -170,21 +189,10 @@ Report several_report(const std::string& command, const std::string& file,
   report.failure = failure_of(file, outcomes);
   if (!wanted) return report;
   report.json = json_head(command, run, file);
-  Json& datasets = report.json["datasets"] = Json::array();
-  for (const auto& outcome : outcomes) {
-    Json member;
-    member["dataset"] = outcome.dataset;
-    if (outcome.skipped.empty()) {
-      add_shape(member, outcome.result.shape, outcome.result.format);
-      describe_view(member, view, outcome.result.applied, outcome.result.format.type,
-                    outcome.result.value_type);
-      member.update(members_of(outcome.result));
-      member["timings"] = timings_json(outcome.result.report);
-    } else {
-      member["skipped"] = outcome.skipped;
-    }
-    datasets.push_back(std::move(member));
-  }
+  report.json["datasets"] = Json::array();
+  report.json_elements = {"datasets", outcomes.size(), [&outcomes, &view, members_of](auto index) {
+                            return entry_of(outcomes[index], view, members_of);
+                          }};
   return report;
 }
 
@@ -195,21 +203,26 @@ std::string several_text(const std::string& file,
                          const std::vector<DatasetOutcome<Result>>& outcomes,
                          const std::vector<std::string>& columns, const RowOf& row_of,
                          bool timings) {
-  Table table{{"dataset", "type", "shape"}};
-  table.front().insert(table.front().end(), columns.begin(), columns.end());
   std::string applied;
   std::string times;
   for (const auto& [dataset, skipped, result, failed] : outcomes) {
     if (!skipped.empty()) continue;
-    auto& row = table.emplace_back(
-        std::vector<std::string>{dataset, format_text(result.format), shape_text(result.shape)});
-    for (std::string& each : row_of(result)) row.push_back(std::move(each));
     if (const std::string line = applied_line(result.applied); !line.empty())
       applied += dataset + ": " + line;
     times += named_timings_text(dataset, result.report, timings);
   }
-  return several_head(file, outcomes) + aligned_text(table) + applied + skipped_text(outcomes) +
-         times;
+  const auto visit_rows = [&](const auto& visit) {
+    const auto visit_one = [&](std::vector<std::string> row, const std::vector<std::string>& more) {
+      row.insert(row.end(), more.begin(), more.end());
+      visit(row);
+    };
+    visit_one({"dataset", "type", "shape"}, columns);
+    for (const auto& [dataset, skipped, result, failed] : outcomes)
+      if (skipped.empty())
+        visit_one({dataset, format_text(result.format), shape_text(result.shape)}, row_of(result));
+  };
+  return several_head(file, outcomes) + aligned_text_of(visit_rows) + applied +
+         skipped_text(outcomes) + times;
 }
 
 /// Makes the CSV of a report on several datasets: `add(csv, dataset, result)` adds the rows of one.

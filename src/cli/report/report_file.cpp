@@ -167,7 +167,7 @@ ReportFile::~ReportFile() {
   if (!temporary_.path.empty() && temporary_.lock) ::unlink(temporary_.path.c_str());
 }
 
-void ReportFile::write(std::string_view text) {
+void ReportFile::append(std::string_view text) {
   if (target_ == standard_output) return print(text);
   const NoBrokenPipeSignal no_signal;
   for (;;) {
@@ -177,6 +177,10 @@ void ReportFile::write(std::string_view text) {
     leave_if_set(interrupted_, target_);
     await_room(temporary_.lock.get());
   }
+}
+
+void ReportFile::write(std::string_view text) {
+  append(text);
   if (!temporary_.path.empty() && std::rename(temporary_.path.c_str(), target_.c_str()) != 0)
     throw_unwritable_report(target_);
   temporary_.lock = {};

@@ -32,7 +32,10 @@ class ReportFile {
   ReportFile(ReportFile&&) noexcept = default;
   ReportFile& operator=(ReportFile&&) = delete;
 
-  /// Writes the whole report, once. Throws Error; then the target is what it was.
+  /// Writes a part of the report. Throws Error; then a file that was there is what it was.
+  void append(std::string_view text);
+
+  /// Writes the rest of the report. Throws likewise.
   void write(std::string_view text);
 
  private:

@@ -83,13 +83,13 @@ std::string without_controls(std::string text) {
   return text;
 }
 
-std::vector<std::size_t> column_widths(const Table& table) {
+std::vector<std::size_t> column_widths(const RowVisits& visit_rows) {
   std::vector<std::size_t> widths;
-  for (const auto& row : table) {
+  visit_rows([&](const auto& row) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], columns_of(row[i]));
-  }
+  });
   return widths;
 }
 
@@ -181,9 +181,13 @@ std::string with_flags(std::string message) {
 }
 
 std::string aligned_text(const Table& table) {
-  const std::vector<std::size_t> widths = column_widths(table);
+  return aligned_text_of([&](const auto& visit) { std::ranges::for_each(table, visit); });
+}
+
+std::string aligned_text_of(const RowVisits& visit_rows) {
+  const std::vector<std::size_t> widths = column_widths(visit_rows);
   std::string text;
-  for (const auto& row : table) {
+  visit_rows([&](const auto& row) {
     std::size_t missing_columns = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (!row[i].empty())
@@ -191,7 +195,7 @@ std::string aligned_text(const Table& table) {
       missing_columns += widths[i] + 2 - columns_of(row[i]);
     }
     text += '\n';
-  }
+  });
   return text;
 }
 

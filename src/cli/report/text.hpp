@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,12 @@ using Table = std::vector<std::vector<std::string>>;
 
 /// Writes rows as lines, columns aligned by spaces.
 std::string aligned_text(const Table& table);
+
+/// Calls a function with each of some rows.
+using RowVisits = std::function<void(const std::function<void(const Table::value_type&)>& visit)>;
+
+/// Writes rows as aligned_text() does that `visit_rows` makes, twice, and nobody has to keep.
+std::string aligned_text_of(const RowVisits& visit_rows);
 
 /// Writes rows as RFC 4180 has them, with plain line feeds.
 std::string csv_text(const Table& table);

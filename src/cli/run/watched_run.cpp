@@ -128,7 +128,9 @@ void ReportOutputs::write(Report report) {
   const bool report_on_output = !targets_on_output(options_).empty();
   if (json_) {
     report.json["arguments"] = session_.words;
-    json_->write(json_text(report.json));
+    write_json(report.json, report.json_elements,
+               [&](std::string_view part) { json_->append(part); });
+    json_->write("");
   }
   if (csv_) csv_->write(csv_text(report.csv));
   if (!options_.quiet && !report_on_output) print(report.text);

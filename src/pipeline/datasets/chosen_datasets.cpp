@@ -50,7 +50,7 @@ class Chooser {
         each.unsuitable = "it is a coordinate of others";
   }
 
-  const std::vector<ChosenDataset>& chosen() const { return chosen_; }
+  std::vector<ChosenDataset> take() { return std::move(chosen_); }
 
  private:
   void add(ChosenDataset dataset) {
@@ -89,6 +89,19 @@ class Chooser {
   std::optional<std::vector<io::DatasetListing>> there_;
 };
 
+std::vector<ChosenDataset> share_from_root(const std::vector<ChosenDataset>& chosen,
+                                           const mpi::Communicator& communicator) {
+  json document = json::array();
+  for (const ChosenDataset& each : chosen)
+    document.push_back({each.name, each.by_name, each.unsuitable});
+  std::string packed;
+  json::to_msgpack(document, packed);
+  std::vector<ChosenDataset> shared;
+  for (const json& each : json::from_msgpack(mpi::broadcast(packed, communicator)))
+    shared.push_back({each[0].get<std::string>(), each[1].get<bool>(), each[2].get<std::string>()});
+  return shared;
+}
+
 }  // namespace
 
 bool concerns_dataset(const Error& error, const std::string& file, const std::string& name) {
@@ -112,23 +125,15 @@ bool is_one_dataset(const std::string& file, const DatasetChoice& choice,
 
 std::vector<ChosenDataset> chosen_datasets(const std::string& file, const DatasetChoice& choice,
                                            const mpi::Communicator& communicator, bool only_data) {
-  std::string packed;
+  std::vector<ChosenDataset> chosen;
   run_on_root(communicator, [&] {
     Chooser chooser(file);
     if (choice.all) chooser.add_all();
     for (const std::string& name : choice.names) chooser.add(name);
     if (only_data) chooser.leave_out_coordinates();
-    json document = json::array();
-    for (const ChosenDataset& each : chooser.chosen())
-      document.push_back({each.name, each.by_name, each.unsuitable});
-    const std::vector<std::uint8_t> bytes = json::to_msgpack(document);
-    packed.assign(bytes.begin(), bytes.end());
+    chosen = chooser.take();
   });
-  packed = mpi::broadcast(packed, communicator);
-  std::vector<ChosenDataset> chosen;
-  for (const json& each : json::from_msgpack(packed.begin(), packed.end()))
-    chosen.push_back({each[0].get<std::string>(), each[1].get<bool>(), each[2].get<std::string>()});
-  return chosen;
+  return communicator.is_alone() ? chosen : share_from_root(chosen, communicator);
 }
 
 void require_names(const std::vector<ChosenDataset>& chosen, const OutputOptions& output) {

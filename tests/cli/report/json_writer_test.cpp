@@ -124,5 +124,25 @@ TEST(JsonWriter, WhatItWritesParsesToTheSame) {
   EXPECT_EQ(Json::parse(json_text(document)), document);
 }
 
+TEST(JsonWriter, ElementsAreWrittenAsTheyAreMade) {
+  const std::string long_text(300'000, 'x');
+  const auto make = [&](std::size_t index) {
+    return Json{{"name", long_text}, {"value", index == 5 ? NAN : 0.5}};
+  };
+  Json document{{"datasets", Json::array()}, {"arguments", {"reduce"}}};
+  std::size_t made = 0;
+  std::string parts;
+  const auto make_and_count = [&](std::size_t index) {
+    EXPECT_EQ(index, made++);
+    return make(index);
+  };
+  write_json(document, {"datasets", 10, make_and_count}, [&](std::string_view part) {
+    EXPECT_LT(part.size(), 1'500'000u);
+    parts += part;
+  });
+  for (std::size_t i = 0; i < 10; ++i) document["datasets"].push_back(make(i));
+  EXPECT_EQ(parts, json_text(document));
+}
+
 }  // namespace
 }  // namespace warpfold::cli

@@ -43,6 +43,15 @@ TEST_F(ReportFileTest, KeepsAnEarlierReportUntilTheNewOneIsComplete) {
   EXPECT_EQ(contents(path("a.json")), "new");
 }
 
+TEST_F(ReportFileTest, IsWrittenInParts) {
+  std::ofstream(path("a.json")) << "old";
+  ReportFile report(path("a.json"));
+  report.append("ne");
+  EXPECT_EQ(contents(path("a.json")), "old");
+  report.write("w");
+  EXPECT_EQ(contents(path("a.json")), "new");
+}
+
 TEST_F(ReportFileTest, FollowsSymbolicLinks) {
   std::ofstream(path("real.json")) << "old";
   std::filesystem::create_symlink("real.json", path("link.json"));
