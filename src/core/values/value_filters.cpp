@@ -221,11 +221,9 @@ double rounded(const ExactNumber& number, Rounding rounding) {
   return sign * std::bit_cast<double>(bits);
 }
 
-/// Returns the key of the value of a floating-point type that is nearest to a number; none where
-/// that is infinite and the number is not.
-std::optional<std::uint64_t> nearest_key(const ExactNumber& number, ElementType type) {
-  const double value =
-      rounded(number, type == ElementType::f64 ? Rounding::nearest : Rounding::odd);
+/// Returns the key of the value of a floating-point type that is nearest to a double; none where
+/// that is infinite and the double is not.
+std::optional<std::uint64_t> nearest_key(double value, ElementType type) {
   return visit_element_type(type, [&](auto element) -> std::optional<std::uint64_t> {
     using T = decltype(element);
     double nearest = value;
@@ -233,9 +231,17 @@ std::optional<std::uint64_t> nearest_key(const ExactNumber& number, ElementType 
       nearest = static_cast<float>(value);
     else if constexpr (is_floating_element<T> && !std::is_same_v<T, double>)
       nearest = T::from_double(value).to_float();
-    if (std::isinf(nearest) && !number.infinite()) return std::nullopt;
+    if (std::isinf(nearest) && !std::isinf(value)) return std::nullopt;
     return ordered_key(nearest);
   });
+}
+
+/// Returns likewise that of a number.
+std::optional<std::uint64_t> nearest_key(const ExactNumber& number, ElementType type) {
+  const double value =
+      rounded(number, type == ElementType::f64 ? Rounding::nearest : Rounding::odd);
+  if (std::isinf(value) && !number.infinite()) return std::nullopt;
+  return nearest_key(value, type);
 }
 
 bool means_nan(std::string_view text) {
@@ -343,6 +349,12 @@ ExactNumber exact(const Value& value) {
   return ExactNumber(scaled(value));
 }
 
+std::optional<std::uint64_t> key_of_fill(const Value& value, ElementType type) {
+  const auto* number = std::get_if<double>(&value);
+  if (number != nullptr && is_floating(type)) return nearest_key(*number, type);
+  return key_of_fill(exact(value), type);
+}
+
 }  // namespace
 
 bool is_nan(const Value& value) {
@@ -358,7 +370,7 @@ ValueFilter filter_of_conditions(std::span<const std::string> conditions, Elemen
 
 std::optional<Value> held_value(const Value& number, ElementType type) {
   if (is_nan(number)) return is_floating(type) ? std::optional(number) : std::nullopt;
-  const auto key = key_of_fill(exact(number), type);
+  const auto key = key_of_fill(number, type);
   return key ? std::optional(value_of_key(*key, type)) : std::nullopt;
 }
 
@@ -391,7 +403,7 @@ ValueFilter filter_of_stored(std::span<const Value> left_out, const Value& minim
     if (is_nan(value))
       values.leave_out_nan();
     else
-      values.leave_out(key_of_fill(exact(value), type));
+      values.leave_out(key_of_fill(value, type));
   }
   return values.filter();
 }
