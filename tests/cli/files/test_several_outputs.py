@@ -287,6 +287,8 @@ def test_many_outputs_of_a_file_are_synced_once(folder, fault, words):
     with h5py.File(path, "w") as file:
         for number in range(20):
             file[f"d{number}"] = np.arange(6.0).reshape(2, 3)
-    prefix = fault("fsync", ".tmp", "delay 0")
-    support.run(words[0], path, "--all", *words[1:], "-o", folder / "out.h5", prefix=prefix)
-    assert fault.count() == 1
+    for of, syncs in ((".tmp", 1), (folder, 2)):  # the file; it and its folder
+        prefix = fault("fsync", of, "delay 0")
+        output = folder / f"out{syncs}.h5"
+        support.run(words[0], path, "--all", *words[1:], "-o", output, prefix=prefix)
+        assert fault.count() == syncs
