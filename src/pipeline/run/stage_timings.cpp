@@ -27,6 +27,16 @@ std::vector<StageTiming> unpacked(const std::string& text) {
   return stages;
 }
 
+/// Returns those of all ranks.
+std::vector<StageTiming> gathered(const std::vector<StageTiming>& mine,
+                                  const mpi::Communicator& communicator) {
+  if (communicator.is_alone()) return mine;
+  std::vector<StageTiming> all;
+  for (const std::string& rank : mpi::gather_everywhere(packed(mine), communicator))
+    append(all, unpacked(rank));
+  return all;
+}
+
 std::vector<StageTiming>::iterator find_stage(std::vector<StageTiming>& stages,
                                               const std::string& name) {
   return std::find_if(stages.begin(), stages.end(),
@@ -96,14 +106,12 @@ std::vector<StageTiming> over_threads(const std::vector<StageTiming>& threads, d
 std::vector<StageTiming> busiest(const std::vector<StageTiming>& mine,
                                  const mpi::Communicator& communicator) {
   std::vector<StageTiming> stages;
-  for (const std::string& rank : mpi::gather_everywhere(packed(mine), communicator)) {
-    for (StageTiming& each : unpacked(rank)) {
-      const auto known = find_stage(stages, each.stage);
-      if (known == stages.end())
-        stages.push_back(std::move(each));
-      else if (known->seconds < each.seconds)
-        *known = std::move(each);
-    }
+  for (StageTiming& each : gathered(mine, communicator)) {
+    const auto known = find_stage(stages, each.stage);
+    if (known == stages.end())
+      stages.push_back(std::move(each));
+    else if (known->seconds < each.seconds)
+      *known = std::move(each);
   }
   return stages;
 }
