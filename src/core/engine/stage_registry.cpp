@@ -8,7 +8,7 @@
 namespace warpfold {
 namespace {
 
-constexpr std::array<std::string_view, 16> order_of_data = {stage::generate,
+constexpr std::array<std::string_view, 17> order_of_data = {stage::generate,
                                                             stage::read_back,
                                                             stage::read,
                                                             stage::decompress,
@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 16> order_of_data = {stage::generate,
                                                             stage::exscan,
                                                             stage::combine,
                                                             stage::copy_from_gpu,
+                                                            stage::finish,
                                                             stage::compress,
                                                             stage::write,
                                                             stage::sync};

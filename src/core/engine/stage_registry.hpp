@@ -27,6 +27,7 @@ inline constexpr const char* copy_from_gpu = "copy from GPU";
 inline constexpr const char* generate = "generate";
 inline constexpr const char* read_back = "read back";
 inline constexpr const char* compress = "compress";
+inline constexpr const char* finish = "finish";  ///< statistics of totals
 inline constexpr const char* write = "write";
 inline constexpr const char* sync = "sync";
 inline constexpr const char* combine = "combine";

@@ -44,7 +44,7 @@ class RowWork {
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(reduce_registry, stage::reduce),
         combining_(stages, stage::combine),
-        writing_(stages, stage::write) {}
+        timers_(&stages) {}
 
   /// Reduces item after item. Those of one tile that follow one another are reduced as one.
   std::vector<StageTiming> run() {
@@ -56,7 +56,8 @@ class RowWork {
     }
     for (std::size_t i = 0; i < open_.size(); ++i) close(next_turn());
     std::vector<StageTiming> stages = reader_.timings();
-    append(stages, {reducing_.timing(), combining_.timing(), writing_.timing()});
+    append(stages, {reducing_.timing(), combining_.timing()});
+    append(stages, timers_.timings());
     return stages;
   }
 
@@ -87,7 +88,7 @@ class RowWork {
     const std::optional<AxisTotals> complete = combining_.time(
         parts.counts.size() * sizeof(AxisCounts),
         [&] { return tiles_.add(open.tile, outputs.elements(), open.items, std::move(parts)); });
-    if (complete) writing_.time(0, [&] { writer_.write(outputs, *complete); });
+    if (complete) writer_.write(outputs, *complete, timers_);
   }
 
   /// Tells whether it was not stopped.
@@ -119,7 +120,7 @@ class RowWork {
   RegionReader reader_;
   StageTimer reducing_;
   StageTimer combining_;
-  StageTimer writing_;
+  OutputTimers timers_;
 };
 
 /// Returns how many items a thread takes in a row of `items`, its share, so that it reads chunks
@@ -154,8 +155,9 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
 
   StageTimer combine(registry, stage::combine);
   const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
+  OutputTimers untold(nullptr);
   run_on_all(communicator, [&] {
-    if (shared) writer.write(job.tiling.outputs(shared->first), shared->second);
+    if (shared) writer.write(job.tiling.outputs(shared->first), shared->second, untold);
   });
   writer.failure().throw_on_all_ranks(communicator);
   put_engine_stages(stages, stage::reduce, job.engine->timings());
@@ -230,11 +232,12 @@ void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, Axis
   const std::uint64_t outputs = product(writer.output_shape());
   const auto ranks = static_cast<std::uint64_t>(run.communicator.size());
   const auto rank = static_cast<std::uint64_t>(run.communicator.rank());
+  OutputTimers untold(nullptr);
   run_on_all(run.communicator, [&] {
     for (std::uint64_t block = rank; block * max_outputs < outputs; block += ranks) {
       run.monitor.poll();
       const ElementRange range = block_range(outputs, max_outputs, block);
-      writer.write(range, AxisTotals(values, needs, range.count));
+      writer.write(range, AxisTotals(values, needs, range.count), untold);
     }
   });
   writer.failure().throw_on_all_ranks(run.communicator);

@@ -35,37 +35,46 @@ AxisWriter::AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_
                        const SummaryOptions& options)
     : targets_(std::move(targets)), output_shape_(std::move(output_shape)), options_(options) {}
 
-void AxisWriter::write(const Hyperslab& outputs, const AxisTotals& totals) {
+void AxisWriter::write(const Hyperslab& outputs, const AxisTotals& totals, OutputTimers& timers) {
   for (std::size_t target = 0; target < targets_.size(); ++target)
     for_each_run(outputs, output_shape_,
                  [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
-                   write(target, place, {index, count}, totals);
+                   write(target, place, {index, count}, totals, timers);
                  });
 }
 
-void AxisWriter::write(ElementRange outputs, const AxisTotals& totals) {
+void AxisWriter::write(ElementRange outputs, const AxisTotals& totals, OutputTimers& timers) {
   for (std::size_t target = 0; target < targets_.size(); ++target)
-    write(target, 0, outputs, totals);
+    write(target, 0, outputs, totals, timers);
 }
 
 void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange outputs,
-                       const AxisTotals& totals) {
+                       const AxisTotals& totals, OutputTimers& timers) {
+  const std::vector<std::byte> elements =
+      timers.finishing.time(0, [&] { return finished(target, place, outputs, totals); });
   const AxisTarget& to = targets_[target];
-  const auto& [statistic, type, writer, memory, empty] = to;
-  const std::size_t size = size_of(type);
-  std::vector<std::byte> elements(outputs.count * size);
+  const std::uint64_t begin = outputs.first * size_of(to.type);
+  timers.writing.time(elements.size(), [&] {
+    if (to.memory != nullptr)
+      std::ranges::copy(elements, to.memory + begin);
+    else if (!elements.empty())
+      to.writer->write(begin, elements);
+  });
+}
+
+std::vector<std::byte> AxisWriter::finished(std::size_t target, std::uint64_t place,
+                                            ElementRange outputs, const AxisTotals& totals) {
+  const AxisTarget& to = targets_[target];
+  std::vector<std::byte> elements(outputs.count * size_of(to.type));
   try {
-    totals.store(statistic, options_, {place, outputs.count}, outputs.first - place, type,
+    totals.store(to.statistic, options_, {place, outputs.count}, outputs.first - place, to.type,
                  elements.data());
   } catch (const Error&) {
     failure_.note({target, outputs.first}, std::current_exception());
-    return;
+    return {};
   }
-  if (statistic == Statistic::sum) mark_sums_of_nothing(to, place, totals, elements);
-  if (memory != nullptr)
-    std::ranges::copy(elements, memory + outputs.first * size);
-  else
-    writer->write(outputs.first * size, elements);
+  if (to.statistic == Statistic::sum) mark_sums_of_nothing(to, place, totals, elements);
+  return elements;
 }
 
 void AxisWriter::mark_sums_of_nothing(const AxisTarget& target, std::uint64_t place,

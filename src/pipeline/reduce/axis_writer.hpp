@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/stage_timer.hpp"
 #include "core/layout/hyperslab.hpp"
 #include "core/results/axis_totals.hpp"
 #include "io/output/output.hpp"
@@ -50,6 +51,18 @@ struct AxisTarget {
   Value empty = {};  ///< a sum of no elements; 0 where nothing
 };
 
+/// Times what a thread does to write outputs.
+struct OutputTimers {
+  /// `registry` may be null.
+  explicit OutputTimers(StageRegistry* registry)
+      : finishing(registry, stage::finish), writing(registry, stage::write) {}
+
+  std::vector<StageTiming> timings() const { return {finishing.timing(), writing.timing()}; }
+
+  StageTimer finishing;
+  StageTimer writing;
+};
+
 /// Turns totals into statistics and writes them at their places. Threads may do so at once.
 class AxisWriter {
  public:
@@ -60,8 +73,8 @@ class AxisWriter {
 
   /// Writes a box of the output array, or a flat range. Notes statistics that their types can't
   /// hold; throws Error where writing fails.
-  void write(const Hyperslab& outputs, const AxisTotals& totals);
-  void write(ElementRange outputs, const AxisTotals& totals);
+  void write(const Hyperslab& outputs, const AxisTotals& totals, OutputTimers& timers);
+  void write(ElementRange outputs, const AxisTotals& totals, OutputTimers& timers);
 
   /// Tells whether a failure is known that comes before any that the box could meet.
   bool failed_before(const Hyperslab& outputs) const;
@@ -74,7 +87,12 @@ class AxisWriter {
  private:
   /// Totals [place, place + outputs.count), as outputs of the flat range.
   void write(std::size_t target, std::uint64_t place, ElementRange outputs,
-             const AxisTotals& totals);
+             const AxisTotals& totals, OutputTimers& timers);
+
+  /// Returns such elements of a target; nothing where they are no numbers of its type, which is
+  /// noted.
+  std::vector<std::byte> finished(std::size_t target, std::uint64_t place, ElementRange outputs,
+                                  const AxisTotals& totals);
 
   /// Counts sums that no element takes part in, and replaces them where the target says by what.
   void mark_sums_of_nothing(const AxisTarget& target, std::uint64_t place, const AxisTotals& totals,

@@ -64,19 +64,17 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   work.file.text_attributes.emplace_back("warpfold_by", work.options.by);
   StagedDataset staged =
       run.reserving.time(0, [&] { return StagedDataset(work.file, output_file); });
-  StageTimer writing(run.monitor.stages(), stage::write);
+  OutputTimers timers(&run.monitor.stages());
   AxisWriter writer(targets_of(result.outputs, work.options, staged), result.output_shape,
                     work.options.summary);
-  writing.time(0, [&] {
-    run_on_root(communicator, [&] {
-      if (totals.labels().empty()) return;
-      writer.write({0, totals.labels().size()}, totals.totals());
-    });
+  run_on_root(communicator, [&] {
+    if (totals.labels().empty()) return;
+    writer.write({0, totals.labels().size()}, totals.totals(), timers);
   });
   writer.failure().throw_on_all_ranks(communicator);
   note_sums_of_nothing(writer, work.view.info().name, work.options, run);
   staged.finish();
-  append(stages, {writing.timing()});
+  append(stages, timers.timings());
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ constexpr Remedy remedies[] = {
     {stage::copy_from_gpu, "copying from the GPU", "more GPUs help, a rank each"},
     {stage::generate, "making elements", "more cores or ranks help"},
     {stage::read_back, "reading back what was scanned", "larger chunks or whole rows help"},
+    {stage::finish, "finishing statistics", "more cores help: `threads`, or ranks on other hosts"},
     {stage::compress, "compressing", "more cores or ranks, or a lower `deflate_level` help"},
     {stage::sync, "waiting for storage to have it all", "a faster file system helps"},
     {stage::write, "writing",
