@@ -20,8 +20,9 @@ constexpr const char* advice =
 /// Numbers of one grid that were computed in different ways differ by less, in parts of the
 /// distance to the next one.
 constexpr double tolerance = 1e-4;
-constexpr std::uint64_t most_auxiliary_elements = 1 << 22;
 constexpr double tolerance_of_one = 1e-9;  ///< where there is no next one, in parts of the number
+
+constexpr std::uint64_t most_auxiliary_elements = 1 << 22;
 
 std::optional<CoordinateLine> read_text_line(const std::string& file, const std::string& path,
                                              const std::vector<std::uint64_t>& shape) {
@@ -123,8 +124,8 @@ const SharedDimension* shared_from(const std::vector<SharedDimension>& shared,
 }
 
 /// Compares an auxiliary coordinate of both datasets, where it is one of the same dimensions.
-void require_equal(const Grid& one, const AuxiliaryCoordinate& of_one, const Grid& other,
-                   const AuxiliaryCoordinate& of_other, const std::vector<SharedDimension>& shared,
+void require_equal(const Grid& one, AuxiliaryCoordinate& of_one, const Grid& other,
+                   AuxiliaryCoordinate& of_other, const std::vector<SharedDimension>& shared,
                    const std::string& problem) {
   if (of_one.dimensions.size() != of_other.dimensions.size()) return;
   std::vector<std::uint64_t> shape;
@@ -137,17 +138,15 @@ void require_equal(const Grid& one, const AuxiliaryCoordinate& of_one, const Gri
     if (other.info().stored_shape[both->other] != shape.back()) return;
   }
   if (product(shape) > most_auxiliary_elements || product(counts_of(indices)) == 0) return;
-  const auto a = read_coordinate_line(one.info().stored_file, of_one.path, shape);
-  const auto b = read_coordinate_line(other.info().stored_file, of_other.path, shape);
-  if (a && b) require_equal(*a, *b, shape, indices, problem);
+  const CoordinateLine* a = one.line(of_one);
+  const CoordinateLine* b = other.line(of_other);
+  if (a != nullptr && b != nullptr) require_equal(*a, *b, shape, indices, problem);
 }
 
-void require_equal_auxiliaries(const Grid& one, const Grid& other,
-                               const std::vector<SharedDimension>& shared,
+void require_equal_auxiliaries(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
                                const std::string& problem) {
-  const std::vector<AuxiliaryCoordinate> of_other = other.auxiliaries();
-  if (of_other.empty()) return;
-  for (const AuxiliaryCoordinate& each : one.auxiliaries()) {
+  for (AuxiliaryCoordinate& each : one.auxiliaries()) {
+    auto& of_other = other.auxiliaries();
     const auto found = std::ranges::find(of_other, each.name, &AuxiliaryCoordinate::name);
     if (found == of_other.end()) continue;
     const bool is_same =
@@ -238,14 +237,24 @@ std::optional<std::vector<std::size_t>> Grid::dimensions_of(const std::string& p
   return dimensions;
 }
 
-std::vector<AuxiliaryCoordinate> Grid::auxiliaries() const {
-  std::vector<AuxiliaryCoordinate> found;
+std::vector<AuxiliaryCoordinate>& Grid::auxiliaries() {
+  if (auxiliaries_) return *auxiliaries_;
+  std::vector<AuxiliaryCoordinate>& found = auxiliaries_.emplace();
   for (const std::string& name : io::read_dataset_text(info_.file, info_.name).coordinates) {
     const std::string path = info_.name.substr(0, info_.name.rfind('/') + 1) + name;
     if (auto dimensions = dimensions_of(path))
       found.push_back({name, path, std::move(*dimensions)});
   }
   return found;
+}
+
+const CoordinateLine* Grid::line(AuxiliaryCoordinate& coordinate) const {
+  if (!coordinate.line) {
+    std::vector<std::uint64_t> shape;
+    for (const std::size_t d : coordinate.dimensions) shape.push_back(info_.stored_shape[d]);
+    coordinate.line = read_coordinate_line(info_.stored_file, coordinate.path, shape);
+  }
+  return *coordinate.line ? &**coordinate.line : nullptr;
 }
 
 std::string Grid::place(std::size_t dimension) const {

@@ -44,6 +44,7 @@ struct AuxiliaryCoordinate {
   std::string name;
   std::string path;
   std::vector<std::size_t> dimensions;  ///< of the dataset: its own
+  std::optional<std::optional<CoordinateLine>> line = {};
 };
 
 /// What the dimensions of a dataset stand for: their names, and coordinates once they are asked
@@ -67,7 +68,10 @@ class Grid {
   const CoordinateLine* line(std::size_t dimension);
 
   /// Lists auxiliary coordinates of dimensions that the dataset has.
-  std::vector<AuxiliaryCoordinate> auxiliaries() const;
+  std::vector<AuxiliaryCoordinate>& auxiliaries();
+
+  /// Returns the numbers of one of them; null where it has none.
+  const CoordinateLine* line(AuxiliaryCoordinate& coordinate) const;
 
   /// Says where a line is: its file and path.
   std::string place(std::size_t dimension) const;
@@ -80,6 +84,7 @@ class Grid {
   io::DatasetInfo info_;
   std::vector<std::vector<io::DimensionName>> names_;
   std::vector<std::optional<std::optional<CoordinateLine>>> lines_;
+  std::optional<std::vector<AuxiliaryCoordinate>> auxiliaries_;
 };
 
 /// A dimension of one dataset, and the one of another that has the same indices.
