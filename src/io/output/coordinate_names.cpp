@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "core/base/text.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
@@ -14,20 +13,10 @@
 namespace warpfold::io {
 namespace {
 
-void add_named(hid_t variable, const std::string& attribute, std::set<ObjectKey>& keys) {
-  const auto names = read_text_attribute(variable, attribute, cannot_read_variable);
-  for (std::string word : split_words(names.value_or(""))) {
-    if (word.back() == ':') word.pop_back();
-    for (const std::string& name : {word, "_nc4_non_coord_" + word})
-      if (const DatasetHandle named = open_named(variable, name)) keys.insert(key_of(named.get()));
-  }
-}
-
 void add_coordinates_of(hid_t variable, std::set<ObjectKey>& keys) {
   if (is_dimension_scale(variable, cannot_read_variable)) keys.insert(key_of(variable));
-  for (const auto& attribute :
-       {std::string("bounds"), std::string("climatology"), coordinates_name, grid_mapping_name})
-    add_named(variable, attribute, keys);
+  for (const DatasetHandle& described : open_described(variable))
+    keys.insert(key_of(described.get()));
 }
 
 }  // namespace

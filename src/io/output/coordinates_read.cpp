@@ -303,7 +303,7 @@ class CoordinateReader {
   std::optional<std::size_t> carry_named(hid_t variable, const std::string& name,
                                          bool with_bounds) {
     DatasetHandle named = open_named(variable, name);
-    if (!named) named = open_named(variable, "_nc4_non_coord_" + name);
+    if (!named) named = open_named(variable, non_coordinate_prefix + name);
     if (!named) return std::nullopt;
     const ObjectKey key = key_of(named.get());
     const auto known = carried_variables_.find(key);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/text.hpp"
 #include "core/values/cf_time.hpp"
 #include "core/values/decoding.hpp"
 #include "core/values/unpacking.hpp"
@@ -22,6 +23,7 @@
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/source_files.hpp"
+#include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -168,6 +170,7 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
   const Meaning first_meaning = meaning_of(variable.handle, variable.bounds_of);
   const TypeHandle first_type(require(H5Dget_type(variable.handle), cannot_read_variable));
   hid_t stored = type;
+  bool has_several_types = false;
   std::vector<std::byte> bytes;
   std::uint64_t first = 0;
   for_each_file(variable.handle, variable.files, [&](hid_t there) {
@@ -179,6 +182,7 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
     const Conversion conversion(meaning_of(there, variable.bounds_of), first_meaning);
     const TypeHandle type_there(require(H5Dget_type(there), cannot_read_variable));
     const bool is_alike = H5Tequal(first_type.get(), type_there.get()) > 0;
+    has_several_types |= !is_alike;
     if ((conversion.changes() || !is_alike) && stored == type) {
       widen(bytes, type);
       stored = H5T_NATIVE_DOUBLE;
@@ -188,7 +192,7 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
     bytes.insert(bytes.end(), values.data(), values.data() + values.text().size());
     if (conversion.changes()) conversion.apply(as_doubles(std::span(bytes).subspan(before)));
   });
-  if (stored != type) require_exact(as_doubles(bytes));
+  if (has_several_types) require_exact(as_doubles(bytes));
   return {TypeHandle(require(H5Tcopy(stored), cannot_read_variable)),
           make_space(selected_shape(part), cannot_read_variable), std::move(bytes)};
 }
@@ -240,6 +244,23 @@ DatasetHandle open_named(hid_t variable, const std::string& name) {
   }
   H5Eclear2(H5E_DEFAULT);
   return {};
+}
+
+std::vector<std::string> names_in(hid_t variable, const std::string& attribute) {
+  const auto text = read_text_attribute(variable, attribute, cannot_read_variable);
+  std::vector<std::string> names = split_words(text.value_or(""));
+  for (std::string& name : names) name.resize(name.find_last_not_of(':') + 1);
+  return names;
+}
+
+std::vector<DatasetHandle> open_described(hid_t variable) {
+  std::vector<DatasetHandle> opened;
+  for (const std::string& attribute :
+       {std::string("bounds"), std::string("climatology"), coordinates_name, grid_mapping_name})
+    for (const std::string& word : names_in(variable, attribute))
+      for (const std::string& name : {word, non_coordinate_prefix + word})
+        if (DatasetHandle named = open_named(variable, name)) opened.push_back(std::move(named));
+  return opened;
 }
 
 std::vector<std::uint64_t> shape_of(const InputVariable& variable) {

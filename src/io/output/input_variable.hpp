@@ -34,6 +34,12 @@ unsigned hard_links_of(hid_t object);
 /// Returns none where there is no such dataset.
 DatasetHandle open_named(hid_t variable, const std::string& name);
 
+/// Returns the names of variables in a text attribute, which may have colons behind them.
+std::vector<std::string> names_in(hid_t variable, const std::string& attribute);
+
+/// Opens the cells, coordinates and grid mapping that attributes of a variable name.
+std::vector<DatasetHandle> open_described(hid_t variable);
+
 /// Files that have a variable one behind another along its first dimension, the first of them the
 /// variable's own; none: that alone.
 using SeveralFiles = std::span<const std::string>;

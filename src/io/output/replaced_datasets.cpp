@@ -5,14 +5,12 @@
 #include <map>
 #include <set>
 
-#include "core/base/text.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/link_access.hpp"
-#include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
 #include "io/output/input_variable.hpp"
 #include "warpfold/core/error.hpp"
@@ -85,17 +83,7 @@ class UnusedCoordinates {
   void add_of(hid_t dataset) {
     for (const auto& scales : scales_of(dataset, problem_))
       for (const DatasetHandle& scale : scales) add(scale.get());
-    for (const std::string& attribute :
-         {std::string("bounds"), std::string("climatology"), coordinates_name, grid_mapping_name})
-      for (const std::string& word : words_of(dataset, attribute)) add_named(dataset, word);
-  }
-
-  /// Returns the words of a text, without colons behind them.
-  std::vector<std::string> words_of(hid_t object, const std::string& attribute) const {
-    const auto text = read_text_attribute(object, attribute, problem_);
-    std::vector<std::string> words = split_words(text.value_or(""));
-    for (std::string& word : words) word.resize(word.find_last_not_of(':') + 1);
-    return words;
+    for (const DatasetHandle& described : open_described(dataset)) add(described.get());
   }
 
   void drop_used() {
@@ -116,12 +104,9 @@ class UnusedCoordinates {
 
   void add(hid_t dataset) {
     if (!is_marked(dataset, problem_) || !candidates_.try_emplace(key_of(dataset)).second) return;
-    add_named(dataset, non_coordinate_prefix + own_name_of(dataset, problem_));
+    const std::string characters = non_coordinate_prefix + own_name_of(dataset, problem_);
+    if (const DatasetHandle named = open_named(dataset, characters)) add(named.get());
     add_of(dataset);
-  }
-
-  void add_named(hid_t variable, const std::string& name) {
-    if (const DatasetHandle named = open_named(variable, name)) add(named.get());
   }
 
   void look_through_file() {
@@ -169,7 +154,7 @@ class UnusedCoordinates {
         require(H5Aopen(object, attribute.c_str(), H5P_DEFAULT), problem_));
     const TypeHandle type(require(H5Aget_type(opened.get()), problem_));
     note_references(type.get());
-    for (const std::string& word : words_of(object, attribute)) names_.insert(last_name(word));
+    for (const std::string& name : names_in(object, attribute)) names_.insert(last_name(name));
   }
 
   void note_references(hid_t type) {
