@@ -174,8 +174,9 @@ StoredType describe_time(hid_t type) {
   const ByteOrder order = byte_order(type).value_or(native_byte_order);
   if (bytes == 4)
     return {with_order("time of 32 bits", 4, order), ElementFormat{ElementType::i32, order}, true};
-  require(H5Tregister(H5T_PERS_SOFT, "times", H5T_UNIX_D64LE, H5T_NATIVE_DOUBLE, convert_times),
-          cannot_inspect);
+  static const herr_t registered =
+      H5Tregister(H5T_PERS_SOFT, "times", H5T_UNIX_D64LE, H5T_NATIVE_DOUBLE, convert_times);
+  require(registered, cannot_inspect);
   return {"time of 64 bits", ElementFormat{ElementType::f64, native_byte_order}, false};
 }
 
