@@ -66,6 +66,15 @@ class ProgressCallbackTest : public testing::Test {
     EXPECT_EQ(error_of(command, [] { throw 42; }).problem(), "unexpected failure");
   }
 
+  /// Expects these of a command that takes `options`.
+  template <class Options, class Command>
+  void expect_errors(Options options, const Command& command) {
+    expect_errors([&](const RunOptions& run) {
+      options.run = run;
+      command(options);
+    });
+  }
+
   const mpi::Communicator ranks_{MPI_COMM_WORLD};
   const fs::path folder_ =
       fs::temp_directory_path() /
@@ -75,49 +84,38 @@ class ProgressCallbackTest : public testing::Test {
 };
 
 TEST_F(ProgressCallbackTest, EndsAGenerationByWhatItThrows) {
-  for (const bool is_chunked : {false, true})
-    expect_errors([&](const RunOptions& run) {
-      GenerateOptions options;
-      options.shape = {1 << 23};
-      if (is_chunked) options.storage.chunk_shape = {1 << 10};
-      options.output = output_;
-      options.output.dataset = "values";
-      options.run = run;
-      generate(MPI_COMM_WORLD, options);
-    });
+  for (const bool is_chunked : {false, true}) {
+    GenerateOptions options;
+    options.shape = {1 << 23};
+    if (is_chunked) options.storage.chunk_shape = {1 << 10};
+    options.output = output_;
+    options.output.dataset = "values";
+    expect_errors(options, [](const auto& with_run) { generate(MPI_COMM_WORLD, with_run); });
+  }
 }
 
 TEST_F(ProgressCallbackTest, EndsAScanByWhatItThrows) {
-  for (const bool is_chunked : {false, true})
-    expect_errors([&](const RunOptions& run) {
-      ScanOptions options;
-      if (is_chunked) options.storage.chunk_shape = {1, 2048};
-      options.output = output_;
-      options.run = run;
-      scan(MPI_COMM_WORLD, in_, "values", options);
-    });
+  for (const bool is_chunked : {false, true}) {
+    ScanOptions options;
+    if (is_chunked) options.storage.chunk_shape = {1, 2048};
+    options.output = output_;
+    expect_errors(options,
+                  [&](const auto& with_run) { scan(MPI_COMM_WORLD, in_, "values", with_run); });
+  }
 }
 
 TEST_F(ProgressCallbackTest, EndsACompactionByWhatItThrows) {
-  expect_errors([&](const RunOptions& run) {
-    CompactOptions options;
-    options.output = output_;
-    options.run = run;
-    compact(MPI_COMM_WORLD, in_, "values", options);
-  });
+  CompactOptions options;
+  options.output = output_;
+  expect_errors(options,
+                [&](const auto& with_run) { compact(MPI_COMM_WORLD, in_, "values", with_run); });
 }
 
 TEST_F(ProgressCallbackTest, EndsReductionsByWhatItThrows) {
-  expect_errors([&](const RunOptions& run) {
-    ReduceOptions options;
-    options.run = run;
-    reduce(MPI_COMM_WORLD, in_, "values", options);
-  });
-  expect_errors([&](const RunOptions& run) {
-    HistogramOptions options;
-    options.run = run;
-    histogram(MPI_COMM_WORLD, in_, "values", options);
-  });
+  expect_errors(ReduceOptions(),
+                [&](const auto& with_run) { reduce(MPI_COMM_WORLD, in_, "values", with_run); });
+  expect_errors(HistogramOptions(),
+                [&](const auto& with_run) { histogram(MPI_COMM_WORLD, in_, "values", with_run); });
 }
 
 }  // namespace
