@@ -35,7 +35,7 @@ class ReportFile {
   /// Writes a part of the report. Throws Error; then a file that was there is what it was.
   void append(std::string_view text);
 
-  /// Writes the rest of the report. Throws likewise.
+  /// Writes the rest of the report. Throws as append() does.
   void write(std::string_view text);
 
  private:

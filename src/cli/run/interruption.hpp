@@ -8,8 +8,8 @@
 namespace warpfold::cli {
 
 /// Interruption handlers let, while they live, SIGINT, SIGTERM and SIGHUP ask the program to leave
-/// in order; the same signal again ends it at once, without temporary files. A
-/// program started by nohup goes on ignoring SIGHUP.
+/// in order; the same signal again ends it at once, without temporary files. A program started by
+/// nohup goes on ignoring SIGHUP.
 class InterruptionHandlers {
  public:
   InterruptionHandlers();

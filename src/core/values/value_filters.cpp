@@ -236,7 +236,8 @@ std::optional<std::uint64_t> nearest_key(double value, ElementType type) {
   });
 }
 
-/// Returns likewise that of a number.
+/// Returns the key of the value nearest to a number; none where that is infinite and the number is
+/// not.
 std::optional<std::uint64_t> nearest_key(const ExactNumber& number, ElementType type) {
   const double value =
       rounded(number, type == ElementType::f64 ? Rounding::nearest : Rounding::odd);

@@ -40,7 +40,7 @@ bool is_there(hid_t file, const std::string& name);
 DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::string& name,
                            const std::string& problem);
 
-/// Opens likewise the dataset that split_name() gave the path of.
+/// Opens a dataset by the path that split_name() gave. Throws as open_dataset() does.
 DatasetHandle open_stored_dataset(hid_t file, const std::string& file_path, const std::string& path,
                                   const std::string& problem);
 

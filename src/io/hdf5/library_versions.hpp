@@ -4,7 +4,7 @@
 
 namespace warpfold::io {
 
-/// What HDF5 1.12 has under new names.
+/// Functions and types that HDF5 1.12 renamed.
 #if H5_VERSION_GE(1, 12, 0)
 using LinkInfo = H5L_info2_t;
 using ObjectInfo = H5O_info2_t;

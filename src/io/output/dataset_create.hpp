@@ -16,8 +16,8 @@ namespace warpfold::io {
 DatasetHandle create_dataset(hid_t file, const std::string& preliminary_name,
                              const OutputDataset& spec, const std::string& problem);
 
-/// Gives what has the preliminary name its path in the file, where nothing is, and makes the groups
-/// above it. Throws and is called likewise.
+/// Moves an object from its preliminary name to its path in the file, where nothing is, and makes
+/// the groups above it. Throws an Error beginning with `problem`. Call within a LibraryScope.
 void give_name(hid_t file, const std::string& preliminary_name, const std::string& path,
                const std::string& problem);
 

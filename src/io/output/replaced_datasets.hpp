@@ -11,9 +11,9 @@ namespace warpfold::io {
 /// Throws an Error beginning with `problem`. Call within a LibraryScope.
 void mark_coordinate(hid_t dataset, const std::string& problem);
 
-/// Removes what these paths lead to, if anything, which require_removable() found removable, and
-/// the marked coordinates that were for it alone: that nothing left in the file may refer to.
-/// Throws and is called likewise.
+/// Removes the objects at these paths, if any, and the marked coordinates that nothing left in the
+/// file may refer to. Throws an Error beginning with `problem`, also where require_removable()
+/// does. Call within a LibraryScope.
 void remove_replaced(hid_t file, const std::vector<std::string>& paths, const std::string& problem);
 
 }  // namespace warpfold::io

@@ -155,9 +155,9 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
 
   StageTimer combine(registry, stage::combine);
   const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
-  OutputTimers untold(nullptr);
+  OutputTimers untimed(nullptr);
   run_on_all(communicator, [&] {
-    if (shared) writer.write(job.tiling.outputs(shared->first), shared->second, untold);
+    if (shared) writer.write(job.tiling.outputs(shared->first), shared->second, untimed);
   });
   writer.failure().throw_on_all_ranks(communicator);
   put_engine_stages(stages, stage::reduce, job.engine->timings());
@@ -232,12 +232,12 @@ void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, Axis
   const std::uint64_t outputs = product(writer.output_shape());
   const auto ranks = static_cast<std::uint64_t>(run.communicator.size());
   const auto rank = static_cast<std::uint64_t>(run.communicator.rank());
-  OutputTimers untold(nullptr);
+  OutputTimers untimed(nullptr);
   run_on_all(run.communicator, [&] {
     for (std::uint64_t block = rank; block * max_outputs < outputs; block += ranks) {
       run.monitor.poll();
       const ElementRange range = block_range(outputs, max_outputs, block);
-      writer.write(range, AxisTotals(values, needs, range.count), untold);
+      writer.write(range, AxisTotals(values, needs, range.count), untimed);
     }
   });
   writer.failure().throw_on_all_ranks(run.communicator);
