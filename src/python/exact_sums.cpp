@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/results/field_sum.hpp"
+#include "core/numeric/field_sum.hpp"
 #include "cpu/engines/host_array_engine.hpp"
 #include "python/bindings.hpp"
 #include "python/host_array.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/engine/array_engine.hpp"
-#include "core/results/field_sum.hpp"
+#include "core/numeric/field_sum.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/products/product_sum.hpp"
 #include "cpu/reduce/masked_reduction.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/results/field_sum.hpp"
+#include "core/numeric/field_sum.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "warpfold/core/array.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/results/field_sum.hpp"
+#include "core/numeric/field_sum.hpp"
 #include "cpu/engines/host_array_engine.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/arrays/array_collectives.hpp"

@@ -1,4 +1,4 @@
-#include "core/results/field_sum.hpp"
+#include "core/numeric/field_sum.hpp"
 
 #include <algorithm>
 
