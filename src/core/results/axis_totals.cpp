@@ -1,7 +1,11 @@
 #include "core/results/axis_totals.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include "core/results/statistic_table.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
@@ -56,7 +60,50 @@ void add_parts(Sum& sum, const std::vector<Expansion>& parts, std::uint64_t outp
   for (const double part : parts[output].part) sum.add(part);
 }
 
+Error no_result(const StatisticRow& row, ElementType to, std::uint64_t output) {
+  return Error("the " + std::string(row.name) + " of output " + std::to_string(output) +
+                   " doesn't fit " + std::string(name_of(to)),
+               "",
+               row.takes_overflow ? "Choose `output_type` f64, or `overflow` wrap."
+                                  : "Choose `output_type` f64.");
+}
+
+/// Returns the type asked for, or that of values. Throws a usage Error for an integer type.
+ElementType real_type(const StatisticRow& row, ElementType value,
+                      std::optional<ElementType> asked) {
+  if (asked && is_integer(*asked))
+    throw usage_error("the " + std::string(row.name) + " of " + std::string(name_of(value)) +
+                          " can't be stored as " + std::string(name_of(*asked)),
+                      "it is a floating-point number",
+                      "Choose one of f16, bf16, f32, f64 as `output_type`.");
+  return asked.value_or(is_floating(value) ? value : ElementType::f64);
+}
+
 }  // namespace
+
+ElementType axis_output_type(Statistic statistic, ElementType value,
+                             std::optional<ElementType> asked) {
+  const StatisticRow& row = row_of(statistic);
+  switch (row.type) {
+    case ResultType::count:
+      return ElementType::u64;
+    case ResultType::index:
+      return ElementType::i64;
+    case ResultType::element:
+      return value;
+    case ResultType::magnitude:
+      return is_integer(value) ? ElementType::u64 : value;
+    case ResultType::sum:
+      if (is_floating(value)) break;
+      return asked.value_or(is_signed_integer(value) ? ElementType::i64 : ElementType::u64);
+    case ResultType::magnitudes:
+      if (is_floating(value)) break;
+      return asked.value_or(ElementType::u64);
+    case ResultType::real:
+      break;
+  }
+  return real_type(row, value, asked);
+}
 
 AxisTotals::AxisTotals(ElementType values, ReduceNeeds needs, std::uint64_t outputs)
     : values_(values), needs_(needs), parts_(needs, outputs) {}
@@ -134,6 +181,13 @@ WeightedSums AxisTotals::weighted_sums(std::uint64_t output) const {
   weighted.products.normalize();
   weighted.squares.normalize();
   return weighted;
+}
+
+void AxisTotals::store(Statistic statistic, const SummaryOptions& options, ElementRange outputs,
+                       std::uint64_t first_output, ElementType to, std::byte* out) const {
+  const StatisticRow& row = row_of(statistic);
+  const std::uint64_t stored = row.along_axes({*this, row, options, outputs, to, out});
+  if (stored < outputs.count) throw no_result(row, to, first_output + outputs.first + stored);
 }
 
 }  // namespace warpfold

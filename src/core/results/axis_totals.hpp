@@ -48,6 +48,8 @@ class AxisTotals {
   /// Returns what packed() gave of so many outputs of the same needs.
   AxisParts unpacked(std::span<const std::uint64_t> packed, std::uint64_t outputs) const;
 
+  ElementType values() const { return values_; }
+  const ReduceNeeds& needs() const { return needs_; }
   const AxisParts& parts() const { return parts_; }
 
   /// Returns what the needs ask for of one output.

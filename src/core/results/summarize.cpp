@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "core/numeric/big_natural.hpp"
 #include "core/numeric/exact_rounding.hpp"
 #include "core/numeric/special_values.hpp"
+#include "core/results/statistic_table.hpp"
 #include "core/values/ordered_key.hpp"
 
 namespace warpfold {
@@ -23,93 +23,22 @@ int128 wrapped(int128 value, ElementType type) {
 
 int128 magnitude(int128 value) { return value < 0 ? -value : value; }
 
-class Summarizer {
- public:
-  Summarizer(const Accumulator& accumulator, ElementType type, const SummaryOptions& options,
-             Rounding rounding)
-      : contents_(accumulator),
-        type_(type),
-        options_(options),
-        rounding_(rounding),
-        poisoned_(options.nan == NanPolicy::propagate && accumulator.nan_count > 0),
-        count_(accumulator.count -
-               (options.nan == NanPolicy::skip ? accumulator.nan_count : std::int64_t{0})) {
-    contents_.normalize();
-  }
-
-  Value value(Statistic statistic) const;
-
- private:
-  Value sum() const;
-  double mean() const;
-  double variance() const;
-  double standard_deviation() const;
-  Value extremum(const Extremum& extremum) const;
-  Value extremum_index(const Extremum& extremum) const;
-  Value absolute_sum() const;
-  double root_of_squares() const;
-  Value largest_magnitude() const;
-
-  std::int64_t infinities() const {
-    return contents_.positive_infinities + contents_.negative_infinities;
-  }
-
-  /// Returns what NaN and infinities make of a sum; zero where there are none.
-  double special_sum() const;
-
-  /// Tells whether the variance is a number.
-  bool has_variance() const;
-
-  /// Returns count^2 * the variance * 2^(32 * ExactSumOfSquares::low_limbs) where ddof is 0.
-  BigNatural scaled_variance() const;
-  uint128 variance_divisor() const;
-
-  Accumulator contents_;
-  ElementType type_;
-  SummaryOptions options_;
-  Rounding rounding_;
-  bool poisoned_;       ///< NaN among the elements makes the results NaN
-  std::int64_t count_;  ///< of the elements that take part
-};
-
 constexpr int sum_exponent = -32 * ExactSum::low_limbs;
 constexpr int squares_exponent = -32 * ExactSumOfSquares::low_limbs;
 static_assert(squares_exponent == 2 * sum_exponent);
 
-Value Summarizer::value(Statistic statistic) const {
-  switch (statistic) {
-    case Statistic::count:
-      return int128{count_};
-    case Statistic::sum:
-      return sum();
-    case Statistic::mean:
-      return mean();
-    case Statistic::var:
-      return variance();
-    case Statistic::std:
-      return standard_deviation();
-    case Statistic::min:
-      return extremum(contents_.minimum);
-    case Statistic::max:
-      return extremum(contents_.maximum);
-    case Statistic::argmin:
-      return extremum_index(contents_.minimum);
-    case Statistic::argmax:
-      return extremum_index(contents_.maximum);
-    case Statistic::l1:
-      return absolute_sum();
-    case Statistic::l2:
-      return root_of_squares();
-    case Statistic::linf:
-      return largest_magnitude();
-    case Statistic::nan_count:
-      return int128{contents_.nan_count};
-    case Statistic::sum_of_weights:
-      return contents_.absolute.rounded(rounding_);
-    case Statistic::inf_count:
-      break;
-  }
-  return int128{infinities()};
+}  // namespace
+
+Summarizer::Summarizer(const Accumulator& accumulator, ElementType type,
+                       const SummaryOptions& options, Rounding rounding)
+    : contents_(accumulator),
+      type_(type),
+      options_(options),
+      rounding_(rounding),
+      poisoned_(options.nan == NanPolicy::propagate && accumulator.nan_count > 0),
+      count_(accumulator.count -
+             (options.nan == NanPolicy::skip ? accumulator.nan_count : std::int64_t{0})) {
+  contents_.normalize();
 }
 
 double Summarizer::special_sum() const {
@@ -143,7 +72,7 @@ double Summarizer::mean() const {
 }
 
 bool Summarizer::has_variance() const {
-  return !poisoned_ && infinities() == 0 && static_cast<std::uint64_t>(count_) > options_.ddof;
+  return !poisoned_ && infinity_count() == 0 && static_cast<std::uint64_t>(count_) > options_.ddof;
 }
 
 BigNatural Summarizer::scaled_variance() const {
@@ -175,21 +104,25 @@ Value Summarizer::extremum(const Extremum& extremum) const {
   return value_of_bits(extremum.bits, type_);
 }
 
-Value Summarizer::extremum_index(const Extremum& extremum) const {
+Value Summarizer::index_of(const Extremum& extremum) const {
   if (poisoned_) return int128{contents_.first_nan};
   return extremum.seen() ? Value(int128{extremum.index}) : Value();
+}
+
+std::optional<double> Summarizer::special_magnitude() const {
+  if (poisoned_) return quiet_nan;
+  if (infinity_count() > 0) return infinity;
+  return std::nullopt;
 }
 
 Value Summarizer::absolute_sum() const {
   if (is_integer(type_))
     return integer_of(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
-  if (poisoned_) return quiet_nan;
-  return infinities() > 0 ? infinity : contents_.absolute.rounded(rounding_);
+  return special_magnitude().value_or(contents_.absolute.rounded(rounding_));
 }
 
 double Summarizer::root_of_squares() const {
-  if (poisoned_) return quiet_nan;
-  if (infinities() > 0) return infinity;
+  if (const auto special = special_magnitude()) return *special;
   return rounded_sqrt_quotient(BigNatural(contents_.squares), 1, squares_exponent, rounding_);
 }
 
@@ -205,55 +138,24 @@ Value Summarizer::largest_magnitude() const {
                   std::fabs(std::bit_cast<double>(maximum.bits)));
 }
 
-void require(ReduceNeeds& needs, Statistic statistic, ElementType type) {
-  const bool may_be_negative = is_signed_integer(type) || is_floating(type);
-  switch (statistic) {
-    case Statistic::count:
-    case Statistic::nan_count:
-    case Statistic::inf_count:
-      break;
-    case Statistic::sum:
-    case Statistic::mean:
-      needs.sum = true;
-      break;
-    case Statistic::var:
-    case Statistic::std:
-      needs.sum = true;
-      needs.squares = true;
-      break;
-    case Statistic::min:
-    case Statistic::max:
-    case Statistic::argmin:
-    case Statistic::argmax:
-    case Statistic::linf:
-      needs.extrema = true;
-      break;
-    case Statistic::l1:
-      (may_be_negative ? needs.absolute : needs.sum) = true;
-      break;
-    case Statistic::l2:
-      needs.squares = true;
-      break;
-    case Statistic::sum_of_weights:
-      needs.absolute = true;
-      break;
-  }
-}
-
-}  // namespace
-
 ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {
+  const bool may_be_negative = is_signed_integer(type) || is_floating(type);
   ReduceNeeds needs;
-  for (const Statistic statistic : statistics) require(needs, statistic, type);
+  for (const Statistic statistic : statistics) {
+    const StatisticRow& row = row_of(statistic);
+    const bool sums_instead = row.sums_unsigned && !may_be_negative;
+    needs.sum |= row.needs.sum || sums_instead;
+    needs.absolute |= row.needs.absolute && !sums_instead;
+    needs.squares |= row.needs.squares;
+    needs.extrema |= row.needs.extrema;
+  }
   return needs;
 }
 
 ReduceNeeds weighted_needs_of(const std::vector<Statistic>& statistics) {
-  ReduceNeeds needs{.weighted = true};
-  for (const Statistic statistic : statistics) {
-    require(needs, statistic, ElementType::f64);
-    needs.absolute = needs.absolute || needs.sum;
-  }
+  ReduceNeeds needs = needs_of(statistics, ElementType::f64);
+  needs.weighted = true;
+  needs.absolute = needs.absolute || needs.sum;
   return needs;
 }
 
@@ -264,7 +166,7 @@ Summary summarize(const Accumulator& accumulator, ElementType type,
   Summary summary;
   summary.reserve(statistics.size());
   for (const Statistic statistic : statistics)
-    summary.emplace_back(statistic, summarizer.value(statistic));
+    summary.emplace_back(statistic, row_of(statistic).of_accumulator(summarizer));
   return summary;
 }
 
