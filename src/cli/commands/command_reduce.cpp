@@ -16,6 +16,7 @@
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
 #include "cli/requests/reduce_request.hpp"
+#include "core/results/statistic_table.hpp"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold::cli {
@@ -30,9 +31,8 @@ constexpr std::size_t shown_labels = 20;
 /// Returns where argmin and argmax are in a dataset of more than one dimension; nothing of others.
 std::vector<std::uint64_t> coordinates_of(Statistic statistic, const Value& value,
                                           const std::vector<std::uint64_t>& shape) {
-  const bool is_index = statistic == Statistic::argmin || statistic == Statistic::argmax;
   const auto* index = std::get_if<int128>(&value);
-  if (!is_index || index == nullptr || shape.size() < 2) return {};
+  if (!row_of(statistic).is_index() || index == nullptr || shape.size() < 2) return {};
   std::vector<std::uint64_t> coordinates(shape.size());
   auto rest = static_cast<std::uint64_t>(*index);
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -225,8 +225,8 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   void add_settings(Json& members) const {
     const ReduceOptions& options = request_.options;
     members["nan"] = word_of(options.summary.nan, nan_policies);
-    if (request_.asks_for({Statistic::var, Statistic::std})) members["ddof"] = options.summary.ddof;
-    if (request_.asks_for({Statistic::sum}))
+    if (request_.takes_ddof()) members["ddof"] = options.summary.ddof;
+    if (request_.takes_overflow())
       members["overflow"] = word_of(options.summary.overflow, overflow_policies);
     if (!options.output.path.empty()) members["empty"] = options.empty;
   }

@@ -11,6 +11,7 @@
 #include "cli/options/operations.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/text.hpp"
+#include "core/results/statistic_table.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -104,10 +105,12 @@ void ReduceRequest::check_output_options() const {
       throw needed(option, needs, by_labels() ? output_advice : axes_advice);
 }
 
-bool ReduceRequest::asks_for(std::initializer_list<Statistic> statistics) const {
-  return std::ranges::any_of(options.statistics, [&](Statistic each) {
-    return std::ranges::find(statistics, each) != statistics.end();
-  });
+bool ReduceRequest::takes_ddof() const {
+  return std::ranges::any_of(options.statistics, &StatisticRow::takes_ddof, row_of);
+}
+
+bool ReduceRequest::takes_overflow() const {
+  return std::ranges::any_of(options.statistics, &StatisticRow::takes_overflow, row_of);
 }
 
 void ReduceRequest::check_effects() const {
@@ -117,10 +120,10 @@ void ReduceRequest::check_effects() const {
   };
   const bool has_factors = !options.weights.empty() || !options.times.empty();
   if (has_factors) refuse("--overflow", "products with weights and factors are summed as floats");
-  if (!asks_for({Statistic::sum})) refuse("--overflow", "no sum is asked for");
-  if (!asks_for({Statistic::var, Statistic::std}))
-    refuse("--ddof", "neither var nor std is asked for");
-  const bool may_be_empty = asks_for({Statistic::sum, Statistic::min, Statistic::max});
+  if (!takes_overflow()) refuse("--overflow", "no sum is asked for");
+  if (!takes_ddof()) refuse("--ddof", "neither var nor std is asked for");
+  const bool may_be_empty =
+      std::ranges::any_of(options.statistics, &StatisticRow::takes_empty, row_of);
   if (!may_be_empty && quantile_names.empty())
     refuse("--empty", "neither extrema nor sums nor quantiles are asked for");
   if (options.view.files.empty() && options.view.mask.empty() && options.by.empty() && !has_factors)

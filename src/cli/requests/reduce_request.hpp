@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +34,9 @@ class ReduceRequest {
   /// Returns the names of what was asked for, in the order of results: statistics, then quantiles.
   std::vector<std::string> result_names() const;
 
-  /// Tells whether any of the statistics is asked for.
-  bool asks_for(std::initializer_list<Statistic> statistics) const;
+  /// Tell whether `ddof` and `overflow` have a part in what was asked for.
+  bool takes_ddof() const;
+  bool takes_overflow() const;
 
  private:
   void add_statistics_options();

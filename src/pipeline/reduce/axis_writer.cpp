@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "core/numeric/rounding.hpp"
+#include "core/results/statistic_table.hpp"
 #include "mpi/agreement.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -73,7 +74,8 @@ std::vector<std::byte> AxisWriter::finished(std::size_t target, std::uint64_t pl
     failure_.note({target, outputs.first}, std::current_exception());
     return {};
   }
-  if (to.statistic == Statistic::sum) mark_sums_of_nothing(to, place, totals, elements);
+  if (row_of(to.statistic).of_nothing == OfNothing::zero_or_chosen)
+    mark_sums_of_nothing(to, place, totals, elements);
   return elements;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/results/statistic_table.hpp"
 #include "core/results/summarize.hpp"
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_text.hpp"
@@ -84,7 +85,7 @@ LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run)
   LabelReduction work{std::move(view), std::move(options), std::move(labels), {}};
   if (work.options.output.path.empty()) return work;
   if (may_leave_out_elements(work.view, work.options) &&
-      std::ranges::any_of(work.options.statistics, is_extremum))
+      std::ranges::any_of(work.options.statistics, &StatisticRow::is_extremum, row_of))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {}, run);
   work.file.inputs.merge(work.view.files_beside);

@@ -4,9 +4,10 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
-#include <span>
 #include <string>
 
+#include "core/base/text.hpp"
+#include "core/results/statistic_table.hpp"
 #include "core/results/summarize.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
@@ -16,21 +17,18 @@
 namespace warpfold::pipeline {
 namespace {
 
-constexpr Statistic of_weights[] = {Statistic::count,     Statistic::sum_of_weights,
-                                    Statistic::sum,       Statistic::mean,
-                                    Statistic::var,       Statistic::std,
-                                    Statistic::nan_count, Statistic::inf_count};
-constexpr Statistic of_times[] = {Statistic::count, Statistic::sum, Statistic::mean,
-                                  Statistic::nan_count, Statistic::inf_count};
-
-void require_known(const ReduceOptions& options, std::span<const Statistic> known,
-                   const std::string& option) {
-  std::string names;
-  for (const Statistic each : known) names.append(names.empty() ? "" : ", ").append(name_of(each));
-  for (const Statistic statistic : options.statistics)
-    if (std::ranges::count(known, statistic) == 0)
-      throw usage_error("there is no " + std::string(name_of(statistic)) + " with `" + option + "`",
-                        "", "Ask for some of " + names + ".");
+void require_allowed(const ReduceOptions& options, const std::string& option) {
+  const auto allows = [&](const StatisticRow& row) {
+    return row.factors == AllowedFactors::any ||
+           (row.factors == AllowedFactors::weights && !options.weights.empty());
+  };
+  const auto refused = std::ranges::find_if_not(options.statistics, allows, row_of);
+  if (refused == options.statistics.end()) return;
+  std::vector<std::string> names;
+  for (const StatisticRow& row : statistic_table())
+    if (allows(row)) names.emplace_back(row.name);
+  throw usage_error("there is no " + std::string(name_of(*refused)) + " with `" + option + "`", "",
+                    "Ask for some of " + joined(names, ", ") + ".");
 }
 
 }  // namespace
@@ -58,10 +56,7 @@ void check_factors(const ReduceOptions& options) {
   if (!options.weights.empty() && options.summary.ddof != 0)
     throw usage_error("`ddof` is given with `weights`",
                       "a weighted variance is divided by the sum of weights", "Leave out `ddof`.");
-  require_known(options,
-                options.weights.empty() ? std::span<const Statistic>(of_times)
-                                        : std::span<const Statistic>(of_weights),
-                option);
+  require_allowed(options, option);
 }
 
 ElementType type_of_products(const ReduceOptions& options, ElementType values) {

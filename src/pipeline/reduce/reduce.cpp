@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/results/statistic_table.hpp"
 #include "core/results/summarize.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
@@ -37,15 +38,12 @@ QuantileSpec quantiles_of(const ReduceOptions& options) {
   return {options.quantiles, options.quantile_method, options.summary.nan};
 }
 
-bool needs_elements(Statistic statistic) {
-  return is_extremum(statistic) || statistic == Statistic::argmin || statistic == Statistic::argmax;
-}
-
 /// Throws where an extremum of nothing is asked for, as NumPy does.
 void require_rows(const AxisShape& array, const ReduceOptions& options) {
   if (array.rows() > 0 || array.outputs() == 0) return;
-  const auto found =
-      std::find_if(options.statistics.begin(), options.statistics.end(), needs_elements);
+  const auto found = std::ranges::find_if(
+      options.statistics,
+      [](const StatisticRow& row) { return row.is_extremum() || row.is_index(); }, row_of);
   if (found != options.statistics.end())
     throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
                 "they hold no elements", "Ask for others with `statistics`.");
@@ -169,8 +167,9 @@ std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options
 
 /// Throws where the options don't fit the dataset. Collective.
 AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
-  const bool has_elements = std::ranges::any_of(options.statistics, is_extremum) ||
-                            (!options.quantiles.empty() && gives_elements(options.quantile_method));
+  const bool has_elements =
+      std::ranges::any_of(options.statistics, &StatisticRow::is_extremum, row_of) ||
+      (!options.quantiles.empty() && gives_elements(options.quantile_method));
   if (may_leave_out_elements(view, options) && has_elements)
     options.summary.empty = empty_value(view, options.empty, run.communicator);
   io::OutputSpec file = describe_output(options.output, view.info(), {}, run);

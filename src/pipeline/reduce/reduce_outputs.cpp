@@ -8,27 +8,13 @@
 #include <utility>
 
 #include "core/results/quantile.hpp"
+#include "core/results/statistic_table.hpp"
 #include "core/values/value_filters.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/reduce/statistic_text.hpp"
 
 namespace warpfold::pipeline {
 namespace {
-
-/// Tells whether a statistic counts elements or places, and is no quantity like them.
-bool is_count_or_index(Statistic statistic) {
-  switch (statistic) {
-    case Statistic::count:
-    case Statistic::argmin:
-    case Statistic::argmax:
-    case Statistic::nan_count:
-    case Statistic::inf_count:
-    case Statistic::sum_of_weights:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Names the attributes that extrema, which are single elements, don't have of their input.
 std::vector<std::string> dropped_of_extrema(const DatasetView& view, const ReduceOptions& options) {
@@ -38,29 +24,32 @@ std::vector<std::string> dropped_of_extrema(const DatasetView& view, const Reduc
   return names;
 }
 
-/// Returns what a sum of no elements is where that was asked for; throws a usage Error for what its
-/// type can't hold.
-Value sum_of_nothing(const AxisOutput& output, const ReduceOptions& options) {
-  if (output.statistic != Statistic::sum || options.empty == "auto") return {};
+/// Returns what takes the place of 0 in sums of no elements where that was asked for; throws a
+/// usage Error for what their type can't hold.
+Value chosen_zero(const AxisOutput& output, const ReduceOptions& options) {
+  const bool may_be_chosen = row_of(output.statistic).of_nothing == OfNothing::zero_or_chosen;
+  if (!may_be_chosen || options.empty == "auto") return {};
   return parse_fill_value(options.empty, output.type);
 }
 
 /// Returns what stands for a missing value of an output, if that can be.
 Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceOptions& options) {
-  if (is_extremum(output.statistic)) return options.summary.empty;
-  if (output.statistic == Statistic::sum) return sum_of_nothing(output, options);
-  const bool is_of_none_nan = output.statistic == Statistic::mean ||
-                              output.statistic == Statistic::var ||
-                              output.statistic == Statistic::std;
-  if (!may_be_missing || !is_of_none_nan || !is_floating(output.type)) return {};
-  return std::numeric_limits<double>::quiet_NaN();
+  switch (row_of(output.statistic).of_nothing) {
+    case OfNothing::fill_value:
+      return options.summary.empty;
+    case OfNothing::zero_or_chosen:
+      return chosen_zero(output, options);
+    case OfNothing::nan:
+      if (!may_be_missing || !is_floating(output.type)) return {};
+      return std::numeric_limits<double>::quiet_NaN();
+    case OfNothing::zero:
+    case OfNothing::minus_one:
+      break;
+  }
+  return {};
 }
 
 }  // namespace
-
-bool is_extremum(Statistic statistic) {
-  return statistic == Statistic::min || statistic == Statistic::max;
-}
 
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
   return !view.decoding.selects_all() ||
@@ -89,14 +78,14 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
   const bool may_be_missing = may_leave_out_elements(view, options);
   const std::vector<AxisOutput>& outputs = result.outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const StatisticRow& row = row_of(outputs[i].statistic);
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
     dataset.dataset = outputs[i].dataset;
     dataset.shape = result.output_shape;
     dataset.format = {outputs[i].type, native_byte_order};
-    dataset.carries_attributes = !is_count_or_index(outputs[i].statistic);
-    dataset.dropped_attributes = is_extremum(outputs[i].statistic)
-                                     ? dropped_of_extrema(view, options)
-                                     : element_attributes(view);
+    dataset.carries_attributes = row.unit != ResultUnit::none;
+    dataset.dropped_attributes =
+        row.is_extremum() ? dropped_of_extrema(view, options) : element_attributes(view);
     dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options);
     io::DatasetText said = input;
     if (!options.times.empty()) dataset.dropped_attributes.emplace_back("units");
@@ -112,7 +101,7 @@ std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
   std::vector<AxisTarget> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     targets.push_back({outputs[i].statistic, outputs[i].type, staged.writer(i), nullptr,
-                       sum_of_nothing(outputs[i], options)});
+                       chosen_zero(outputs[i], options)});
   return targets;
 }
 

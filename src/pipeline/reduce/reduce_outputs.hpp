@@ -13,8 +13,6 @@
 /// Statistics as the datasets of a file.
 namespace warpfold::pipeline {
 
-bool is_extremum(Statistic statistic);
-
 /// Tells whether the results may be of fewer elements than the view has.
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options);
 

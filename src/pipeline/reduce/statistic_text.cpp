@@ -7,51 +7,10 @@
 
 #include "core/base/text.hpp"
 #include "core/results/quantile.hpp"
+#include "core/results/statistic_table.hpp"
 
 namespace warpfold::pipeline {
 namespace {
-
-struct Words {
-  const char* method = nullptr;  ///< CF's name of it in `cell_methods`
-  const char* of = nullptr;      ///< before the input's long_name, where that alone is false
-  bool has_unit = true;          ///< the elements' own
-};
-
-Words words_of(Statistic statistic) {
-  switch (statistic) {
-    case Statistic::sum:
-      return {"sum"};
-    case Statistic::mean:
-      return {"mean"};
-    case Statistic::min:
-      return {"minimum"};
-    case Statistic::max:
-      return {"maximum"};
-    case Statistic::std:
-      return {"standard_deviation"};
-    case Statistic::linf:
-      return {"maximum_absolute_value"};
-    case Statistic::var:
-      return {"variance", "variance of ", false};
-    case Statistic::l1:
-      return {nullptr, "sum of absolute values of "};
-    case Statistic::l2:
-      return {nullptr, "root of the sum of squares of "};
-    case Statistic::count:
-      return {nullptr, "number of values of ", false};
-    case Statistic::nan_count:
-      return {nullptr, "number of NaN in ", false};
-    case Statistic::inf_count:
-      return {nullptr, "number of infinities in ", false};
-    case Statistic::sum_of_weights:
-      return {nullptr, "sum of weights of ", false};
-    case Statistic::argmin:
-      return {nullptr, "index of the minimum of ", false};
-    case Statistic::argmax:
-      return {nullptr, "index of the maximum of ", false};
-  }
-  return {};
-}
 
 bool is_celsius(const std::string& unit) {
   constexpr std::array<std::string_view, 10> names{
@@ -68,10 +27,10 @@ std::string difference_unit(const std::string& unit) {
   return is_celsius(unit) ? "K" : without_date(unit);
 }
 
-std::string unit_of(Statistic statistic, const std::string& unit) {
-  if (statistic == Statistic::var) return squared_unit(unit);
-  if (statistic == Statistic::std) return difference_unit(unit);
-  return words_of(statistic).has_unit ? unit : "1";
+std::string unit_of(ResultUnit result, const std::string& unit) {
+  if (result == ResultUnit::squared) return squared_unit(unit);
+  if (result == ResultUnit::difference) return difference_unit(unit);
+  return result == ResultUnit::none ? "1" : unit;
 }
 
 void add_cell_method(const char* method, const io::DatasetText& input,
@@ -98,17 +57,18 @@ std::string squared_unit(const std::string& unit) {
 
 ChangedText text_of(Statistic statistic, const io::DatasetText& input,
                     const std::vector<std::string>& reduced) {
-  const Words words = words_of(statistic);
+  const StatisticRow& row = row_of(statistic);
   ChangedText text;
-  if (words.of != nullptr) {
+  if (row.prefix != nullptr) {
     text.emplace_back("standard_name", std::nullopt);
-    if (input.long_name) text.emplace_back("long_name", words.of + *input.long_name);
+    if (input.long_name) text.emplace_back("long_name", row.prefix + *input.long_name);
   }
   if (input.units) {
-    const std::string unit = unit_of(statistic, *input.units);
-    if (unit != *input.units || !words.has_unit) text.emplace_back("units", unit);
+    const std::string unit = unit_of(row.unit, *input.units);
+    const bool is_other = row.unit == ResultUnit::squared || row.unit == ResultUnit::none;
+    if (unit != *input.units || is_other) text.emplace_back("units", unit);
   }
-  if (words.method != nullptr) add_cell_method(words.method, input, reduced, text);
+  if (row.cell_method != nullptr) add_cell_method(row.cell_method, input, reduced, text);
   return text;
 }
 
