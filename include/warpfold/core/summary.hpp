@@ -23,6 +23,9 @@ using Value = std::variant<std::monostate, double, int128>;
 /// A summary has results in the order they were asked for.
 using Summary = std::vector<std::pair<Statistic, Value>>;
 
+/// Returns the result of a statistic; throws a usage Error where it wasn't asked for.
+const Value& value_of(const Summary& summary, Statistic statistic);
+
 /// Summary options tell how statistics are made. NaN, propagated, makes sums and extrema NaN, and
 /// argmin and argmax name the first one; skipped, NaN elements are left out of everything, `count`
 /// included. `wrap` takes the sum of integers modulo 2^width; otherwise it is exact.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
 
 #include "core/numeric/exact_rounding.hpp"
 #include "core/numeric/special_values.hpp"
 #include "core/results/statistic_table.hpp"
 #include "core/values/ordered_key.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold {
 namespace {
@@ -168,6 +170,13 @@ Summary summarize(const Accumulator& accumulator, ElementType type,
   for (const Statistic statistic : statistics)
     summary.emplace_back(statistic, row_of(statistic).of_accumulator(summarizer));
   return summary;
+}
+
+const Value& value_of(const Summary& summary, Statistic statistic) {
+  const auto found = std::ranges::find(summary, statistic, &Summary::value_type::first);
+  if (found != summary.end()) return found->second;
+  throw usage_error("the " + std::string(name_of(statistic)) + " is not in the summary", "",
+                    "Ask for it with `statistics`.");
 }
 
 }  // namespace warpfold

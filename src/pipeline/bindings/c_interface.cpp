@@ -102,7 +102,7 @@ int find_extremum(warpfold_collectives* collectives, Statistic statistic, int ty
     const ElementType type = element_type(type_code, host);
     const Summary summary =
         host.reduce({x, n, type}, {.statistics = {statistic}, .summary = {}}, mask);
-    store(summary.front().second, type, extremum, 0);
+    store(value_of(summary, statistic), type, extremum, 0);
   });
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/numeric/special_values.hpp"
 #include "core/results/reducing.hpp"
+#include "core/results/usage.hpp"
 
 namespace warpfold {
 namespace {
@@ -117,6 +118,15 @@ TEST(Summary, KeepsTheOrderAskedFor) {
   EXPECT_EQ(summary[1], (std::pair{Statistic::count, Value(int128{2})}));
   EXPECT_EQ(summary[2], (std::pair{Statistic::sum, Value(5.0)}));
   EXPECT_TRUE(summarize(reduced(elements), ElementType::f64, {}, {}).empty());
+}
+
+TEST(Summary, IsSearchedByStatistic) {
+  const Summary summary = summarize(reduced(std::vector<double>{2.0, 3.0}), ElementType::f64,
+                                    {Statistic::max, Statistic::count}, {});
+  EXPECT_EQ(value_of(summary, Statistic::max), Value(3.0));
+  EXPECT_EQ(value_of(summary, Statistic::count), Value(int128{2}));
+  EXPECT_EQ(testing::usage_error_of([&] { value_of(summary, Statistic::sum); }).problem(),
+            "the sum is not in the summary");
 }
 
 TEST(Summary, OfNoFloats) {

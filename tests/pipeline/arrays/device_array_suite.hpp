@@ -193,8 +193,8 @@ TYPED_TEST_P(DeviceArraysOfRanks, ReduceWithFlatIndicesOfExtremaAndNaN) {
   options.statistics = {Statistic::argmin, Statistic::argmax};
   const Summary summary =
       this->arrays_->reduce(part_of(whole, this->mine(uneven_cut(5000, this->ranks()))), options);
-  EXPECT_EQ(std::get<int128>(summary[0].second), 3100);
-  EXPECT_EQ(std::get<int128>(summary[1].second), 3100);
+  EXPECT_EQ(std::get<int128>(value_of(summary, Statistic::argmin)), 3100);
+  EXPECT_EQ(std::get<int128>(value_of(summary, Statistic::argmax)), 3100);
   options = everything();
   options.summary.nan = NanPolicy::skip;
   this->expect_reduced(whole, options);

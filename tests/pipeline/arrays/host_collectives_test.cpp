@@ -207,10 +207,11 @@ TEST_F(HostCollectivesOfRanks, MasksLeaveElementsOut) {
   const ArrayReduceOptions options{
       {Statistic::count, Statistic::min, Statistic::argmin, Statistic::argmax}, {}};
   const Summary summary = host().reduce(array, options, selected.data());
-  EXPECT_EQ(summary[0].second, Value(int128{std::ranges::count_if(mask, [](int m) { return m; })}));
-  EXPECT_EQ(summary[1].second, Value(20000.0));
-  EXPECT_EQ(summary[2].second, Value(int128{20000}));
-  EXPECT_EQ(summary[3].second, Value(int128{39999}));
+  EXPECT_EQ(value_of(summary, Statistic::count),
+            Value(int128{std::ranges::count_if(mask, [](int m) { return m; })}));
+  EXPECT_EQ(value_of(summary, Statistic::min), Value(20000.0));
+  EXPECT_EQ(value_of(summary, Statistic::argmin), Value(int128{20000}));
+  EXPECT_EQ(value_of(summary, Statistic::argmax), Value(int128{39999}));
   EXPECT_TRUE(is_nan(host().reduce(array, {{Statistic::sum}, {}}).front().second));
 }
 
