@@ -8,7 +8,7 @@
 # TOOLS         default: "memcheck racecheck synccheck initcheck"
 # GTEST_FILTER  the tests to run; default: all but those of many elements or many samples
 set -euo pipefail
-[[ $# == 1 && -x "$1/gpu_tests" && -x "$1/warpfold" ]] || {
+[[ $# == 1 && -x "$1/gpu_tests" && -x "$1/warpfold-bench" ]] || {
   sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
@@ -32,11 +32,11 @@ mkdir -p "$logs"
 # Name, then what to run.
 runs=(
   "tests gpu_tests"
-  "bench-reduce warpfold bench reduce --sizes 1K:256K --iterations 1"
-  "bench-scan warpfold bench scan --sizes 1K:256K --iterations 1"
-  "ladder-reduce warpfold ladder reduce --elements 5003 --iterations 1"
-  "ladder-scan warpfold ladder scan --elements 5003 --iterations 1"
-  "ladder-atomics warpfold ladder atomics --elements 5003 --iterations 1"
+  "bench-reduce warpfold-bench bench reduce --sizes 1K:256K --iterations 1"
+  "bench-scan warpfold-bench bench scan --sizes 1K:256K --iterations 1"
+  "ladder-reduce warpfold-bench ladder reduce --elements 5003 --iterations 1"
+  "ladder-scan warpfold-bench ladder scan --elements 5003 --iterations 1"
+  "ladder-atomics warpfold-bench ladder atomics --elements 5003 --iterations 1"
 )
 
 # Tests make calls fail on purpose, so errors of the API are theirs to judge.

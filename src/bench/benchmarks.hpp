@@ -2,36 +2,14 @@
 
 #include <mpi.h>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "bench/harness/result.hpp"
-#include "warpfold/run_options.hpp"
+#include "cli/options/measuring_settings.hpp"
 
 /// The benchmarks. Each is collective: every rank measures at the same time, on its own GPU where
 /// it is one of GPUs. Each throws Error, also where it needs a GPU and there is none.
 namespace warpfold::bench {
 
-/// What to measure. Empty lists mean the usual choice.
-struct Settings {
-  std::vector<std::uint64_t> sizes;       ///< bytes of a rank's larger array, ascending
-  std::vector<std::string> types;         ///< "f32"; of scans also "u8:u64"
-  std::vector<std::string> operations;    ///< "sum", "inclusive"
-  std::vector<std::string> data;          ///< "uniform", "wide"
-  std::vector<std::string> kernels;       ///< "fold", "CUB", "copy", names of a ladder's variants
-  std::optional<int> iterations;          ///< measured runs; 21 if not given, of ingest 5
-  std::optional<std::uint64_t> elements;  ///< of a ladder's array
-  bool article = false;                   ///< a ladder of as many elements as the articles have
-  std::string file;                       ///< of ingest
-  std::string dataset;                    ///< of ingest
-  std::vector<std::string> where;         ///< conditions on ingest's elements; empty: none
-  std::string mask;                       ///< of ingest's elements; empty: none
-  std::string weights;                    ///< of ingest's elements; empty: none
-  std::string output;                     ///< of ingest's scans, a new file; empty: no scans
-  RunOptions run;  ///< backend, threads, device memory and whether ranks may share a GPU
-};
+using Settings = cli::MeasuringSettings;
 
 inline constexpr int usual_iterations = 21;
 

@@ -6,6 +6,8 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
 
 install(TARGETS warpfold EXPORT warpfold_targets)
 install(TARGETS warpfold_cli)
+# Packages may omit this component: without it `bench` and `ladder` are errors.
+install(TARGETS warpfold_bench_cli COMPONENT bench)
 install(DIRECTORY include/warpfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 # Manual pages and completions, as warpfold_manual has written them.

@@ -8,7 +8,7 @@ mpiexec=${MPIEXEC:-mpirun}
 make_scratch() {
   if (($# > 0)); then
     scratch=$1
-    rm -rf "$scratch/prefix" "$scratch/program" "$scratch/data"
+    rm -rf "$scratch/prefix" "$scratch/without" "$scratch/program" "$scratch/data"
   else
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT

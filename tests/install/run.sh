@@ -29,6 +29,12 @@ program=$(env -u WARPFOLD PATH=/usr/bin:/bin bash -euc '
 [[ $(realpath "$program") == "$scratch/prefix/bin/warpfold" ]] ||
   { echo "error: the batch scripts find $program" >&2; exit 1; }
 
+without=$scratch/without
+"$cmake" --install "$build" --prefix "$without" --component Unspecified
+[[ $(diff -rq "$scratch/prefix/bin" "$without/bin") == "Only in $scratch/prefix/bin: warpfold-bench" ]] ||
+  { echo "error: not only warpfold-bench is of the component bench" >&2; exit 1; }
+"$mpiexec" -np 2 "$scratch/prefix/bin/warpfold" bench combine --backend cpu --iterations 1
+
 data=$scratch/data
 "$scratch/prefix/bin/warpfold" --version
 "$mpiexec" -np 2 "$scratch/prefix/bin/warpfold" generate iota "$data/in.h5" values \

@@ -5,6 +5,7 @@
 #include "bench/gpu/rig.hpp"
 #include "bench/harness/across_ranks.hpp"
 #include "bench/kernels/kernels.hpp"
+#include "cli/options/option_values.hpp"
 #include "core/results/summarize.hpp"
 #include "cuda/arrays/device_scan.hpp"
 #include "cuda/runtime/memory.hpp"
@@ -33,7 +34,7 @@ std::vector<Statistic> statistics_of(std::string_view operation) {
 }
 
 SizePlan plan_of(const Settings& settings, std::uint64_t memory_bytes) {
-  const auto usual = powers_of_4(min_usual_size, max_usual_size);
+  const auto usual = cli::powers_of_4(min_usual_size, max_usual_size);
   return plan_sizes(settings.sizes.empty() ? usual : settings.sizes, 2, memory_bytes, 0);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/options/option_values.hpp"
 #include "core/layout/partition.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -37,21 +38,10 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum) {
-  std::vector<std::uint64_t> sizes{minimum};
-  constexpr int max_exponent = 62;
-  for (int exponent = 0; exponent <= max_exponent; exponent += 2) {
-    const std::uint64_t power = std::uint64_t{1} << exponent;
-    if (power > minimum && power < maximum) sizes.push_back(power);
-  }
-  if (maximum > minimum) sizes.push_back(maximum);
-  return sizes;
-}
-
 std::vector<std::uint64_t> sizes_or_usual(const std::vector<std::uint64_t>& asked) {
   constexpr std::uint64_t kibibyte = std::uint64_t{1} << 10;
   constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
-  return asked.empty() ? powers_of_4(kibibyte, 4 * gibibyte) : asked;
+  return asked.empty() ? cli::powers_of_4(kibibyte, 4 * gibibyte) : asked;
 }
 
 SizePlan plan_sizes(const std::vector<std::uint64_t>& ascending_sizes, std::uint64_t arrays,

@@ -34,9 +34,6 @@ std::vector<std::string> chosen_kernels(const std::vector<std::string>& asked,
 
 bool contains(const std::vector<std::string>& names, std::string_view name);
 
-/// Lists `minimum`, every power of 4 between, and `maximum`.
-std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum);
-
 /// Returns `asked`, or sizes from 1 KiB to 4 GiB where it is empty.
 std::vector<std::uint64_t> sizes_or_usual(const std::vector<std::uint64_t>& asked);
 

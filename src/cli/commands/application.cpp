@@ -47,8 +47,8 @@ void tell(const Session& session, const std::string& text) {
   if (session.is_root()) print(text);
 }
 
-void run(const Session& session) {
-  Grammar grammar;
+void run(const Session& session, Measurer measurer) {
+  Grammar grammar(measurer);
   CLI::App& application = grammar.application();
   std::vector<std::string> words(session.words.begin() + 1, session.words.end());
   take_help(words, application);
@@ -71,11 +71,12 @@ int fail(const Session& session, const std::string& message, ExitCode code) {
 
 }  // namespace
 
-int run_application(MPI_Comm communicator, const std::vector<std::string>& arguments) {
+int run_application(MPI_Comm communicator, const std::vector<std::string>& arguments,
+                    Measurer measurer) {
   const Session session = make_session(communicator, arguments);
   const InterruptionHandlers handlers;
   try {
-    run(session);
+    run(session, measurer);
     return static_cast<int>(ExitCode::done);
   } catch (const Error& error) {
     return fail(session, error.what(), error.exit_code());

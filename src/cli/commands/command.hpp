@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/options/common_options.hpp"
+#include "cli/run/measuring_program.hpp"
 #include "cli/run/watched_run.hpp"
 
 namespace warpfold::cli {
@@ -62,7 +63,7 @@ std::unique_ptr<Command> make_histogram_command(CLI::App& program);
 std::unique_ptr<Command> make_compact_command(CLI::App& program);
 std::unique_ptr<Command> make_info_command(CLI::App& program);
 std::unique_ptr<Command> make_generate_command(CLI::App& program);
-std::unique_ptr<Command> make_bench_command(CLI::App& program);
-std::unique_ptr<Command> make_ladder_command(CLI::App& program);
+std::unique_ptr<Command> make_bench_command(CLI::App& program, Measurer measurer);
+std::unique_ptr<Command> make_ladder_command(CLI::App& program, Measurer measurer);
 
 }  // namespace warpfold::cli

@@ -1,31 +1,26 @@
-#include <optional>
+#include <exception>
 #include <string>
 #include <vector>
 
-#include "bench/benchmarks.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
-#include "cli/report/bench_report.hpp"
-#include "cli/report/report.hpp"
-#include "cli/run/watched_run.hpp"
-#include "mpi/environment.hpp"
+#include "cli/run/measuring_program.hpp"
+#include "mpi/agreement.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 namespace {
 
-using Measure = bench::Result (*)(MPI_Comm, const bench::Settings&);
+constexpr Choice<Measurement> measurements[] = {{"reduce", Measurement::reduce},
+                                                {"scan", Measurement::scan},
+                                                {"combine", Measurement::combine},
+                                                {"collectives", Measurement::collectives},
+                                                {"ingest", Measurement::ingest}};
 
-constexpr Choice<Measure> measurements[] = {{"reduce", bench::bench_reduce},
-                                            {"scan", bench::bench_scan},
-                                            {"combine", bench::bench_combine},
-                                            {"collectives", bench::bench_collectives},
-                                            {"ingest", bench::bench_ingest}};
-
-constexpr Choice<Measure> ladders[] = {{"reduce", bench::ladder_reduce},
-                                       {"scan", bench::ladder_scan},
-                                       {"atomics", bench::ladder_atomics}};
+constexpr Choice<Measurement> ladders[] = {{"reduce", Measurement::ladder_reduce},
+                                           {"scan", Measurement::ladder_scan},
+                                           {"atomics", Measurement::ladder_atomics}};
 
 constexpr const char* bench_examples = R"(warpfold bench reduce --types f32,f64 --sizes 64M,1G
 warpfold bench ingest year.nc temp --kernels warpfold,raw
@@ -34,14 +29,16 @@ mpirun -np 4 warpfold bench combine)";
 /// A measuring command measures WHAT it is told.
 class MeasuringCommand : public Command {
  public:
-  ExternalFiles external() const override { return common_.run.external; }
+  ExternalFiles external() const override { return request_.common.run.external; }
 
  protected:
-  MeasuringCommand(CLI::App& program, const char* name, const char* description)
-      : Command(program, name, description), name_(name) {}
+  MeasuringCommand(CLI::App& program, const char* name, const char* description, Measurer measurer)
+      : Command(program, name, description), measurer_(measurer) {
+    request_.command = name;
+  }
 
   template <std::size_t Count>
-  void add_what(const Choice<Measure> (&choices)[Count]) {
+  void add_what(const Choice<Measurement> (&choices)[Count]) {
     const std::string words = words_of(choices);
     add_argument("WHAT", what_, words.c_str())->required()->type_name(words);
   }
@@ -64,51 +61,46 @@ class MeasuringCommand : public Command {
   }
 
   void refuse_cpu_backend() const {
-    if (common_.run.backend != BackendChoice::cpu) return;
-    throw usage_error("'" + name_ + " " + what_ + "' measures GPUs", "--backend cpu was given",
+    if (request_.common.run.backend != BackendChoice::cpu) return;
+    throw usage_error("'" + request_.command + " " + what_ + "' measures GPUs",
+                      "--backend cpu was given",
                       "Leave it out, or see warpfold_bench_host for the cpu backend.");
   }
 
-  /// Measures and tells the results. No report may replace a file of `used`.
-  void run_measure(const Session& session, Measure measure, const UsedFiles& used) {
-    const auto compute = [&](const RunOptions& run) {
-      settings_.run = run;
-      return measure(session.communicator, settings_);
-    };
-    const auto report = [&](const bench::Result& result) {
-      return bench_report(name_, what_, result);
-    };
-    const bench::Result result = run_and_report({name_, settings_.file, settings_.dataset}, session,
-                                                common_, used, compute, report);
-    refuse_wrong_results(result);
+  /// Measures and publishes the report. Throws Error on all ranks if one of them cannot measure.
+  void measure(const Session& session) const {
+    std::exception_ptr failure;
+    if (measurer_ == nullptr)
+      failure = std::make_exception_ptr(missing_measuring_program(request_.command));
+    mpi::throw_on_all_ranks(failure, mpi::Communicator(session.communicator));
+    measurer_(session, request_);
   }
 
-  std::string name_;
-  std::string what_;
-  bench::Settings settings_;
-  CommonOptions common_;
+  MeasuringRequest request_;
+  std::string& what_ = request_.what;
+  MeasuringSettings& settings_ = request_.settings;
+
+ private:
+  Measurer measurer_;
 };
 
 class BenchCommand : public MeasuringCommand {
  public:
-  explicit BenchCommand(CLI::App& program)
+  BenchCommand(CLI::App& program, Measurer measurer)
       : MeasuringCommand(program, "bench",
-                         "Measure kernels, what ranks exchange, or file to result") {
+                         "Measure kernels, what ranks exchange, or file to result", measurer) {
     add_what(measurements);
     add_argument("FILE", settings_.file, "ingest: an HDF5 file");
     add_argument("DATASET", settings_.dataset, "ingest: a dataset in it");
     add_options();
-    add_common_options(application(), common_);
+    add_common_options(application(), request_.common);
     show_examples(bench_examples);
   }
 
   void run(const Session& session) override {
-    const Measure measure = parse_choice("measurement", what_, measurements);
+    request_.measurement = parse_choice("measurement", what_, measurements);
     check_arguments();
-    // What it measures is MPI, which a process alone is there without.
-    std::optional<mpi::Environment> environment;
-    if (what_ == "combine" && !mpi::is_running()) environment.emplace();
-    run_measure(session, measure, {settings_.file, {{settings_.dataset}}, settings_.output});
+    measure(session);
   }
 
  private:
@@ -164,9 +156,9 @@ class BenchCommand : public MeasuringCommand {
 
 class LadderCommand : public MeasuringCommand {
  public:
-  explicit LadderCommand(CLI::App& program)
+  LadderCommand(CLI::App& program, Measurer measurer)
       : MeasuringCommand(program, "ladder",
-                         "Measure kernels from the naive to the fast, rung by rung") {
+                         "Measure kernels from the naive to the fast, rung by rung", measurer) {
     add_what(ladders);
     add_types("Element types; of reduce u32, f32, f64, of scan i32, of atomics i32, u32");
     add("--elements", "N", "Elements of the array; 2^28 u32, 10^8 floats, 2^26 i32 if not given",
@@ -178,25 +170,25 @@ class LadderCommand : public MeasuringCommand {
                            "The articles' sizes; 2^30 u32, which one core has to draw");
     add_kernels("Rungs, and fold or scan, CUB and copy; all if not given");
     add_iterations("Measured runs of each; 21 if not given");
-    add_common_options(application(), common_);
+    add_common_options(application(), request_.common);
     show_examples("warpfold ladder reduce --types f32");
   }
 
   void run(const Session& session) override {
-    const Measure measure = parse_choice("ladder", what_, ladders);
+    request_.measurement = parse_choice("ladder", what_, ladders);
     refuse_cpu_backend();
-    run_measure(session, measure, {});
+    measure(session);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_bench_command(CLI::App& program) {
-  return std::make_unique<BenchCommand>(program);
+std::unique_ptr<Command> make_bench_command(CLI::App& program, Measurer measurer) {
+  return std::make_unique<BenchCommand>(program, measurer);
 }
 
-std::unique_ptr<Command> make_ladder_command(CLI::App& program) {
-  return std::make_unique<LadderCommand>(program);
+std::unique_ptr<Command> make_ladder_command(CLI::App& program, Measurer measurer) {
+  return std::make_unique<LadderCommand>(program, measurer);
 }
 
 }  // namespace warpfold::cli

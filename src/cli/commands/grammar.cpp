@@ -14,7 +14,7 @@ mpirun -np 4 warpfold reduce FILE DATASET --axis time --ops mean -o means.nc)";
 
 }  // namespace
 
-Grammar::Grammar()
+Grammar::Grammar(Measurer measurer)
     : application_("Exact reductions and prefix scans of large HDF5 datasets", "warpfold") {
   application_.require_subcommand(0, 1);
   application_.formatter(std::make_shared<HelpFormatter>());
@@ -27,8 +27,8 @@ Grammar::Grammar()
   commands_.push_back(make_compact_command(application_));
   commands_.push_back(make_info_command(application_));
   commands_.push_back(make_generate_command(application_));
-  commands_.push_back(make_bench_command(application_));
-  commands_.push_back(make_ladder_command(application_));
+  commands_.push_back(make_bench_command(application_, measurer));
+  commands_.push_back(make_ladder_command(application_, measurer));
 }
 
 Command& Grammar::chosen_command() {

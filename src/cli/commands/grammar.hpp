@@ -11,7 +11,8 @@ namespace warpfold::cli {
 /// The program's grammar is what its command line may have: options, and commands with theirs.
 class Grammar {
  public:
-  Grammar();
+  /// `measurer` runs `bench` and `ladder`, which fail without one on any rank.
+  explicit Grammar(Measurer measurer = nullptr);
 
   CLI::App& application() { return application_; }
   const CLI::App& application() const { return application_; }

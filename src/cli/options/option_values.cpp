@@ -9,7 +9,6 @@
 #include <optional>
 #include <system_error>
 
-#include "bench/harness/selection.hpp"
 #include "core/base/text.hpp"
 
 namespace warpfold::cli {
@@ -95,12 +94,23 @@ std::uint64_t parse_size(std::string_view option, std::string_view text) {
                   fmt::format("Try {} 64K, {} 16M or {} 1G.", option, option, option));
 }
 
+std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum) {
+  std::vector<std::uint64_t> sizes{minimum};
+  constexpr int max_exponent = 62;
+  for (int exponent = 0; exponent <= max_exponent; exponent += 2) {
+    const std::uint64_t power = std::uint64_t{1} << exponent;
+    if (power > minimum && power < maximum) sizes.push_back(power);
+  }
+  if (maximum > minimum) sizes.push_back(maximum);
+  return sizes;
+}
+
 std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
     const std::uint64_t minimum = parse_size(option, text.substr(0, colon));
     const std::uint64_t maximum = parse_size(option, text.substr(colon + 1));
-    if (minimum <= maximum) return bench::powers_of_4(minimum, maximum);
+    if (minimum <= maximum) return powers_of_4(minimum, maximum);
     throw bad_value(option, text, "the first size is the smaller one",
                     fmt::format("Try {} 1K:4G.", option));
   }

@@ -19,6 +19,9 @@ namespace warpfold::cli {
 /// Throws a usage Error.
 std::uint64_t parse_size(std::string_view option, std::string_view text);
 
+/// Lists `minimum`, every power of 4 between, and `maximum`.
+std::vector<std::uint64_t> powers_of_4(std::uint64_t minimum, std::uint64_t maximum);
+
 /// Parses "A,B,...": sizes as parse_size() has them, or "LEAST:GREATEST", with the powers of 4
 /// between; ascending, each once. Throws a usage Error.
 std::vector<std::uint64_t> parse_sizes(std::string_view option, std::string_view text);

@@ -16,7 +16,7 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 34> flags_of_members{{
     {"append", "--append"},
     {"axis", "--axis"},
     {"backend", "--backend"},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> flags_of
     {"external", "--external"},
     {"fill_value", "--fill-value"},
     {"force", "--force"},
+    {"json", "--json"},
     {"mask", "--mask"},
     {"match", "--match"},
     {"offsets", "--offsets"},

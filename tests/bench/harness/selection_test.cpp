@@ -41,13 +41,6 @@ TEST(ChosenKernels, AreVariantsAndOthersOrThoseAskedFor) {
 
 using Sizes = std::vector<std::uint64_t>;
 
-TEST(PowersOf4, LieBetweenTheEndsThatAreGiven) {
-  EXPECT_EQ(powers_of_4(1024, 65536), (Sizes{1024, 4096, 16384, 65536}));
-  EXPECT_EQ(powers_of_4(1000, 5000), (Sizes{1000, 1024, 4096, 5000}));
-  EXPECT_EQ(powers_of_4(7, 7), Sizes{7});
-  EXPECT_EQ(powers_of_4(1, ~std::uint64_t{0}).size(), 33u);
-}
-
 TEST(UsualSizes, GoFromAKibibyteTo4Gibibytes) {
   const Sizes sizes = sizes_or_usual({});
   EXPECT_EQ(sizes.size(), 12u);

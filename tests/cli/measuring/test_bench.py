@@ -2,6 +2,9 @@
 
 import csv
 import io
+import pathlib
+import shutil
+import subprocess
 
 import h5py
 import numpy as np
@@ -168,6 +171,53 @@ def test_ingest_removes_no_file_of_the_users(folder):
 )
 def test_without_a_gpu_there_is_nothing_to_measure(words, ranks):
     support.fail(*words, code=1, mentions=["no GPU"], ranks=ranks)
+
+
+@pytest.fixture
+def lone_program(folder):
+    """The program, with no warpfold-bench beside it."""
+    return pathlib.Path(shutil.copy(support.program(), folder / "warpfold"))
+
+
+def ended(*words):
+    outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60,
+                             env=support.ENVIRONMENT)  # fmt: skip
+    lines = [each for each in outcome.stderr.splitlines() if each.startswith(support.ERROR_PREFIX)]
+    return outcome.returncode, outcome.stdout, lines
+
+
+@pytest.mark.parametrize("ranks", [None, 1, 3])
+@pytest.mark.parametrize("command, what", [("bench", "combine"), ("ladder", "reduce")])
+def test_without_the_program_that_measures(lone_program, command, what, ranks):
+    missing = lone_program.with_name("warpfold-bench")
+    error = (f"{support.ERROR_PREFIX}cannot run '{command}' ({missing}: No such file or directory) "
+             "Install the component 'bench' of warpfold, which is that program.")  # fmt: skip
+    assert ended(*support.launched(lone_program, command, what, ranks=ranks)) == (1, "", [error])
+
+
+def test_one_rank_without_the_program_that_measures_fails_all(lone_program):
+    words = ("bench", "combine", "--backend", "cpu")
+    ranks = [*support.launched(support.program(), *words, ranks=2), ":", "-np", 1, lone_program]
+    code, output, errors = ended(*ranks, *words)
+    assert (code, output, len(errors)) == (1, "", 1)
+    assert f"({lone_program.with_name('warpfold-bench')}: " in errors[0]
+
+
+@pytest.mark.parametrize("command", ["bench", "ladder"])
+def test_help_takes_no_program_that_measures(lone_program, command):
+    text = ended(support.program(), command, "--help")
+    assert f"Usage: warpfold {command} [OPTIONS] WHAT" in text[1]
+    assert ended(support.program(), "help", command) == text
+    assert ended(lone_program, "help", command) == text
+    assert ended(lone_program, command, "--help") == text
+
+
+def test_a_link_to_the_program_measures(folder):
+    link = folder / "linked"
+    link.symlink_to(support.program())
+    code, output, _ = ended(link, "bench", "combine", "--backend", "cpu", "--iterations", 1)
+    assert code == 0
+    assert "MPI_Reduce" in output
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,14 @@ TEST(ParseOverflow, IsErrorOrWrap) {
             "bad --overflow 'x'. Choose from error, wrap.");
 }
 
+TEST(PowersOf4, LieBetweenTheEndsThatAreGiven) {
+  using Sizes = std::vector<std::uint64_t>;
+  EXPECT_EQ(powers_of_4(1024, 65536), (Sizes{1024, 4096, 16384, 65536}));
+  EXPECT_EQ(powers_of_4(1000, 5000), (Sizes{1000, 1024, 4096, 5000}));
+  EXPECT_EQ(powers_of_4(7, 7), Sizes{7});
+  EXPECT_EQ(powers_of_4(1, ~std::uint64_t{0}).size(), 33u);
+}
+
 TEST(ParseSizes, TakesListsAndRanges) {
   using Sizes = std::vector<std::uint64_t>;
   EXPECT_EQ(parse_sizes("--sizes", "1K"), Sizes{1024});

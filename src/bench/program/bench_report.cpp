@@ -1,4 +1,4 @@
-#include "cli/report/bench_report.hpp"
+#include "bench/program/bench_report.hpp"
 
 #include <fmt/format.h>
 
@@ -10,16 +10,14 @@
 #include "cli/report/text.hpp"
 #include "warpfold/core/error.hpp"
 
-namespace warpfold::cli {
+namespace warpfold::bench {
 namespace {
 
-using bench::Row;
+using namespace cli;
 
-std::string_view name_of(bench::Clock clock) {
-  return clock == bench::Clock::device ? "device" : "host";
-}
+std::string_view name_of(Clock clock) { return clock == Clock::device ? "device" : "host"; }
 
-std::string_view name_of(bench::Check check) {
+std::string_view name_of(Check check) {
   constexpr std::string_view names[] = {"", "right", "wrong"};
   return names[static_cast<std::size_t>(check)];
 }
@@ -34,7 +32,7 @@ std::string rate_text(const std::optional<double>& rate) {
 }
 
 template <class Part>
-std::optional<double> part_of(const Row& row, Part bench::Spread::*part) {
+std::optional<double> part_of(const Row& row, Part Spread::*part) {
   if (!row.seconds) return std::nullopt;
   return (*row.seconds).*part;
 }
@@ -87,15 +85,14 @@ std::optional<double> element_rate(const Row& row) {
 }
 
 std::vector<std::string> line(const Row& row, const TimeUnit& unit) {
-  const std::string check =
-      row.check == bench::Check::wrong ? "WRONG" : std::string(name_of(row.check));
+  const std::string check = row.check == Check::wrong ? "WRONG" : std::string(name_of(row.check));
   return {bytes_text(row.bytes),
           row.elements == 0 ? "" : fmt::format("{}", row.elements),
           row.operation,
           row.kernel,
-          with_digits(part_of(row, &bench::Spread::median), 2, unit.per_second),
-          with_digits(part_of(row, &bench::Spread::minimum), 2, unit.per_second),
-          with_digits(part_of(row, &bench::Spread::maximum), 2, unit.per_second),
+          with_digits(part_of(row, &Spread::median), 2, unit.per_second),
+          with_digits(part_of(row, &Spread::minimum), 2, unit.per_second),
+          with_digits(part_of(row, &Spread::maximum), 2, unit.per_second),
           rate_text(row.gigabytes_per_second),
           rate_text(element_rate(row)),
           with_digits(row.of_ceiling, 3),
@@ -133,7 +130,7 @@ std::string tables(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string device_text(const bench::DeviceFacts& device) {
+std::string device_text(const DeviceFacts& device) {
   if (device.compute_capability.empty()) return "";
   return fmt::format(
       ", compute capability {}, {} multiprocessors, {} of L2, driver for CUDA {}, {}",
@@ -165,13 +162,13 @@ Json row_json(const Row& row) {
   json["of_plain"] = optional_json(row.of_plain);
   json["of_copy"] = optional_json(row.of_copy);
   json["of_cub"] = optional_json(row.of_cub);
-  json["check"] = row.check == bench::Check::none ? Json() : Json(name_of(row.check));
+  json["check"] = row.check == Check::none ? Json() : Json(name_of(row.check));
   json["error_ulps"] = optional_json(row.error_ulps);
   json["note"] = row.note;
   return json;
 }
 
-Json gpu_json(const bench::DeviceFacts& device) {
+Json gpu_json(const DeviceFacts& device) {
   if (device.compute_capability.empty()) return nullptr;
   return {{"compute_capability", device.compute_capability},
           {"multiprocessors", device.multiprocessors},
@@ -182,7 +179,7 @@ Json gpu_json(const bench::DeviceFacts& device) {
           {"cub", device.cub}};
 }
 
-Json document(const std::string& command, const std::string& what, const bench::Result& result) {
+Json document(const std::string& command, const std::string& what, const Result& result) {
   Json json = json_head(command);
   json["ranks"] = result.run.ranks;
   json["hosts"] = result.run.hosts;
@@ -205,19 +202,17 @@ Table csv(const std::vector<Row>& rows) {
   for (const Row& row : rows)
     table.push_back({row.group, row.operation, row.kernel, std::string(name_of(row.clock)),
                      fmt::format("{}", row.bytes), fmt::format("{}", row.elements),
-                     number(part_of(row, &bench::Spread::median)),
-                     number(part_of(row, &bench::Spread::minimum)),
-                     number(part_of(row, &bench::Spread::maximum)),
-                     number(row.gigabytes_per_second), number(row.of_ceiling), number(row.of_plain),
-                     number(row.of_copy), number(row.of_cub), std::string(name_of(row.check)),
-                     number(row.error_ulps), row.note});
+                     number(part_of(row, &Spread::median)), number(part_of(row, &Spread::minimum)),
+                     number(part_of(row, &Spread::maximum)), number(row.gigabytes_per_second),
+                     number(row.of_ceiling), number(row.of_plain), number(row.of_copy),
+                     number(row.of_cub), std::string(name_of(row.check)), number(row.error_ulps),
+                     row.note});
   return table;
 }
 
 }  // namespace
 
-Report bench_report(const std::string& command, const std::string& what,
-                    const bench::Result& result) {
+Report bench_report(const std::string& command, const std::string& what, const Result& result) {
   Report report;
   report.notes = run_notes(result.run);
   report.text = fmt::format("{} {}: {}{}\n", command, what, run_text(result.run),
@@ -228,10 +223,10 @@ Report bench_report(const std::string& command, const std::string& what,
   return report;
 }
 
-void refuse_wrong_results(const bench::Result& result) {
+void refuse_wrong_results(const Result& result) {
   if (result.wrong == 0) return;
   throw Error(fmt::format("{} wrong result{}", result.wrong, result.wrong == 1 ? "" : "s"),
-              "see the rows marked WRONG", "Please report them with the output of --json.");
+              "see the rows marked WRONG", "Please report them with the output of `json`.");
 }
 
-}  // namespace warpfold::cli
+}  // namespace warpfold::bench

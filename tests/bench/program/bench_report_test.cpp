@@ -1,4 +1,4 @@
-#include "cli/report/bench_report.hpp"
+#include "bench/program/bench_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,34 +6,34 @@
 
 #include "warpfold/core/error.hpp"
 
-namespace warpfold::cli {
+namespace warpfold::bench {
 namespace {
 
-bench::Row row_of(const char* group, const char* kernel) {
-  bench::Row row;
+Row row_of(const char* group, const char* kernel) {
+  Row row;
   row.group = group;
   row.operation = "sum";
   row.kernel = kernel;
   row.elements = 1024;
   row.bytes = 4096;
   row.useful_bytes = 4096;
-  row.seconds = bench::Spread{2e-6, 1e-6, 4e-6};
+  row.seconds = Spread{2e-6, 1e-6, 4e-6};
   row.gigabytes_per_second = 2.048;
   row.of_cub = 1.25;
-  row.check = bench::Check::right;
+  row.check = Check::right;
   return row;
 }
 
 /// A reduction, CUB with an error, a kernel that was refused, and a second group.
-bench::Result sample() {
-  bench::Result result;
+Result sample() {
+  Result result;
   result.run.backend = "cuda";
   result.run.devices = {"a GPU"};
   result.device.compute_capability = "9.0";
   result.device.cub = "CUB 3.0.1";
   result.rows = {row_of("reduce f32", "fold"), row_of("reduce f32", "CUB"),
                  row_of("reduce f32", "other"), row_of("reduce f64", "fold")};
-  result.rows[1].check = bench::Check::none;
+  result.rows[1].check = Check::none;
   result.rows[1].error_ulps = std::numeric_limits<double>::infinity();
   result.rows[2].seconds.reset();
   result.rows[2].gigabytes_per_second.reset();
@@ -53,10 +53,10 @@ TEST(BenchReport, HasATableForEachGroup) {
 }
 
 TEST(BenchReport, MarksWhatIsWrong) {
-  bench::Result result = sample();
+  Result result = sample();
   EXPECT_EQ(bench_report("bench", "reduce", result).text.find("WRONG"), std::string::npos);
   EXPECT_NO_THROW(refuse_wrong_results(result));
-  result.rows[0].check = bench::Check::wrong;
+  result.rows[0].check = Check::wrong;
   result.wrong = 1;
   EXPECT_NE(bench_report("bench", "reduce", result).text.find("WRONG"), std::string::npos);
   try {
@@ -69,12 +69,12 @@ TEST(BenchReport, MarksWhatIsWrong) {
 }
 
 TEST(BenchReport, HasAnObjectForEachRow) {
-  const Json json = bench_report("ladder", "scan", sample()).json;
+  const cli::Json json = bench_report("ladder", "scan", sample()).json;
   EXPECT_EQ(json["schema"], "warpfold.ladder/1");
   EXPECT_EQ(json["measured"], "scan");
   EXPECT_EQ(json["gpu"]["cub"], "CUB 3.0.1");
   ASSERT_EQ(json["results"].size(), 4u);
-  const Json& row = json["results"][0];
+  const cli::Json& row = json["results"][0];
   EXPECT_EQ(row["kernel"], "fold");
   EXPECT_EQ(row["clock"], "device");
   EXPECT_EQ(row["bytes"], 4096);
@@ -91,7 +91,7 @@ TEST(BenchReport, HasAnObjectForEachRow) {
 }
 
 TEST(BenchReport, HasALineOfCsvForEachRow) {
-  const Table csv = bench_report("bench", "reduce", sample()).csv;
+  const cli::Table csv = bench_report("bench", "reduce", sample()).csv;
   ASSERT_EQ(csv.size(), 5u);
   for (const auto& row : csv) EXPECT_EQ(row.size(), csv.front().size());
   EXPECT_EQ(csv.front().front(), "group");
@@ -101,4 +101,4 @@ TEST(BenchReport, HasALineOfCsvForEachRow) {
 }
 
 }  // namespace
-}  // namespace warpfold::cli
+}  // namespace warpfold::bench
