@@ -22,14 +22,16 @@ class Program:
     path: str
     version: str
     build: str  # what `--config` tells of the build
-    digest: str  # of its file
+    digest: str  # of its file and of warpfold-bench beside it
 
     def as_json(self):
         return dataclasses.asdict(self)
 
 
-def file_digest(path):
-    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+def digest_of(path):
+    program = pathlib.Path(path).resolve()
+    files = (program, program.with_name("warpfold-bench"))
+    return hashlib.sha256(b"".join(each.read_bytes() for each in files if each.exists())).hexdigest()
 
 
 def program_at(name):
@@ -43,7 +45,7 @@ def program_at(name):
         raise Problem(f"'{path} --config' fails ({ending.reason}) Build the program for this "
                       "machine.")
     build = "\n".join(line for line in lines[1:] if not line.startswith(OF_THE_HOST))
-    return Program(path, lines[0].removeprefix("warpfold "), build, file_digest(path))
+    return Program(path, lines[0].removeprefix("warpfold "), build, digest_of(path))
 
 
 def commit():
