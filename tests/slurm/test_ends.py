@@ -121,12 +121,24 @@ def test_requeued_when_done(submit):
     assert reduced.results["sum"] == scanned.results["last"] == 1999000
 
 
-def test_array_task_cancelled(submit, input_file):
+def program_that_waits_for(name, folder):
+    """A program that never ends on the file of that name."""
+    path = folder / "waits"
+    path.write_text(
+        f'#!/bin/sh\n[ "$2" != {name} ] || exec sleep 600\nexec {support.program()} "$@"\n'
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_array_task_cancelled(submit):
     """The others go on, and the summary tells what is missing."""
-    support.write(submit.folder / "small.h5", np.arange(1000), "i32")
+    for name in ("in.h5", "small.h5"):
+        support.write(submit.folder / name, np.arange(1000), "i32")
     (submit.folder / "list").write_text("in.h5\nsmall.h5\n")
-    words = ("list", "values", "--threads", 1, *CPU)
-    job = submit("reduce_array", *words, asking=["--array=1-2"], ranks=1)
+    program = program_that_waits_for("in.h5", submit.folder)
+    options = {"asking": ["--array=1-2"], "ranks": 1, "WARPFOLD": program}
+    job = submit("reduce_array", "list", "values", *CPU, **options)
     report = submit.folder / f"warpfold-reduce-array-{job.number}" / "small.h5.json"
     job.wait_for(report.exists)
     job.control("scancel", f"{job.number}_1")

@@ -7,6 +7,7 @@
 
 #include "core/values/decoding.hpp"
 #include "cpu/kernels/kernels.hpp"
+#include "cpu/machine/aligned_memory.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cpu {
@@ -20,7 +21,7 @@ struct DecodedValues {
 
 /// Applies a Decoding to blocks of at most block_elements elements, of one thread. Stored elements
 /// are aligned to their size; values are of Decoding::value_type(), in native byte order.
-class ElementDecoder {
+class ElementDecoder : public InAlignedMemory {
  public:
   virtual ~ElementDecoder() = default;
 

@@ -9,27 +9,33 @@
 #include <sys/mman.h>
 #endif
 
+#include "cpu/machine/aligned_memory.hpp"
+
 namespace warpfold::cpu {
 
-/// Memory that the system provides as it is first touched, in huge pages where it has them: without
-/// them reading it is bound by address translation. Throws std::bad_alloc.
+/// Memory that the system provides as it is first touched. Buffers of at least a huge page ask for
+/// huge pages: with small ones, address translation bounds the rate of reading. Smaller buffers
+/// begin on a cache line. Throws std::bad_alloc.
 class PageBuffer {
  public:
   explicit PageBuffer(std::size_t bytes)
-      : bytes_(bytes), memory_(static_cast<std::byte*>(::operator new(bytes, huge_page))) {
+      : bytes_(bytes),
+        memory_(static_cast<std::byte*>(allocate_aligned(
+            bytes, std::align_val_t{bytes < huge_page ? cache_line : huge_page}))) {
 #ifdef __linux__
     // A wish: where it isn't granted, pages stay small.
-    madvise(memory_.get(), bytes - bytes % static_cast<std::size_t>(huge_page), MADV_HUGEPAGE);
+    if (bytes >= huge_page) madvise(memory_.get(), bytes - bytes % huge_page, MADV_HUGEPAGE);
 #endif
   }
 
   std::span<std::byte> span() const { return {memory_.get(), bytes_}; }
 
  private:
-  static constexpr std::align_val_t huge_page{std::size_t{2} << 20};
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+  static constexpr std::size_t cache_line = 64;
 
   struct Release {
-    void operator()(std::byte* memory) const { ::operator delete(memory, huge_page); }
+    void operator()(std::byte* memory) const { release_aligned(memory); }
   };
 
   std::size_t bytes_;

@@ -8,12 +8,13 @@
 #include "core/values/decoding.hpp"
 #include "cpu/chunks/element_indices.hpp"
 #include "cpu/kernels/kernels.hpp"
+#include "cpu/machine/aligned_memory.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cpu {
 
 /// What one thread does with any elements it is given.
-class RangeSink {
+class RangeSink : public InAlignedMemory {
  public:
   virtual ~RangeSink() = default;
 

@@ -20,9 +20,21 @@ namespace {
 
 std::string cannot_open(const std::string& path) { return "cannot open '" + path + "'"; }
 
+/// Bounds what the library keeps of objects that were opened: decoded, an object header takes ten
+/// times the bytes that the library counts.
+void limit_cached_metadata(hid_t access) {
+  constexpr std::size_t max_bytes = std::size_t{4} << 20;
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  require(H5Pget_mdc_config(access, &cache), "cannot set up file access");
+  cache.max_size = max_bytes;
+  require(H5Pset_mdc_config(access, &cache), "cannot set up file access");
+}
+
 PropertiesHandle make_access() {
   PropertiesHandle access(require(H5Pcreate(H5P_FILE_ACCESS), "cannot set up file access"));
   require(H5Pset_fapl_sec2(access.get()), "cannot set up file access");
+  limit_cached_metadata(access.get());
   return access;
 }
 
