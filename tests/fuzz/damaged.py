@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Compressed datasets of which one chunk is damaged at random, judged as zlib or LZ4's library judges
-its bytes.
+"""Compressed datasets, and coordinates of datasets, of which one chunk is damaged at random, judged as
+zlib or LZ4's library judges its bytes.
 
     tests/fuzz/damaged.py --cases 2000 --seed 5 --jobs 4 --backend cuda
     tests/fuzz/damaged.py --seed 5 --only 17         # one of its cases again
 
 Where a library makes the chunk's bytes of what is stored, results have to be those of the values;
 where it does not, every command has to end with one error that names the chunk, the same on both
-backends, and to leave nothing. The environment variable WARPFOLD names the program, beside which
-the build puts command_server, in whose process commands run one after another.
+backends, and to leave nothing. Outputs lack a damaged coordinate, which a note names. The
+environment variable WARPFOLD names the program, beside which the build puts command_server, in
+whose process commands run one after another.
 """
 
 import argparse
@@ -167,14 +168,13 @@ def unshuffled(data, dtype, shuffle):
     return np.ascontiguousarray(made).view(dtype).reshape(-1)
 
 
-def write(path, random):
-    """Writes `values`, with a damaged chunk, and `plain`, what a library makes of them. Returns the
-    chunk's place in the grid, and whether anything comes of it."""
+def store(file, name, values, chunk, damage, random):
+    """Writes chunks by a filter; damage(chunk's bytes, compress) is what is stored of one of them.
+    Returns that one's place in the grid, and whether a library makes a chunk of it; `values`
+    become what it makes."""
     number, parameters, compress, undo = FILTERS[int(random.choice([0, 0, 1, 2]))]
-    dtype = np.dtype(str(random.choice(TYPES)))
-    chunk = tuple(int(random.integers(1, most)) for most in (9, 200))
-    grid = tuple(int(random.integers(7, 12)) for _ in chunk)
-    values = values_of(random, [c * g for c, g in zip(chunk, grid)], dtype)
+    dtype = values.dtype
+    grid = tuple(extent // c for extent, c in zip(values.shape, chunk))
     shuffle = bool(random.integers(2))
     stored = {}
     parts = {}
@@ -183,24 +183,47 @@ def write(path, random):
         raw = np.ascontiguousarray(values[parts[place]])
         stored[place] = compress(random, shuffled(raw) if shuffle else raw.tobytes(), dtype.itemsize)
     victim = tuple(int(random.integers(g)) for g in grid)
-    stored[victim] = damaged(random, stored[victim], raw.nbytes,
-                             lambda other: compress(random, other, dtype.itemsize))  # fmt: skip
+    stored[victim] = damage(stored[victim], raw.nbytes,
+                            lambda other: compress(random, other, dtype.itemsize))  # fmt: skip
     data = undo(stored[victim], raw.nbytes, dtype.itemsize)
     if data is not None:
         values[parts[victim]] = unshuffled(data, dtype, shuffle).reshape(chunk)
-    with h5py.File(path, "w") as file:
-        file["plain"] = values
-        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        properties.set_chunk(chunk)
-        if shuffle:
-            properties.set_shuffle()
-        properties.set_filter(number, encoders.OPTIONAL, parameters(dtype.itemsize))
-        made = h5py.h5d.create(file.id, b"values", h5py.h5t.py_create(dtype),
-                               h5py.h5s.create_simple(values.shape), properties)  # fmt: skip
-        dataset = h5py.Dataset(made)
-        for place, data_of_chunk in stored.items():
-            dataset.id.write_direct_chunk([p * c for p, c in zip(place, chunk)], data_of_chunk)
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_chunk(chunk)
+    if shuffle:
+        properties.set_shuffle()
+    properties.set_filter(number, encoders.OPTIONAL, parameters(dtype.itemsize))
+    made = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(dtype),
+                           h5py.h5s.create_simple(values.shape), properties)  # fmt: skip
+    for place, data_of_chunk in stored.items():
+        made.write_direct_chunk([p * c for p, c in zip(place, chunk)], data_of_chunk)
     return victim, data is not None
+
+
+def write(path, random):
+    """Writes `values`, with a damaged chunk, and `plain`, what a library makes of them. Returns the
+    chunk's place in the grid, and whether anything comes of it."""
+    dtype = np.dtype(str(random.choice(TYPES)))
+    chunk = tuple(int(random.integers(1, most)) for most in (9, 200))
+    values = values_of(random, [int(random.integers(7, 12)) * c for c in chunk], dtype)
+    with h5py.File(path, "w") as file:
+        found = store(file, "values", values, chunk, lambda *of: damaged(random, *of), random)
+        file["plain"] = values
+    return found
+
+
+def write_scale(path, random):
+    """Writes `values`, whose rows have the coordinate `row` with a damaged chunk, and `plain`, the
+    same without it. Returns the coordinate as a library makes it, or None."""
+    chunk = (int(random.integers(1, 9)),)
+    row = np.arange(chunk[0] * int(random.integers(2, 9)), dtype="f8") * 0.5 + 3
+    with h5py.File(path, "w") as file:
+        _, is_whole = store(file, "row", row, chunk, lambda *of: damaged(random, *of), random)
+        values = values_of(random, (row.size, int(random.integers(1, 40))), np.dtype("<f4"))
+        file["values"] = file["plain"] = values
+        file["row"].make_scale("row")
+        file["values"].dims[0].attach_scale(file["row"])
+    return row if is_whole else None
 
 
 COMMANDS = (
@@ -213,6 +236,7 @@ COMMANDS = (
     ("scan", "--axis", "0"),
     ("compact", "--where", ">1"),
 )
+KEEPING_ROWS = (("reduce", "--axis", "1", "--ops", "mean"), ("scan",), ("scan", "--axis", "0"))
 
 
 def writes(command):
@@ -228,7 +252,11 @@ class Case:
         self._servers = servers
         self._backend = backend
         self._random = random
-        self._victim, self._is_whole = write(self._path, random)
+        self._notes = []
+        self._write()
+
+    def _write(self):
+        self._victim, self._is_whole = write(self._path, self._random)
 
     def difference(self, command):
         """What is wrong about a command, or None."""
@@ -247,21 +275,48 @@ class Case:
     def _run(self, command, dataset, backend, ranks):
         """The exit code, what was told or has come of it, and whether there is an output."""
         self._output.unlink(missing_ok=True)
-        output = ("-o", f"{self._output}:made") if writes(command) else ("--json", "-")
-        words = [command[0], self._path, dataset, *command[1:], *output, "--threads", "1"]
+        output = ("-o", f"{self._output}:made") if writes(command) else ()
+        words = [command[0], self._path, dataset, *command[1:], *output, "--json", "-", "--threads", "1"]
         outcome = self._servers.attempt(*words, ranks=ranks, backend=backend)
         if outcome.code:
             return outcome.code, outcome.errors, self._output.exists()
+        self._notes = outcome.report.get("notes", [])
         if not writes(command):
             return 0, outcome.results, False
         return 0, support.stored_bytes(self._output), True
 
 
+class ScaleCase(Case):
+    """The same over a file whose coordinate is damaged: numbers are there, and a note names it."""
+
+    def _write(self):
+        self._row = write_scale(self._path, self._random)
+
+    def difference(self, command):
+        ranks = int(self._random.choice(RANKS))
+        here = self._run(command, "values", self._backend, ranks)
+        expected = self._run(command, "plain", "cpu", 1)
+        if here != expected:
+            return f"{here}, expected {expected}"
+        if command not in KEEPING_ROWS:
+            return None
+        self._run(command, "values", self._backend, ranks)
+        with h5py.File(self._output) as file:
+            row = file["row"]
+            has_values = not row.attrs["NAME"].startswith(b"This is a netCDF dimension but not")
+            found = row[...].tolist() if has_values else None
+        if self._row is not None:
+            return None if found == self._row.tolist() else f"row {found}, expected {self._row}"
+        noted = [note for note in self._notes if "lack the coordinate 'row'" in note]
+        return None if noted and found is None else f"row {found}, notes {self._notes}"
+
+
 def run_case(arguments, number, servers, tell=lambda text: None):
     """Returns what differs, or None."""
     random = np.random.default_rng([arguments.seed, number])
+    kind = ScaleCase if random.integers(4) == 0 else Case
     with tempfile.TemporaryDirectory(prefix="warpfold-fuzz-") as folder:
-        case = Case(pathlib.Path(folder), servers, arguments.backend, random)
+        case = kind(pathlib.Path(folder), servers, arguments.backend, random)
         for chosen in random.choice(len(COMMANDS), 3, replace=False):
             tell(" ".join(COMMANDS[chosen]))
             problem = case.difference(COMMANDS[chosen])

@@ -345,7 +345,7 @@ def _wrong_output(outcome, output, parts, sums):
             kept = name in file.variables
             return f"{name} is kept" if kept and len(alike) > 1 else None
         if name not in file.variables:
-            noted = any("lack a coordinate" in each for each in outcome.report.get("notes", []))
+            noted = any("lack the coordinate" in each for each in outcome.report.get("notes", []))
             return None if noted and not parts.store_as else f"no coordinate {name}"
         got = random_grids.hours(file[name]) if lines[0].calendar else file[name][...].tolist()
         if len(got) != len(expected) or not np.allclose(got, expected, 0, 1e-4):

@@ -111,17 +111,27 @@ class CoordinateReader {
       numbers.push_back(number);
   }
 
-  /// Does what may fail, for the sake of a variable.
+  /// Does what may fail without harm to anything but `lacking`, as a note names it.
   template <class Body>
-  auto attempt(Body&& body) -> decltype(body()) {
+  auto attempt(const std::string& lacking, Body&& body) -> decltype(body()) {
     try {
       return body();
     } catch (const Error& error) {
       H5Eclear2(H5E_DEFAULT);
       if (!error.why().empty())
-        result_.notes.push_back("outputs lack a coordinate: " + error.why() + ".");
+        result_.notes.push_back("outputs lack " + lacking + ": " + error.why() + ".");
       return {};
     }
+  }
+
+  static std::string coordinate_called(const std::string& name) {
+    return "the coordinate '" + name + "'";
+  }
+
+  /// Returns the text of an attribute that names variables, if there is one.
+  std::optional<std::string> read_name_from(hid_t object, const std::string& attribute) {
+    return attempt("what attribute '" + attribute + "' names",
+                   [&] { return read_text_attribute(object, attribute, cannot_read_variable); });
   }
 
   std::optional<std::size_t> add(CarriedVariable variable) {
@@ -146,7 +156,7 @@ class CoordinateReader {
       result_.dimensions.back().is_unlimited = is_unlimited(scale.get());
       carried_dimensions_.emplace(key_of(scale.get()), *number);
     }
-    const auto variable = attempt([&] {
+    const auto variable = attempt(coordinate_called(name), [&] {
       return dimension.fate == Fate::kept ? carry_values(scale, name, dimension, number)
                                           : carry_cells(scale, name, dimension, number);
     });
@@ -186,10 +196,10 @@ class CoordinateReader {
   void carry_bounds(std::size_t number) {
     const hid_t source = result_.variables[number].source.get();
     for (const std::string attribute : {"bounds", "climatology"}) {
-      const auto name =
-          attempt([&] { return read_text_attribute(source, attribute, cannot_read_variable); });
+      const auto name = read_name_from(source, attribute);
       if (!name) continue;
-      const auto bounds = attempt([&] { return carry_named(source, *name, false); });
+      const auto bounds =
+          attempt(coordinate_called(*name), [&] { return carry_named(source, *name, false); });
       if (!bounds) continue;
       result_.variables[number].bounds = bounds;
       result_.variables[number].are_bounds_of_climatology = attribute == "climatology";
@@ -211,7 +221,7 @@ class CoordinateReader {
     std::vector<double> values = read_numbers(input, {slice});
     if (!is_monotonic(values)) return std::nullopt;
     const bool rises = values.front() < values.back();
-    CarriedVariable bounds = attempt([&] {
+    CarriedVariable bounds = attempt("the bounds of '" + name + "'", [&] {
                                return bounds_of(scale.get(), dimension, values);
                              }).value_or(CarriedVariable{name + "_bnds", {}, no_values(), {}});
     const std::vector<double> ends = ends_of_cells(values, dimension, rises);
@@ -353,10 +363,10 @@ class CoordinateReader {
   }
 
   void carry_listed() {
-    const auto names = attempt(
-        [&] { return read_text_attribute(dataset_, coordinates_name, cannot_read_variable); });
+    const auto names = read_name_from(dataset_, coordinates_name);
     for (const std::string& name : split_words(names.value_or("")))
-      if (const auto number = attempt([&] { return carry_named(dataset_, name, true); }))
+      if (const auto number =
+              attempt(coordinate_called(name), [&] { return carry_named(dataset_, name, true); }))
         add_once(result_.listed, *number);
   }
 
@@ -367,13 +377,13 @@ class CoordinateReader {
     if (!std::all_of(source_.begin() + static_cast<std::ptrdiff_t>(others), source_.end(),
                      [](const CarriedDimension& each) { return each.is_left(); }))
       return;
-    const auto text = attempt(
-        [&] { return read_text_attribute(dataset_, grid_mapping_name, cannot_read_variable); });
+    const auto text = read_name_from(dataset_, grid_mapping_name);
     const std::vector<std::string> words = split_words(text.value_or(""));
     for (std::string word : words) {
       if (words.size() > 1 && word.back() != ':') continue;
       if (word.back() == ':') word.pop_back();
-      const auto number = attempt([&] { return carry_named(dataset_, word, false); });
+      const auto number = attempt("the grid mapping '" + word + "'",
+                                  [&] { return carry_named(dataset_, word, false); });
       if (!number) return result_.mapped.clear();
       add_once(result_.mapped, *number);
     }
@@ -397,9 +407,12 @@ Coordinates read_coordinates(hid_t dataset, std::span<const CarriedDimension> di
                              std::optional<NamedDimension> merged) {
   try {
     return CoordinateReader(dataset, dimensions, std::move(merged)).read();
-  } catch (const Error&) {
+  } catch (const Error& error) {
     H5Eclear2(H5E_DEFAULT);
-    return {};
+    Coordinates none;
+    if (!error.why().empty())
+      none.notes.push_back("outputs lack all coordinates: " + error.why() + ".");
+    return none;
   }
 }
 
