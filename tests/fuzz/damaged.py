@@ -236,6 +236,7 @@ COMMANDS = (
     ("scan", "--axis", "0"),
     ("compact", "--where", ">1"),
 )
+NUMBERS = ("made", "made_sum", "made_max")
 KEEPING_ROWS = (("reduce", "--axis", "1", "--ops", "mean"), ("scan",), ("scan", "--axis", "0"))
 
 
@@ -286,6 +287,14 @@ class Case:
         return 0, support.stored_bytes(self._output), True
 
 
+def numbers_of(outcome):
+    """The outcome of a command without the coordinates in its output."""
+    code, made, is_written = outcome
+    if is_written and code == 0:
+        made = {name: data for name, data in made.items() if name in NUMBERS}
+    return code, made, is_written
+
+
 class ScaleCase(Case):
     """The same over a file whose coordinate is damaged: numbers are there, and a note names it."""
 
@@ -296,7 +305,7 @@ class ScaleCase(Case):
         ranks = int(self._random.choice(RANKS))
         here = self._run(command, "values", self._backend, ranks)
         expected = self._run(command, "plain", "cpu", 1)
-        if here != expected:
+        if numbers_of(here) != numbers_of(expected):
             return f"{here}, expected {expected}"
         if command not in KEEPING_ROWS:
             return None

@@ -1,5 +1,7 @@
 """What outputs say of themselves: where they come from, and what readers of netCDF make of them."""
 
+import zlib
+
 import h5py
 import numpy as np
 import pytest
@@ -85,3 +87,22 @@ def test_info_tells_null_dataspaces_from_scalars(folder):
         file["scalar"] = 1.0
     lines = [line.split() for line in support.run("info", folder / "in.h5").stdout.splitlines()]
     assert [line[::2] for line in lines] == [["null", "null"], ["scalar", "scalar"]]
+
+
+def test_a_coordinate_whose_chunk_is_too_short_is_named_and_missing(folder):
+    """HDF5 itself takes what its memory held before for the rest of the chunk."""
+    path, output = folder / "short.h5", folder / "out.h5"
+    with h5py.File(path, "w") as file:
+        file["values"] = np.arange(24.0).reshape(8, 3)
+        row = file.create_dataset("row", (8,), "f8", chunks=(4,), compression="gzip")
+        row.id.write_direct_chunk((0,), zlib.compress(np.arange(4.0).tobytes()))
+        row.id.write_direct_chunk((4,), zlib.compress(np.arange(2.0).tobytes()))
+        row.make_scale("row")
+        file["values"].dims[0].attach_scale(row)
+    words = ("reduce", path, "values", "--axis", 1, "-o", output, "--json", "-")
+    report = support.run(*words).report
+    notes = [note for note in report["notes"] if note.startswith("outputs lack the coordinate 'row'")]
+    assert len(notes) == 1 and "it has 16 bytes without its filters, 32 are a chunk" in notes[0]
+    with h5py.File(output) as file:
+        assert file["values"][...].tolist() == np.arange(24.0).reshape(8, 3).sum(1).tolist()
+        assert file["row"].attrs["NAME"].startswith(b"This is a netCDF dimension but not")
