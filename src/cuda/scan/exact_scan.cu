@@ -62,7 +62,7 @@ struct ExactLaunch {
           "preparing the scan on the GPU");
     return {
         std::min(static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), max_blocks),
-        warps, has_row_copies()};
+        static_cast<std::uint64_t>(warps * Shape::segment_elements), has_row_copies()};
   }
 
   /// Whether the device can copy rows, and the kernel was compiled for such.
@@ -77,9 +77,9 @@ struct ExactLaunch {
 
   ExactLaunch(std::uint64_t elements, const ResidentScan& on)
       : resident(on),
-        warps(static_cast<int>(std::min<std::uint64_t>(
-            ceil_div(elements, std::uint64_t{Shape::segment_elements} * on.blocks),
-            static_cast<std::uint64_t>(on.block_warps)))) {}
+        warps(static_cast<int>(
+            std::min(ceil_div(elements, std::uint64_t{Shape::segment_elements} * on.blocks),
+                     on.tile_elements / Shape::segment_elements))) {}
 
   std::uint64_t tile_elements() const {
     return static_cast<std::uint64_t>(warps) * Shape::segment_elements;
