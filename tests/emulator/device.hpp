@@ -115,11 +115,6 @@ template <class T>
 unsigned __match_any_sync(unsigned mask, T value) {
   return warpfold::emulator::matching(mask, value);
 }
-template <class T>
-unsigned __match_all_sync(unsigned mask, T value, int* same) {
-  *same = warpfold::emulator::matching(mask, value) == mask;
-  return *same != 0 ? mask : 0;
-}
 
 inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
   return warpfold::emulator::combined(mask, value, [](unsigned a, unsigned b) { return a + b; });
@@ -132,15 +127,11 @@ inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
                                       [](unsigned a, unsigned b) { return std::max(a, b); });
 }
 
-/// The lane alone: which others run beside it is nothing that a kernel may rely on.
-inline unsigned __activemask() { return 1u << warpfold::emulator::place->lane(); }
-
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   warpfold::emulator::meet(warpfold::emulator::Meeting::synchronize, mask, 0);
 }
-inline void __syncthreads() { warpfold::emulator::meet_block(0, 0, false); }
+inline void __syncthreads() { warpfold::emulator::meet_block(); }
 inline void __barrier_sync(unsigned) { __syncthreads(); }
-inline int __syncthreads_or(int says) { return warpfold::emulator::meet_block(0, 0, says != 0); }
 inline void __threadfence() { warpfold::emulator::perhaps_let_blocks_run(); }
 inline void __threadfence_system() { __threadfence(); }
 inline std::size_t __cvta_generic_to_shared(const void*) {
@@ -156,14 +147,6 @@ T atomicAdd(T* to, U value) {
 template <class T, class U>
 T atomicMin(T* to, U value) {
   return warpfold::emulator::changed(to, [&](T old) { return std::min<T>(old, value); });
-}
-template <class T, class U>
-T atomicMax(T* to, U value) {
-  return warpfold::emulator::changed(to, [&](T old) { return std::max<T>(old, value); });
-}
-template <class T, class U>
-T atomicOr(T* to, U value) {
-  return warpfold::emulator::changed(to, [&](T old) { return static_cast<T>(old | value); });
 }
 template <class T, class U>
 T atomicExch(T* to, U value) {
@@ -196,7 +179,6 @@ void __stcg(T* to, T value) {
 }
 
 inline int __popc(unsigned value) { return std::popcount(value); }
-inline int __clz(int value) { return std::countl_zero(static_cast<unsigned>(value)); }
 inline int __clzll(long long value) {
   return std::countl_zero(static_cast<unsigned long long>(value));
 }
@@ -277,10 +259,6 @@ inline unsigned __vmaxu2(unsigned a, unsigned b) {
 inline unsigned __vminu2(unsigned a, unsigned b) {
   return warpfold::emulator::by_halves<std::uint16_t>(
       a, b, [](std::uint16_t x, std::uint16_t y) { return std::min(x, y); });
-}
-inline unsigned __vmaxs2(unsigned a, unsigned b) {
-  return warpfold::emulator::by_halves<std::int16_t>(
-      a, b, [](std::int16_t x, std::int16_t y) { return std::max(x, y); });
 }
 inline unsigned __vmins2(unsigned a, unsigned b) {
   return warpfold::emulator::by_halves<std::int16_t>(

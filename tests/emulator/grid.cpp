@@ -66,11 +66,8 @@ struct Warp {
 };
 
 struct Barrier {
-  unsigned arrived = 0;
-  unsigned threads = 0;
+  std::size_t arrived = 0;
   std::uint64_t times = 0;
-  bool said = false;
-  bool result = false;
 };
 
 std::mt19937_64& generator() {
@@ -212,16 +209,11 @@ class Block {
     return point.met;
   }
 
-  bool meet_at_barrier(Lane& lane, int number, unsigned threads, bool says) {
-    Barrier& barrier = barriers_[number];
-    if (barrier.arrived == 0) barrier.threads = threads;
-    if (barrier.threads != threads) fail("threads expect different numbers at a barrier");
-    ++barrier.arrived;
-    barrier.said |= says;
-    const std::uint64_t times = barrier.times;
-    complete(barrier);
-    while (barrier.times == times) wait_at_meeting(lane);
-    return barrier.result;
+  void meet_at_barrier(Lane& lane) {
+    ++barrier_.arrived;
+    const std::uint64_t times = barrier_.times;
+    complete_barrier();
+    while (barrier_.times == times) wait_at_meeting(lane);
   }
 
  private:
@@ -271,7 +263,7 @@ class Block {
     warp.ready &= ~(1u << lane.place.lane());
     warp.ended |= 1u << lane.place.lane();
     for (auto& [mask, point] : warp.points) complete(warp, lane.warp, mask, point);
-    for (auto& [number, barrier] : barriers_) complete(barrier);
+    complete_barrier();
   }
 
   void wait_at_meeting(Lane& lane) {
@@ -295,15 +287,9 @@ class Block {
     point.arrived = 0;
   }
 
-  void complete(Barrier& barrier) {
-    const auto there = static_cast<unsigned>(lanes_.size() - ended_);
-    const unsigned expected = barrier.threads == 0 ? there : barrier.threads;
-    if (barrier.arrived == 0 || barrier.arrived < expected) return;
-    barrier.result = barrier.said;
-    barrier.said = false;
-    barrier.arrived = 0;
-    ++barrier.times;
-    // Those of other meetings look, and wait on.
+  void complete_barrier() {
+    if (barrier_.arrived == 0 || barrier_.arrived < lanes_.size() - ended_) return;
+    barrier_ = {0, barrier_.times + 1};
     for (Lane& lane : lanes_) make_ready(lane);
   }
 
@@ -324,7 +310,7 @@ class Block {
   Pass pass_{};
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;
-  std::map<int, Barrier> barriers_;
+  Barrier barrier_;
   std::size_t ended_ = 0;
   bool leaves_soon_ = false;
   unsigned slow_ = 0;  ///< the warp that falls behind
@@ -423,9 +409,7 @@ const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value) {
   return running->block->meet(*running, meeting, mask, value);
 }
 
-bool meet_block(int barrier, unsigned threads, bool says) {
-  return running->block->meet_at_barrier(*running, barrier, threads, says);
-}
+void meet_block() { running->block->meet_at_barrier(*running); }
 
 void wait_for_others() {
   running->waited = true;

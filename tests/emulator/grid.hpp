@@ -66,9 +66,8 @@ extern constinit thread_local Place* place;
 /// Waits for the lanes of `mask` that have not ended; returns what each brings.
 const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value);
 
-/// Waits for `threads` of the block, all that have not ended if 0, at the barrier of that number.
-/// Returns whether one of them `says` so.
-bool meet_block(int barrier, unsigned threads, bool says);
+/// Waits for all threads of the block that have not ended.
+void meet_block();
 
 /// Lets others run: what this lane waits for in memory has not come yet.
 void wait_for_others();

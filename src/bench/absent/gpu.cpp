@@ -22,8 +22,8 @@ std::vector<Exchange> gpu_exchanges(const Settings&, const mpi::Communicator&) {
 
 std::unique_ptr<Transfer> make_gpu_transfer(std::uint64_t) { throw no_gpu(); }
 
-std::unique_ptr<GpuInflate> make_gpu_inflate(const std::vector<std::span<const std::byte>>&,
-                                             std::uint64_t, std::uint64_t) {
+GpuInflate make_gpu_inflate(const std::vector<std::span<const std::byte>>&, std::uint64_t,
+                            std::uint64_t) {
   throw no_gpu();
 }
 

@@ -1,6 +1,7 @@
 #include "bench/gpu/gpu_inflate.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "core/layout/partition.hpp"
@@ -25,10 +26,10 @@ std::vector<std::uint64_t> places_of(const std::vector<std::span<const std::byte
   return places;
 }
 
-class CurrentGpuInflate final : public GpuInflate {
+class ChunksOnGpu {
  public:
-  CurrentGpuInflate(const std::vector<std::span<const std::byte>>& streams,
-                    std::uint64_t chunk_bytes, std::uint64_t chunks)
+  ChunksOnGpu(const std::vector<std::span<const std::byte>>& streams, std::uint64_t chunk_bytes,
+              std::uint64_t chunks)
       : places_(places_of(streams)),
         chunk_bytes_(chunk_bytes),
         chunks_(streams.empty() ? 0 : std::min(chunks, most_chunks(chunk_bytes))),
@@ -52,9 +53,9 @@ class CurrentGpuInflate final : public GpuInflate {
     stream_.synchronize();
   }
 
-  std::uint64_t bytes() const override { return chunks_ * chunk_bytes_; }
+  std::uint64_t bytes() const { return chunks_ * chunk_bytes_; }
 
-  void run() override {
+  void run() {
     if (chunks_ == 0) return;
     auto* const counters = reinterpret_cast<std::uint32_t*>(counters_.data());
     fill_bytes(counters, 0, counters_.size(), stream_.get());
@@ -93,9 +94,10 @@ class CurrentGpuInflate final : public GpuInflate {
 
 }  // namespace
 
-std::unique_ptr<GpuInflate> make_gpu_inflate(const std::vector<std::span<const std::byte>>& streams,
-                                             std::uint64_t chunk_bytes, std::uint64_t chunks) {
-  return std::make_unique<CurrentGpuInflate>(streams, chunk_bytes, chunks);
+GpuInflate make_gpu_inflate(const std::vector<std::span<const std::byte>>& streams,
+                            std::uint64_t chunk_bytes, std::uint64_t chunks) {
+  const auto on_gpu = std::make_shared<ChunksOnGpu>(streams, chunk_bytes, chunks);
+  return {on_gpu->bytes(), [on_gpu] { on_gpu->run(); }};
 }
 
 }  // namespace warpfold::bench

@@ -253,14 +253,14 @@ void add_inflating(const IngestRun& run, std::vector<Candidate>& candidates) {
   if (run.settings.run.backend != BackendChoice::cuda || !form ||
       form->compression != Compression::zlib)
     return;
-  std::shared_ptr<GpuInflate> gpu;
+  GpuInflate gpu{};
   pipeline::run_on_all(run.communicator, [&] {
     const std::uint64_t chunks = static_cast<std::uint64_t>(bytes) / probe->chunk_bytes();
     gpu = make_gpu_inflate(probe->compressed(), probe->chunk_bytes(), chunks);
   });
-  const auto made = static_cast<double>(gpu->bytes());
+  const auto made = static_cast<double>(gpu.bytes);
   candidates.push_back({.row = row_of(run, "GPU", "inflate"),
-                        .run = [probe, gpu](std::uint64_t) { gpu->run(); },
+                        .run = [probe, gpu](std::uint64_t) { gpu.run(); },
                         .scale = made == 0 ? 0.0 : bytes / made});
 }
 

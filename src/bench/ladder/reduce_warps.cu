@@ -42,7 +42,14 @@ constexpr std::uint64_t last_warp_threads = 512;
 struct SyncWarp {
   template <class T>
   __device__ static T sum(T* part) {
-    warp::reduce_shared(part, [](T a, T b) { return a + b; });
+    for (int delta = 1; delta < warp::lanes; delta *= 2) {
+      const T above =
+          part[warp::lane() + delta < warp::lanes ? warp::lane() + delta : warp::lane()];
+      const T sum = part[warp::lane()] + above;
+      __syncwarp();
+      part[warp::lane()] = sum;
+      __syncwarp();
+    }
     return part[0];
   }
 };

@@ -132,9 +132,8 @@ std::unique_ptr<ReduceEngine> make_reduce_engine(const Kernels& kernels, const S
 std::unique_ptr<HistogramEngine> make_histogram_engine(const Kernels& kernels,
                                                        const StagingPlan& plan,
                                                        const std::vector<std::uint64_t>& bin_keys) {
-  const auto counters = make_bin_counter_factory(kernels, plan.format, bin_keys, plan.decoding);
   return std::make_unique<HostResultEngine<HistogramCounts, BinCounter>>(
-      kernels, plan, [&] { return counters->make(); }, add_counts,
+      kernels, plan, bin_counters(kernels, plan.format, bin_keys, plan.decoding), add_counts,
       HistogramCounts{std::vector<std::uint64_t>(bin_keys.size() - 1)});
 }
 

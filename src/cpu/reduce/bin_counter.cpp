@@ -263,58 +263,26 @@ class DecodingCounter final : public DecodingSink<BinCounter> {
   HistogramCounts counts() const override { return values().counts(); }
 };
 
-class DecodingFactory final : public BinCounterFactory {
- public:
-  DecodingFactory(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
-                  std::unique_ptr<BinCounterFactory> values)
-      : kernels_(kernels), stored_(stored), decoding_(decoding), values_(std::move(values)) {}
-
-  std::unique_ptr<BinCounter> make() const override {
-    return std::make_unique<DecodingCounter>(kernels_, stored_, decoding_, values_->make());
-  }
-
- private:
-  const Kernels& kernels_;
-  ElementFormat stored_;
-  Decoding decoding_;
-  std::unique_ptr<BinCounterFactory> values_;
-};
-
-template <class Stored>
-class TypedFactory final : public BinCounterFactory {
- public:
-  TypedFactory(const Kernels& kernels, ByteOrder order, std::span<const std::uint64_t> keys)
-      : kernels_(kernels), order_(order), limits_(std::make_shared<BinLimits<T>>(keys)) {}
-
-  std::unique_ptr<BinCounter> make() const override {
-    return std::make_unique<TypedBinCounter<Stored>>(kernels_, order_, limits_);
-  }
-
- private:
-  using T = Decoded<Stored>;
-
-  const Kernels& kernels_;
-  ByteOrder order_;
-  std::shared_ptr<const BinLimits<T>> limits_;
-};
-
-std::unique_ptr<BinCounterFactory> make_value_factory(const Kernels& kernels, ElementFormat format,
-                                                      std::span<const std::uint64_t> bin_keys) {
-  return visit_element_type(format.type, [&](auto element) -> std::unique_ptr<BinCounterFactory> {
-    return std::make_unique<TypedFactory<decltype(element)>>(kernels, format.order, bin_keys);
+MakeBinCounter counters_of_values(const Kernels& kernels, ElementFormat format,
+                                  std::span<const std::uint64_t> bin_keys) {
+  return visit_element_type(format.type, [&](auto element) -> MakeBinCounter {
+    using Counter = TypedBinCounter<decltype(element)>;
+    const auto limits = std::make_shared<const BinLimits<typename Counter::T>>(bin_keys);
+    return [&kernels, order = format.order, limits] {
+      return std::make_unique<Counter>(kernels, order, limits);
+    };
   });
 }
 
 }  // namespace
 
-std::unique_ptr<BinCounterFactory> make_bin_counter_factory(const Kernels& kernels,
-                                                            ElementFormat format,
-                                                            std::span<const std::uint64_t> bin_keys,
-                                                            const Decoding& decoding) {
-  if (decoding.trivial()) return make_value_factory(kernels, format, bin_keys);
+MakeBinCounter bin_counters(const Kernels& kernels, ElementFormat format,
+                            std::span<const std::uint64_t> bin_keys, const Decoding& decoding) {
+  if (decoding.trivial()) return counters_of_values(kernels, format, bin_keys);
   const ElementFormat values{decoding.value_type(format.type), native_byte_order};
-  return std::make_unique<DecodingFactory>(kernels, format, decoding,
-                                           make_value_factory(kernels, values, bin_keys));
+  return [&kernels, format, decoding, make = counters_of_values(kernels, values, bin_keys)] {
+    return std::make_unique<DecodingCounter>(kernels, format, decoding, make());
+  };
 }
 
 }  // namespace warpfold::cpu

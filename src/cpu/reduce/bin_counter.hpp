@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -16,18 +17,12 @@ class BinCounter : public RangeSink {
   virtual HistogramCounts counts() const = 0;
 };
 
-/// A counter for each slot, all with one table of `bin_keys`.
-class BinCounterFactory {
- public:
-  virtual ~BinCounterFactory() = default;
-  virtual std::unique_ptr<BinCounter> make() const = 0;
-};
+/// Makes a counter for each slot.
+using MakeBinCounter = std::function<std::unique_ptr<BinCounter>()>;
 
-/// Makes a factory for elements in `format`, to which `decoding` is applied; `bin_keys` as a
-/// HistogramEngine's are.
-std::unique_ptr<BinCounterFactory> make_bin_counter_factory(const Kernels& kernels,
-                                                            ElementFormat format,
-                                                            std::span<const std::uint64_t> bin_keys,
-                                                            const Decoding& decoding);
+/// Returns what makes counters of elements in `format`, to which `decoding` is applied, all with
+/// one table of `bin_keys`, which are as a HistogramEngine's.
+MakeBinCounter bin_counters(const Kernels& kernels, ElementFormat format,
+                            std::span<const std::uint64_t> bin_keys, const Decoding& decoding);
 
 }  // namespace warpfold::cpu

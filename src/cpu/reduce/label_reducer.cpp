@@ -27,29 +27,6 @@ void for_each_block(const ChunkValues<Value>& values, const StagedChunks& slab,
 }
 
 template <class Value>
-class TypedLabelDecoder final : public LabelDecoder {
- public:
-  TypedLabelDecoder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding)
-      : values_(kernels, stored, decoding) {}
-
-  void decode(const StagedChunks& slab, const std::byte* staging, LabelNumbers& numbers,
-              std::span<std::uint32_t> places) override {
-    std::ranges::fill(places, no_label);
-    for_each_block(values_, slab, staging,
-                   [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
-                       std::uint64_t n) {
-                     values_.for_each_counted(elements, first, n, {slab.indices, place},
-                                              [&](Value value, std::uint64_t i) {
-                                                places[place + i] = numbers(ordered_key(value));
-                                              });
-                   });
-  }
-
- private:
-  ChunkValues<Value> values_;
-};
-
-template <class Value>
 class TypedLabelReducer final : public LabelReducer {
  public:
   TypedLabelReducer(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
@@ -94,10 +71,23 @@ class TypedLabelReducer final : public LabelReducer {
 
 }  // namespace
 
-std::unique_ptr<LabelDecoder> make_label_decoder(const Kernels& kernels, ElementFormat format,
-                                                 const Decoding& decoding) {
-  return visit_value_type(format.type, decoding, [&](auto value) -> std::unique_ptr<LabelDecoder> {
-    return std::make_unique<TypedLabelDecoder<decltype(value)>>(kernels, format, decoding);
+LabelDecoder make_label_decoder(const Kernels& kernels, ElementFormat format,
+                                const Decoding& decoding) {
+  return visit_value_type(format.type, decoding, [&](auto label) -> LabelDecoder {
+    using Label = decltype(label);
+    const auto labels = std::make_shared<ChunkValues<Label>>(kernels, format, decoding);
+    return [labels](const StagedChunks& slab, const std::byte* staging, LabelNumbers& numbers,
+                    std::span<std::uint32_t> places) {
+      std::ranges::fill(places, no_label);
+      for_each_block(*labels, slab, staging,
+                     [&](const ChunkElements& elements, std::uint64_t first, std::uint64_t place,
+                         std::uint64_t n) {
+                       labels->for_each_counted(elements, first, n, {slab.indices, place},
+                                                [&](Label each, std::uint64_t i) {
+                                                  places[place + i] = numbers(ordered_key(each));
+                                                });
+                     });
+    };
   });
 }
 

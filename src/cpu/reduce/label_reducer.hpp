@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -19,20 +20,14 @@ namespace warpfold::cpu {
 /// The number of places that have no label.
 inline constexpr std::uint32_t no_label = std::numeric_limits<std::uint32_t>::max();
 
-/// One thread's numbering of labels in staging memory.
-class LabelDecoder {
- public:
-  virtual ~LabelDecoder() = default;
-
-  /// Writes the number of each place's label: `numbers` numbers ordered_key() of it. Elements that
-  /// the decoding leaves out are no_label.
-  virtual void decode(const StagedChunks& slab, const std::byte* staging, LabelNumbers& numbers,
-                      std::span<std::uint32_t> places) = 0;
-};
+/// One thread's numbering of labels in staging memory. Writes the number of each place's label:
+/// `numbers` numbers ordered_key() of it. Elements that the decoding leaves out are no_label.
+using LabelDecoder = std::function<void(const StagedChunks& slab, const std::byte* staging,
+                                        LabelNumbers& numbers, std::span<std::uint32_t> places)>;
 
 /// Makes one of labels of an integer type, also once they are decoded.
-std::unique_ptr<LabelDecoder> make_label_decoder(const Kernels& kernels, ElementFormat format,
-                                                 const Decoding& decoding);
+LabelDecoder make_label_decoder(const Kernels& kernels, ElementFormat format,
+                                const Decoding& decoding);
 
 /// One thread's reduction of slabs into an output for each label.
 class LabelReducer {

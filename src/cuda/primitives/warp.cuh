@@ -82,14 +82,6 @@ __device__ T reduce(T value, Combine combine) {
   return value;
 }
 
-/// Reduces as reduce() does, in lane 31.
-template <class T, class Combine>
-__device__ T reduce_up(T value, Combine combine) {
-#pragma unroll
-  for (int delta = 1; delta < lanes; delta *= 2) value = combine(shuffle_up(value, delta), value);
-  return value;
-}
-
 /// Reduces as reduce() does, in every lane: a butterfly.
 template <class T, class Combine>
 __device__ T reduce_xor(T value, Combine combine) {
@@ -101,16 +93,6 @@ __device__ T reduce_xor(T value, Combine combine) {
   return value;
 }
 
-/// In lane i: the values of lanes i, i + 1, ... and, from lane 0 on again, i - 1 combined. The same
-/// in every lane if `combine` commutes.
-template <class T, class Combine>
-__device__ T reduce_around(T value, Combine combine) {
-#pragma unroll
-  for (int delta = 1; delta < lanes; delta *= 2)
-    value = combine(value, shuffle(value, (lane() + delta) % lanes));
-  return value;
-}
-
 /// In lane i: the values of lanes 0 to i combined, as Kogge and Stone do: for delta = 1, 2, 4, 8,
 /// 16 each lane >= delta takes combine(value of the lane delta below, own value).
 template <class T, class Combine>
@@ -119,43 +101,6 @@ __device__ T inclusive_scan(T value, Combine combine) {
   for (int delta = 1; delta < lanes; delta *= 2) {
     const T below = shuffle_up(value, delta);
     if (lane() >= delta) value = combine(below, value);
-  }
-  return value;
-}
-
-/// In lane i: the values of lanes i to 31 combined, in the order of inclusive_scan() mirrored.
-template <class T, class Combine>
-__device__ T suffix_scan(T value, Combine combine) {
-#pragma unroll
-  for (int delta = 1; delta < lanes; delta *= 2) {
-    const T above = shuffle_down(value, delta);
-    if (lane() + delta < lanes) value = combine(value, above);
-  }
-  return value;
-}
-
-/// Scans as inclusive_scan() does, by a butterfly that carries the total of the lanes met so far.
-template <class T, class Combine>
-__device__ T inclusive_scan_xor(T value, Combine combine) {
-  T total = value;
-#pragma unroll
-  for (int bit = 1; bit < lanes; bit *= 2) {
-    const T other = shuffle_xor(total, bit);
-    const bool upper = (lane() & bit) != 0;
-    if (upper) value = combine(other, value);
-    total = upper ? combine(other, total) : combine(total, other);
-  }
-  return value;
-}
-
-/// Scans as inclusive_scan() does, the way of Sklansky: each upper half adds the last of its lower
-/// half.
-template <class T, class Combine>
-__device__ T inclusive_scan_halves(T value, Combine combine) {
-#pragma unroll
-  for (int half = 1; half < lanes; half *= 2) {
-    const T lower = shuffle(value, (lane() & ~half) | (half - 1));
-    if ((lane() & half) != 0) value = combine(lower, value);
   }
   return value;
 }
@@ -213,19 +158,6 @@ __device__ std::int64_t reduce_scatter(const std::int64_t (&value)[Count]) {
   }
 }
 
-/// What reduce() does, of 32 values in shared memory and in place: slots[0] is the result, the
-/// others are parts of it. Each lane reads before any writes, and all write before any reads.
-template <class T, class Combine>
-__device__ void reduce_shared(T* slots, Combine combine) {
-  for (int delta = 1; delta < lanes; delta *= 2) {
-    const T above = slots[lane() + delta < lanes ? lane() + delta : lane()];
-    const T combined = combine(slots[lane()], above);
-    __syncwarp();
-    slots[lane()] = combined;
-    __syncwarp();
-  }
-}
-
 /// Sets bit i where lane i says so.
 __device__ inline unsigned ballot(bool says) { return __ballot_sync(all_lanes, says); }
 
@@ -239,17 +171,7 @@ __device__ unsigned match_any(T value) {
   return __match_any_sync(all_lanes, value);
 }
 
-/// Tells whether all lanes have the same value; as match_any().
-template <class T>
-__device__ bool match_all(T value) {
-  int same = 0;
-  __match_all_sync(all_lanes, value, &same);
-  return same != 0;
-}
-
 // What follows may be called by some lanes of a warp alone: it concerns those that come together.
-
-__device__ inline unsigned active_lanes() { return __activemask(); }
 
 /// Makes the lanes of `mask`, of which the caller is one, wait for one another and see what the
 /// others wrote.
@@ -258,18 +180,6 @@ __device__ inline void synchronize(unsigned mask = all_lanes) { __syncwarp(mask)
 /// Says how many lanes of `mask` are below the own one.
 __device__ inline unsigned rank_among(unsigned mask) {
   return static_cast<unsigned>(__popc(mask & ((1u << lane()) - 1)));
-}
-
-/// Adds 1 to `counter` for each lane that calls and returns what atomicAdd would: a number of the
-/// lane's own. One lane adds for all (A. Adinets, "CUDA Pro Tip: Optimized Filtering with
-/// Warp-Aggregated Atomics", 2014).
-__device__ inline unsigned long long increment(unsigned long long& counter) {
-  const unsigned active = active_lanes();
-  const int leader = __ffs(static_cast<int>(active)) - 1;
-  unsigned long long first = 0;
-  if (lane() == leader)
-    first = atomicAdd(&counter, static_cast<unsigned long long>(__popc(active)));
-  return __shfl_sync(active, first, leader) + rank_among(active);
 }
 
 }  // namespace warpfold::cuda::warp

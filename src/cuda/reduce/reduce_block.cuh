@@ -22,18 +22,6 @@ class AtomicLimbs {
   std::int64_t* limbs_;
 };
 
-// Calls, not inlined code: rare, and greedy for registers.
-
-template <class Number>
-__device__ __noinline__ void add_to_shared(Number& number, double value) {
-  Number::digits(value, AtomicLimbs(number.limb));
-}
-
-template <class Number>
-__device__ __noinline__ void add_square_to_shared(Number& number, double value) {
-  Number::square_digits(value, AtomicLimbs(number.limb));
-}
-
 inline constexpr int reduce_warps = reduce_threads / warp::lanes;
 
 /// The most elements a block reduces in one launch. Each adds twice at most to a limb of the block,

@@ -31,18 +31,14 @@ std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks);
 /// What a device holds of the scan at once.
 struct ResidentScan {
   std::uint32_t blocks = 0;
-  int block_warps = 0;      ///< that scan, of a block of many elements
-  bool row_copies = false;  ///< whether it copies rows in bulk
+  std::uint64_t tile_elements = 0;  ///< that a block takes at once where there are many
+  bool row_copies = false;          ///< whether it copies rows in bulk
 };
 
 /// Says what the current device holds of the scan, and prepares the kernel for it. To be called
 /// before the first scan. For supported types, as are the functions below.
 ResidentScan scan_registers_resident(ElementType input, ElementType output,
                                      ScanOperation operation);
-
-/// Says how many elements a thread block takes at once where there are many.
-std::uint64_t scan_registers_max_tile_elements(ElementType input, ElementType output,
-                                               ScanOperation operation);
 
 /// Says how many epochs a launch takes at most.
 std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,

@@ -53,7 +53,8 @@ struct RegistersLaunch {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (warps + 1) * warp::lanes,
                                                         Shape::shared_bytes(warps)),
           "preparing the scan on the GPU");
-    return {static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), warps};
+    return {static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()),
+            static_cast<std::uint64_t>(warps * Shape::segment_elements)};
   }
 
   std::uint32_t max_blocks;
@@ -61,9 +62,9 @@ struct RegistersLaunch {
 
   RegistersLaunch(std::uint64_t elements, const ResidentScan& resident)
       : max_blocks(resident.blocks),
-        warps(static_cast<int>(std::min<std::uint64_t>(
-            ceil_div(elements, std::uint64_t{Shape::segment_elements} * resident.blocks),
-            static_cast<std::uint64_t>(resident.block_warps)))) {}
+        warps(static_cast<int>(
+            std::min(ceil_div(elements, std::uint64_t{Shape::segment_elements} * resident.blocks),
+                     resident.tile_elements / Shape::segment_elements))) {}
 
   std::uint64_t tile_elements() const {
     return static_cast<std::uint64_t>(warps) * Shape::segment_elements;
@@ -115,16 +116,6 @@ ResidentScan scan_registers_resident(ElementType input, ElementType output,
 
 std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks) {
   return AggregateRing<std::uint64_t>::bytes(resident_blocks);
-}
-
-std::uint64_t scan_registers_max_tile_elements(ElementType input, ElementType output,
-                                               ScanOperation operation) {
-  std::uint64_t elements = 0;
-  visit_scan_operator(input, output, operation, [&](auto scan_operator) {
-    using Launch = RegistersLaunch<decltype(scan_operator)>;
-    elements = static_cast<std::uint64_t>(Launch::max_warps() * Launch::Shape::segment_elements);
-  });
-  return elements;
 }
 
 std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,

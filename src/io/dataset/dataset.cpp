@@ -349,10 +349,6 @@ void Dataset::read(ElementRange range, std::span<std::byte> out) {
   implementation_->read(range, out);
 }
 
-void Dataset::read(const Hyperslab& box, std::span<std::byte> out) {
-  implementation_->read(box, out);
-}
-
 void Dataset::take_as_unsigned() { implementation_->take_as_unsigned(); }
 
 void Dataset::add_note(const std::string& text) { implementation_->add_note(text); }

@@ -152,9 +152,6 @@ class Dataset {
   /// Reads `range` into `out`, which holds range.count * size_of(type) bytes. Throws Error.
   void read(ElementRange range, std::span<std::byte> out);
 
-  /// Reads a box of info().shape, packed, as read() does a range.
-  void read(const Hyperslab& box, std::span<std::byte> out);
-
   /// Sets how fetch() reads from now on: until then through the operating system's cache. Before
   /// any thread reads.
   void choose_cache(FileCache cache);
@@ -162,9 +159,9 @@ class Dataset {
   /// Tells whether fetch() may read past the cache, as far as choose_cache() could tell.
   bool may_read_past_cache() const;
 
-  /// Reads as read() into a `buffer` that begins at a multiple of 4096 bytes and holds fetch_slack
-  /// bytes more: returns where in it the elements lie, aligned to their size. The rest of the
-  /// buffer may be overwritten.
+  /// Reads a range, or a box of info().shape, packed. Returns where in `buffer` the elements lie,
+  /// aligned to their size; the rest of it may be overwritten. A buffer that holds fetch_slack
+  /// bytes more begins at a multiple of 4096 bytes: it may be read into past the cache.
   std::span<std::byte> fetch(ElementRange range, std::span<std::byte> buffer);
   std::span<std::byte> fetch(const Hyperslab& box, std::span<std::byte> buffer);
 

@@ -114,8 +114,8 @@ class LabelWork {
     auto& labels = *stored_labels_;
     const StagedChunks slab =
         labels.reader.read(box, row_major_strides(box.count), labels.staging.span());
-    reducing_.time(
-        0, [&] { labels.decoder->decode(slab, labels.staging.span().data(), numbers_, places_); });
+    reducing_.time(0,
+                   [&] { labels.decoder(slab, labels.staging.span().data(), numbers_, places_); });
   }
 
   void number_labels_in_memory(const Hyperslab& box) {
@@ -150,7 +150,7 @@ class LabelWork {
 
     cpu::PageBuffer staging;
     RegionReader reader;
-    std::unique_ptr<cpu::LabelDecoder> decoder;
+    cpu::LabelDecoder decoder;
   };
 
   LabelJob& job_;

@@ -47,10 +47,6 @@ RowStart start_of_row(const ChunkGrid& grid, const ChunkBox& box, std::uint64_t 
 
 }  // namespace
 
-std::uint64_t elements_within(const ChunkGrid& grid, std::uint64_t number) {
-  return box_of(grid, number).elements;
-}
-
 void fill_chunk(const ChunkGrid& grid, std::uint64_t number, std::size_t element_bytes,
                 const ElementSource& source, std::span<std::byte> chunk) {
   const ChunkBox box = box_of(grid, number);

@@ -13,9 +13,6 @@ namespace warpfold::pipeline {
 /// Fills `out` with the elements of a flat range of a dataset, packed.
 using ElementSource = std::function<void(ElementRange range, std::span<std::byte> out)>;
 
-/// Elements of chunk `number` that lie within the dataset.
-std::uint64_t elements_within(const ChunkGrid& grid, std::uint64_t number);
-
 /// Fills a whole chunk, row by row; its elements beyond the dataset get zero bytes.
 void fill_chunk(const ChunkGrid& grid, std::uint64_t number, std::size_t element_bytes,
                 const ElementSource& source, std::span<std::byte> chunk);

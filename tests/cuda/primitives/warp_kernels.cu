@@ -27,13 +27,6 @@ struct Reduce {
   }
 };
 
-struct ReduceUp {
-  template <class T>
-  __device__ T operator()(const T& value) const {
-    return warp::reduce_up(value, Combine{});
-  }
-};
-
 struct ReduceXor {
   template <class T>
   __device__ T operator()(const T& value) const {
@@ -41,49 +34,10 @@ struct ReduceXor {
   }
 };
 
-struct ReduceAround {
-  template <class T>
-  __device__ T operator()(const T& value) const {
-    return warp::reduce_around(value, Combine{});
-  }
-};
-
-struct ReduceShared {
-  template <class T>
-  __device__ T operator()(const T& value) const {
-    __shared__ T slots[warp::lanes];
-    slots[warp::lane()] = value;
-    warp::synchronize();
-    warp::reduce_shared(slots, Combine{});
-    return slots[warp::lane()];
-  }
-};
-
 struct Scan {
   template <class T>
   __device__ T operator()(const T& value) const {
     return warp::inclusive_scan(value, Combine{});
-  }
-};
-
-struct ScanXor {
-  template <class T>
-  __device__ T operator()(const T& value) const {
-    return warp::inclusive_scan_xor(value, Combine{});
-  }
-};
-
-struct ScanHalves {
-  template <class T>
-  __device__ T operator()(const T& value) const {
-    return warp::inclusive_scan_halves(value, Combine{});
-  }
-};
-
-struct SuffixScan {
-  template <class T>
-  __device__ T operator()(const T& value) const {
-    return warp::suffix_scan(value, Combine{});
   }
 };
 
@@ -142,19 +96,6 @@ struct MatchAny {
   }
 };
 
-struct MatchAll {
-  template <class T>
-  __device__ std::uint32_t operator()(const T& value) const {
-    return warp::match_all(value);
-  }
-};
-
-struct ActiveWhere {
-  __device__ std::uint32_t operator()(std::uint32_t says) const {
-    return says != 0 ? warp::active_lanes() : 0;
-  }
-};
-
 struct PassDown {
   std::uint32_t mask;
 
@@ -171,14 +112,6 @@ struct PassDown {
 
 struct RankAmong {
   __device__ std::uint32_t operator()(std::uint32_t mask) const { return warp::rank_among(mask); }
-};
-
-struct Increment {
-  unsigned long long* counter;
-
-  __device__ std::uint64_t operator()(std::uint64_t says) const {
-    return says != 0 ? warp::increment(*counter) : says;
-  }
 };
 
 template <class In, class Out, class Function>
@@ -210,36 +143,12 @@ std::vector<T> reduced(const std::vector<T>& lanes) {
   return run<T>(lanes, Reduce{});
 }
 template <class T>
-std::vector<T> reduced_up(const std::vector<T>& lanes) {
-  return run<T>(lanes, ReduceUp{});
-}
-template <class T>
 std::vector<T> reduced_xor(const std::vector<T>& lanes) {
   return run<T>(lanes, ReduceXor{});
 }
 template <class T>
-std::vector<T> reduced_around(const std::vector<T>& lanes) {
-  return run<T>(lanes, ReduceAround{});
-}
-template <class T>
-std::vector<T> reduced_in_shared_memory(const std::vector<T>& lanes) {
-  return run<T>(lanes, ReduceShared{});
-}
-template <class T>
 std::vector<T> inclusively_scanned(const std::vector<T>& lanes) {
   return run<T>(lanes, Scan{});
-}
-template <class T>
-std::vector<T> inclusively_scanned_xor(const std::vector<T>& lanes) {
-  return run<T>(lanes, ScanXor{});
-}
-template <class T>
-std::vector<T> inclusively_scanned_by_halves(const std::vector<T>& lanes) {
-  return run<T>(lanes, ScanHalves{});
-}
-template <class T>
-std::vector<T> suffix_scanned(const std::vector<T>& lanes) {
-  return run<T>(lanes, SuffixScan{});
 }
 template <class T>
 std::vector<T> shuffled(const std::vector<T>& lanes, int source) {
@@ -271,13 +180,6 @@ template <class T>
 std::vector<std::uint32_t> matches_any(const std::vector<T>& lanes) {
   return run<std::uint32_t>(lanes, MatchAny{});
 }
-template <class T>
-std::vector<std::uint32_t> matches_all(const std::vector<T>& lanes) {
-  return run<std::uint32_t>(lanes, MatchAll{});
-}
-std::vector<std::uint32_t> active_where(const std::vector<std::uint32_t>& lanes) {
-  return run<std::uint32_t>(lanes, ActiveWhere{});
-}
 std::vector<std::uint32_t> passed_down(const std::vector<std::uint32_t>& lanes,
                                        std::uint32_t mask) {
   return run<std::uint32_t>(lanes, PassDown{mask});
@@ -286,33 +188,13 @@ std::vector<std::uint32_t> ranks_among(const std::vector<std::uint32_t>& masks) 
   return run<std::uint32_t>(masks, RankAmong{});
 }
 
-std::vector<std::uint64_t> increments(const std::vector<std::uint64_t>& threads,
-                                      std::uint64_t start) {
-  const Stream stream;
-  const DeviceBuffer counter(sizeof(start));
-  copy_to_device(counter.data(), &start, sizeof(start), stream.get());
-  stream.synchronize();
-  auto numbers =
-      run<std::uint64_t>(threads, Increment{reinterpret_cast<unsigned long long*>(counter.data())});
-  copy_to_host(&start, counter.data(), sizeof(start), stream.get());
-  stream.synchronize();
-  numbers.push_back(start);
-  return numbers;
-}
-
-#define WARPFOLD_INSTANTIATE(T)                                                 \
-  template std::vector<T> reduced(const std::vector<T>&);                       \
-  template std::vector<T> reduced_up(const std::vector<T>&);                    \
-  template std::vector<T> reduced_xor(const std::vector<T>&);                   \
-  template std::vector<T> reduced_around(const std::vector<T>&);                \
-  template std::vector<T> reduced_in_shared_memory(const std::vector<T>&);      \
-  template std::vector<T> inclusively_scanned(const std::vector<T>&);           \
-  template std::vector<T> inclusively_scanned_xor(const std::vector<T>&);       \
-  template std::vector<T> inclusively_scanned_by_halves(const std::vector<T>&); \
-  template std::vector<T> suffix_scanned(const std::vector<T>&);                \
-  template std::vector<T> shuffled(const std::vector<T>&, int source);          \
-  template std::vector<T> shuffled_up(const std::vector<T>&, int);              \
-  template std::vector<T> shuffled_down(const std::vector<T>&, int);            \
+#define WARPFOLD_INSTANTIATE(T)                                        \
+  template std::vector<T> reduced(const std::vector<T>&);              \
+  template std::vector<T> reduced_xor(const std::vector<T>&);          \
+  template std::vector<T> inclusively_scanned(const std::vector<T>&);  \
+  template std::vector<T> shuffled(const std::vector<T>&, int source); \
+  template std::vector<T> shuffled_up(const std::vector<T>&, int);     \
+  template std::vector<T> shuffled_down(const std::vector<T>&, int);   \
   template std::vector<T> shuffled_xor(const std::vector<T>&, int)
 
 WARPFOLD_INSTANTIATE(std::int32_t);
@@ -323,16 +205,10 @@ WARPFOLD_INSTANTIATE(Affine);
 
 #undef WARPFOLD_INSTANTIATE
 
-#define WARPFOLD_INSTANTIATE(T)                                           \
-  template std::vector<std::uint32_t> matches_any(const std::vector<T>&); \
-  template std::vector<std::uint32_t> matches_all(const std::vector<T>&)
-
-WARPFOLD_INSTANTIATE(std::int32_t);
-WARPFOLD_INSTANTIATE(std::uint32_t);
-WARPFOLD_INSTANTIATE(std::uint64_t);
-WARPFOLD_INSTANTIATE(float);
-WARPFOLD_INSTANTIATE(double);
-
-#undef WARPFOLD_INSTANTIATE
+template std::vector<std::uint32_t> matches_any(const std::vector<std::int32_t>&);
+template std::vector<std::uint32_t> matches_any(const std::vector<std::uint32_t>&);
+template std::vector<std::uint32_t> matches_any(const std::vector<std::uint64_t>&);
+template std::vector<std::uint32_t> matches_any(const std::vector<float>&);
+template std::vector<std::uint32_t> matches_any(const std::vector<double>&);
 
 }  // namespace warpfold::cuda::test

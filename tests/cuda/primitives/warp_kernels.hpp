@@ -20,21 +20,9 @@ struct Affine {
 template <class T>
 std::vector<T> reduced(const std::vector<T>& lanes);
 template <class T>
-std::vector<T> reduced_up(const std::vector<T>& lanes);
-template <class T>
 std::vector<T> reduced_xor(const std::vector<T>& lanes);
 template <class T>
-std::vector<T> reduced_around(const std::vector<T>& lanes);
-template <class T>
-std::vector<T> reduced_in_shared_memory(const std::vector<T>& lanes);
-template <class T>
 std::vector<T> inclusively_scanned(const std::vector<T>& lanes);
-template <class T>
-std::vector<T> inclusively_scanned_xor(const std::vector<T>& lanes);
-template <class T>
-std::vector<T> inclusively_scanned_by_halves(const std::vector<T>& lanes);
-template <class T>
-std::vector<T> suffix_scanned(const std::vector<T>& lanes);
 
 template <class T>
 std::vector<T> shuffled(const std::vector<T>& lanes, int source);
@@ -54,21 +42,11 @@ std::vector<std::uint32_t> alls(const std::vector<std::uint32_t>& lanes);
 /// For u32, i32, u64, f32 and f64.
 template <class T>
 std::vector<std::uint32_t> matches_any(const std::vector<T>& lanes);
-template <class T>
-std::vector<std::uint32_t> matches_all(const std::vector<T>& lanes);
-
-/// In a branch that the lanes which say yes take; zero in the others.
-std::vector<std::uint32_t> active_where(const std::vector<std::uint32_t>& lanes);
 
 /// The value of the next lane of those in `mask`, passed through shared memory; the own value in
 /// the others.
 std::vector<std::uint32_t> passed_down(const std::vector<std::uint32_t>& lanes, std::uint32_t mask);
 
 std::vector<std::uint32_t> ranks_among(const std::vector<std::uint32_t>& masks);
-
-/// Increments of one counter that starts at `start`, by those of a whole block's threads that say
-/// yes: what each got, and at the end what the counter shows. Others have what they came with.
-std::vector<std::uint64_t> increments(const std::vector<std::uint64_t>& threads,
-                                      std::uint64_t start);
 
 }  // namespace warpfold::cuda::test

@@ -163,7 +163,8 @@ std::vector<std::uint64_t> sizes_about(std::uint64_t size) {
 
 TEST_P(OnePassScanOf, EqualsTheCpuBackend) {
   const auto [in, out, operation] = GetParam();
-  const std::uint64_t tile_elements = kernels::scan_registers_max_tile_elements(in, out, operation);
+  const std::uint64_t tile_elements =
+      kernels::scan_registers_resident(in, out, operation).tile_elements;
   for (const ScanKernel kernel : kernels_of_device()) {
     OnePassScan scan(in, out, operation, kernel);
     int variant = 0;
@@ -192,7 +193,8 @@ TEST_P(OnePassScanOf, EqualsTheCpuBackend) {
 
 TEST_P(OnePassScanOf, TakesArraysThatLieEachInItsOwnWay) {
   const auto [in, out, operation] = GetParam();
-  const std::uint64_t tile_elements = kernels::scan_registers_max_tile_elements(in, out, operation);
+  const std::uint64_t tile_elements =
+      kernels::scan_registers_resident(in, out, operation).tile_elements;
   OnePassScan scan(in, out, operation);
   const auto elements = elements_of(GetParam(), 3 * tile_elements + 11);
   const auto expectation = expected(*cpu_, GetParam(), elements, false, true);

@@ -56,7 +56,7 @@ TEST_F(SelectionTest, RangesAndBoxesAreThoseOfTheSelectedElements) {
         of_box.push_back({box.start.back(), box.count.back()});
       }
       found.assign(box.elements(), -1);
-      dataset.read(box, writable(found));
+      dataset.fetch(box, writable(found));
       const auto within = testing::selected_indices(dataset.info().shape, of_box);
       for (std::uint64_t each = 0; each < found.size(); ++each)
         ASSERT_EQ(found[each], values[indices[within[each]]]);
@@ -71,7 +71,7 @@ TEST_F(SelectionTest, ASingleIndexLeavesOutItsDimension) {
   EXPECT_EQ(dataset.info().shape, (Extents{2, 3}));
   EXPECT_EQ(dataset.info().stored_shape, (Extents{4, 5, 6}));
   std::vector<std::int32_t> found(2);
-  dataset.read(Hyperslab{{1, 1}, {1, 2}}, writable(found));
+  dataset.fetch(Hyperslab{{1, 1}, {1, 2}}, writable(found));
   EXPECT_EQ(found, (std::vector{values[2 * 30 + 3 * 6 + 2], values[2 * 30 + 3 * 6 + 4]}));
 }
 
@@ -80,11 +80,11 @@ TEST_F(SelectionTest, ABoxBeyondTheShapeIsRefused) {
   Dataset dataset(path("x.h5"), "x");
   std::vector<std::int32_t> found(5);
   EXPECT_TRUE(contains(error_of([&] {
-                         dataset.read(Hyperslab{{4, 0}, {1, 5}}, writable(found));
+                         dataset.fetch(Hyperslab{{4, 0}, {1, 5}}, writable(found));
                        }).why(),
                        "beyond"));
   EXPECT_TRUE(contains(error_of([&] {
-                         dataset.read(Hyperslab{{0}, {5}}, writable(found));
+                         dataset.fetch(Hyperslab{{0}, {5}}, writable(found));
                        }).why(),
                        "box"));
 }

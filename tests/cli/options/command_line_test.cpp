@@ -1,4 +1,4 @@
-#include "cli/options/option_errors.hpp"
+#include "cli/options/command_line.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "core/base/nearest_word.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 namespace {
 
 /// What is said of `words` by a program with the command `reduce`.
-std::string complaint(std::vector<std::string> words) {
+std::string complaint(const std::vector<std::string>& words) {
   CLI::App program("", "warpfold");
   program.require_subcommand(0, 1);
   std::string file;
@@ -24,9 +25,8 @@ std::string complaint(std::vector<std::string> words) {
   reduce->add_option("--colour", colour);
   reduce->add_option("--where", where);
   try {
-    program.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& failure) {
-    const Error error = option_error(program, failure);
+    parse_words(program, words);
+  } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), ExitCode::usage);
     return error.what();
   }
