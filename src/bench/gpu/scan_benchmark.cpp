@@ -18,7 +18,7 @@ namespace {
 
 using kernels::Pattern;
 
-const std::vector<std::string> all_kernels{"bulk", "registers", "reproducible", "CUB", "copy"};
+const std::vector<std::string> all_kernels{"registers", "reproducible", "CUB", "copy"};
 
 struct Operation {
   std::string_view name;
@@ -62,9 +62,6 @@ std::vector<Types> chosen_types(const Settings& settings) {
     types.push_back(parse_types(text));
   return types;
 }
-
-/// Tells whether the current device copies in bulk between its global and its shared memory.
-bool has_bulk_copies() { return cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9; }
 
 /// One pair of types and kind of data, at all sizes.
 class ScanCase {
@@ -138,7 +135,8 @@ class ScanCase {
     std::vector<Claim> claims;
     for (const Operation& operation : operations) {
       if (!contains(operations_, operation.name)) continue;
-      add_array_scans(claims, size, operation);
+      if (contains(kernels_, "registers"))
+        claims.push_back({array_scan(size, operation), operation});
       if (operation.operation != ScanOperation::sum) continue;
       if (types_.floating() && contains(kernels_, "reproducible"))
         claims.push_back({reproducible(size, operation), operation});
@@ -170,26 +168,14 @@ class ScanCase {
     return output_.data() + element * size_of(types_.output);
   }
 
-  void add_array_scans(std::vector<Claim>& claims, std::size_t size, const Operation& operation) {
-    for (const auto& [name, kernel] : {std::pair{"bulk", cuda::ScanKernel::bulk},
-                                       std::pair{"registers", cuda::ScanKernel::registers}})
-      if (contains(kernels_, name))
-        claims.push_back({array_scan(size, operation, name, kernel), operation});
-  }
-
-  Candidate array_scan(std::size_t size, const Operation& operation, std::string_view name,
-                       cuda::ScanKernel kernel) {
-    Candidate candidate{row(size, operation.name, name)};
+  Candidate array_scan(std::size_t size, const Operation& operation) {
+    Candidate candidate{row(size, operation.name, "registers")};
     if (!cuda::OnePassScan::supports(types_.input, types_.output, operation.operation)) {
       candidate.row.note = "no such scan of these types";
       return candidate;
     }
-    if (kernel == cuda::ScanKernel::bulk && !has_bulk_copies()) {
-      candidate.row.note = "needs compute capability 9.0 or newer";
-      return candidate;
-    }
-    const auto scan = std::make_shared<cuda::OnePassScan>(types_.input, types_.output,
-                                                          operation.operation, kernel);
+    const auto scan =
+        std::make_shared<cuda::OnePassScan>(types_.input, types_.output, operation.operation);
     candidate.run = [=, this, elements = candidate.row.elements,
                      first = first_element(size)](std::uint64_t launch) {
       scan->start(input_at(first(launch)), output_at(first(launch)), elements, operation.exclusive,

@@ -139,7 +139,7 @@ class BenchCommand : public MeasuringCommand {
         "subnormal, largest",
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
-        "What is measured side by side; of reduce fold, CUB, read, copy, of scan bulk, registers, "
+        "What is measured side by side; of reduce fold, CUB, read, copy, of scan registers, "
         "reproducible, CUB, copy, of collectives reduce, scan, fast, copy, of ingest H5Dread, "
         "warpfold, attributes, where, mask, weights, shared, raw, inflate, cp");
     add("--where", "CONDITION", "ingest: reduce with this condition, too",

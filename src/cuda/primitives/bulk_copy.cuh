@@ -75,35 +75,6 @@ __device__ inline void fence_mbarrier_initialization() {
 #endif
 }
 
-/// Counts the bytes on `copied` as they arrive.
-__device__ inline void bulk_copy_to_shared([[maybe_unused]] void* shared,
-                                           [[maybe_unused]] const void* global,
-                                           [[maybe_unused]] std::uint32_t bytes,
-                                           [[maybe_unused]] const Mbarrier& copied) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(shared_address(shared)),
-      "l"(global), "r"(bytes), "r"(copied.address())
-      : "memory");
-#else
-  __trap();
-#endif
-}
-
-/// Follows fence_shared_writes() of the threads that wrote the bytes.
-__device__ inline void bulk_copy_to_global([[maybe_unused]] void* global,
-                                           [[maybe_unused]] const void* shared,
-                                           [[maybe_unused]] std::uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
-               "r"(shared_address(shared)), "r"(bytes)
-               : "memory");
-#else
-  __trap();
-#endif
-}
-
 /// Closes the group of the copies to global memory that this thread has started.
 __device__ inline void commit_bulk_copies() {
 #if __CUDA_ARCH__ >= 900

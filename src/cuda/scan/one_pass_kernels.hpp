@@ -7,8 +7,7 @@
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
-/// Two scans of arrays in one pass: through registers, by 16-byte loads, on any GPU; and by bulk
-/// copies, on GPUs of compute capability 9.0 and newer.
+/// The scan of arrays in one pass, through registers, by 16-byte loads.
 namespace warpfold::cuda::kernels {
 
 /// One scan of an array in device memory, native byte order, aligned to its elements.
@@ -49,24 +48,5 @@ std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanO
 void scan_registers(ElementType input, ElementType output, ScanOperation operation,
                     const ScanArguments& arguments, const ResidentScan& resident,
                     cudaStream_t stream);
-
-/// Tells whether input and output reach a multiple of 16 bytes at the same element, as bulk copies
-/// need.
-bool scan_bulk_applies(ElementType input_type, ElementType output_type, const void* input,
-                       const void* output);
-
-/// Says how many thread blocks of the scan the current device holds at once, 0 where it can't run
-/// it (for want of bulk copies or shared memory); prepares the kernel for it. To be called before
-/// the first scan. For supported types, as are the functions below.
-std::uint32_t scan_bulk_resident_blocks(ElementType input, ElementType output,
-                                        ScanOperation operation);
-
-/// Says how many epochs a launch takes at most.
-std::uint32_t scan_bulk_epochs(ElementType input, ElementType output, ScanOperation operation,
-                               std::uint64_t elements, std::uint32_t resident_blocks);
-
-/// Scans arrays to which it applies; nothing for no elements.
-void scan_bulk(ElementType input, ElementType output, ScanOperation operation,
-               const ScanArguments& arguments, std::uint32_t resident_blocks, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

@@ -38,21 +38,13 @@ bool OnePassScan::supports(ElementType input, ElementType output, ScanOperation 
   return kernels::scan_supports(input, output, operation);
 }
 
-OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation operation,
-                         ScanKernel kernel)
-    : input_(input), output_(output), operation_(operation), bulk_(kernel == ScanKernel::bulk) {
+OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation operation)
+    : input_(input), output_(output), operation_(operation) {
   if (!supports(input, output, operation))
     throw Error("no one-pass scan does the " + names_of(input, output, operation),
                 "it keeps an element's type, or widens integers of a sum to 32 or 64 bits",
                 "Choose another output type.");
-  if (bulk_)
-    resident_.blocks = kernels::scan_bulk_resident_blocks(input, output, operation);
-  else
-    resident_ = kernels::scan_registers_resident(input, output, operation);
-  if (resident_.blocks == 0 && bulk_)
-    throw Error("the scan by bulk copies can't run on this GPU",
-                "it takes a GPU, and a build, for compute capability 9.0 or newer",
-                "Choose the scan through registers.");
+  resident_ = kernels::scan_registers_resident(input, output, operation);
   if (resident_.blocks == 0)
     throw Error("the GPU holds no block of the " + names_of(input, output, operation),
                 "its multiprocessors have too little shared memory or too few registers",
@@ -60,23 +52,11 @@ OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation op
   workspace_ = DeviceBuffer(kernels::scan_workspace_bytes(resident_.blocks));
 }
 
-std::uint32_t OnePassScan::epochs_of(std::uint64_t elements) const {
-  return bulk_ ? kernels::scan_bulk_epochs(input_, output_, operation_, elements, resident_.blocks)
-               : kernels::scan_registers_epochs(input_, output_, operation_, elements, resident_);
-}
-
-void OnePassScan::validate_places(const void* input, const void* output) const {
-  if (bulk_ && !kernels::scan_bulk_applies(input_, output_, input, output))
-    throw Error("the scan by bulk copies can't take these arrays",
-                "input and output do not reach a multiple of 16 bytes at the same element",
-                "Choose the scan through registers, or move one of the arrays.");
-}
-
 void OnePassScan::start(const void* input, void* output, std::uint64_t elements, bool exclusive,
                         const void* before, cudaStream_t stream) {
   if (elements == 0) return;
-  validate_places(input, output);
-  const auto [epoch, over_again] = epochs_.take(epochs_of(elements));
+  const auto [epoch, over_again] = epochs_.take(
+      kernels::scan_registers_epochs(input_, output_, operation_, elements, resident_));
   if (over_again) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
   const kernels::ScanArguments arguments{input,
                                          output,
@@ -85,10 +65,7 @@ void OnePassScan::start(const void* input, void* output, std::uint64_t elements,
                                          carry_bits(output_, operation_, before),
                                          workspace_.data(),
                                          epoch};
-  if (bulk_)
-    kernels::scan_bulk(input_, output_, operation_, arguments, resident_.blocks, stream);
-  else
-    kernels::scan_registers(input_, output_, operation_, arguments, resident_, stream);
+  kernels::scan_registers(input_, output_, operation_, arguments, resident_, stream);
 }
 
 }  // namespace warpfold::cuda

@@ -35,37 +35,27 @@ class LaunchEpochs {
   std::uint32_t next_ = 0;
 };
 
-/// `automatic` is the faster of those that the device can run: on an H200 `registers`, of all
-/// types.
-enum class ScanKernel : std::uint8_t { automatic, bulk, registers };
-
 /// One-pass scans of arrays in the memory of one device, the current one when it was made: sums in
 /// the output type's own arithmetic (integers wrap), minima and maxima. Floating-point sums are the
 /// same bits from run to run on one GPU model. One scan at a time.
 class OnePassScan {
  public:
-  /// Native byte order. Throws Error where supports() is false, and for a kernel that this device
-  /// can't run.
-  OnePassScan(ElementType input, ElementType output, ScanOperation operation,
-              ScanKernel kernel = ScanKernel::automatic);
+  /// Native byte order. Throws Error where supports() is false, and where the device holds no block
+  /// of the kernel.
+  OnePassScan(ElementType input, ElementType output, ScanOperation operation);
 
   static bool supports(ElementType input, ElementType output, ScanOperation operation);
 
   /// Scans behind what `stream` holds. Arrays are aligned to their elements; `output` may be
   /// `input` where sizes are equal. `before`, the combined value of all elements before the first,
-  /// points to an element of the output type on the host, or is null. Throws Error where the kernel
-  /// asked for by name can't scan arrays that lie so.
+  /// points to an element of the output type on the host, or is null.
   void start(const void* input, void* output, std::uint64_t elements, bool exclusive,
              const void* before, cudaStream_t stream);
 
  private:
-  std::uint32_t epochs_of(std::uint64_t elements) const;
-  void validate_places(const void* input, const void* output) const;
-
   ElementType input_;
   ElementType output_;
   ScanOperation operation_;
-  bool bulk_;
   kernels::ResidentScan resident_;
   DeviceBuffer workspace_;
   LaunchEpochs epochs_;

@@ -65,8 +65,9 @@ TEST(CompareWithPeers, SetsShares) {
 }
 
 TEST(CompareWithPeers, ComparesScansOfOneKind) {
-  std::vector<Row> rows{row_at("inclusive", "bulk", 300), row_at("exclusive", "bulk", 300),
-                        row_at("inclusive", "CUB", 200), row_at("exclusive", "CUB", 100)};
+  std::vector<Row> rows{row_at("inclusive", "registers", 300),
+                        row_at("exclusive", "registers", 300), row_at("inclusive", "CUB", 200),
+                        row_at("exclusive", "CUB", 100)};
   compare_with_peers(rows);
   EXPECT_EQ(rows[0].of_cub, 1.5);
   EXPECT_EQ(rows[1].of_cub, 3.0);

@@ -35,14 +35,6 @@ std::vector<ScanTypes> supported_types() {
   return types;
 }
 
-std::vector<ScanKernel> kernels_of_device() {
-  int major = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0),
-        "asking for the GPU's compute capability");
-  if (major < 9) return {ScanKernel::registers};
-  return {ScanKernel::registers, ScanKernel::bulk};
-}
-
 /// Integers of all bits; whole numbers whose sums floats hold exactly; for extrema floats of every
 /// kind.
 std::vector<std::byte> elements_of(const ScanTypes& types, std::uint64_t count) {
@@ -165,27 +157,24 @@ TEST_P(OnePassScanOf, EqualsTheCpuBackend) {
   const auto [in, out, operation] = GetParam();
   const std::uint64_t tile_elements =
       kernels::scan_registers_resident(in, out, operation).tile_elements;
-  for (const ScanKernel kernel : kernels_of_device()) {
-    OnePassScan scan(in, out, operation, kernel);
-    int variant = 0;
-    for (const std::uint64_t size : sizes_about(tile_elements)) {
-      const auto elements = elements_of(GetParam(), size);
-      for (const bool exclusive : {false, true}) {
-        const bool with_carry = ++variant % 3 != 0;
-        const auto expectation = expected(*cpu_, GetParam(), elements, exclusive, with_carry);
-        const std::string what = std::to_string(size) + (exclusive ? " exclusive" : "") +
-                                 (kernel == ScanKernel::bulk ? " bulk" : " registers");
-        EXPECT_TRUE(scanned(scan, elements, exclusive, expectation, 0, 0) == expectation.prefixes)
-            << what;
-        const std::uint64_t lane = 16 / output_bytes();
-        EXPECT_TRUE(scanned(scan, elements, exclusive, expectation, lane + 1, 1) ==
+  OnePassScan scan(in, out, operation);
+  int variant = 0;
+  for (const std::uint64_t size : sizes_about(tile_elements)) {
+    const auto elements = elements_of(GetParam(), size);
+    for (const bool exclusive : {false, true}) {
+      const bool with_carry = ++variant % 3 != 0;
+      const auto expectation = expected(*cpu_, GetParam(), elements, exclusive, with_carry);
+      const std::string what = std::to_string(size) + (exclusive ? " exclusive" : "");
+      EXPECT_TRUE(scanned(scan, elements, exclusive, expectation, 0, 0) == expectation.prefixes)
+          << what;
+      const std::uint64_t lane = 16 / output_bytes();
+      EXPECT_TRUE(scanned(scan, elements, exclusive, expectation, lane + 1, 1) ==
+                  expectation.prefixes)
+          << what << " off by one";
+      if (input_bytes() == output_bytes()) {
+        EXPECT_TRUE(scanned_in_place(scan, elements, exclusive, expectation) ==
                     expectation.prefixes)
-            << what << " off by one";
-        if (input_bytes() == output_bytes()) {
-          EXPECT_TRUE(scanned_in_place(scan, elements, exclusive, expectation) ==
-                      expectation.prefixes)
-              << what << " in place";
-        }
+            << what << " in place";
       }
     }
   }
@@ -213,10 +202,8 @@ TEST_P(OnePassScanOfMany, EqualsTheCpuBackend) {
   const auto [in, out, operation] = GetParam();
   const auto elements = elements_of(GetParam(), (std::uint64_t{1} << 27) + 3);
   const auto expectation = expected(*cpu_, GetParam(), elements, false, true);
-  for (const ScanKernel kernel : kernels_of_device()) {
-    OnePassScan scan(in, out, operation, kernel);
-    EXPECT_TRUE(scanned(scan, elements, false, expectation, 0, 0) == expectation.prefixes);
-  }
+  OnePassScan scan(in, out, operation);
+  EXPECT_TRUE(scanned(scan, elements, false, expectation, 0, 0) == expectation.prefixes);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -238,35 +225,32 @@ TEST_F(OnePassScanTest, CountsBeyond32Bits) {
   std::vector<std::uint8_t> elements(piece + period);
   for (std::uint64_t i = 0; i < elements.size(); ++i)
     elements[i] = static_cast<std::uint8_t>(i % period);
-  for (const ScanKernel kernel : kernels_of_device()) {
-    for (std::uint64_t first = 0; first < count; first += piece)
-      copy_to_device(array.data() + first, elements.data() + first % period,
-                     std::min(piece, count - first), stream.get());
-    OnePassScan scan(ElementType::u8, ElementType::u8, ScanOperation::sum, kernel);
-    scan.start(array.data(), array.data(), count, false, nullptr, stream.get());
-    std::vector<std::uint8_t> prefixes(piece);
-    std::uint8_t sum = 0;
-    std::uint64_t wrong = 0;
-    for (std::uint64_t first = 0; first < count; first += piece) {
-      const std::uint64_t present = std::min(piece, count - first);
-      copy_to_host(prefixes.data(), array.data() + first, present, stream.get());
-      stream.synchronize();
-      for (std::uint64_t i = 0; i < present; ++i) {
-        sum = static_cast<std::uint8_t>(sum + elements[first % period + i]);
-        if (prefixes[i] != sum) ++wrong;
-      }
+  for (std::uint64_t first = 0; first < count; first += piece)
+    copy_to_device(array.data() + first, elements.data() + first % period,
+                   std::min(piece, count - first), stream.get());
+  OnePassScan scan(ElementType::u8, ElementType::u8, ScanOperation::sum);
+  scan.start(array.data(), array.data(), count, false, nullptr, stream.get());
+  std::vector<std::uint8_t> prefixes(piece);
+  std::uint8_t sum = 0;
+  std::uint64_t wrong = 0;
+  for (std::uint64_t first = 0; first < count; first += piece) {
+    const std::uint64_t present = std::min(piece, count - first);
+    copy_to_host(prefixes.data(), array.data() + first, present, stream.get());
+    stream.synchronize();
+    for (std::uint64_t i = 0; i < present; ++i) {
+      sum = static_cast<std::uint8_t>(sum + elements[first % period + i]);
+      if (prefixes[i] != sum) ++wrong;
     }
-    EXPECT_EQ(wrong, 0u);
   }
+  EXPECT_EQ(wrong, 0u);
 }
 
 template <class T>
-std::vector<std::byte> sums_of(const std::vector<T>& elements, ElementType type,
-                               ScanKernel kernel) {
+std::vector<std::byte> sums_of(const std::vector<T>& elements, ElementType type) {
   const Stream stream;
   const DeviceBytes array(elements.size() * sizeof(T), 0);
   array.fill_with(bytes_of(elements), stream);
-  OnePassScan scan(type, type, ScanOperation::sum, kernel);
+  OnePassScan scan(type, type, ScanOperation::sum);
   scan.start(array.data(), array.data(), elements.size(), false, nullptr, stream.get());
   return array.bytes(stream);
 }
@@ -274,13 +258,11 @@ std::vector<std::byte> sums_of(const std::vector<T>& elements, ElementType type,
 TEST_F(OnePassScanTest, FloatSumsAreTheSameBitsFromRunToRun) {
   const auto narrow = sample<float>(Sample::uniform, 5000011, 1);
   const auto wide = sample<double>(Sample::wide, 5000011, 2);
-  for (const ScanKernel kernel : kernels_of_device()) {
-    const auto narrow_sums = sums_of(narrow, ElementType::f32, kernel);
-    const auto wide_sums = sums_of(wide, ElementType::f64, kernel);
-    for (int run = 0; run < 20; ++run) {
-      EXPECT_TRUE(sums_of(narrow, ElementType::f32, kernel) == narrow_sums);
-      EXPECT_TRUE(sums_of(wide, ElementType::f64, kernel) == wide_sums);
-    }
+  const auto narrow_sums = sums_of(narrow, ElementType::f32);
+  const auto wide_sums = sums_of(wide, ElementType::f64);
+  for (int run = 0; run < 20; ++run) {
+    EXPECT_TRUE(sums_of(narrow, ElementType::f32) == narrow_sums);
+    EXPECT_TRUE(sums_of(wide, ElementType::f64) == wide_sums);
   }
 }
 
@@ -291,20 +273,18 @@ TEST_F(OnePassScanTest, SmallerScansFollowLargerOnesInOneWorkspace) {
   const DeviceBytes input(maximum * 4, 0);
   input.fill_with(bytes_of(ones), stream);
   const DeviceBytes output(maximum * 4, 0);
-  for (const ScanKernel kernel : kernels_of_device()) {
-    OnePassScan scan(ElementType::u32, ElementType::u32, ScanOperation::sum, kernel);
-    for (const std::uint64_t size :
-         {maximum, maximum / 100, std::uint64_t{5}, maximum / 3, maximum}) {
-      const std::uint32_t before = 1000;
-      scan.start(input.data(), output.data(), size, true, &before, stream.get());
-      std::vector<std::uint32_t> prefixes(size);
-      copy_to_host(prefixes.data(), output.data(), size * 4, stream.get());
-      stream.synchronize();
-      std::uint64_t wrong = 0;
-      for (std::uint64_t i = 0; i < size; ++i)
-        if (prefixes[i] != before + i) ++wrong;
-      EXPECT_EQ(wrong, 0u) << size;
-    }
+  OnePassScan scan(ElementType::u32, ElementType::u32, ScanOperation::sum);
+  for (const std::uint64_t size :
+       {maximum, maximum / 100, std::uint64_t{5}, maximum / 3, maximum}) {
+    const std::uint32_t before = 1000;
+    scan.start(input.data(), output.data(), size, true, &before, stream.get());
+    std::vector<std::uint32_t> prefixes(size);
+    copy_to_host(prefixes.data(), output.data(), size * 4, stream.get());
+    stream.synchronize();
+    std::uint64_t wrong = 0;
+    for (std::uint64_t i = 0; i < size; ++i)
+      if (prefixes[i] != before + i) ++wrong;
+    EXPECT_EQ(wrong, 0u) << size;
   }
 }
 
@@ -325,17 +305,6 @@ TEST(OnePassScanTypes, AreThoseThatKeepTheirTypeAndWidenedSumsOfIntegers) {
 
 TEST_F(OnePassScanTest, RefusesWhatItCannotDo) {
   EXPECT_THROW(OnePassScan(ElementType::f16, ElementType::f16, ScanOperation::sum), Error);
-  if (kernels_of_device().size() == 1) {
-    EXPECT_THROW(
-        OnePassScan(ElementType::u32, ElementType::u32, ScanOperation::sum, ScanKernel::bulk),
-        Error);
-    return;
-  }
-  const Stream stream;
-  const DeviceBytes input(4000, 4);
-  const DeviceBytes output(4000, 0);
-  OnePassScan scan(ElementType::u32, ElementType::u32, ScanOperation::sum, ScanKernel::bulk);
-  EXPECT_THROW(scan.start(input.data(), output.data(), 1000, false, nullptr, stream.get()), Error);
 }
 
 TEST(LaunchEpochs, FollowOneAnotherAfterTheWorkspaceWasCleared) {

@@ -82,15 +82,6 @@ inline auto& own_bulk_stores() {
 inline void fence_mbarrier_initialization() {}
 inline void fence_shared_writes() { emulator::perhaps_let_lanes_run(); }
 
-inline void bulk_copy_to_shared(void* shared, const void* global, std::uint32_t bytes,
-                                const Mbarrier& copied) {
-  load_later(copied, bytes, [=] { std::memcpy(shared, global, bytes); });
-}
-
-inline void bulk_copy_to_global(void* global, const void* shared, std::uint32_t bytes) {
-  own_bulk_stores().back().push_back([=] { std::memcpy(global, shared, bytes); });
-}
-
 inline void commit_bulk_copies() { own_bulk_stores().emplace_back(); }
 
 template <int pending>
