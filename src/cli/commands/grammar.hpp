@@ -14,7 +14,6 @@ class Grammar {
   Grammar();
 
   CLI::App& application() { return application_; }
-  const CLI::App& application() const { return application_; }
 
   bool asks_for_version() const { return version_; }
   bool asks_for_config() const { return config_; }
