@@ -36,7 +36,7 @@ void write_page(const fs::path& folder, const CommandTable& program, const Comma
 }
 
 void write_manual(const fs::path& folder, const std::string& date) {
-  const warpfold::cli::Grammar grammar;
+  warpfold::cli::Grammar grammar;
   const CommandTable program = warpfold::cli::command_table(grammar.application());
   write_page(folder, program, program, date);
   for (const CommandTable& command : program.commands) write_page(folder, program, command, date);

@@ -15,7 +15,6 @@ class Grammar {
   explicit Grammar(Measurer measurer = nullptr);
 
   CLI::App& application() { return application_; }
-  const CLI::App& application() const { return application_; }
 
   bool asks_for_version() const { return version_; }
   bool asks_for_config() const { return config_; }
