@@ -20,8 +20,8 @@ class PageBuffer {
  public:
   explicit PageBuffer(std::size_t bytes)
       : bytes_(bytes),
-        memory_(static_cast<std::byte*>(allocate_aligned(
-            bytes, std::align_val_t{bytes < huge_page ? page : huge_page}))) {
+        memory_(static_cast<std::byte*>(
+            allocate_aligned(bytes, std::align_val_t{bytes < huge_page ? page : huge_page}))) {
 #ifdef __linux__
     // A wish: where it isn't granted, pages stay small.
     if (bytes >= huge_page) madvise(memory_.get(), bytes - bytes % huge_page, MADV_HUGEPAGE);
