@@ -9,7 +9,6 @@
 #include "bench/gpu/rig.hpp"
 #include "bench/kernels/kernels.hpp"
 #include "cuda/arrays/device_scan.hpp"
-#include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/scan/one_pass_scan.hpp"
 

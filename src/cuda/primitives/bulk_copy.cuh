@@ -84,11 +84,10 @@ __device__ inline void commit_bulk_copies() {
 #endif
 }
 
-/// Waits until all groups of this thread but the last `pending` have read their shared memory.
-template <int pending>
-__device__ void wait_for_bulk_reads() {
+/// Waits until all groups of this thread have read their shared memory.
+__device__ inline void wait_for_bulk_reads() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 #else
   __trap();
 #endif

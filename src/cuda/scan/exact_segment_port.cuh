@@ -131,7 +131,7 @@ class SegmentPort {
 
   /// Waits until all slots have been written to the array, as far as they have to be kept.
   __device__ void finish() const {
-    if (array_.output_in_rows && warp::lane() == 0) wait_for_bulk_reads<0>();
+    if (array_.output_in_rows && warp::lane() == 0) wait_for_bulk_reads();
     __syncwarp();
   }
 
@@ -151,7 +151,7 @@ class SegmentPort {
   /// By one lane.
   __device__ void copy_rows(std::uint32_t round, std::uint32_t tile) const {
     constexpr std::uint32_t bytes = Shape::in_vectors * warp::lanes * sizeof(uint4);
-    if (array_.output_in_rows) wait_for_bulk_reads<0>();
+    if (array_.output_in_rows) wait_for_bulk_reads();
     arrived(round).arrive_and_expect(bytes);
     copy_rows_to_shared(&memory_.slot[round % exact_slots], array_.input_rows,
                         segment_place(tile) * sizeof(In) / row_bytes, arrived(round));

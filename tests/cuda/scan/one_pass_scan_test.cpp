@@ -1,6 +1,5 @@
 #include "cuda/scan/one_pass_scan.hpp"
 
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,14 +15,28 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/one_pass_kernels.hpp"
-#include "cuda/scan/scan_types.hpp"
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
+#include "warpfold/core/element_type.hpp"
 #include "warpfold/core/error.hpp"
+#include "warpfold/core/scan_operation.hpp"
 
 namespace warpfold::cuda {
 namespace {
+
+struct ScanTypes {
+  ElementType input;
+  ElementType output;
+  ScanOperation operation;
+};
+
+/// The name of a test for each operation and its types.
+std::string types_name(const ::testing::TestParamInfo<ScanTypes>& info) {
+  const ScanTypes& types = info.param;
+  return std::string(name_of(types.operation)) + "_" + std::string(name_of(types.input)) + "_" +
+         std::string(name_of(types.output));
+}
 
 std::vector<ScanTypes> supported_types() {
   std::vector<ScanTypes> types;

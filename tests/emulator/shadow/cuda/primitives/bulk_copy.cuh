@@ -84,9 +84,8 @@ inline void fence_shared_writes() { emulator::perhaps_let_lanes_run(); }
 
 inline void commit_bulk_copies() { own_bulk_stores().emplace_back(); }
 
-template <int pending>
-void wait_for_bulk_reads() {
-  for (auto& groups = own_bulk_stores(); groups.size() > pending + 1; groups.erase(groups.begin()))
+inline void wait_for_bulk_reads() {
+  for (auto& groups = own_bulk_stores(); groups.size() > 1; groups.erase(groups.begin()))
     for (const auto& copy : groups.front()) copy();
 }
 
