@@ -120,7 +120,8 @@ std::optional<double> Summarizer::special_magnitude() const {
 Value Summarizer::absolute_sum() const {
   if (is_integer(type_))
     return integer_of(is_signed_integer(type_) ? contents_.absolute : contents_.sum);
-  return special_magnitude().value_or(contents_.absolute.rounded(rounding_));
+  if (const auto special = special_magnitude()) return *special;
+  return contents_.absolute.rounded(rounding_);
 }
 
 double Summarizer::root_of_squares() const {

@@ -42,12 +42,12 @@ class Summarizer {
   double root_of_squares() const;
   Value largest_magnitude() const;
 
-  /// Returns what NaN and infinities make of a sum of magnitudes; nothing where there are none.
-  std::optional<double> special_magnitude() const;
-
  private:
   /// Returns what NaN and infinities make of a sum; zero where there are none.
   double special_sum() const;
+
+  /// Returns the same of a sum of magnitudes; nothing where there are none.
+  std::optional<double> special_magnitude() const;
 
   /// Tells whether the variance is a number.
   bool has_variance() const;

@@ -60,6 +60,13 @@ StoredValues converted(std::span<const double> numbers, hid_t type,
           make_space(shape, cannot_read_variable), std::move(bytes)};
 }
 
+/// Notes that outputs lack something because of an error, and forgets HDF5's part of that.
+void note_lack(Coordinates& coordinates, const std::string& lacking, const Error& error) {
+  H5Eclear2(H5E_DEFAULT);
+  if (!error.why().empty())
+    coordinates.notes.push_back("outputs lack " + lacking + ": " + error.why() + ".");
+}
+
 class CoordinateReader {
  public:
   CoordinateReader(hid_t dataset, std::span<const CarriedDimension> dimensions,
@@ -117,9 +124,7 @@ class CoordinateReader {
     try {
       return body();
     } catch (const Error& error) {
-      H5Eclear2(H5E_DEFAULT);
-      if (!error.why().empty())
-        result_.notes.push_back("outputs lack " + lacking + ": " + error.why() + ".");
+      note_lack(result_, lacking, error);
       return {};
     }
   }
@@ -408,10 +413,8 @@ Coordinates read_coordinates(hid_t dataset, std::span<const CarriedDimension> di
   try {
     return CoordinateReader(dataset, dimensions, std::move(merged)).read();
   } catch (const Error& error) {
-    H5Eclear2(H5E_DEFAULT);
     Coordinates none;
-    if (!error.why().empty())
-      none.notes.push_back("outputs lack all coordinates: " + error.why() + ".");
+    note_lack(none, "all coordinates", error);
     return none;
   }
 }
