@@ -39,7 +39,7 @@ Result result_of(Measurement measurement, MPI_Comm communicator, const Settings&
 }  // namespace
 
 void measure(const cli::Session& session, const cli::MeasuringRequest& request) {
-  // What it measures is MPI, which a process alone is there without.
+  // A single process starts MPI only to measure it.
   std::optional<mpi::Environment> environment;
   if (request.measurement == Measurement::combine && !mpi::is_running()) environment.emplace();
   Settings settings = request.settings;

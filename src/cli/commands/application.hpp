@@ -11,7 +11,7 @@ namespace warpfold::cli {
 
 /// Runs the program with `arguments` (without its name) and returns its exit status, the same on
 /// every rank. MPI_COMM_SELF is this process alone. `measurer` runs `bench` and `ladder`, which
-/// fail without one on any rank. Collective; results and errors are told by rank 0.
+/// fail without one on any rank. Collective. Rank 0 prints results and errors.
 int run_application(MPI_Comm communicator, const std::vector<std::string>& arguments,
                     Measurer measurer = nullptr);
 

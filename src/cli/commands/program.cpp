@@ -24,8 +24,9 @@
 namespace warpfold::cli {
 namespace {
 
-/// Ends the program by the signal that interrupted it, so that shells stop their loops. A launcher
-/// is told by the exit status: it takes a rank that a signal ended for a crash.
+/// Ends the program by the signal that interrupted it, so that shells stop their loops. Under a
+/// launcher the exit status names the signal: launchers report a rank that a signal ended as a
+/// crash.
 [[noreturn]] void end_by(int signal) {
   constexpr int status_of_signals = 128;
   std::fflush(nullptr);

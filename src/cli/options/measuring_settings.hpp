@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-/// What `bench` and `ladder` measure. Empty lists mean the usual choice.
+/// Settings of `bench` and `ladder`. Empty lists mean the usual choice.
 struct MeasuringSettings {
   std::vector<std::uint64_t> sizes;       ///< bytes of a rank's larger array, ascending
   std::vector<std::string> types;         ///< "f32"; of scans also "u8:u64"

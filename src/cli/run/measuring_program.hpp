@@ -22,7 +22,7 @@ enum class Measurement : std::uint8_t {
   ladder_atomics
 };
 
-/// What `bench` or `ladder` is asked for.
+/// A request to `bench` or `ladder`.
 struct MeasuringRequest {
   std::string command;  ///< "bench"
   std::string what;     ///< "reduce"

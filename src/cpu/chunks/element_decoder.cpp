@@ -85,7 +85,7 @@ KeyFilter<std::uint32_t> narrow_filter(const ValueFilter& filter) {
   narrow.minimum = static_cast<std::uint32_t>(first);
   narrow.span = static_cast<std::uint32_t>(end - 1 - first);
   for (int i = 0; i < filter.excluded_count; ++i) {
-    // Of the two that stand for zeros, which are one value, the last is theirs.
+    // The zeros are one value with two keys; kernels compare the last one.
     const std::uint64_t behind = Keys::end_up_to(filter.excluded[i]);
     if (Keys::first_from(filter.excluded[i]) < behind)
       narrow.excluded[narrow.excluded_count++] = static_cast<std::uint32_t>(behind - 1);

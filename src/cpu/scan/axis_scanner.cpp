@@ -16,10 +16,10 @@
 namespace warpfold::cpu {
 namespace {
 
-// Scans of lines, block by block, of at most block_elements elements each: begin() begins `lines`
-// lines anew, across() writes the prefixes of an element of each of consecutive lines, along()
-// those of consecutive elements of a line. These return the first element whose prefix the output
-// type can't hold, if any.
+// A LineScan scans lines in blocks of at most block_elements elements. begin() starts so many lines
+// with nothing before them. across() writes the prefixes of one element of each of consecutive
+// lines, along() those of consecutive elements of one line. Both return the first element whose
+// prefix the output type can't hold, if any.
 
 /// Sums of floats: the true prefixes, rounded once. A running sum is two doubles as long as they
 /// hold it, from then on a LineSum.

@@ -101,8 +101,8 @@ __device__ void write_prefixes(const BlockView& block, const Tile& tile, std::in
   }
 }
 
-/// Where everything overflows, few find an index below the one known: reading it spares the rest
-/// an atomic operation on one address.
+/// Keeps the least index of a prefix that Out can't hold. Reading the known one first spares most
+/// threads an atomic operation on one address where everything overflows.
 template <class Out>
 __device__ void note_overflow(const Tile& tile, std::int32_t place, const Quad<int128>& prefixes,
                               const OverflowCheck& check) {
