@@ -31,10 +31,6 @@ namespace {
 
 constexpr std::string_view cosine = "cos:";
 
-const std::string& text_of(const ReduceOptions& options) {
-  return options.weights.empty() ? options.times : options.weights;
-}
-
 /// Counts the elements of a view that share an index of a stored dimension and those before it.
 std::uint64_t elements_behind(const Selection& selection, std::size_t dimension) {
   std::uint64_t elements = 1;
@@ -83,13 +79,12 @@ Opened open_coordinate_of(const std::string& name, const io::DatasetInfo& info) 
                     "Name a dimension with coordinates in degrees, or a dataset of weights.");
 }
 
-Opened open_factors(const ReduceOptions& options, const DatasetView& view) {
+Opened open_factors(const FactorsOption& given, const DatasetView& view) {
   const io::DatasetInfo& info = view.info();
-  const std::string& text = text_of(options);
-  if (!options.weights.empty() && text.starts_with(cosine))
-    return open_coordinate_of(text.substr(cosine.size()), info);
-  const std::string option = option_of_factors(options);
-  const auto [file, name] = parse_mask_name(option, text, info.file);
+  if (given.are_weights && given.text.starts_with(cosine))
+    return open_coordinate_of(given.text.substr(cosine.size()), info);
+  const std::string& option = given.name;
+  const auto [file, name] = parse_mask_name(option, given.text, info.file);
   io::Dataset dataset(file, name);
   dataset.take_as_unsigned();
   const auto dimension = dimension_of_line(dataset.info(), info);
@@ -209,15 +204,17 @@ void require_weights(std::span<const double> weights, const std::string& name) {
 
 }  // namespace
 
-std::string option_of_factors(const ReduceOptions& options) {
-  return options.weights.empty() ? "times" : "weights";
+std::optional<FactorsOption> factors_option(const ReduceOptions& options) {
+  if (!options.weights.empty()) return FactorsOption{"weights", options.weights, true};
+  if (!options.times.empty()) return FactorsOption{"times", options.times};
+  return std::nullopt;
 }
 
-DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, Run& run)
-    : are_weights_(!options.weights.empty()) {
+DatasetFactors::DatasetFactors(const FactorsOption& option, DatasetView& view, Run& run)
+    : are_weights_(option.are_weights) {
   const mpi::Communicator& communicator = run.communicator;
   const auto open = [&] {
-    Opened opened = open_factors(options, view);
+    Opened opened = open_factors(option, view);
     stride_ = opened.stride;
     return std::move(opened.dataset);
   };
@@ -225,7 +222,7 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, 
   view.read_beside(dataset, run);
   stride_ = mpi::broadcast(stride_, communicator);
   const io::DatasetInfo& info = dataset.info();
-  run_on_all(communicator, [&] { require_space(info, option_of_factors(options)); });
+  run_on_all(communicator, [&] { require_space(info, option.name); });
   Interpretation values;
   interpret_everywhere(values, info, {}, communicator);
   const ElementType type = values.decoding.value_type(info.format.type);
@@ -241,14 +238,20 @@ DatasetFactors::DatasetFactors(const ReduceOptions& options, DatasetView& view, 
   for (const std::uint64_t word : std::span(words).subspan(info.elements))
     rests_.push_back(std::bit_cast<double>(word));
   if (std::ranges::count(rests_, 0.0) == std::ssize(rests_)) rests_.clear();
-  if (are_weights_ && text_of(options).starts_with(cosine)) {
+  if (are_weights_ && option.text.starts_with(cosine)) {
     auto units = static_cast<std::uint64_t>(Angle::degrees);
     run_on_root(communicator,
-                [&] { units = static_cast<std::uint64_t>(angle_units(info, text_of(options))); });
+                [&] { units = static_cast<std::uint64_t>(angle_units(info, option.text)); });
     units = mpi::broadcast(units, communicator);
     run_on_all(communicator, [&] { take_cosines(values_, static_cast<Angle>(units), info); });
   }
-  if (are_weights_) run_on_all(communicator, [&] { require_weights(values_, text_of(options)); });
+  if (are_weights_) run_on_all(communicator, [&] { require_weights(values_, option.text); });
+}
+
+std::optional<DatasetFactors> read_factors(const FactorsOption& option, DatasetView& view,
+                                           Run& run) {
+  if (view.info().elements == 0) return std::nullopt;
+  return run.opening.time(0, [&] { return DatasetFactors(option, view, run); });
 }
 
 }  // namespace warpfold::pipeline

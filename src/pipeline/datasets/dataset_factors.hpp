@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,16 +15,22 @@ namespace warpfold::pipeline {
 /// The most memory of a rank that factors may take: 2^28 of them.
 inline constexpr std::uint64_t max_factor_bytes = std::uint64_t{2} << 30;
 
-/// Names the one of the options `weights` and `times` that is given.
-std::string option_of_factors(const ReduceOptions& options);
+/// An option that names what elements are multiplied by.
+struct FactorsOption {
+  std::string name;  ///< weights or times
+  std::string text;
+  bool are_weights = false;
+};
+
+/// Returns the one of `weights` and `times` that is given.
+std::optional<FactorsOption> factors_option(const ReduceOptions& options);
 
 /// What a reduction multiplies the elements of a view by, as every rank has it in memory.
 class DatasetFactors {
  public:
-  /// Reads what the options' `weights` or `times` name, one of which is given, beside a view that
-  /// has elements. Collective; throws the same Error on every rank, a usage Error for what does not
-  /// fit.
-  DatasetFactors(const ReduceOptions& options, DatasetView& view, Run& run);
+  /// Reads what an option names beside a view that has elements. Collective; throws the same Error
+  /// on every rank, a usage Error for what does not fit.
+  DatasetFactors(const FactorsOption& option, DatasetView& view, Run& run);
 
   Factors factors() const {
     return {values_.data(), stride_, values_.size(), are_weights_,
@@ -36,5 +43,9 @@ class DatasetFactors {
   std::vector<double> values_;
   std::vector<double> rests_;  ///< empty where all are 0
 };
+
+/// Reads an option's factors; none beside a view without elements. Collective; throws likewise.
+std::optional<DatasetFactors> read_factors(const FactorsOption& option, DatasetView& view,
+                                           Run& run);
 
 }  // namespace warpfold::pipeline

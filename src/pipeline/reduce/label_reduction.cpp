@@ -80,10 +80,10 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
 
 }  // namespace
 
-LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run) {
+LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run) {
   DatasetLabels labels = open_labels(options.by, view, run);
-  LabelReduction work{std::move(view), std::move(options), std::move(labels), {}};
-  if (work.options.output.path.empty()) return work;
+  LabelReduction work{task, std::move(view), std::move(options), std::move(labels), {}};
+  if (!task.makes_datasets) return work;
   if (may_leave_out_elements(work.view, work.options) &&
       std::ranges::any_of(work.options.statistics, &StatisticRow::is_extremum, row_of))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
@@ -95,13 +95,13 @@ LabelReduction prepare_labels(DatasetView view, ReduceOptions options, Run& run)
   return work;
 }
 
-ReduceResult reduce_by_labels(LabelReduction& work, Run& run, OutputFile& output_file,
-                              std::chrono::steady_clock::time_point start) {
+ReduceResult reduce(LabelReduction& work, Run& run, OutputFile& output_file,
+                    std::chrono::steady_clock::time_point start) {
   ReduceResult result;
   std::vector<StageTiming> stages;
   const ReduceNeeds needs = needs_of(work.options.statistics, work.view.value_type());
   const LabelTotals totals = reduce_labels(work.view, work.labels, needs, run, stages);
-  if (work.options.output.path.empty())
+  if (!work.task.makes_datasets)
     run_on_root(run.communicator, [&] { result.labels = summaries_of(totals, work); });
   else
     write_labels(totals, work, result, run, output_file, stages);

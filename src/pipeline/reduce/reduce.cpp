@@ -1,359 +1,64 @@
 #include "warpfold/reduce.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
+#include <variant>
 
-#include "core/base/text.hpp"
-#include "core/results/statistic_table.hpp"
-#include "core/results/summarize.hpp"
-#include "io/dataset/dataset_text.hpp"
-#include "pipeline/datasets/axis_labels.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/quantiles/line_quantiles.hpp"
-#include "pipeline/reduce/axis_reduce_pipeline.hpp"
-#include "pipeline/reduce/axis_writer.hpp"
-#include "pipeline/reduce/dataset_pass.hpp"
+#include "pipeline/reduce/axis_reduction.hpp"
 #include "pipeline/reduce/label_reduction.hpp"
-#include "pipeline/reduce/product_reduction.hpp"
-#include "pipeline/reduce/quantiles.hpp"
-#include "pipeline/reduce/reduce_outputs.hpp"
-#include "pipeline/regions/axis_plan.hpp"
-#include "pipeline/run/collective.hpp"
+#include "pipeline/reduce/number_reduction.hpp"
+#include "pipeline/reduce/reduce_task.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "warpfold/core/error.hpp"
-
-namespace warpfold::pipeline {
-namespace {
-
-QuantileSpec quantiles_of(const ReduceOptions& options) {
-  return {options.quantiles, options.quantile_method, options.summary.nan};
-}
-
-/// Throws where an extremum of nothing is asked for, as NumPy does.
-void require_rows(const AxisShape& array, const ReduceOptions& options) {
-  if (array.rows() > 0 || array.outputs() == 0) return;
-  const auto found = std::ranges::find_if(
-      options.statistics,
-      [](const StatisticRow& row) { return row.is_extremum() || row.is_index(); }, row_of);
-  if (found != options.statistics.end())
-    throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
-                "they hold no elements", "Ask for others with `statistics`.");
-  if (!options.quantiles.empty())
-    throw Error("there are no quantiles along these axes", "they hold no elements",
-                "Ask for `statistics` alone.");
-}
-
-std::string axes_text(const AxisShape& array) {
-  std::vector<std::string> axes;
-  for (const int axis : array.along) axes.push_back(std::to_string(axis));
-  return joined(axes, ",");
-}
-
-/// Returns the axes' names where each has one, otherwise none. For one rank.
-std::vector<std::string> axis_names(const AxisShape& array, const io::DatasetInfo& info) {
-  const std::vector<std::string> all = dimension_names(info);
-  std::vector<std::string> names;
-  for (const int axis : array.along) names.push_back(all[static_cast<std::size_t>(axis)]);
-  return std::ranges::count(names, "") == 0 ? names : std::vector<std::string>{};
-}
-
-/// Tells the shape of an output as it is stored.
-std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOptions& options) {
-  std::vector<std::uint64_t> shape = array.output_shape();
-  if (!options.keep_dimensions) return shape;
-  const std::vector<int> kept = array.kept();
-  for (const int axis : array.along)
-    if (!std::ranges::binary_search(kept, axis)) shape.insert(shape.begin() + axis, 1);
-  return shape;
-}
-
-/// Says what becomes of the dimensions of the stored dataset, some of which the array may lack.
-void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOptions& options) {
-  using Fate = io::CarriedDimension::Fate;
-  int axis = 0;
-  for (io::CarriedDimension& dimension : file.dimensions) {
-    if (dimension.selected.dropped) continue;
-    const bool grouped = array.groups && array.groups->dimension == axis;
-    if (std::ranges::find(array.along, axis++) == array.along.end()) continue;
-    if (grouped && file.added) {
-      dimension.fate = Fate::merged;
-      continue;
-    }
-    dimension.fate = grouped || options.keep_dimensions ? Fate::reduced_to_cells : Fate::reduced;
-    if (grouped) dimension.cell_elements = options.every;
-  }
-}
-
-LineQuantiles line_quantiles(const ReduceOptions& options, const std::vector<AxisTarget>& targets) {
-  LineQuantiles wanted{quantiles_of(options),
-                       gives_elements(options.quantile_method) ? options.summary.empty : Value{},
-                       targets.front().type,
-                       options.quantile_memory_bytes,
-                       {}};
-  for (const AxisTarget& target : targets) wanted.writers.push_back(target.writer);
-  return wanted;
-}
-
-/// Fills the staged datasets of a file that has outputs. Collective.
-std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutput>& outputs,
-                              DatasetView& view, const AxisShape& array,
-                              const ReduceOptions& options,
-                              const std::optional<DatasetFactors>& factors, Run& run) {
-  std::vector<StageTiming> stages;
-  std::vector<AxisTarget> targets = targets_of(outputs, options, staged);
-  const auto first_quantile =
-      targets.begin() + static_cast<std::ptrdiff_t>(options.statistics.size());
-  const std::vector<AxisTarget> quantiles(first_quantile, targets.end());
-  targets.erase(first_quantile, targets.end());
-  if (!targets.empty()) {
-    const ReduceNeeds needs = needs_of_products(options, view.value_type());
-    AxisWriter writer(std::move(targets), array.output_shape(), options.summary);
-    if (array.rows() > 0)
-      stages =
-          reduce_rows(view, array, needs, writer, run, factors ? factors->factors() : Factors{});
-    else
-      write_outputs_of_nothing(type_of_products(options, view.value_type()), needs, writer, run);
-    note_sums_of_nothing(writer, view.info().name, options, run);
-  }
-  if (!quantiles.empty())
-    add_up(stages, find_quantiles_of_lines(view, array, line_quantiles(options, quantiles), run));
-  return stages;
-}
-
-/// A dataset that is to be reduced along the options' axes.
-struct AxisReduction {
-  DatasetView view;
-  ReduceOptions options;
-  io::OutputSpec file;
-  AxisShape array;
-  ReduceResult result;  ///< as far as it is known
-  std::optional<DatasetFactors> factors;
-};
-
-/// Returns the groups along the first axis, if any are asked for, and has outputs get the dimension
-/// of their labels. Collective.
-std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
-                                       const ReduceOptions& options, DatasetView& view,
-                                       io::OutputSpec& file, Run& run) {
-  const io::DatasetInfo& info = view.info();
-  if (options.every == 0 && options.by.empty()) return std::nullopt;
-  int dimension = 0;
-  run_on_all(run.communicator,
-             [&] { dimension = resolve_axes(axes.first(1), info.shape).front(); });
-  if (options.by.empty())
-    return groups_of_length(options.every, dimension,
-                            info.shape[static_cast<std::size_t>(dimension)]);
-  LabelledGroups labelled = group_by(options.by, dimension, view, run);
-  file.added = std::move(labelled.dimension);
-  return std::move(labelled.groups);
-}
-
-/// Returns where outputs have the dimension of groups.
-std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options) {
-  const int dimension = array.groups->dimension;
-  if (options.keep_dimensions) return static_cast<std::size_t>(dimension);
-  const std::vector<int> kept = array.kept();
-  return static_cast<std::size_t>(std::ranges::find(kept, dimension) - kept.begin());
-}
-
-/// Throws where the options don't fit the dataset. Collective.
-AxisReduction prepare_axes(DatasetView view, ReduceOptions options, Run& run) {
-  const bool has_elements =
-      std::ranges::any_of(options.statistics, &StatisticRow::is_extremum, row_of) ||
-      (!options.quantiles.empty() && gives_elements(options.quantile_method));
-  if (may_leave_out_elements(view, options) && has_elements)
-    options.summary.empty = empty_value(view, options.empty, run.communicator);
-  io::OutputSpec file = describe_output(options.output, view.info(), {}, run);
-  const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
-  std::optional<AxisShape> array;
-  ReduceResult result;
-  std::optional<AxisGroups> groups = groups_along(axes, options, view, file, run);
-  run_on_all(run.communicator, [&] {
-    const std::vector<std::uint64_t>& shape = view.info().shape;
-    array.emplace(shape, resolve_axes(axes, shape), std::move(groups));
-    result.outputs =
-        outputs_of(file.dataset, type_of_products(options, view.value_type()), options);
-    require_rows(*array, options);
-    if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
-  });
-  result.output_shape = stored_shape(*array, options);
-  if (file.added) file.added->place = place_of_groups(*array, options);
-  std::optional<DatasetFactors> factors = factors_of(options, view, run);
-  file.inputs.merge(view.files_beside);
-  return {std::move(view),   std::move(options), std::move(file),
-          std::move(*array), std::move(result),  std::move(factors)};
-}
-
-/// Reduces into an output file. Collective; the result counts on the root alone.
-ReduceResult reduce_along_axes(AxisReduction& work, Run& run, OutputFile& output_file,
-                               std::chrono::steady_clock::time_point start) {
-  DatasetView& view = work.view;
-  const ReduceOptions& options = work.options;
-  const AxisShape& array = work.array;
-  io::OutputSpec& file = work.file;
-  ReduceResult result = std::move(work.result);
-  io::DatasetText input;
-  run_on_root(run.communicator,
-              [&] { input = io::read_dataset_text(view.info().file, view.info().name); });
-  add_outputs(file, view, options, result, input);
-  mark_reduced(file, array, options);
-  file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
-  if (!result.axis_names.empty())
-    file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
-  if (options.every > 0)
-    file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
-  if (!options.by.empty()) file.text_attributes.emplace_back("warpfold_by", options.by);
-  if (!options.weights.empty())
-    file.text_attributes.emplace_back("warpfold_weights", options.weights);
-  if (!options.times.empty()) file.text_attributes.emplace_back("warpfold_times", options.times);
-  StagedDataset staged = run.reserving.time(0, [&] { return StagedDataset(file, output_file); });
-  std::vector<StageTiming> stages;
-  while_unchanged(view, run.communicator, [&] {
-    if (array.outputs() > 0)
-      stages = fill(staged, result.outputs, view, array, options, work.factors, run);
-  });
-  run_on_all(run.communicator, [&] { run.backend.get(); });
-  staged.finish();
-
-  describe_view(view, result);
-  result.axes = array.along;
-  result.report = report_of(run, stages, start);
-  return result;
-}
-
-}  // namespace
-}  // namespace warpfold::pipeline
 
 namespace warpfold {
-namespace {
-
-void check(const ReduceOptions& options) {
-  if (options.axes.empty() && !options.by.empty() && !options.quantiles.empty())
-    throw usage_error("`by` is given along with quantiles, and no axis",
-                      "they are found of all elements, or along axes",
-                      "Leave out one of them, or name an axis.");
-  if (!options.by.empty() && options.every > 0)
-    throw usage_error("both `by` and `every` are given", "either makes the groups",
-                      "Leave out one of them.");
-  if (options.axes.empty() && pipeline::is_part_of_time(options.by))
-    throw usage_error("`by` is " + options.by + ", and no axis is given",
-                      "it is a part of the times along an axis",
-                      "Name that with `axis`, or a dataset so called as './" + options.by + "'.");
-  pipeline::check_factors(options);
-  constexpr std::size_t most = 1024;
-  if (options.quantiles.size() > most)
-    throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
-                      "Ask for at most " + std::to_string(most) + ".");
-  for (const double fraction : options.quantiles) {
-    if (!(fraction >= 0 && fraction <= 1))
-      throw usage_error("a quantile is not between 0 and 1", "", "Give its fraction.");
-    if (!options.axes.empty() && std::ranges::count(options.quantiles, fraction) > 1)
-      throw usage_error(quantile_name(fraction) + " is asked for by two names",
-                        "each quantile along axes is a dataset", "Leave out one of them.");
-  }
-}
-
-/// Tells whether elements of the whole dataset have labels.
-bool by_labels(const ReduceOptions& options) { return options.axes.empty() && !options.by.empty(); }
-
-/// Tells whether results are numbers, not datasets.
-bool are_told(const ReduceOptions& options) {
-  return options.axes.empty() && (options.by.empty() || options.output.path.empty());
-}
-
-ReduceResult reduce_view(pipeline::DatasetView& view, const ReduceOptions& options,
-                         pipeline::Run& run, std::chrono::steady_clock::time_point start) {
-  ReduceResult result;
-  std::vector<StageTiming> stages;
-  if (pipeline::has_factors(options)) {
-    result.summary = pipeline::summarize_products(view, options, run, stages);
-  } else if (!options.statistics.empty() || options.quantiles.empty()) {
-    const ReduceNeeds needs = needs_of(options.statistics, view.value_type());
-    pipeline::ReduceOutcome reduced = pipeline::reduce_dataset(view, needs, run);
-    if (run.communicator.is_root()) {
-      result.summary =
-          summarize(reduced.whole, view.value_type(), options.statistics, options.summary);
-      const bool skips = options.summary.nan == NanPolicy::skip;
-      result.left_out = {view.info().elements - static_cast<std::uint64_t>(reduced.whole.count),
-                         skips ? static_cast<std::uint64_t>(reduced.whole.nan_count) : 0};
-    }
-    stages = std::move(reduced.stages);
-  }
-  if (!options.quantiles.empty())
-    result.quantiles = pipeline::find_quantiles(view, pipeline::quantiles_of(options), run, stages);
-  pipeline::describe_view(view, result);
-  result.report = pipeline::report_of(run, stages, start);
-  return result;
-}
-
-}  // namespace
 
 ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string& name,
                     const ReduceOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  check(options);
+  const pipeline::ReduceTask any_task = pipeline::task_of(options);
   pipeline::Run run(parent, options.run);
-  pipeline::DatasetView view = pipeline::open_view(file, name, options.view, run);
-  if (options.axes.empty() && options.by.empty()) return reduce_view(view, options, run, start);
   pipeline::OutputFile output(run.communicator);
-  ReduceResult result;
-  if (!by_labels(options)) {
-    pipeline::AxisReduction work = pipeline::prepare_axes(std::move(view), options, run);
-    result = pipeline::reduce_along_axes(work, run, output, start);
-  } else {
-    pipeline::LabelReduction work = pipeline::prepare_labels(std::move(view), options, run);
-    result = pipeline::reduce_by_labels(work, run, output, start);
-  }
-  if (!are_told(options)) output.commit(result.report, run.monitor.stages());
-  result.report.seconds = pipeline::seconds_since(start);
-  return result;
+  return std::visit(
+      [&](const auto& task) {
+        auto work = prepare(task, pipeline::open_view(file, name, options.view, run), options, run);
+        ReduceResult result = reduce(work, run, output, start);
+        if (task.makes_datasets) output.commit(result.report, run.monitor.stages());
+        result.report.seconds = pipeline::seconds_since(start);
+        return result;
+      },
+      any_task);
 }
 
 std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::string& file,
                                                  const DatasetChoice& datasets,
                                                  const ReduceOptions& options) {
-  check(options);
+  const pipeline::ReduceTask any_task = pipeline::task_of(options);
   pipeline::Run run(parent, options.run);
   pipeline::OutputFile output(run.communicator);
-  const auto prepare_labels = [&](pipeline::DatasetView view) {
-    return pipeline::prepare_labels(std::move(view), options, run);
-  };
-  const auto reduce_by_labels = [&](pipeline::LabelReduction& work) {
-    return pipeline::reduce_by_labels(work, run, output, std::chrono::steady_clock::now());
-  };
-  if (are_told(options))
-    return pipeline::for_each_dataset<ReduceResult>(
-        file, datasets, options.view, run, [&](pipeline::DatasetView& view) {
-          if (options.by.empty())
-            return reduce_view(view, options, run, std::chrono::steady_clock::now());
-          pipeline::LabelReduction work = prepare_labels(std::move(view));
-          return reduce_by_labels(work);
-        });
-  if (by_labels(options)) {
-    auto outcomes = pipeline::for_each_output<ReduceResult>(
-        file, datasets, options.view, options.output, run, prepare_labels, reduce_by_labels);
-    output.commit(outcomes, run.monitor.stages());
-    return outcomes;
-  }
-  auto outcomes = pipeline::for_each_output<ReduceResult>(
-      file, datasets, options.view, options.output, run,
-      [&](pipeline::DatasetView view) {
-        return pipeline::prepare_axes(std::move(view), options, run);
+  return std::visit(
+      [&](const auto& task) {
+        const auto prepare_one = [&](pipeline::DatasetView view) {
+          return prepare(task, std::move(view), options, run);
+        };
+        const auto reduce_one = [&](auto& work) {
+          return reduce(work, run, output, std::chrono::steady_clock::now());
+        };
+        if (!task.makes_datasets)
+          return pipeline::for_each_dataset<ReduceResult>(
+              file, datasets, options.view, run, [&](pipeline::DatasetView& view) {
+                auto work = prepare_one(std::move(view));
+                return reduce_one(work);
+              });
+        auto outcomes = pipeline::for_each_output<ReduceResult>(
+            file, datasets, options.view, options.output, run, prepare_one, reduce_one);
+        output.commit(outcomes, run.monitor.stages());
+        return outcomes;
       },
-      [&](pipeline::AxisReduction& work) {
-        return pipeline::reduce_along_axes(work, run, output, std::chrono::steady_clock::now());
-      });
-  output.commit(outcomes, run.monitor.stages());
-  return outcomes;
+      any_task);
 }
 
 }  // namespace warpfold

@@ -11,7 +11,7 @@
 #include "core/results/statistic_table.hpp"
 #include "core/values/value_filters.hpp"
 #include "mpi/combine.hpp"
-#include "pipeline/reduce/statistic_text.hpp"
+#include "pipeline/meaning/statistic_text.hpp"
 
 namespace warpfold::pipeline {
 namespace {

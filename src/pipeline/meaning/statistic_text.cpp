@@ -1,4 +1,4 @@
-#include "pipeline/reduce/statistic_text.hpp"
+#include "pipeline/meaning/statistic_text.hpp"
 
 #include <algorithm>
 #include <array>

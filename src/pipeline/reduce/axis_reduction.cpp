@@ -1,0 +1,209 @@
+#include "pipeline/reduce/axis_reduction.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.hpp"
+#include "core/results/statistic_table.hpp"
+#include "io/dataset/dataset_text.hpp"
+#include "pipeline/datasets/axis_labels.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/quantiles/line_quantiles.hpp"
+#include "pipeline/reduce/axis_reduce_pipeline.hpp"
+#include "pipeline/reduce/axis_writer.hpp"
+#include "pipeline/reduce/reduce_outputs.hpp"
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Throws where an extremum of nothing is asked for, as NumPy does.
+void require_rows(const AxisShape& array, const ReduceOptions& options) {
+  if (array.rows() > 0 || array.outputs() == 0) return;
+  const auto found = std::ranges::find_if(
+      options.statistics,
+      [](const StatisticRow& row) { return row.is_extremum() || row.is_index(); }, row_of);
+  if (found != options.statistics.end())
+    throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
+                "they hold no elements", "Ask for others with `statistics`.");
+  if (!options.quantiles.empty())
+    throw Error("there are no quantiles along these axes", "they hold no elements",
+                "Ask for `statistics` alone.");
+}
+
+std::string axes_text(const AxisShape& array) {
+  std::vector<std::string> axes;
+  for (const int axis : array.along) axes.push_back(std::to_string(axis));
+  return joined(axes, ",");
+}
+
+/// Returns the axes' names where each has one, otherwise none. For one rank.
+std::vector<std::string> axis_names(const AxisShape& array, const io::DatasetInfo& info) {
+  const std::vector<std::string> all = dimension_names(info);
+  std::vector<std::string> names;
+  for (const int axis : array.along) names.push_back(all[static_cast<std::size_t>(axis)]);
+  return std::ranges::count(names, "") == 0 ? names : std::vector<std::string>{};
+}
+
+/// Tells the shape of an output as it is stored.
+std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOptions& options) {
+  std::vector<std::uint64_t> shape = array.output_shape();
+  if (!options.keep_dimensions) return shape;
+  const std::vector<int> kept = array.kept();
+  for (const int axis : array.along)
+    if (!std::ranges::binary_search(kept, axis)) shape.insert(shape.begin() + axis, 1);
+  return shape;
+}
+
+/// Says what becomes of the dimensions of the stored dataset, some of which the array may lack.
+void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOptions& options) {
+  using Fate = io::CarriedDimension::Fate;
+  int axis = 0;
+  for (io::CarriedDimension& dimension : file.dimensions) {
+    if (dimension.selected.dropped) continue;
+    const bool grouped = array.groups && array.groups->dimension == axis;
+    if (std::ranges::find(array.along, axis++) == array.along.end()) continue;
+    if (grouped && file.added) {
+      dimension.fate = Fate::merged;
+      continue;
+    }
+    dimension.fate = grouped || options.keep_dimensions ? Fate::reduced_to_cells : Fate::reduced;
+    if (grouped) dimension.cell_elements = options.every;
+  }
+}
+
+LineQuantiles line_quantiles(const ReduceOptions& options, const std::vector<AxisTarget>& targets) {
+  LineQuantiles wanted{quantiles_of(options),
+                       gives_elements(options.quantile_method) ? options.summary.empty : Value{},
+                       targets.front().type,
+                       options.quantile_memory_bytes,
+                       {}};
+  for (const AxisTarget& target : targets) wanted.writers.push_back(target.writer);
+  return wanted;
+}
+
+/// Fills the staged datasets of a file that has outputs. Collective.
+std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutput>& outputs,
+                              AxisReduction& work, Run& run) {
+  const ReduceOptions& options = work.options;
+  DatasetView& view = work.view;
+  std::vector<StageTiming> stages;
+  std::vector<AxisTarget> targets = targets_of(outputs, options, staged);
+  const auto first_quantile =
+      targets.begin() + static_cast<std::ptrdiff_t>(options.statistics.size());
+  const std::vector<AxisTarget> quantiles(first_quantile, targets.end());
+  targets.erase(first_quantile, targets.end());
+  if (!targets.empty()) {
+    AxisWriter writer(std::move(targets), work.array.output_shape(), options.summary);
+    if (work.array.rows() > 0)
+      stages = reduce_rows(view, work.array, work.needs, writer, run,
+                           work.factors ? work.factors->factors() : Factors{});
+    else
+      write_outputs_of_nothing(work.values, work.needs, writer, run);
+    note_sums_of_nothing(writer, view.info().name, options, run);
+  }
+  if (!quantiles.empty())
+    add_up(stages,
+           find_quantiles_of_lines(view, work.array, line_quantiles(options, quantiles), run));
+  return stages;
+}
+
+/// Returns the groups along the first axis, if any are asked for, and has outputs get the dimension
+/// of their labels. Collective.
+std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
+                                       const ReduceOptions& options, DatasetView& view,
+                                       io::OutputSpec& file, Run& run) {
+  const io::DatasetInfo& info = view.info();
+  if (options.every == 0 && options.by.empty()) return std::nullopt;
+  int dimension = 0;
+  run_on_all(run.communicator,
+             [&] { dimension = resolve_axes(axes.first(1), info.shape).front(); });
+  if (options.by.empty())
+    return groups_of_length(options.every, dimension,
+                            info.shape[static_cast<std::size_t>(dimension)]);
+  LabelledGroups labelled = group_by(options.by, dimension, view, run);
+  file.added = std::move(labelled.dimension);
+  return std::move(labelled.groups);
+}
+
+/// Returns where outputs have the dimension of groups.
+std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options) {
+  const int dimension = array.groups->dimension;
+  if (options.keep_dimensions) return static_cast<std::size_t>(dimension);
+  const std::vector<int> kept = array.kept();
+  return static_cast<std::size_t>(std::ranges::find(kept, dimension) - kept.begin());
+}
+
+}  // namespace
+
+AxisReduction prepare(const AlongAxes& task, DatasetView view, ReduceOptions options, Run& run) {
+  const bool has_elements =
+      std::ranges::any_of(options.statistics, &StatisticRow::is_extremum, row_of) ||
+      (!options.quantiles.empty() && gives_elements(options.quantile_method));
+  if (may_leave_out_elements(view, options) && has_elements)
+    options.summary.empty = empty_value(view, options.empty, run.communicator);
+  io::OutputSpec file = describe_output(options.output, view.info(), {}, run);
+  const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
+  const ElementType values = type_of_products(task.factors, view.value_type());
+  const ReduceNeeds needs = needs_of_products(options.statistics, task.factors, view.value_type());
+  std::optional<AxisShape> array;
+  ReduceResult result;
+  std::optional<AxisGroups> groups = groups_along(axes, options, view, file, run);
+  run_on_all(run.communicator, [&] {
+    const std::vector<std::uint64_t>& shape = view.info().shape;
+    array.emplace(shape, resolve_axes(axes, shape), std::move(groups));
+    result.outputs = outputs_of(file.dataset, values, options);
+    require_rows(*array, options);
+    if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
+  });
+  result.output_shape = stored_shape(*array, options);
+  if (file.added) file.added->place = place_of_groups(*array, options);
+  std::optional<DatasetFactors> factors;
+  if (task.factors) factors = read_factors(*task.factors, view, run);
+  file.inputs.merge(view.files_beside);
+  return {std::move(view), std::move(options), std::move(file),   std::move(*array), values,
+          needs,           std::move(result),  std::move(factors)};
+}
+
+ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
+                    std::chrono::steady_clock::time_point start) {
+  DatasetView& view = work.view;
+  const ReduceOptions& options = work.options;
+  const AxisShape& array = work.array;
+  io::OutputSpec& file = work.file;
+  ReduceResult result = std::move(work.result);
+  io::DatasetText input;
+  run_on_root(run.communicator,
+              [&] { input = io::read_dataset_text(view.info().file, view.info().name); });
+  add_outputs(file, view, options, result, input);
+  mark_reduced(file, array, options);
+  file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
+  if (!result.axis_names.empty())
+    file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
+  if (options.every > 0)
+    file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
+  if (!options.by.empty()) file.text_attributes.emplace_back("warpfold_by", options.by);
+  if (!options.weights.empty())
+    file.text_attributes.emplace_back("warpfold_weights", options.weights);
+  if (!options.times.empty()) file.text_attributes.emplace_back("warpfold_times", options.times);
+  StagedDataset staged = run.reserving.time(0, [&] { return StagedDataset(file, output_file); });
+  std::vector<StageTiming> stages;
+  while_unchanged(view, run.communicator, [&] {
+    if (array.outputs() > 0) stages = fill(staged, result.outputs, work, run);
+  });
+  run_on_all(run.communicator, [&] { run.backend.get(); });
+  staged.finish();
+
+  describe_view(view, result);
+  result.axes = array.along;
+  result.report = report_of(run, stages, start);
+  return result;
+}
+
+}  // namespace warpfold::pipeline

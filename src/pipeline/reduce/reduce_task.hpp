@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "core/results/accumulator.hpp"
+#include "core/results/quantile.hpp"
+#include "pipeline/datasets/dataset_factors.hpp"
+#include "warpfold/reduce.hpp"
+
+namespace warpfold::pipeline {
+
+/// Results are numbers, of all elements in view.
+struct ToNumbers {
+  static constexpr bool makes_datasets = false;
+  std::optional<FactorsOption> factors;
+};
+
+/// Results are datasets, of the elements along axes.
+struct AlongAxes {
+  static constexpr bool makes_datasets = true;
+  std::optional<FactorsOption> factors;
+};
+
+/// Results are of the elements of each label: datasets where there is an output, or numbers.
+struct ByLabels {
+  bool makes_datasets = false;
+};
+
+using ReduceTask = std::variant<ToNumbers, AlongAxes, ByLabels>;
+
+/// Returns what the options ask for. Throws a usage Error where they don't go together.
+ReduceTask task_of(const ReduceOptions& options);
+
+QuantileSpec quantiles_of(const ReduceOptions& options);
+
+/// Returns the type that results are told of, and what they need, of values of a type.
+ElementType type_of_products(const std::optional<FactorsOption>& factors, ElementType values);
+ReduceNeeds needs_of_products(const std::vector<Statistic>& statistics,
+                              const std::optional<FactorsOption>& factors, ElementType values);
+
+}  // namespace warpfold::pipeline
