@@ -48,7 +48,7 @@ AssemblyShare share_of(const ChunkAssembly& assembly) {
 }
 
 /// Part of a row: elements that lie together in their chunk and in the target.
-struct Run {
+struct RowPart {
   std::uint64_t place;   ///< of its first element
   std::uint32_t source;  ///< its number in the chunk
   std::uint32_t count;
@@ -75,7 +75,7 @@ class ChunkPlace {
   }
 
   /// Returns the elements of a row that have a place. By all lanes.
-  __device__ Run run(std::uint32_t row) const {
+  __device__ RowPart run(std::uint32_t row) const {
     const ChunkAssembly& assembly = share_.assembly;
     const int last = assembly.grid.dimensions - 1;
     bool present = true;
@@ -127,7 +127,7 @@ __device__ void store_some(std::byte* elements, std::uint64_t begin, std::uint64
 
 /// Stores what a run has of its `number`-th vector of the target.
 template <class Element, class Chunk>
-__device__ void store_vector(std::byte* elements, const Run& run, std::uint32_t number,
+__device__ void store_vector(std::byte* elements, const RowPart& run, std::uint32_t number,
                              const Chunk& chunk) {
   constexpr unsigned vector_elements = sizeof(uint4) / sizeof(Element);
   const std::uint64_t vector = run.place / vector_elements + number;
@@ -150,7 +150,7 @@ __device__ void assemble(const AssemblyShare& share, const ChunkPlace& place, st
   const std::uint32_t end = min((part + 1) * per_part, share.chunk_vectors);
   for (std::uint32_t first = part * per_part; first < end; first += warp::lanes) {
     const std::uint32_t vector = first + static_cast<std::uint32_t>(warp::lane());
-    const Run run = place.run(vector / share.row_vectors);
+    const RowPart run = place.run(vector / share.row_vectors);
     if (vector < end)
       store_vector<Element>(share.assembly.elements, run, vector % share.row_vectors, chunk);
   }

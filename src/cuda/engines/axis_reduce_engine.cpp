@@ -251,11 +251,12 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
                        const AxisLayout& layout, const AxisMemory& memory)
       : device_(device),
         turns_(layout.turns),
-        epoch_(make_epoch()),
+        time_origin_(make_time_origin()),
         factors_(bytes_of(spec.factors)),
         reductions_(make_reductions(plan, with_factors(spec, factors_), layout)),
         flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::reduce,
-              {}, epoch_, [&] { return std::make_unique<AxisReduceStage>(plan, reductions_); }) {}
+              {}, time_origin_,
+              [&] { return std::make_unique<AxisReduceStage>(plan, reductions_); }) {}
 
   int slots() const override { return flow_.layout().slots; }
   int turns() const override { return turns_; }
@@ -298,7 +299,7 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
 
   Device device_;
   int turns_;
-  TimedEvent epoch_;
+  TimedEvent time_origin_;
   DeviceBuffer factors_;
   AxisReductions reductions_;
   SlabFlow flow_;

@@ -174,13 +174,13 @@ class AxisScanStage final : public SlabStage {
 /// The lines that a thread scans.
 class AxisScanSlot {
  public:
-  AxisScanSlot(const StagingPlan& plan, const AxisScanSpec& spec, const TimedEvent& epoch)
+  AxisScanSlot(const StagingPlan& plan, const AxisScanSpec& spec, const TimedEvent& time_origin)
       : plan_(plan),
         spec_(spec),
-        output_(plan.slab_elements * size_of(spec.scan.output), epoch),
+        output_(plan.slab_elements * size_of(spec.scan.output), time_origin),
         memory_(bytes_of_arrays(plan, spec)),
         exact_lines_(spec.scan),
-        scans_(epoch) {
+        scans_(time_origin) {
     Scratch scratch(memory_.data());
     const ScanArrays arrays = take_arrays(scratch, plan, spec);
     const ElementType values = value_type(plan);
@@ -297,11 +297,11 @@ class CudaAxisScanEngine final : public AxisScanEngine {
                      const AxisLayout& layout, const AxisMemory& memory)
       : device_(device),
         ahead_(layout.turns),
-        epoch_(make_epoch()),
+        time_origin_(make_time_origin()),
         slots_(make_slots(plan, spec, layout.slabs.slots)),
         slabs_(make_slabs(plan, spec, layout)),
         flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::scan,
-              timers(&AxisScanSlot::scans), epoch_,
+              timers(&AxisScanSlot::scans), time_origin_,
               [&] { return std::make_unique<AxisScanStage>(slabs_); }) {
     flow_.show(stage::copy_from_gpu, timers(&AxisScanSlot::outputs));
   }
@@ -347,7 +347,7 @@ class CudaAxisScanEngine final : public AxisScanEngine {
   std::vector<Slot> make_slots(const StagingPlan& plan, const AxisScanSpec& spec, int count) const {
     std::vector<Slot> slots;
     for (int slot = 0; slot < count; ++slot)
-      slots.push_back({std::make_unique<AxisScanSlot>(plan, spec, epoch_)});
+      slots.push_back({std::make_unique<AxisScanSlot>(plan, spec, time_origin_)});
     return slots;
   }
 
@@ -377,7 +377,7 @@ class CudaAxisScanEngine final : public AxisScanEngine {
 
   Device device_;
   int ahead_;
-  TimedEvent epoch_;
+  TimedEvent time_origin_;
   std::vector<Slot> slots_;
   SubmittedSlabs slabs_;
   SlabFlow flow_;

@@ -49,7 +49,7 @@ class BlockEngineOf : public Engine {
 
  protected:
   /// `work` is the stage of what is done with blocks. These are make_block(tiles, streams that
-  /// load, epoch); writers take pieces of elements of `output_bytes` at most.
+  /// load, time origin); writers take pieces of elements of `output_bytes` at most.
   template <class MakeBlock>
   BlockEngineOf(const Device& device, const BlockEnginePlan& plan, const char* work,
                 const BlockLayout& layout, std::size_t output_bytes, MakeBlock&& make_block)
@@ -58,13 +58,14 @@ class BlockEngineOf : public Engine {
         layout_(layout),
         piece_elements_(
             std::clamp(round_up(plan_.pieces.slab_elements, tile), tile, block_elements())),
-        epoch_(make_epoch()),
-        loads_(plan_, layout_, piece_elements_, epoch_) {
+        time_origin_(make_time_origin()),
+        loads_(plan_, layout_, piece_elements_, time_origin_) {
     const int loads = BlockLoads::streams(plan_, layout_);
     for (int block = 0; block < layout_.blocks; ++block)
-      blocks_.push_back(make_block(layout_.tiles, loads, epoch_));
+      blocks_.push_back(make_block(layout_.tiles, loads, time_origin_));
     for (int writer = 0; writer < std::max(plan_.writers, 1); ++writer)
-      writers_.push_back(std::make_unique<BlockWriter>(piece_elements_ * output_bytes, epoch_));
+      writers_.push_back(
+          std::make_unique<BlockWriter>(piece_elements_ * output_bytes, time_origin_));
     std::vector<SpanTimer*> computing;
     std::vector<SpanTimer*> outputs;
     for (const auto& block : blocks_) computing.push_back(&block->work());
@@ -105,7 +106,7 @@ class BlockEngineOf : public Engine {
   BlockEnginePlan plan_;
   BlockLayout layout_;
   std::uint64_t piece_elements_;
-  TimedEvent epoch_;
+  TimedEvent time_origin_;
   std::vector<std::unique_ptr<Block>> blocks_;
   BlockLoads loads_;
   std::vector<std::unique_ptr<BlockWriter>> writers_;

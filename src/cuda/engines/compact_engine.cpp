@@ -23,12 +23,13 @@ std::uint64_t stored_bytes(const SelectRule& rule, std::uint64_t elements) {
 /// A block in device memory: its elements, and what is selected of them.
 class CompactBlock {
  public:
-  CompactBlock(const SelectRule& rule, std::uint64_t elements, int loads, const TimedEvent& epoch)
+  CompactBlock(const SelectRule& rule, std::uint64_t elements, int loads,
+               const TimedEvent& time_origin)
       : element_bytes_(size_of(rule.format.type)),
         stored_(stored_bytes(rule, elements)),
         target_(stored_.data(), loads),
         selected_(rule, elements),
-        work_(epoch) {}
+        work_(time_origin) {}
 
   LoadTarget& target() { return target_; }
   SpanTimer& work() { return work_; }
@@ -77,9 +78,9 @@ class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock
   CudaCompactEngine(const Device& device, const BlockEnginePlan& plan, const SelectRule& rule)
       : BlockEngineOf(device, plan, stage::compact, block_layout(plan, rule, device.memory_limit()),
                       max_output_bytes(rule),
-                      [&](std::uint64_t tiles, int loads, const TimedEvent& epoch) {
+                      [&](std::uint64_t tiles, int loads, const TimedEvent& time_origin) {
                         return std::make_unique<CompactBlock>(
-                            rule, tiles * scan_order::tile_elements, loads, epoch);
+                            rule, tiles * scan_order::tile_elements, loads, time_origin);
                       }),
         value_bytes_(size_of(rule.value_format().type)),
         indices_(static_cast<std::size_t>(std::max(plan.writers, 1))) {}

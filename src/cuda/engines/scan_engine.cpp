@@ -66,13 +66,13 @@ std::uint64_t block_bytes(const BlockScan& scan, const ScanMethod& method, std::
 /// A block in device memory. Its elements come and go in others' streams, its scans are in its own.
 class ScanBlock {
  public:
-  ScanBlock(const BlockScan& scan, std::uint64_t tiles, int loads, const TimedEvent& epoch)
+  ScanBlock(const BlockScan& scan, std::uint64_t tiles, int loads, const TimedEvent& time_origin)
       : scan_(scan),
         method_(make_scan_method(scan.values)),
         memory_(block_bytes(scan, *method_, tiles)),
         parts_(parts_of(memory_, scan, *method_, tiles)),
         target_(parts_.stored, loads),
-        scans_(epoch) {}
+        scans_(time_origin) {}
 
   LoadTarget& target() { return target_; }
   const std::byte* output() const { return parts_.output; }
@@ -140,8 +140,8 @@ class CudaScanEngine final : public BlockEngineOf<ScanEngine, ScanBlock> {
   CudaScanEngine(const Device& device, const BlockEnginePlan& plan, const BlockScan& scan)
       : BlockEngineOf(device, plan, stage::scan, block_layout(plan, scan, device.memory_limit()),
                       size_of(scan.values.output),
-                      [&](std::uint64_t tiles, int loads, const TimedEvent& epoch) {
-                        return std::make_unique<ScanBlock>(scan, tiles, loads, epoch);
+                      [&](std::uint64_t tiles, int loads, const TimedEvent& time_origin) {
+                        return std::make_unique<ScanBlock>(scan, tiles, loads, time_origin);
                       }),
         output_bytes_(size_of(scan.values.output)) {}
 

@@ -31,8 +31,8 @@ class ResultEngineOf : public ResultEngine<Result> {
  protected:
   ResultEngineOf(const Device& device, const StagingPlan& plan, const SlabPurpose& purpose,
                  const SlabLayout& layout, const SlabFlow::MakeStage& make_stage)
-      : epoch_(make_epoch()),
-        flow_(device, plan, purpose, layout, 1, stage::reduce, {}, epoch_, make_stage) {}
+      : time_origin_(make_time_origin()),
+        flow_(device, plan, purpose, layout, 1, stage::reduce, {}, time_origin_, make_stage) {}
 
   /// Starts what is left, and returns all batches.
   const std::vector<std::unique_ptr<SlabBatch>>& finished_batches() {
@@ -43,7 +43,7 @@ class ResultEngineOf : public ResultEngine<Result> {
   static Stage& stage_of(SlabBatch& batch) { return static_cast<Stage&>(batch.stage()); }
 
  private:
-  TimedEvent epoch_;
+  TimedEvent time_origin_;
   SlabFlow flow_;
 };
 

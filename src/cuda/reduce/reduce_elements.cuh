@@ -82,7 +82,7 @@ __device__ uint4 swapped_elements(uint4 words) {
 /// What one thread takes at a time: vectors whose loads are under way together, all zero bits where
 /// the array has no more.
 template <class T>
-struct Chunk {
+struct ThreadTile {
   static constexpr unsigned vectors = is_floating_element<T> && sizeof(T) == 2 ? 2 : 4;
   static constexpr unsigned size = vectors * Vector<T>::size;
 
@@ -158,8 +158,8 @@ struct Chunk {
   }
 };
 
-/// How the threads share the vectors: a block takes chunks of consecutive ones, each thread every
-/// reduce_threads-th of those, chunk after chunk in ascending order. The elements before and behind
+/// How the threads share the vectors: a block takes tiles of consecutive ones, each thread every
+/// reduce_threads-th of those, tile after tile in ascending order. The elements before and behind
 /// the vectors come last, one a thread: the first warp of the first block has those before, the
 /// second those behind.
 ///
@@ -170,55 +170,55 @@ class ThreadShare {
   static constexpr std::uint32_t head_place = 0;
   static constexpr std::uint32_t first_place = 1;
   static constexpr std::uint32_t tail_place = 0xfffffffeu;
-  static constexpr unsigned chunk_vectors = Chunk<T>::vectors * reduce_threads;
+  static constexpr unsigned tile_vectors = ThreadTile<T>::vectors * reduce_threads;
 
   __device__ explicit ThreadShare(const ReduceShare& share)
       : share_(share),
-        first_(static_cast<std::uint64_t>(blockIdx.x) * chunk_vectors + threadIdx.x) {}
+        first_(static_cast<std::uint64_t>(blockIdx.x) * tile_vectors + threadIdx.x) {}
 
   __device__ const ReduceShare& whole() const { return share_; }
 
-  /// Starts the loads of the thread's next chunk, unless its warp has no more.
-  __device__ void load(Chunk<T>& chunk) {
+  /// Starts the loads of the thread's next tile, unless its warp has no more.
+  __device__ void load(ThreadTile<T>& tile) {
     if (first_ - static_cast<unsigned>(warp::lane()) < share_.vectors) {
-      ++chunks_;
-      load_vectors(chunk);
+      ++tiles_;
+      load_vectors(tile);
       first_ += share_.stride;
-    } else if (chunks_ != edge_chunk && has_edge()) {
-      load_edge(chunk);
-      chunks_ = edge_chunk;
+    } else if (tiles_ != edge_tile && has_edge()) {
+      load_edge(tile);
+      tiles_ = edge_tile;
     } else {
-      chunks_ = no_chunk;
+      tiles_ = no_tile;
     }
   }
 
-  /// Whether load() loaded a chunk.
-  __device__ bool has_chunk() const { return chunks_ != no_chunk; }
+  /// Whether load() loaded a tile.
+  __device__ bool has_tile() const { return tiles_ != no_tile; }
 
-  /// Says where the chunk loaded last lies.
-  __device__ void locate(Chunk<T>& chunk) const {
-    chunk.present = Chunk<T>::vectors;
-    chunk.place = (chunks_ - 1) * Chunk<T>::size + first_place;
+  /// Says where the tile loaded last lies.
+  __device__ void locate(ThreadTile<T>& tile) const {
+    tile.present = ThreadTile<T>::vectors;
+    tile.place = (tiles_ - 1) * ThreadTile<T>::size + first_place;
     if (!at_end()) return;
-    chunk.present = 0;
-    if (chunks_ == edge_chunk) {
+    tile.present = 0;
+    if (tiles_ == edge_tile) {
       const std::uint32_t place = warp::index() == 0 ? head_place : tail_place;
-      chunk.place = static_cast<unsigned>(warp::lane()) < edge_elements() ? place : no_offset;
+      tile.place = static_cast<unsigned>(warp::lane()) < edge_elements() ? place : no_offset;
       return;
     }
     const std::uint64_t first = first_ - share_.stride;
-    chunk.place = (chunks_ % partial_chunk - 1) * Chunk<T>::size + first_place;
+    tile.place = (tiles_ % partial_tile - 1) * ThreadTile<T>::size + first_place;
 #pragma unroll
-    for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
-      chunk.present += first + j * reduce_threads < share_.vectors ? 1 : 0;
-    if (chunk.present == 0) chunk.place = no_offset;
+    for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j)
+      tile.present += first + j * reduce_threads < share_.vectors ? 1 : 0;
+    if (tile.present == 0) tile.place = no_offset;
   }
 
-  /// Whether it loaded what the array ends with, or no chunk.
-  __device__ bool at_end() const { return chunks_ >= partial_chunk; }
+  /// Whether it loaded what the array ends with, or no tile.
+  __device__ bool at_end() const { return tiles_ >= partial_tile; }
 
-  /// Tells whether `period` chunks, a power of two, were loaded since it told so; or the last was.
-  __device__ bool is_due(std::uint32_t period) const { return chunks_ % period == 0; }
+  /// Tells whether `period` tiles, a power of two, were loaded since it told so; or the last was.
+  __device__ bool is_due(std::uint32_t period) const { return tiles_ % period == 0; }
 
   /// Returns the flat index of the element at `place`.
   __device__ std::uint64_t index(std::uint32_t place) const {
@@ -226,19 +226,19 @@ class ThreadShare {
       return (place == head_place ? share_.first_index : share_.tail_index) +
              static_cast<unsigned>(warp::lane());
     const std::uint32_t ordinal = (place - first_place) / Vector<T>::size;
-    const std::uint64_t chunk =
-        static_cast<std::uint64_t>(ordinal / Chunk<T>::vectors) * gridDim.x + blockIdx.x;
+    const std::uint64_t tile =
+        static_cast<std::uint64_t>(ordinal / ThreadTile<T>::vectors) * gridDim.x + blockIdx.x;
     const std::uint64_t vector =
-        chunk * chunk_vectors + ordinal % Chunk<T>::vectors * reduce_threads + threadIdx.x;
+        tile * tile_vectors + ordinal % ThreadTile<T>::vectors * reduce_threads + threadIdx.x;
     return share_.first_index + share_.head + vector * Vector<T>::size +
            (place - first_place) % Vector<T>::size;
   }
 
  private:
   // Multiples of all periods.
-  static constexpr std::uint32_t partial_chunk = 0x80000000u;  ///< plus its number
-  static constexpr std::uint32_t edge_chunk = 0xffff0000u;
-  static constexpr std::uint32_t no_chunk = 0xfffe0000u;
+  static constexpr std::uint32_t partial_tile = 0x80000000u;  ///< plus its number
+  static constexpr std::uint32_t edge_tile = 0xffff0000u;
+  static constexpr std::uint32_t no_tile = 0xfffe0000u;
 
   __device__ std::uint32_t edge_elements() const {
     return warp::index() == 0 ? share_.head : warp::index() == 1 ? share_.tail : 0;
@@ -246,37 +246,37 @@ class ThreadShare {
 
   __device__ bool has_edge() const { return blockIdx.x == 0 && edge_elements() != 0; }
 
-  __device__ void load_vectors(Chunk<T>& chunk) {
+  __device__ void load_vectors(ThreadTile<T>& tile) {
     const uint4* const vectors = share_.vector + first_;
-    if (first_ + (Chunk<T>::vectors - 1) * reduce_threads < share_.vectors) {
+    if (first_ + (ThreadTile<T>::vectors - 1) * reduce_threads < share_.vectors) {
 #pragma unroll
-      for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
-        chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
+      for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j)
+        tile.vector[j].packed = __ldcs(vectors + j * reduce_threads);
       return;
     }
-    chunks_ |= partial_chunk;
+    tiles_ |= partial_tile;
 #pragma unroll
-    for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
-      chunk.vector[j].packed = make_uint4(0, 0, 0, 0);
+    for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j) {
+      tile.vector[j].packed = make_uint4(0, 0, 0, 0);
       if (first_ + j * reduce_threads < share_.vectors)
-        chunk.vector[j].packed = __ldcs(vectors + j * reduce_threads);
+        tile.vector[j].packed = __ldcs(vectors + j * reduce_threads);
     }
   }
 
-  __device__ void load_edge(Chunk<T>& chunk) const {
+  __device__ void load_edge(ThreadTile<T>& tile) const {
 #pragma unroll
-    for (unsigned j = 0; j < Chunk<T>::vectors; ++j)
-      chunk.vector[j].packed = make_uint4(0, 0, 0, 0);
+    for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j)
+      tile.vector[j].packed = make_uint4(0, 0, 0, 0);
     const auto* elements = reinterpret_cast<const T*>(share_.elements);
     const auto lane = static_cast<unsigned>(warp::lane());
     if (lane >= edge_elements()) return;
     if (warp::index() != 0) elements += share_.count - share_.tail;
-    chunk.vector[0] = Vector<T>::of(elements[lane]);
+    tile.vector[0] = Vector<T>::of(elements[lane]);
   }
 
   const ReduceShare& share_;
-  std::uint64_t first_;       ///< vector of the next chunk
-  std::uint32_t chunks_ = 0;  ///< whose loads were started, or which no others follow
+  std::uint64_t first_;      ///< vector of the next tile
+  std::uint32_t tiles_ = 0;  ///< whose loads were started, or which no others follow
 };
 
 /// What sums that take any element do about windows: nothing.
@@ -284,7 +284,7 @@ template <class T>
 struct SumsWithoutWindow {
   struct Shared {};
 
-  __device__ void open(const Chunk<T>&, bool) { __syncthreads(); }
+  __device__ void open(const ThreadTile<T>&, bool) { __syncthreads(); }
   __device__ static constexpr bool too_narrow() { return false; }
   __device__ void sum_far(bool) {}
 };

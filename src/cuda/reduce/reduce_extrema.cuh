@@ -15,14 +15,14 @@ class ThreadExtrema {
   using C = Comparable<T>;
 
  public:
-  /// Chunks come in ascending order, but for those of the edge, which come last.
-  __device__ void take(const Chunk<T>& chunk) {
-    if (chunk.present == Chunk<T>::vectors)
-      take_elements(chunk, chunk.place);
-    else if (chunk.present != 0)
-      take_one_by_one(chunk, chunk.present * Vector<T>::size, chunk.place);
-    else if (chunk.place != no_offset)
-      take_edge(chunk.vector[0].at(0), chunk.place);
+  /// Tiles come in ascending order, but for those of the edge, which come last.
+  __device__ void take(const ThreadTile<T>& tile) {
+    if (tile.present == ThreadTile<T>::vectors)
+      take_elements(tile, tile.place);
+    else if (tile.present != 0)
+      take_one_by_one(tile, tile.present * Vector<T>::size, tile.place);
+    else if (tile.place != no_offset)
+      take_edge(tile.vector[0].at(0), tile.place);
   }
 
   __device__ BlockExtrema in(const ThreadShare<T>& share) const {
@@ -33,12 +33,12 @@ class ThreadExtrema {
   }
 
  private:
-  /// Tells whether the extrema of a chunk cost less than as many comparisons with the best.
+  /// Tells whether the extrema of a tile cost less than as many comparisons with the best.
   static constexpr bool has_minimum = sizeof(C) == 4;
 
-  __device__ void take_one_by_one(const Chunk<T>& chunk, unsigned count, std::uint32_t place) {
+  __device__ void take_one_by_one(const ThreadTile<T>& tile, unsigned count, std::uint32_t place) {
 #pragma unroll 1
-    for (unsigned i = 0; i < count; ++i) take(comparable(chunk.at(i)), place + i);
+    for (unsigned i = 0; i < count; ++i) take(comparable(tile.at(i)), place + i);
   }
 
   __device__ static C lesser(C a, C b) {
@@ -54,29 +54,30 @@ class ThreadExtrema {
       return std::fmax(a, b);
   }
 
-  __device__ void take_elements(const Chunk<T>& chunk, std::uint32_t place) {
+  __device__ void take_elements(const ThreadTile<T>& tile, std::uint32_t place) {
     if constexpr (sizeof(T) == 1) {
-      if (!has_better_byte(chunk)) return;
-      take_one_by_one(chunk, Chunk<T>::size, place);
+      if (!has_better_byte(tile)) return;
+      take_one_by_one(tile, ThreadTile<T>::size, place);
     } else if constexpr (has_minimum) {
-      take_extremes(chunk.elements(), place);
+      take_extremes(tile.elements(), place);
     } else {
-      const auto elements = chunk.elements();
+      const auto elements = tile.elements();
       bool better = min_.offset == no_offset;
 #pragma unroll
-      for (unsigned i = 0; i < Chunk<T>::size; ++i)
+      for (unsigned i = 0; i < ThreadTile<T>::size; ++i)
         better |= elements[i] < min_.value || elements[i] > maximum_.value;
       if (!better) return;
 #pragma unroll
-      for (unsigned i = 0; i < Chunk<T>::size; ++i) take(comparable(elements[i]), place + i);
+      for (unsigned i = 0; i < ThreadTile<T>::size; ++i) take(comparable(elements[i]), place + i);
     }
   }
 
-  __device__ void take_extremes(const typename Chunk<T>::Elements& elements, std::uint32_t place) {
+  __device__ void take_extremes(const typename ThreadTile<T>::Elements& elements,
+                                std::uint32_t place) {
     C minimum = comparable(elements[0]);
     C maximum = minimum;
 #pragma unroll
-    for (unsigned i = 1; i < Chunk<T>::size; ++i) {
+    for (unsigned i = 1; i < ThreadTile<T>::size; ++i) {
       minimum = lesser(minimum, comparable(elements[i]));
       maximum = greater(maximum, comparable(elements[i]));
     }
@@ -86,11 +87,11 @@ class ThreadExtrema {
   }
 
   /// The first element that equals `value`: zeros may differ in sign. None does where all are NaN.
-  __device__ static void find(const typename Chunk<T>::Elements& elements, std::uint32_t place,
+  __device__ static void find(const typename ThreadTile<T>::Elements& elements, std::uint32_t place,
                               C value, Best<C>& best) {
     Best<C> found{value, no_offset};
 #pragma unroll
-    for (unsigned i = Chunk<T>::size; i-- > 0;) {
+    for (unsigned i = ThreadTile<T>::size; i-- > 0;) {
       const C element = comparable(elements[i]);
       found.offset = element == value ? place + i : found.offset;
       found.value = element == value ? element : found.value;
@@ -109,14 +110,14 @@ class ThreadExtrema {
   }
 
   /// Two bytes at a time, as 16-bit halves in the order of unsigned bytes.
-  __device__ bool has_better_byte(const Chunk<T>& chunk) const {
+  __device__ bool has_better_byte(const ThreadTile<T>& tile) const {
     constexpr std::uint32_t bias = std::is_signed_v<T> ? 0x80808080u : 0;
     constexpr std::uint32_t even_bytes = 0x00ff00ffu;
     std::uint32_t minimum = even_bytes;
     std::uint32_t maximum = 0;
 #pragma unroll
-    for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
-      const auto words = chunk.vector[j].words();
+    for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j) {
+      const auto words = tile.vector[j].words();
 #pragma unroll
       for (const std::uint32_t word : words.word) {
         const std::uint32_t even = (word ^ bias) & even_bytes;

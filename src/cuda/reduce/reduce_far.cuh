@@ -17,22 +17,22 @@ struct FarElements {
 
   WarpSums sums;
   int count;
-  T element[static_cast<std::size_t>(batch + warp::lanes * Chunk<T>::size)];
+  T element[static_cast<std::size_t>(batch + warp::lanes * ThreadTile<T>::size)];
 
-  /// Takes the chunk's elements of the mask, and makes them zero there: `through` are all of the
+  /// Takes the tile's elements of the mask, and makes them zero there: `through` are all of the
   /// lanes up to this one. By all lanes of the warp, where no more than a batch wait.
-  __device__ void take(Chunk<T>& chunk, std::uint32_t mask, int through) {
+  __device__ void take(ThreadTile<T>& tile, std::uint32_t mask, int through) {
     int place = count + through - __popc(mask);
     __syncwarp();
     if (warp::lane() == warp::lanes - 1) count += through;
-    auto elements = chunk.elements();
+    auto elements = tile.elements();
 #pragma unroll
-    for (unsigned i = 0; i < Chunk<T>::size; ++i) {
+    for (unsigned i = 0; i < ThreadTile<T>::size; ++i) {
       if ((mask >> i & 1) == 0) continue;
       element[place++] = elements[i];
       elements[i] = T{};
     }
-    chunk.set(elements);
+    tile.set(elements);
     __syncwarp();
   }
 };

@@ -51,7 +51,7 @@ struct FloatMemory {
   struct Warp {
     WarpSums sums;
     FarElements<T> far;
-    int first_exponent;       ///< of the window for the warp's first chunk
+    int first_exponent;       ///< of the window for the warp's first tile
     int wide_exponent;        ///< of the window for wider slices
     std::uint32_t next_move;  ///< before this place the window stays
   };
@@ -59,16 +59,16 @@ struct FloatMemory {
   Warp warp[reduce_warps];
 };
 
-/// A window for a warp's chunk, of so many binary orders, and how many elements it does not hold.
+/// A window for a warp's tile, of so many binary orders, and how many elements it does not hold.
 struct WindowChoice {
   int exponent;
   int outside;
 };
 
-/// visit(key) for each element of a chunk that is finite and not zero.
+/// visit(key) for each element of a tile that is finite and not zero.
 template <class T, class Visit>
-__device__ void visit_keys(const Chunk<T>& chunk, Visit visit) {
-  chunk.visit([&](T element, unsigned) {
+__device__ void visit_keys(const ThreadTile<T>& tile, Visit visit) {
+  tile.visit([&](T element, unsigned) {
     const auto magnitude = std::fabs(comparable(element));
     if (magnitude > 0 && magnitude < std::numeric_limits<Comparable<T>>::infinity())
       visit(key_of_element(element));
@@ -81,7 +81,7 @@ __device__ inline int clamped(int value, int least, int most) {
 
 /// Returns the highest window that holds half of the warp's elements.
 template <class T, class Slices>
-__device__ WindowChoice choose_window(const Chunk<T>& chunk) {
+__device__ WindowChoice choose_window(const ThreadTile<T>& tile) {
   using Win = Window<T, Slices>;
   constexpr int tries = 5;
   constexpr int none = std::numeric_limits<int>::min();
@@ -91,7 +91,7 @@ __device__ WindowChoice choose_window(const Chunk<T>& chunk) {
   for (int i = 0; i < tries; ++i) {
     int own = none;
     int all = 0;
-    visit_keys(chunk, [&](std::uint32_t key) {
+    visit_keys(tile, [&](std::uint32_t key) {
       const int exponent = Win::exponent_above(key);
       if (exponent <= limit && exponent > own) own = exponent;
       ++all;
@@ -102,7 +102,7 @@ __device__ WindowChoice choose_window(const Chunk<T>& chunk) {
     Win window;
     window.open(choice.exponent, Slices::orders);
     int outside = 0;
-    visit_keys(chunk, [&](std::uint32_t key) { outside += contains(window, key) ? 0 : 1; });
+    visit_keys(tile, [&](std::uint32_t key) { outside += contains(window, key) ? 0 : 1; });
     choice.outside = warp::reduce_xor(outside, warp::Plus{});
     if (2 * choice.outside <= warp::reduce_xor(all, warp::Plus{})) break;
     limit = above - Slices::orders;
@@ -117,8 +117,8 @@ class SlicedSums {
  public:
   using Memory = typename FloatMemory<T>::Warp;
   using Win = Window<T, Slices>;
-  static constexpr std::uint32_t settle_chunks = (1u << Slices::headroom) / Chunk<T>::size;
-  static_assert(settle_chunks > 0);
+  static constexpr std::uint32_t settle_tiles = (1u << Slices::headroom) / ThreadTile<T>::size;
+  static_assert(settle_tiles > 0);
   static_assert(1 << Slices::headroom >= FarElements<T>::of_lane);
 
   __device__ SlicedSums(BlockTotals& block, Memory& memory) : block_(block), memory_(memory) {}
@@ -136,35 +136,35 @@ class SlicedSums {
 
   /// Makes elements zero that the slices are not to take: those that are not finite are counted,
   /// others wait outside. By all lanes of the warp.
-  __device__ void sort_out(Chunk<T>& chunk, const ThreadShare<T>& share) {
-    const KeyRange range = key_range(chunk);
+  __device__ void sort_out(ThreadTile<T>& tile, const ThreadShare<T>& share) {
+    const KeyRange range = key_range(tile);
     if (!warp::any(!window_.holds(range))) return;
     if (warp::any(range.maximum >= non_finite_key))
-      chunk.keep(~count_non_finite(chunk, share, block_));
+      tile.keep(~count_non_finite(tile, share, block_));
     if constexpr (has_outside) {
-      constexpr int many = warp::lanes * static_cast<int>(Chunk<T>::size) / 4;
-      std::uint32_t outside = outside_of(chunk);
+      constexpr int many = warp::lanes * static_cast<int>(ThreadTile<T>::size) / 4;
+      std::uint32_t outside = outside_of(tile);
       int through = warp::inclusive_scan(__popc(outside), warp::Plus{});
       const int all = warp::shuffle(through, warp::lanes - 1);
-      if (all > many && may_move(chunk.place) && reconsider(chunk, all)) {
-        outside = outside_of(chunk);
+      if (all > many && may_move(tile.place) && reconsider(tile, all)) {
+        outside = outside_of(tile);
         through = warp::inclusive_scan(__popc(outside), warp::Plus{});
       }
-      memory_.far.take(chunk, outside, through);
+      memory_.far.take(tile, outside, through);
     }
   }
 
-  __device__ void add(const Chunk<T>& chunk) {
-    const auto elements = chunk.elements();
+  __device__ void add(const ThreadTile<T>& tile) {
+    const auto elements = tile.elements();
 #pragma unroll
-    for (unsigned i = 0; i < Chunk<T>::size; ++i)
+    for (unsigned i = 0; i < ThreadTile<T>::size; ++i)
       Slices::add(Number<T, needs>::of(elements[i]), sum_);
   }
 
   /// By all lanes of the warp.
   __device__ void settle(const ThreadShare<T>& share) {
     memory_.sums.template take<Slices>(sum_);
-    if (share.at_end() || !share.is_due(WarpSums::settlements * settle_chunks)) return;
+    if (share.at_end() || !share.is_due(WarpSums::settlements * settle_tiles)) return;
     move_to_block<Slices>(memory_.sums, block_);
     if constexpr (has_outside) move_to_block<Slices>(memory_.far.sums, block_);
   }
@@ -205,7 +205,7 @@ class SlicedSums {
                                                                                : 0xff7fffffu;
 
   /// Having moved, a window stays for as many elements of a thread as came before, or this many.
-  static constexpr std::uint32_t longest_stay = 64 * Chunk<T>::size;
+  static constexpr std::uint32_t longest_stay = 64 * ThreadTile<T>::size;
 
   /// As many as leave registers enough.
   static constexpr int unrolled_vectors() {
@@ -215,9 +215,9 @@ class SlicedSums {
     return needs.squares ? 2 : 4;
   }
 
-  __device__ std::uint32_t outside_of(const Chunk<T>& chunk) const {
+  __device__ std::uint32_t outside_of(const ThreadTile<T>& tile) const {
     std::uint32_t outside = 0;
-    chunk.template visit<unrolled_vectors()>([&](T element, unsigned i) {
+    tile.template visit<unrolled_vectors()>([&](T element, unsigned i) {
       outside |= contains(window_, key_of_element(element)) ? 0u : 1u << i;
     });
     return outside;
@@ -234,13 +234,13 @@ class SlicedSums {
     return may;
   }
 
-  /// Opens another window for such a chunk, of whose elements many are outside, or leaves the rest
+  /// Opens another window for such a tile, of whose elements many are outside, or leaves the rest
   /// to wider slices; tells whether there is another one. By all lanes of the warp.
-  __device__ bool reconsider(const Chunk<T>& chunk, int outside) {
-    const WindowChoice choice = choose_window<T, Slices>(chunk);
+  __device__ bool reconsider(const ThreadTile<T>& tile, int outside) {
+    const WindowChoice choice = choose_window<T, Slices>(tile);
     if (choice.outside < outside) outside = choice.outside;
     if constexpr (!std::is_same_v<Slices, WideSlices>) {
-      const WindowChoice wide = choose_window<T, WideSlices>(chunk);
+      const WindowChoice wide = choose_window<T, WideSlices>(tile);
       too_narrow_ = 2 * wide.outside < outside;
       if (too_narrow_) {
         if (warp::lane() == 0) memory_.wide_exponent = wide.exponent;
@@ -341,18 +341,18 @@ class FloatSums {
     __syncwarp();
   }
 
-  /// Opens the window for the block whose threads start with these chunks. By all of its threads.
-  __device__ void open(const Chunk<T>& chunk, bool has_chunk) {
-    Chunk<T> some{};
-    some.vector[0] = chunk.vector[0];
+  /// Opens the window for the block whose threads start with these tiles. By all of its threads.
+  __device__ void open(const ThreadTile<T>& tile, bool has_tile) {
+    ThreadTile<T> some{};
+    some.vector[0] = tile.vector[0];
     int exponent = Sums::Win::lowest;
-    if (has_chunk && !one_window) exponent = choose_window<T, Slices>(some).exponent;
+    if (has_tile && !one_window) exponent = choose_window<T, Slices>(some).exponent;
     if (warp::lane() == 0) own().first_exponent = exponent;
     __syncthreads();
     sums_.open(block_exponent());
   }
 
-  /// Calls take(sums) with those that are to take all further chunks they can.
+  /// Calls take(sums) with those that are to take all further tiles they can.
   template <class Take>
   __device__ void take(Take take) {
     take(sums_);

@@ -52,7 +52,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
   using Part = std::conditional_t<is_signed, std::int32_t, std::uint32_t>;
 
  public:
-  static constexpr std::uint32_t settle_chunks = (1u << 12) / Chunk<T>::vectors;
+  static constexpr std::uint32_t settle_tiles = (1u << 12) / ThreadTile<T>::vectors;
 
   __device__ IntegerSums(BlockTotals& block, SumsWithoutWindow<T>::Shared&) : block_(block) {}
 
@@ -61,11 +61,11 @@ class IntegerSums : public SumsWithoutWindow<T> {
     take(*this);
   }
 
-  __device__ void sort_out(const Chunk<T>&, const ThreadShare<T>&) {}
+  __device__ void sort_out(const ThreadTile<T>&, const ThreadShare<T>&) {}
 
-  __device__ void add(const Chunk<T>& chunk) {
+  __device__ void add(const ThreadTile<T>& tile) {
 #pragma unroll
-    for (const Vector<T>& vector : chunk.vector) add(vector);
+    for (const Vector<T>& vector : tile.vector) add(vector);
   }
 
   __device__ void settle(const ThreadShare<T>&) {

@@ -39,7 +39,7 @@ decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
   return visitor(SumReduce{});
 }
 
-/// Returns the type of a thread's sums. settle() comes every settle_chunks chunks, and last.
+/// Returns the type of a thread's sums. settle() comes every settle_tiles tiles, and last.
 template <class T, ReduceNeeds needs>
 constexpr auto sums_type() {
   if constexpr (std::is_integral_v<T>)
@@ -63,10 +63,10 @@ class ThreadReduce {
       : block_(block), share_(share), sums_(block, shared) {}
 
   __device__ void absorb() {
-    Chunk<T> next;
+    ThreadTile<T> next;
     share_.load(next);
-    sums_.open(in_native_order(next), share_.has_chunk());
-    sums_.take([&](auto& sums) { take_chunks(sums, next); });
+    sums_.open(in_native_order(next), share_.has_tile());
+    sums_.take([&](auto& sums) { take_tiles(sums, next); });
   }
 
   __device__ void flush() {
@@ -78,27 +78,27 @@ class ThreadReduce {
   }
 
  private:
-  /// The next chunk's loads are under way while one is reduced.
+  /// The next tile's loads are under way while one is reduced.
   template <class SomeSums>
-  __device__ void take_chunks(SomeSums& sums, Chunk<T>& next) {
+  __device__ void take_tiles(SomeSums& sums, ThreadTile<T>& next) {
     while (true) {
-      const bool last = !share_.has_chunk() || sums.too_narrow();
+      const bool last = !share_.has_tile() || sums.too_narrow();
       sums.sum_far(last);
       if (last) break;
-      Chunk<T> chunk = in_native_order(next);
-      share_.locate(chunk);
+      ThreadTile<T> tile = in_native_order(next);
+      share_.locate(tile);
       share_.load(next);
-      if constexpr (needs.extrema) extrema_.take(chunk);
-      sums.sort_out(chunk, share_);
-      sums.add(chunk);
-      if (share_.is_due(SomeSums::settle_chunks)) sums.settle(share_);
+      if constexpr (needs.extrema) extrema_.take(tile);
+      sums.sort_out(tile, share_);
+      sums.add(tile);
+      if (share_.is_due(SomeSums::settle_tiles)) sums.settle(share_);
     }
     sums.settle(share_);
   }
 
-  __device__ Chunk<T> in_native_order(Chunk<T> chunk) const {
-    if (share_.whole().swapped_bytes) chunk.swap_bytes();
-    return chunk;
+  __device__ ThreadTile<T> in_native_order(ThreadTile<T> tile) const {
+    if (share_.whole().swapped_bytes) tile.swap_bytes();
+    return tile;
   }
 
   BlockTotals& block_;
@@ -149,7 +149,7 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
   return {.elements = elements,
           .vector = reinterpret_cast<const uint4*>(elements + head * sizeof(T)),
           .vectors = vectors,
-          .stride = static_cast<std::uint64_t>(arguments.blocks) * ThreadShare<T>::chunk_vectors,
+          .stride = static_cast<std::uint64_t>(arguments.blocks) * ThreadShare<T>::tile_vectors,
           .head = static_cast<std::uint32_t>(head),
           .tail = static_cast<std::uint32_t>(count - head - vectors * Vector<T>::size),
           .swapped_bytes = arguments.format.order != native_byte_order,

@@ -8,7 +8,7 @@
 
 namespace warpfold::cuda::kernels {
 
-/// Which elements of a chunk are what; bit i stands for element i.
+/// Which elements of a tile are what; bit i stands for element i.
 struct NonFiniteMasks {
   std::uint32_t nan = 0;
   std::uint32_t positive_infinity = 0;
@@ -16,9 +16,9 @@ struct NonFiniteMasks {
 };
 
 template <class T>
-__device__ NonFiniteMasks non_finite(const Chunk<T>& chunk) {
+__device__ NonFiniteMasks non_finite(const ThreadTile<T>& tile) {
   NonFiniteMasks masks;
-  chunk.visit([&](T element, unsigned i) {
+  tile.visit([&](T element, unsigned i) {
     const auto x = comparable(element);
     const std::uint32_t bit = 1u << i;
     if (x != x)
@@ -29,15 +29,15 @@ __device__ NonFiniteMasks non_finite(const Chunk<T>& chunk) {
   return masks;
 }
 
-/// Counts elements that are not finite, by each thread for its own chunk. Returns their mask.
+/// Counts elements that are not finite, by each thread for its own tile. Returns their mask.
 template <class T>
-__device__ std::uint32_t count_non_finite(const Chunk<T>& chunk, const ThreadShare<T>& share,
+__device__ std::uint32_t count_non_finite(const ThreadTile<T>& tile, const ThreadShare<T>& share,
                                           BlockTotals& block) {
-  const NonFiniteMasks masks = non_finite(chunk);
+  const NonFiniteMasks masks = non_finite(tile);
   if (masks.nan != 0) {
     atomicAdd(&block.nan_count, static_cast<unsigned>(__popc(masks.nan)));
     const auto first = static_cast<unsigned>(__ffs(static_cast<int>(masks.nan))) - 1;
-    block.note_nan(share.index(chunk.place + first));
+    block.note_nan(share.index(tile.place + first));
   }
   if (masks.positive_infinity != 0)
     atomicAdd(&block.positive_infinities, static_cast<unsigned>(__popc(masks.positive_infinity)));
@@ -50,7 +50,7 @@ __device__ std::uint32_t count_non_finite(const Chunk<T>& chunk, const ThreadSha
 template <class T>
 class NonFiniteCounts : public SumsWithoutWindow<T> {
  public:
-  static constexpr std::uint32_t settle_chunks = std::uint32_t{1} << 16;
+  static constexpr std::uint32_t settle_tiles = std::uint32_t{1} << 16;
 
   __device__ NonFiniteCounts(BlockTotals& block, SumsWithoutWindow<T>::Shared&) : block_(block) {}
 
@@ -59,15 +59,15 @@ class NonFiniteCounts : public SumsWithoutWindow<T> {
     take(*this);
   }
 
-  __device__ void sort_out(Chunk<T>& chunk, const ThreadShare<T>& share) {
-    const auto elements = chunk.elements();
+  __device__ void sort_out(ThreadTile<T>& tile, const ThreadShare<T>& share) {
+    const auto elements = tile.elements();
     bool finite = true;
 #pragma unroll
-    for (unsigned i = 0; i < Chunk<T>::size; ++i) finite &= is_finite(elements[i]);
-    if (!finite) count_non_finite(chunk, share, block_);
+    for (unsigned i = 0; i < ThreadTile<T>::size; ++i) finite &= is_finite(elements[i]);
+    if (!finite) count_non_finite(tile, share, block_);
   }
 
-  __device__ void add(const Chunk<T>&) {}
+  __device__ void add(const ThreadTile<T>&) {}
   __device__ void settle(const ThreadShare<T>&) {}
   __device__ void flush(Accumulator&) { __syncthreads(); }
 

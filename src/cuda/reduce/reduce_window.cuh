@@ -36,7 +36,7 @@ struct AsDouble<Float16Bits<MantissaBits>, true> {
   }
 };
 
-/// The extremes of a chunk's magnitudes, zeros left out, as keys: the magnitude's bits, or the
+/// The extremes of a tile's magnitudes, zeros left out, as keys: the magnitude's bits, or the
 /// upper ones, with the sign bit set, less one. So a zero's key is the greatest signed number and
 /// less than all others as an unsigned one.
 struct KeyRange {
@@ -68,15 +68,15 @@ __device__ std::uint32_t key_of_element(T element) {
 }
 
 template <class T>
-__device__ KeyRange key_range(const Chunk<T>& chunk) {
+__device__ KeyRange key_range(const ThreadTile<T>& tile) {
   KeyRange range;
   if constexpr (sizeof(T) == 2) {
     // Two keys of 16 bits a word.
     std::uint32_t maximum = 0;
     std::uint32_t minimum = 0x7fff7fffu;
 #pragma unroll
-    for (unsigned j = 0; j < Chunk<T>::vectors; ++j) {
-      const auto words = chunk.vector[j].words();
+    for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j) {
+      const auto words = tile.vector[j].words();
 #pragma unroll
       for (const std::uint32_t word : words.word) {
         const std::uint32_t keys = (word | 0x80008000u) - 0x00010001u;
@@ -89,9 +89,9 @@ __device__ KeyRange key_range(const Chunk<T>& chunk) {
     range.take(minimum & 0xffff0000u);
     range.take(minimum << 16);
   } else {
-    const auto elements = chunk.elements();
+    const auto elements = tile.elements();
 #pragma unroll
-    for (unsigned i = 0; i < Chunk<T>::size; ++i) range.take(magnitude_key(elements[i]));
+    for (unsigned i = 0; i < ThreadTile<T>::size; ++i) range.take(magnitude_key(elements[i]));
   }
   return range;
 }

@@ -21,12 +21,12 @@ double covered_seconds(std::vector<Span>& spans, double& from) {
 
 }  // namespace
 
-TimedEvent make_epoch() {
+TimedEvent make_time_origin() {
   const Stream stream;
-  TimedEvent epoch;
-  epoch.record(stream.get());
+  TimedEvent time_origin;
+  time_origin.record(stream.get());
   stream.synchronize();
-  return epoch;
+  return time_origin;
 }
 
 void SpanTimer::begin(cudaStream_t stream) {
@@ -50,7 +50,7 @@ void SpanTimer::collect() {
   if (!pending_) return;
   end_.wait();
   const double since = spans_.empty() ? 0 : spans_.back().end;
-  const double begin = since + begin_.seconds_since(spans_.empty() ? epoch_ : last_end_);
+  const double begin = since + begin_.seconds_since(spans_.empty() ? time_origin_ : last_end_);
   spans_.push_back({begin, begin + end_.seconds_since(begin_)});
   std::swap(end_, last_end_);
   pending_ = false;

@@ -21,15 +21,15 @@ struct Span {
 };
 
 /// Returns an event that is done, for timers to count from.
-TimedEvent make_epoch();
+TimedEvent make_time_origin();
 
 class TimedStage;
 
 /// Measures spans of a stream, one at a time. One thread at a time.
 class SpanTimer {
  public:
-  /// `epoch` must be done; it outlives the timer.
-  explicit SpanTimer(const TimedEvent& epoch) : epoch_(epoch) {}
+  /// `time_origin` must be done; it outlives the timer.
+  explicit SpanTimer(const TimedEvent& time_origin) : time_origin_(time_origin) {}
 
   /// May wait for the end of the span before.
   void begin(cudaStream_t stream);
@@ -49,7 +49,7 @@ class SpanTimer {
  private:
   void collect();
 
-  const TimedEvent& epoch_;
+  const TimedEvent& time_origin_;
   TimedEvent begin_;
   TimedEvent end_;
   TimedEvent last_end_;  ///< of the span before, from which the next is counted: times stay small
@@ -83,7 +83,7 @@ class TimedStage final : public StageRegistry::Source {
   mutable std::mutex mutex_;
   mutable std::vector<Span> recent_;  ///< not yet counted in
   mutable double busy_ = 0;
-  mutable double busy_to_ = 0;  ///< seconds since the epoch
+  mutable double busy_to_ = 0;  ///< seconds since the time origin
   std::uint64_t bytes_ = 0;
   StageRegistry::Entry entry_;
 };

@@ -13,7 +13,7 @@ int BlockLoads::streams(const BlockEnginePlan& plan, const BlockLayout& layout) 
 }
 
 BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
-                       std::uint64_t piece_elements, const TimedEvent& epoch)
+                       std::uint64_t piece_elements, const TimedEvent& time_origin)
     : element_bytes_(size_of(plan.pieces.format.type)),
       compressed_(plan.pieces.compressed),
       decompresses_(layout.decompresses),
@@ -22,7 +22,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
                                                              : plan.pieces.slot_bytes()) {
   const bool chunks = plan.pieces.staging == Staging::chunks;
   for (int stream = 0; stream < streams(plan, layout); ++stream) {
-    load_streams_.push_back(std::make_unique<LoadStream>(epoch));
+    load_streams_.push_back(std::make_unique<LoadStream>(time_origin));
     if (chunks) load_streams_.back()->loader.emplace(layout.loader);
   }
   if (decompresses_) ChunkLoader::load_kernels(element_bytes_);
@@ -30,7 +30,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
       chunks ? ChunkLoader::buffer_bytes(buffer_bytes_, layout.loader.slab_chunks)
              : std::max(buffer_bytes_, piece_elements * element_bytes_);
   for (int reader = 0; reader < std::max(plan.pieces.slots, 1); ++reader)
-    readers_.push_back(std::make_unique<StagingBuffers>(2, staged_bytes, epoch));
+    readers_.push_back(std::make_unique<StagingBuffers>(2, staged_bytes, time_origin));
 }
 
 std::span<std::byte> BlockLoads::buffer(int reader, std::uint64_t elements) {

@@ -46,7 +46,7 @@ class LoadTarget {
 class BlockLoads {
  public:
   BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout, std::uint64_t piece_elements,
-             const TimedEvent& epoch);
+             const TimedEvent& time_origin);
 
   /// Returns how many streams load, given a plan and its layout.
   static int streams(const BlockEnginePlan& plan, const BlockLayout& layout);
@@ -66,7 +66,7 @@ class BlockLoads {
   /// A stream in which pieces are loaded: by a reader or, where there is little memory for chunks,
   /// by several; or, to be decompressed, those of a block.
   struct LoadStream {
-    explicit LoadStream(const TimedEvent& epoch) : decompressing(epoch) {}
+    explicit LoadStream(const TimedEvent& time_origin) : decompressing(time_origin) {}
 
     std::mutex mutex;
     std::optional<ChunkLoader> loader;

@@ -15,7 +15,7 @@ namespace warpfold::cuda {
 class BlockWriter {
  public:
   /// Takes pieces of at most so many bytes.
-  BlockWriter(std::uint64_t bytes, const TimedEvent& epoch) : buffer_(bytes, epoch) {}
+  BlockWriter(std::uint64_t bytes, const TimedEvent& time_origin) : buffer_(bytes, time_origin) {}
 
   /// Host memory that holds the bytes, once what the stream held before is done; until the next
   /// call.

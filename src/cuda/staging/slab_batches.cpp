@@ -10,7 +10,7 @@
 namespace warpfold::cuda {
 
 SlabBatch::SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const SlabLayout& layout,
-                     std::unique_ptr<SlabStage> stage, const TimedEvent& epoch)
+                     std::unique_ptr<SlabStage> stage, const TimedEvent& time_origin)
     : format_(plan.format),
       compressed_(plan.compressed),
       in_flight_(std::min(plan.compressed.chunks,
@@ -18,8 +18,8 @@ SlabBatch::SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const 
       layout_(layout.slot),
       stage_(std::move(stage)),
       elements_(layout.slot.elements * size_of(plan.format.type)),
-      decompressing_(epoch),
-      working_(epoch) {
+      decompressing_(time_origin),
+      working_(time_origin) {
   if (plan.staging == Staging::chunks) loader_.emplace(layout.loader);
   if (!plan.decoding.trivial()) selected_.emplace(select_rule(plan, purpose), layout_.elements);
   if (!layout.decompresses) return;

@@ -53,7 +53,7 @@ class SlabStage {
 class SlabBatch {
  public:
   SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const SlabLayout& layout,
-            std::unique_ptr<SlabStage> stage, const TimedEvent& epoch);
+            std::unique_ptr<SlabStage> stage, const TimedEvent& time_origin);
 
   SlabStage& stage() { return *stage_; }
   SpanTimer& decompressing() { return decompressing_; }

@@ -8,7 +8,7 @@ namespace warpfold::cuda {
 
 SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurpose& purpose,
                    const SlabLayout& layout, int slot_buffers, const char* work,
-                   std::vector<SpanTimer*> other_work, const TimedEvent& epoch,
+                   std::vector<SpanTimer*> other_work, const TimedEvent& time_origin,
                    const MakeStage& make_stage)
     : device_(device), layout_(layout), registry_(plan.stages) {
   const std::uint64_t bytes =
@@ -17,14 +17,15 @@ SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurp
           : layout.slot.staging_bytes;
   std::vector<SpanTimer*> copies;
   for (int slot = 0; slot < layout.slots; ++slot) {
-    buffers_.push_back(std::make_unique<StagingBuffers>(slot_buffers, bytes, epoch));
+    buffers_.push_back(std::make_unique<StagingBuffers>(slot_buffers, bytes, time_origin));
     buffers_.back()->append_copies(copies);
   }
   std::vector<std::unique_ptr<SlabBatch>> batches;
   std::vector<SpanTimer*> decompressing;
   std::vector<SpanTimer*> working = std::move(other_work);
   for (int batch = 0; batch < layout.batches; ++batch) {
-    batches.push_back(std::make_unique<SlabBatch>(plan, purpose, layout, make_stage(), epoch));
+    batches.push_back(
+        std::make_unique<SlabBatch>(plan, purpose, layout, make_stage(), time_origin));
     decompressing.push_back(&batches.back()->decompressing());
     working.push_back(&batches.back()->working());
   }

@@ -30,7 +30,7 @@ class SlabFlow {
   /// name of what is done with them there, which takes the time of `other_work`, too.
   SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurpose& purpose,
            const SlabLayout& layout, int slot_buffers, const char* work,
-           std::vector<SpanTimer*> other_work, const TimedEvent& epoch,
+           std::vector<SpanTimer*> other_work, const TimedEvent& time_origin,
            const MakeStage& make_stage);
 
   const SlabLayout& layout() const { return layout_; }

@@ -19,7 +19,8 @@ namespace warpfold::cuda {
 /// thread at a time.
 class StagingBuffer {
  public:
-  StagingBuffer(std::uint64_t bytes, const TimedEvent& epoch) : bytes_(bytes), copies_(epoch) {}
+  StagingBuffer(std::uint64_t bytes, const TimedEvent& time_origin)
+      : bytes_(bytes), copies_(time_origin) {}
 
   /// Allocated by the first call: by the thread that works with it, and in its memory.
   std::span<std::byte> memory() {
@@ -51,8 +52,8 @@ class StagingBuffer {
 /// Staging buffers that take turns: one is filled while others are copied.
 class StagingBuffers {
  public:
-  StagingBuffers(int count, std::uint64_t bytes, const TimedEvent& epoch) {
-    for (int i = 0; i < count; ++i) buffers_.emplace_back(bytes, epoch);
+  StagingBuffers(int count, std::uint64_t bytes, const TimedEvent& time_origin) {
+    for (int i = 0; i < count; ++i) buffers_.emplace_back(bytes, time_origin);
   }
 
   /// Returns memory that is free to be filled.
