@@ -6,8 +6,8 @@ zlib or LZ4's library judges its bytes.
     tests/fuzz/damaged.py --seed 5 --only 17         # one of its cases again
 
 Where a library makes the chunk's bytes of what is stored, results have to be those of the values;
-where it does not, every command has to end with one error that names the chunk, the same on both
-backends, and to leave nothing. Outputs lack a damaged coordinate, which a note names. The
+where it does not, every command has to end with one error that names the chunk, whoever reads
+it, the same on both backends, and to leave nothing. Outputs lack a damaged coordinate, which a note names. The
 environment variable WARPFOLD names the program, beside which the build puts command_server, in
 whose process commands run one after another.
 """
@@ -31,6 +31,7 @@ import support  # noqa: E402
 
 TYPES = ("<f4", ">f8", "<i2", "<i4", "u1", ">u8")
 RANKS = (1, 1, 1, 2)
+READ_PATHS = ("auto", "auto", "library")
 STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_HUFFMAN_ONLY, zlib.Z_RLE, zlib.Z_FIXED)
 
 
@@ -254,6 +255,7 @@ class Case:
         self._backend = backend
         self._random = random
         self._notes = []
+        self.read_path = "auto"
         self._write()
 
     def _write(self):
@@ -277,7 +279,8 @@ class Case:
         """The exit code, what was told or has come of it, and whether there is an output."""
         self._output.unlink(missing_ok=True)
         output = ("-o", f"{self._output}:made") if writes(command) else ()
-        words = [command[0], self._path, dataset, *command[1:], *output, "--json", "-", "--threads", "1"]
+        words = [command[0], self._path, dataset, *command[1:], *output, "--read-path", self.read_path,
+                 "--json", "-", "--threads", "1"]  # fmt: skip
         outcome = self._servers.attempt(*words, ranks=ranks, backend=backend)
         if outcome.code:
             return outcome.code, outcome.errors, self._output.exists()
@@ -325,10 +328,11 @@ def run_case(arguments, number, servers, tell=lambda text: None):
     with tempfile.TemporaryDirectory(prefix="warpfold-fuzz-") as folder:
         case = kind(pathlib.Path(folder), servers, arguments.backend, random)
         for chosen in random.choice(len(COMMANDS), 3, replace=False):
-            tell(" ".join(COMMANDS[chosen]))
+            case.read_path = str(random.choice(READ_PATHS))
+            tell(" ".join((*COMMANDS[chosen], "--read-path", case.read_path)))
             problem = case.difference(COMMANDS[chosen])
             if problem:
-                return f"{' '.join(COMMANDS[chosen])}: {problem}"
+                return f"{' '.join(COMMANDS[chosen])} --read-path {case.read_path}: {problem}"
     return None
 
 

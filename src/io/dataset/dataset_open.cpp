@@ -5,10 +5,10 @@
 #include <system_error>
 
 #include "core/base/nearest_word.hpp"
+#include "io/dataset/compound_type.hpp"
 #include "io/dataset/dataset_names.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/files/external_files.hpp"
-#include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/link_access.hpp"

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "io/dataset/compound_type.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
-#include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -232,7 +232,7 @@ void LibraryDataset::read(const Selection& part, std::span<std::byte> out) {
 void LibraryDataset::read_written(const Selection& part, std::span<std::byte> out) {
   if (zero_first_) std::ranges::fill(out, std::byte{0});
   if (zero_first_ && has_no_storage(info_)) return;
-  if (!cache_enlarged_) enlarge_chunk_cache();
+  if (!whole_chunks_) open_for_elements();
   if (info_.layout != Layout::chunked) return read_at_once(part, out);
   for (const Selection& piece : pieces_by_chunks(part, info_.chunk_shape, max_chunks_at_once)) {
     std::size_t bytes = size_of(info_.format.type);
@@ -242,20 +242,23 @@ void LibraryDataset::read_written(const Selection& part, std::span<std::byte> ou
   }
 }
 
-void LibraryDataset::read_at_once(const Selection& part, std::span<std::byte> out) const {
+void LibraryDataset::read_at_once(const Selection& part, std::span<std::byte> out) {
+  whole_chunks_->require_of(part);
   read_elements(dataset_.get(), memory_type_.get(), part, out, problem_);
 }
 
-/// Opens the dataset again, as a cache's size counts only when it is opened for the first time.
-void LibraryDataset::enlarge_chunk_cache() {
-  cache_enlarged_ = true;
-  if (info_.layout != Layout::chunked) return;
-  const PropertiesHandle access =
-      access_with(chunk_cache_for(info_.stored_shape, info_.chunk_shape, stored_element_bytes_));
-  guard_links(access.get());
-  dataset_.close();
-  dataset_ =
-      DatasetHandle(require(H5Dopen2(file_.get(), dataset_name_.c_str(), access.get()), problem_));
+/// Opens a chunked dataset again, as a cache's size counts only when it is opened for the first
+/// time.
+void LibraryDataset::open_for_elements() {
+  if (info_.layout == Layout::chunked) {
+    const PropertiesHandle access =
+        access_with(chunk_cache_for(info_.stored_shape, info_.chunk_shape, stored_element_bytes_));
+    guard_links(access.get());
+    dataset_.close();
+    dataset_ = DatasetHandle(
+        require(H5Dopen2(file_.get(), dataset_name_.c_str(), access.get()), problem_));
+  }
+  whole_chunks_.emplace(dataset_.get(), problem_);
 }
 
 }  // namespace warpfold::io

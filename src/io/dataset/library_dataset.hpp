@@ -12,6 +12,7 @@
 #include "io/dataset/dataset.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/source_files.hpp"
+#include "io/hdf5/whole_chunks.hpp"
 
 namespace warpfold::io {
 
@@ -40,8 +41,8 @@ class LibraryDataset {
 
  private:
   void read_written(const Selection& part, std::span<std::byte> out);
-  void enlarge_chunk_cache();
-  void read_at_once(const Selection& part, std::span<std::byte> out) const;
+  void open_for_elements();
+  void read_at_once(const Selection& part, std::span<std::byte> out);
 
   std::string problem_;
   FileHandle file_;
@@ -51,7 +52,7 @@ class LibraryDataset {
   DatasetInfo info_;
   std::size_t stored_element_bytes_ = 0;
   bool zero_first_ = false;
-  bool cache_enlarged_ = false;
+  std::optional<WholeChunks> whole_chunks_;  ///< once dataset_ is open for its elements
 };
 
 /// A size of HDF5's cache of uncompressed chunks for one dataset.

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/dataset/compound_type.hpp"
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_names.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/placeholder.hpp"
-#include "io/hdf5/compound_type.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"

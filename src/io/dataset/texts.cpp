@@ -60,9 +60,7 @@ class StoredTexts {
   void for_each_at_once(Selection part, const Use& use) const {
     const std::uint64_t count = product(counts_of(part));
     if (of_characters_) part.push_back({0, bytes_});
-    const SpaceHandle stored(require(H5Dget_space(dataset_), problem_));
-    select_part(stored.get(), part, problem_);
-    const StoredValues values = values_of_dataset(dataset_, type_.get(), stored.get(),
+    const StoredValues values = values_of_dataset(dataset_, type_.get(), part,
                                                   make_space(counts_of(part), problem_), problem_);
     for (std::uint64_t i = 0; i < count; ++i) use(text_at(values.data(), i));
   }

@@ -105,7 +105,8 @@ std::size_t undo_for_library(unsigned flags, std::size_t count, const unsigned p
 
 template <int id>
 bool register_one() {
-  const H5Z_class2_t decoder{H5Z_CLASS_T_VERS,     id,      0,       1,
+  // HDF5 makes no dataset, not even for chunks in memory, with a filter that it can't encode.
+  const H5Z_class2_t decoder{H5Z_CLASS_T_VERS,     id,      1,       1,
                              "warpfold's decoder", nullptr, nullptr, undo_for_library<id>};
   return H5Zregister(&decoder) >= 0;
 }

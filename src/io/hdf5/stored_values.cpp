@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/files/posix_file.hpp"
+#include "io/hdf5/whole_chunks.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {
@@ -161,13 +162,18 @@ StoredValues values_of_attribute(hid_t attribute, const std::string& name, hid_t
                      bytes_of_values(attribute, name, type, space, problem), problem);
 }
 
-StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHandle space,
+StoredValues values_of_dataset(hid_t dataset, hid_t type, const Selection& part, SpaceHandle space,
                                const std::string& problem) {
   const auto elements =
       static_cast<std::size_t>(require(H5Sget_simple_extent_npoints(space.get()), problem));
+  const SpaceHandle stored(require(H5Dget_space(dataset), problem));
+  if (elements > 0) {
+    select_part(stored.get(), part, problem);
+    WholeChunks(dataset, problem).require_of(part);
+  }
   const hid_t memory = space.get();
   const auto read = [&](hid_t memory_type, void* values) {
-    return H5Dread(dataset, memory_type, memory, stored, H5P_DEFAULT, values);
+    return H5Dread(dataset, memory_type, memory, stored.get(), H5P_DEFAULT, values);
   };
   TypeHandle own(require(H5Tcopy(type), problem));
   const std::size_t size = elements * H5Tget_size(own.get());

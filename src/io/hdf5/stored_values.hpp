@@ -39,13 +39,13 @@ class StoredValues {
   std::vector<std::byte> bytes_;
 };
 
-/// Read values as elements of `type`. Refuse lengths that a damaged file claims, before HDF5
-/// allocates memory for them. Throw an Error beginning with `problem`.
+/// Read values as elements of `type`. Refuse chunks that are not whole, and lengths that a damaged
+/// file claims before HDF5 allocates memory for them. Throw an Error beginning with `problem`.
 StoredValues values_of_attribute(hid_t attribute, const std::string& name, hid_t type, hid_t space,
                                  const std::string& problem);
 
-/// `stored` is the dataspace with what is selected, `space` that of the values.
-StoredValues values_of_dataset(hid_t dataset, hid_t type, hid_t stored, SpaceHandle space,
+/// `part` has a slice for each dimension of the dataset; `space` is that of the values.
+StoredValues values_of_dataset(hid_t dataset, hid_t type, const Selection& part, SpaceHandle space,
                                const std::string& problem);
 
 /// Returns the extents of an open dataset; empty for a scalar or null dataspace. Throws Error.

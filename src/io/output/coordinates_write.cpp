@@ -170,7 +170,8 @@ class CoordinateWriter {
     if (H5Tequal(type.get(), values.type()) <= 0) return false;
     if (shape_of(dataset, problem_) != extents_of(values.space(), problem_)) return false;
     SpaceHandle space(require(H5Scopy(values.space()), problem_));
-    return values_of_dataset(dataset, type.get(), H5S_ALL, std::move(space), problem_) == values;
+    const Selection all = parse_selection("", shape_of(dataset, problem_));
+    return values_of_dataset(dataset, type.get(), all, std::move(space), problem_) == values;
   }
 
   void describe(Coordinates& coordinates, std::size_t number) const {

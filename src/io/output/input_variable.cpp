@@ -11,12 +11,9 @@
 #include <variant>
 
 #include "core/base/text.hpp"
-#include "core/engine/stage_registry.hpp"
 #include "core/values/cf_time.hpp"
 #include "core/values/decoding.hpp"
 #include "core/values/unpacking.hpp"
-#include "io/chunks/chunk_source.hpp"
-#include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/number_attributes.hpp"
@@ -200,28 +197,6 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
           make_space(selected_shape(part), cannot_read_variable), std::move(bytes)};
 }
 
-/// Throws Error where filters make less than a chunk of a chunk's bytes: HDF5 doesn't notice, and
-/// takes what its memory held before for elements.
-void require_whole_chunks(hid_t variable, const Selection& part) {
-  constexpr std::uint64_t bytes_at_once = std::uint64_t{4} << 20;
-  Dataset dataset(stored_file_of(variable, cannot_read_variable),
-                  path_of(variable, cannot_read_variable));
-  dataset.select(part);
-  const DatasetInfo& info = dataset.info();
-  if (info.path != ReadPath::chunk) return;
-  const ChunkRun all{0, grid_of(info).chunks()};
-  const ChunkSource source(info, all);
-  const std::uint64_t most =
-      std::clamp(bytes_at_once / chunk_bytes_of(info), std::uint64_t{1}, all.count);
-  std::vector<std::byte> staging(source.staging_bytes(most));
-  StageRegistry untold;
-  ChunkSource::Reader reader(source, untold);
-  for (ChunkRun run; run.first < all.count; run.first = run.end()) {
-    run.count = std::min(most, all.count - run.first);
-    reader.read(run, staging);
-  }
-}
-
 /// Returns how a variable's numbers are unpacked, and their type; none where they aren't.
 std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
   const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
@@ -336,16 +311,12 @@ StoredValues read_part(const InputVariable& variable, hid_t type, const Selectio
   if (!variable.files.empty()) return read_part_of_files(variable, type, part);
   const PropertiesHandle creation(
       require(H5Dget_create_plist(variable.handle), cannot_read_variable));
-  const std::vector<Filter> filters = filters_of(creation.get());
-  require_available(filters, cannot_read_variable);
-  if (bytes > 0 && !filters.empty() && is_number(type)) require_whole_chunks(variable.handle, part);
+  require_available(filters_of(creation.get()), cannot_read_variable);
   // HDF5 itself would take elements of missing files for fill values.
   source_files(variable.handle, stored_file_of(variable.handle, cannot_read_variable),
                cannot_read_variable);
-  const SpaceHandle stored(require(H5Dget_space(variable.handle), cannot_read_variable));
-  if (bytes > 0) select_part(stored.get(), part, cannot_read_variable);
-  return values_of_dataset(variable.handle, type, stored.get(),
-                           make_space(shape, cannot_read_variable), cannot_read_variable);
+  return values_of_dataset(variable.handle, type, part, make_space(shape, cannot_read_variable),
+                           cannot_read_variable);
 }
 
 std::vector<double> read_numbers(const InputVariable& variable, const Selection& part) {

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import struct
+import zlib
 
 import h5py
 import numpy as np
@@ -163,3 +164,44 @@ def test_others_are_read_where_one_object_is_damaged(folder, zeroed):
     assert [line.split()[:3] for line in listing if line.split()[0] == zeroed] == [
         [zeroed, "unknown", "it"]
     ]
+
+
+PAIR = np.dtype([("number", "i4"), ("text", h5py.string_dtype())])
+PAIRS = np.array([(number, "text") for number in range(60)], PAIR)
+TEXTS = np.array(["north", "south", "west"] * 20)
+LABELED = ("reduce", "plain", "--by", "values")
+# What HDF5 alone reads: elements | how they are stored | the command that reads them | its sums
+READ_BY_HDF5 = {
+    "numbers": (VALUES.ravel(), {"shuffle": True}, ("reduce", "values"), [VALUES.sum()]),
+    "members": (PAIRS, {"shuffle": True}, ("reduce", "values.number"), [60 * 59 // 2]),
+    "texts": (TEXTS.astype("S9"), {}, LABELED, [570, 590, 610]),
+    "texts of any length": (TEXTS.astype(object), {"shuffle": True}, LABELED, [570, 590, 610]),
+}
+
+
+@pytest.mark.parametrize("stored_bytes", [0, 3, 4000])
+@pytest.mark.parametrize("kind", READ_BY_HDF5)
+def test_hdf5_takes_no_other_bytes_for_those_that_filters_do_not_make(folder, kind, stored_bytes):
+    values, storage, (command, dataset, *options), sums = READ_BY_HDF5[kind]
+    path = folder / "in.h5"
+    dtype = h5py.string_dtype() if values.dtype == object else values.dtype
+    storage = {**storage, "chunks": (16,), "compression": "gzip"}
+    with h5py.File(path, "w") as file:
+        file["plain"] = np.arange(60.0)
+        file.create_dataset("values", (60,), dtype, **storage)[...] = values
+
+    def sums_or_errors():
+        words = (command, path, dataset, *options, "--read-path", "library", "--ops", "sum")
+        output = ("-o", folder / "out.h5", "--force") if options else ("--json", "-")
+        outcome = support.attempt(*words, *output)
+        if outcome.code:
+            return outcome.errors
+        if options:
+            return support.read(folder / "out.h5", "f64", "plain").tolist()
+        return [outcome.results["sum"]]
+
+    assert sums_or_errors() == sums
+    with h5py.File(path, "r+") as file:
+        file["values"].id.write_direct_chunk((32,), zlib.compress(bytes(stored_bytes)))
+    (error,) = sums_or_errors()
+    assert "chunk [2]: " in error

@@ -1,4 +1,4 @@
-#include "io/hdf5/compound_type.hpp"
+#include "io/dataset/compound_type.hpp"
 
 #include <memory>
 #include <utility>
