@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "cli/commands/grammar.hpp"
-#include "cli/manual/completions.hpp"
 #include "cli/manual/man_page.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
 
-/// Writes the program's manual pages and completions, as they lie below share/ of an installation:
+/// Writes the program's manual pages, as they lie below share/ of an installation:
 /// write_manual FOLDER DATE
 namespace {
 
@@ -40,9 +39,6 @@ void write_manual(const fs::path& folder, const std::string& date) {
   const CommandTable program = warpfold::cli::command_table(grammar.application());
   write_page(folder, program, program, date);
   for (const CommandTable& command : program.commands) write_page(folder, program, command, date);
-  write(folder / "bash-completion/completions/warpfold", bash_completion(program));
-  write(folder / "zsh/site-functions/_warpfold", zsh_completion(program));
-  write(folder / "fish/vendor_completions.d/warpfold.fish", fish_completion(program));
 }
 
 }  // namespace

@@ -10,8 +10,9 @@ install(TARGETS warpfold_cli)
 install(TARGETS warpfold_bench_cli COMPONENT bench)
 install(DIRECTORY include/warpfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN *.hpp PATTERN *.h)
-# Manual pages and completions, as warpfold_manual has written them.
-install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+# Manual pages, as warpfold_manual has written them, and completions.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ src/cli/manual/shells/
+  DESTINATION ${CMAKE_INSTALL_DATADIR})
 install(DIRECTORY src/cli/report/schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/warpfold)
 install(FILES LICENSE .github/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/warpfold)
 install(DIRECTORY jobs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/warpfold USE_SOURCE_PERMISSIONS

@@ -26,6 +26,9 @@ using namespace nanobind::literals;
 namespace warpfold::python {
 namespace {
 
+/// The results of an array where none are named.
+constexpr const char* default_ops = "count,sum,min,max,mean,std";
+
 /// Parses names of statistics. Throws a usage Error for others, which for quantiles says where to
 /// have them.
 std::vector<Statistic> statistics_of(const std::string& names) {
@@ -167,8 +170,8 @@ class DeviceArrays {
   }
 
   void scan(std::uintptr_t data, std::uint64_t count, const std::string& type,
-            std::uintptr_t stream, std::uintptr_t output, const std::string& operation,
-            bool exclusive, const std::string& output_type, const std::string& overflow) {
+            std::uintptr_t stream, std::uintptr_t output, const std::string& output_type,
+            const std::string& operation, bool exclusive, const std::string& overflow) {
     const DeviceArray array{reinterpret_cast<const void*>(data), count, parse_element_type(type)};
     const nb::gil_scoped_release released;
     const ArrayScanOptions options = met(
@@ -189,22 +192,23 @@ void add_array_functions(nb::module_& module) {
   nb::class_<HostArrays>(module, "HostArrays")
       .def(nb::init<std::uintptr_t>(), "communicator"_a)
       .def("reduce", &HostArrays::reduce, "elements"_a, "type"_a.none(), "mask"_a.none(),
-           "statistics"_a, "nan"_a, "overflow"_a, "ddof"_a)
+           "ops"_a = default_ops, "nan"_a = "propagate", "overflow"_a = "error", "ddof"_a = 0)
       .def("refuse", refuse<HostArrays>, "what"_a, "why"_a, "advice"_a)
-      .def("scan", &HostArrays::scan, "elements"_a, "type"_a.none(), "operation"_a, "exclusive"_a,
-           "output_type"_a.none(), "overflow"_a);
+      .def("scan", &HostArrays::scan, "elements"_a, "type"_a.none(), "op"_a = "sum",
+           "exclusive"_a = false, "output_type"_a = nb::none(), "overflow"_a = "error");
   module.def(
       "type_name",
       [](const std::string& name) { return std::string(name_of(parse_element_type(name))); },
       "name"_a);
-  module.def("reduce_packed", reduce_packed, "array"_a, "ops"_a, "nan"_a, "overflow"_a, "ddof"_a);
+  module.def("reduce_packed", reduce_packed, "array"_a, "ops"_a, "nan"_a = "propagate",
+             "overflow"_a = "error", "ddof"_a = 0);
   nb::class_<DeviceArrays>(module, "DeviceArrays")
       .def(nb::init<std::uintptr_t>(), "communicator"_a)
       .def("refuse", refuse<DeviceArrays>, "what"_a, "why"_a, "advice"_a)
       .def("reduce", &DeviceArrays::reduce, "data"_a, "count"_a, "type"_a, "stream"_a,
-           "statistics"_a, "nan"_a, "overflow"_a, "ddof"_a)
+           "ops"_a = default_ops, "nan"_a = "propagate", "overflow"_a = "error", "ddof"_a = 0)
       .def("scan", &DeviceArrays::scan, "data"_a, "count"_a, "type"_a, "stream"_a, "output"_a,
-           "operation"_a, "exclusive"_a, "output_type"_a, "overflow"_a);
+           "output_type"_a, "op"_a = "sum", "exclusive"_a = false, "overflow"_a = "error");
 }
 
 }  // namespace warpfold::python

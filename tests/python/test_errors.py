@@ -38,6 +38,18 @@ def test_usage_errors_name_keywords(path, options, words):
     assert "--" not in str(caught.value).replace("--help", "")
 
 
+@pytest.mark.parametrize(
+    "function, given",
+    [("reduce", {"opps": 1}), ("reduce", {"ops": "sum", "deflate": 3}), ("scan", {"ops": "sum"}),
+     ("compact", {"axis": 0}), ("histogram", {"output": "out.h5"}), ("info", {"progress": print})],
+)  # fmt: skip
+def test_options_of_other_names(path, function, given):
+    wrong = list(given)[-1]
+    for source in ((path, "temp"), (np.zeros(3),)):
+        with pytest.raises(TypeError, match=rf"{function}\(\) got an unexpected.*'{wrong}'"):
+            getattr(warpfold, function)(*source, **given)
+
+
 def test_words_that_look_like_options_are_names(path):
     with pytest.raises(warpfold.Error, match="--raw"):
         warpfold.reduce(path, "--raw")

@@ -1,7 +1,9 @@
 """The package's annotations, as a checker of types sees them."""
 
+import inspect
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -17,8 +19,10 @@ def mypy(*words, folder):
     packages = pathlib.Path(warpfold.__file__).parents[1]
     if packages.name != "site-packages":
         environment["MYPYPATH"] = str(packages)
+    # Which mypy takes for granted from 1.7 on.
+    feature = ["--enable-incomplete-feature", "Unpack"]
     return subprocess.run(
-        [sys.executable, "-m", "mypy", "--cache-dir", str(folder / "cache"), *words],
+        [sys.executable, "-m", "mypy", *feature, "--cache-dir", str(folder / "cache"), *words],
         capture_output=True,
         text=True,
         env=environment,
@@ -40,10 +44,30 @@ def test_callers_are_told_of_mistakes(tmp_path):
         "number: float = float(total)\n"
         "warpfold.reduce('a.nc', 'x', opps='sum')\n"
         "text: str = total.count\n"
+        "warpfold.reduce('a.nc', 'x', ops='sum', axis=['time', -1], nan='skip', deflate=3)\n"
+        "warpfold.scan('a.nc', 'x', op='max', axis='time', output_type='f4', deflate=3)\n"
+        "warpfold.scan('a.nc', 'x', op='mean')\n"
     )
     checked = mypy(str(script), folder=tmp_path)
     lines = [line for line in checked.stdout.splitlines() if ": error:" in line]
-    assert [line.split(":")[1] for line in lines] == ["4", "5"], checked.stdout
+    assert [line.split(":")[1] for line in lines] == ["4", "5", "6", "8"], checked.stdout
+
+
+@pytest.mark.parametrize("command", ["reduce", "scan", "compact", "histogram", "info"])
+def test_options_and_their_words_are_those_of_the_program(command):
+    def completed(*words):
+        words = [os.environ["WARPFOLD"], "__complete", command, *words]
+        answer = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        return {line.split("\t")[0] for line in answer.splitlines()[:-1]}
+
+    parameters = list(inspect.signature(getattr(warpfold, command)).parameters.values())[2:]
+    flags = {each.name: "--" + each.name.replace("_", "-") for each in parameters}
+    assert set(flags.values()) - {"--comm", "--out", "--progress"} <= completed("--")
+    for each in parameters:
+        words = set(re.findall(r"'([\w-]+)'", each.annotation))
+        # Completions leave out words with a dash.
+        if words:
+            assert {word for word in words if "-" not in word} == completed(flags[each.name], "")
 
 
 def test_every_function_has_a_docstring():

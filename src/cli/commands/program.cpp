@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "cli/commands/application.hpp"
+#include "cli/commands/grammar.hpp"
+#include "cli/manual/completions.hpp"
 #include "cli/report/report_file.hpp"
 #include "cli/run/interruption.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -55,8 +57,17 @@ void keep_freed_memory() {
 #endif
 }
 
+/// Answers a shell that completes a command line: of "__complete WORD..." the words.
+int complete(const std::vector<std::string>& words) {
+  Grammar grammar;
+  print(completions(command_table(grammar.application()), words));
+  return 0;
+}
+
 /// Returns the exit status; MPI is over by then.
 int run(const std::vector<std::string>& arguments, Measurer measurer) {
+  if (!arguments.empty() && arguments.front() == "__complete")
+    return complete({arguments.begin() + 1, arguments.end()});
   std::optional<mpi::Environment> environment;
   if (mpi::may_have_peers()) environment.emplace();
   return run_application(environment ? MPI_COMM_WORLD : MPI_COMM_SELF, arguments, measurer);

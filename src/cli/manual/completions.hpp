@@ -1,20 +1,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/manual/command_table.hpp"
 
-/// Completions for shells: scripts that complete a program's commands and options, files where a
-/// file may stand, and words where these are known.
 namespace warpfold::cli {
 
-/// Writes the script that bash sources.
-std::string bash_completion(const CommandTable& program);
-
-/// Writes the function _warpfold that zsh loads.
-std::string zsh_completion(const CommandTable& program);
-
-/// Writes the script that fish sources.
-std::string fish_completion(const CommandTable& program);
+/// Returns what may stand for the last of the words after a program's name: lines of a word, or of
+/// a word, a tab and what it means. The last line is a colon and a sum: 2 where a value of the same
+/// list may follow a word, 4 where no file may stand here. Programs made with cobra answer so, too.
+std::string completions(const CommandTable& program, std::vector<std::string> words);
 
 }  // namespace warpfold::cli

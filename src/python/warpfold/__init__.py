@@ -11,24 +11,21 @@ rank 0, None on others; those of arrays on every rank. Errors are raised on ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional
 
 from numpy import ndarray as _ndarray
 
-from warpfold import _arrays, _run
+from warpfold import _arrays, _core, _options, _run
 from warpfold._core import version as __version__
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._exact_sum import ExactSum
-from warpfold._options import is_one as _is_one
-from warpfold._options import refuse as _refuse
 from warpfold._run import CompactOutput, Histogram, Progress, ScanOutput
-from warpfold._sources import DatasetLike, FileLike, Path
+from warpfold._sources import DatasetLike, FileLike
 from warpfold._sources import is_file as _is_file
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-    from numpy.typing import ArrayLike, DTypeLike
+    from numpy.typing import ArrayLike
+    from typing_extensions import Unpack
 
 __all__ = [
     "CompactOutput",
@@ -47,57 +44,28 @@ __all__ = [
     "scan",
 ]
 
-Names = Union[None, str, Sequence[str]]
-Axes = Union[None, int, str, Sequence[Union[int, str]]]
+_REDUCED_ARRAY = {"ops", "nan", "overflow", "ddof", "comm"}
+_SCANNED_ARRAY = {"op", "exclusive", "output_type", "overflow", "comm", "out"}
 
-_REDUCED_ARRAY = {"file", "ops", "nan", "overflow", "ddof", "comm"}
-_SCANNED_ARRAY = {"file", "op", "exclusive", "output_type", "overflow", "comm", "out"}
-
-
-def _refuse_options_of_files(given: "dict[str, Any]", taken: "set[str]") -> None:
-    _refuse(given, set(given) - taken, "an array is given", "Leave it out, or name a file.")
+# The options of arrays of this process alone on the host, where the call's cost counts.
+_REDUCED_ALONE = _REDUCED_ARRAY - {"comm"}
+_reduce_packed: Any = _core.reduce_packed
 
 
+def _refuse_options_of_files(
+    dataset: DatasetLike, given: "dict[str, Any]", taken: "set[str]"
+) -> None:
+    named = given if dataset is None else {"dataset": dataset, **given}
+    _options.refuse(
+        named, named.keys() - taken, "an array is given", "Leave it out, or name a file."
+    )
 
+
+@_options.takes(_options.ReduceOptions)
 def reduce(
     file: "FileLike | ArrayLike",
     dataset: DatasetLike = None,
-    *,
-    ops: Names = None,
-    axis: Axes = None,
-    every: Optional[int] = None,
-    keepdims: bool = False,
-    by: Optional[str] = None,
-    nan: Optional[str] = None,
-    overflow: Optional[str] = None,
-    ddof: Optional[int] = None,
-    weights: Optional[str] = None,
-    times: Optional[str] = None,
-    quantile_method: Optional[str] = None,
-    quantile_memory: Union[None, int, str] = None,
-    empty: Union[None, str, float] = None,
-    output_type: "Optional[DTypeLike]" = None,
-    output: Optional[Path] = None,
-    append: bool = False,
-    force: bool = False,
-    select: Union[None, str, Any] = None,
-    where: Union[None, str, Sequence[str]] = None,
-    fill_value: Union[None, str, float] = None,
-    raw: bool = False,
-    mask: Optional[str] = None,
-    match: Optional[str] = None,
-    concat: Union[None, int, str] = None,
-    all: bool = False,
-    backend: Optional[str] = None,
-    threads: Optional[int] = None,
-    slab: Union[None, int, str] = None,
-    read_path: Optional[str] = None,
-    file_cache: Optional[str] = None,
-    external: Optional[str] = None,
-    device_memory: Union[None, int, str] = None,
-    share_gpu: bool = False,
-    comm: Optional["MPI.Comm"] = None,
-    progress: Optional[Callable[[Progress], object]] = None,
+    **options: Unpack[_options.ReduceOptions],
 ) -> Any:
     """Reduces a dataset, or an array, to statistics: sums, means, extrema, quantiles and more.
 
@@ -123,70 +91,28 @@ def reduce(
     """
     if (
         type(file) is _ndarray
-        and type(ops) is str
-        and dataset is axis is every is slab is by is weights is times is quantile_method is empty
-        is output_type is output is select is where is fill_value is mask is match is concat
-        is backend
-        is read_path is file_cache is external is device_memory is threads is quantile_memory is comm
-        is progress is None
-        and not (keepdims or append or force or raw or all or share_gpu)
-    ):  # fmt: skip
-        return _arrays.reduce_alone(
-            file, ops, nan or "propagate", overflow or "error", ddof or 0
-        )
-    given = dict(locals())
+        and dataset is None
+        and options.keys() <= _REDUCED_ALONE
+        and type(options.get("ops")) is str
+        and None not in options.values()
+    ):
+        value = _reduce_packed(file, **options)
+        if value is not NotImplemented:
+            return value
+    given = _options.given("reduce", options)
     if _is_file(file):
-        result = _run.reduce_result(ops, by is not None and axis is None and output is None)
-        return _run.run("reduce", given, result, writes=axis is not None)
-    _refuse_options_of_files(given, _REDUCED_ARRAY)
-    names = "count,sum,min,max,mean,std" if ops is None else ops
-    values = _arrays.reduce_array(
-        file,
-        names if isinstance(names, str) else ",".join(names),
-        comm,
-        nan or "propagate",
-        overflow or "error",
-        ddof or 0,
-    )
-    return next(iter(values.values())) if _is_one(ops) else values
+        by_labels = "by" in given and "axis" not in given and "output" not in given
+        result = _run.reduce_result(given.get("ops"), by_labels)
+        return _run.run("reduce", file, dataset, given, result, writes="axis" in given)
+    _refuse_options_of_files(dataset, given, _REDUCED_ARRAY)
+    return _arrays.reduce_array(file, given.pop("comm", None), given)
 
 
+@_options.takes(_options.ScanOptions)
 def scan(
     file: "FileLike | ArrayLike",
     dataset: DatasetLike = None,
-    *,
-    op: Optional[str] = None,
-    axis: Union[None, int, str] = None,
-    exclusive: bool = False,
-    offsets: bool = False,
-    output_type: "Optional[DTypeLike]" = None,
-    overflow: Optional[str] = None,
-    output: Optional[Path] = None,
-    append: bool = False,
-    force: bool = False,
-    chunks: Union[None, str, Sequence[int]] = None,
-    deflate: Union[bool, int] = False,
-    shuffle: bool = False,
-    fletcher32: bool = False,
-    out: Any = None,
-    select: Union[None, str, Any] = None,
-    where: Union[None, str, Sequence[str]] = None,
-    fill_value: Union[None, str, float] = None,
-    raw: bool = False,
-    mask: Optional[str] = None,
-    match: Optional[str] = None,
-    concat: Union[None, int, str] = None,
-    all: bool = False,
-    backend: Optional[str] = None,
-    threads: Optional[int] = None,
-    slab: Union[None, int, str] = None,
-    read_path: Optional[str] = None,
-    file_cache: Optional[str] = None,
-    external: Optional[str] = None,
-    device_memory: Union[None, int, str] = None,
-    share_gpu: bool = False,
-    comm: Optional["MPI.Comm"] = None,
-    progress: Optional[Callable[[Progress], object]] = None,
+    **options: Unpack[_options.ScanOptions],
 ) -> Any:
     """Makes running sums, minima or maxima (`op`: sum, min, max) of a dataset, or an array, in
     row-major order or along an axis. Each prefix of floats is the exact one, rounded once.
@@ -202,48 +128,17 @@ def scan(
     Raises UsageError for arguments that make no sense, Error for a file that can't be read or
     written, or an integer that the output's type can't hold (`overflow="wrap"` lets it wrap).
     """
-    given = dict(locals())
+    given = _options.given("scan", options)
     if _is_file(file):
-        _refuse(given, {"out"}, "it goes with arrays", "Leave it out.")
-        return _run.run("scan", given, _run.scan_result, writes=True)
-    _refuse_options_of_files(given, _SCANNED_ARRAY)
-    return _arrays.scan_array(
-        file,
-        out,
-        op or "sum",
-        exclusive,
-        output_type,
-        overflow or "error",
-        comm,
-    )
+        _options.refuse(given, {"out"}, "it goes with arrays", "Leave it out.")
+        return _run.run("scan", file, dataset, given, _run.scan_result, writes=True)
+    _refuse_options_of_files(dataset, given, _SCANNED_ARRAY)
+    return _arrays.scan_array(file, given.pop("out", None), given.pop("comm", None), given)
 
 
+@_options.takes(_options.CompactOptions)
 def compact(
-    file: FileLike,
-    dataset: DatasetLike = None,
-    *,
-    indices: bool = False,
-    output: Optional[Path] = None,
-    append: bool = False,
-    force: bool = False,
-    select: Union[None, str, Any] = None,
-    where: Union[None, str, Sequence[str]] = None,
-    fill_value: Union[None, str, float] = None,
-    raw: bool = False,
-    mask: Optional[str] = None,
-    match: Optional[str] = None,
-    concat: Union[None, int, str] = None,
-    all: bool = False,
-    backend: Optional[str] = None,
-    threads: Optional[int] = None,
-    slab: Union[None, int, str] = None,
-    read_path: Optional[str] = None,
-    file_cache: Optional[str] = None,
-    external: Optional[str] = None,
-    device_memory: Union[None, int, str] = None,
-    share_gpu: bool = False,
-    comm: Optional["MPI.Comm"] = None,
-    progress: Optional[Callable[[Progress], object]] = None,
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.CompactOptions]
 ) -> Any:
     """Takes the elements that meet all conditions (`where`, `mask`, `fill_value`), in row-major
     order.
@@ -255,33 +150,12 @@ def compact(
     Raises UsageError where no condition is given, or for arguments that make no sense, Error for a
     file that can't be read or written.
     """
-    return _run.run("compact", dict(locals()), _run.compact_result, writes=True)
+    return _run.run("compact", file, dataset, options, _run.compact_result, writes=True)
 
 
+@_options.takes(_options.HistogramOptions)
 def histogram(
-    file: FileLike,
-    dataset: DatasetLike = None,
-    *,
-    bins: Union[None, int, Sequence[float]] = None,
-    range: Optional["tuple[float, float]"] = None,
-    select: Union[None, str, Any] = None,
-    where: Union[None, str, Sequence[str]] = None,
-    fill_value: Union[None, str, float] = None,
-    raw: bool = False,
-    mask: Optional[str] = None,
-    match: Optional[str] = None,
-    concat: Union[None, int, str] = None,
-    all: bool = False,
-    backend: Optional[str] = None,
-    threads: Optional[int] = None,
-    slab: Union[None, int, str] = None,
-    read_path: Optional[str] = None,
-    file_cache: Optional[str] = None,
-    external: Optional[str] = None,
-    device_memory: Union[None, int, str] = None,
-    share_gpu: bool = False,
-    comm: Optional["MPI.Comm"] = None,
-    progress: Optional[Callable[[Progress], object]] = None,
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.HistogramOptions]
 ) -> Any:
     """Counts elements by bins, as numpy.histogram() does.
 
@@ -291,32 +165,12 @@ def histogram(
     Returns a Histogram. Raises UsageError for arguments that make no sense, Error for a file that
     can't be read.
     """
-    return _run.run("histogram", dict(locals()), _run.histogram_result)
+    return _run.run("histogram", file, dataset, options, _run.histogram_result)
 
 
+@_options.takes(_options.InfoOptions)
 def info(
-    file: FileLike,
-    dataset: DatasetLike = None,
-    *,
-    plan: Optional[str] = None,
-    axis: Axes = None,
-    select: Union[None, str, Any] = None,
-    where: Union[None, str, Sequence[str]] = None,
-    fill_value: Union[None, str, float] = None,
-    raw: bool = False,
-    mask: Optional[str] = None,
-    match: Optional[str] = None,
-    concat: Union[None, int, str] = None,
-    all: bool = False,
-    backend: Optional[str] = None,
-    threads: Optional[int] = None,
-    slab: Union[None, int, str] = None,
-    read_path: Optional[str] = None,
-    file_cache: Optional[str] = None,
-    external: Optional[str] = None,
-    device_memory: Union[None, int, str] = None,
-    share_gpu: bool = False,
-    comm: Optional["MPI.Comm"] = None,
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.InfoOptions]
 ) -> "Optional[dict[str, Any]]":
     """Tells of the datasets of a file, or of some how they are stored, will be read, and what will
     set the pace: what `warpfold info --json` writes, as a dict.
@@ -326,4 +180,4 @@ def info(
 
     Raises UsageError for arguments that make no sense, Error for a file that can't be read.
     """
-    return _run.info(dict(locals()))
+    return _run.info(file, dataset, options)

@@ -211,49 +211,28 @@ def _by_cuda_array_interface(array: Any, is_written: bool) -> _OnDevice:
     return _OnDevice(data, size, name, known.get("stream") or 0, array)
 
 
-def reduce_alone(array: Any, ops: str, nan: str, overflow: str, ddof: int) -> Any:
-    """What reduce() returns of an array on the host and no other options."""
-    answer = _core.reduce_packed(array, ops, nan, overflow, ddof)
-    if answer is not NotImplemented:
-        return answer
-    values = reduce_array(array, ops, None, nan, overflow, ddof)
-    return next(iter(values.values())) if is_one(ops) else values
-
-
-def reduce_array(
-    array: Any,
-    ops: str,
-    comm: Optional["MPI.Comm"],
-    nan: str,
-    overflow: str,
-    ddof: int,
-) -> "dict[str, Any]":
+def reduce_array(array: Any, comm: Optional["MPI.Comm"], options: dict[str, Any]) -> Any:
+    """Returns a value where `ops` is one name, or a dict of values by name."""
+    ops = options.get("ops")
+    if ops is not None and not isinstance(ops, str):
+        options = {**options, "ops": ",".join(ops)}
     if is_on_device(array):
         mine: _OnDevice = _met(_core.DeviceArrays, comm, lambda: _on_device(array))
         device = _core.DeviceArrays(address_of(comm))
-        return device.reduce(
-            mine.data, mine.size, mine.type, mine.stream, ops, nan, overflow, ddof
-        )
-    elements, type_name, mask, _ = _met(_core.HostArrays, comm, lambda: whole(array))
-    arrays = _core.HostArrays(address_of(comm))
-    return arrays.reduce(elements, type_name, mask, ops, nan, overflow, ddof)
+        values = device.reduce(mine.data, mine.size, mine.type, mine.stream, **options)
+    else:
+        elements, type_name, mask, _ = _met(_core.HostArrays, comm, lambda: whole(array))
+        values = _core.HostArrays(address_of(comm)).reduce(elements, type_name, mask, **options)
+    return next(iter(values.values())) if is_one(ops) else values
 
 
-def scan_array(
-    array: Any,
-    out: Any,
-    op: str,
-    exclusive: bool,
-    output_type: Any,
-    overflow: str,
-    comm: Optional["MPI.Comm"],
-) -> Any:
-    output_type = None if output_type is None else type_name_of(output_type)
+def scan_array(array: Any, out: Any, comm: Optional["MPI.Comm"], options: dict[str, Any]) -> Any:
+    if "output_type" in options:
+        options = {**options, "output_type": type_name_of(options["output_type"])}
     if is_on_device(array):
-        return _scan_on_device(array, out, op, exclusive, output_type, overflow, comm)
+        return _scan_on_device(array, out, comm, options)
     elements, type_name, _, shape = _met(_core.HostArrays, comm, lambda: _scanned(array, out))
-    arrays = _core.HostArrays(address_of(comm))
-    prefixes: Any = arrays.scan(elements, type_name, op, exclusive, output_type, overflow)
+    prefixes: Any = _core.HostArrays(address_of(comm)).scan(elements, type_name, **options)
     return prefixes.reshape(shape)
 
 
@@ -284,21 +263,15 @@ def _scanned_on_device(
 
 
 def _scan_on_device(
-    array: Any,
-    out: Any,
-    op: str,
-    exclusive: bool,
-    output_type: Optional[str],
-    overflow: str,
-    comm: Optional["MPI.Comm"],
+    array: Any, out: Any, comm: Optional["MPI.Comm"], options: dict[str, Any]
 ) -> Any:
+    output_type = options.get("output_type")
     mine, prefixes = _met(
         _core.DeviceArrays, comm, lambda: _scanned_on_device(array, out, output_type)
     )
     device = _core.DeviceArrays(address_of(comm))
-    device.scan(
-        mine.data, mine.size, mine.type, mine.stream or prefixes.stream, prefixes.data, op,
-        exclusive, prefixes.type, overflow,
-    )  # fmt: skip
+    stream = mine.stream or prefixes.stream
+    options = {**options, "output_type": prefixes.type}
+    device.scan(mine.data, mine.size, mine.type, stream, prefixes.data, **options)
     del device  # which waits for the prefixes, so that any stream meets them
     return out

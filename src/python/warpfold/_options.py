@@ -1,17 +1,161 @@
-"""Keyword arguments as the words of a command line, whose parsers see to them."""
+"""The functions' options, and the words of a command line for them, whose parsers check them."""
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 
 from warpfold._errors import UsageError
 
-# Of these each value is an option of its own; lists of other options have commas between.
-_REPEATED = {"where"}
+if TYPE_CHECKING:
+    from mpi4py import MPI
+    from numpy.typing import DTypeLike
+
+    from warpfold._run import Progress
+    from warpfold._sources import Path
+
+# Each value of this option is an option of its own; lists of others have commas between.
+_REPEATED = "where"
+
+
+class _Output(TypedDict, total=False):
+    output: Path | None
+    append: bool
+    force: bool
+
+
+class _Run(TypedDict, total=False):
+    select: Any
+    where: str | Sequence[str] | None
+    fill_value: str | float | None
+    raw: bool
+    mask: str | None
+    match: Literal["coordinates", "position"] | None
+    concat: int | str | None
+    all: bool
+    backend: Literal["auto", "cuda", "cpu"] | None
+    threads: int | None
+    slab: int | str | None
+    read_path: Literal["auto", "direct", "chunk", "library"] | None
+    file_cache: Literal["auto", "through", "past"] | None
+    external: Literal["any", "same-folder", "none"] | None
+    device_memory: int | str | None
+    share_gpu: bool
+    comm: MPI.Comm | None
+
+
+class _WatchedRun(_Run, total=False):
+    progress: Callable[[Progress], object] | None
+
+
+class _Reduction(TypedDict, total=False):
+    ops: str | Sequence[str] | None
+    axis: int | str | Sequence[int | str] | None
+    every: int | None
+    keepdims: bool
+    by: str | None
+    nan: Literal["propagate", "skip"] | None
+    overflow: Literal["error", "wrap"] | None
+    ddof: int | None
+    weights: str | None
+    times: str | None
+    quantile_method: Literal["linear", "lower", "higher", "midpoint", "nearest"] | None
+    quantile_memory: int | str | None
+    empty: str | float | None
+    output_type: DTypeLike | None
+
+
+class _Scan(TypedDict, total=False):
+    op: Literal["sum", "min", "max"] | None
+    axis: int | str | None
+    exclusive: bool
+    offsets: bool
+    output_type: DTypeLike | None
+    overflow: Literal["error", "wrap"] | None
+
+
+class _Storage(TypedDict, total=False):
+    chunks: str | Sequence[int] | None
+    deflate: bool | int
+    shuffle: bool
+    fletcher32: bool
+    out: Any
+
+
+class _Compaction(TypedDict, total=False):
+    indices: bool
+
+
+class _Bins(TypedDict, total=False):
+    bins: int | Sequence[float] | None
+    range: tuple[float, float] | None
+
+
+class _Plan(TypedDict, total=False):
+    plan: Literal["reduce", "histogram", "scan", "compact"] | None
+    axis: int | str | Sequence[int | str] | None
+
+
+# Bases in the order in which help() and command lines have their options.
+class ReduceOptions(_Reduction, _Output, _WatchedRun):
+    pass
+
+
+class ScanOptions(_Scan, _Output, _Storage, _WatchedRun):
+    pass
+
+
+class CompactOptions(_Compaction, _Output, _WatchedRun):
+    pass
+
+
+class HistogramOptions(_Bins, _WatchedRun):
+    pass
+
+
+class InfoOptions(_Plan, _Run):
+    pass
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# The names of each function's options.
+_TAKEN: dict[str, list[str]] = {}
+
+
+def takes(options: Any) -> Callable[[Function], Function]:
+    """Has help() show a function's options as parameters, and given() know them."""
+
+    def shown(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *parameters, _ = signature.parameters.values()
+        for name, hint in options.__annotations__.items():
+            text = hint.__forward_arg__
+            default = False if text.startswith("bool") else None
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, kind, default=default, annotation=text))
+        setattr(function, "__signature__", signature.replace(parameters=parameters))
+        _TAKEN[function.__name__] = list(options.__annotations__)
+        return function
+
+    return shown
+
+
+def given(function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options that are neither None nor False, in the order of their declaration.
+    Raises TypeError for one that the function doesn't take."""
+    for name in options:
+        if name not in _TAKEN[function]:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+    return {
+        name: options[name]
+        for name in _TAKEN[function]
+        if options.get(name) is not None and options[name] is not False
+    }
 
 
 def _slice_text(part: Any) -> str:
@@ -52,22 +196,20 @@ def _text(name: str, value: Any) -> str:
 
 
 def option_words(options: dict[str, Any]) -> Iterator[str]:
-    """Yields the words of the options that are given: neither None nor False."""
+    """Yields the words of options that are given."""
     for name, value in options.items():
-        if value is None or value is False:
-            continue
         flag = "--" + name.replace("_", "-")
         if value is True:
             yield flag
-        elif name in _REPEATED and not isinstance(value, str):
+        elif name == _REPEATED and not isinstance(value, str):
             for each in value:
                 yield from (flag, _text(name, each))
         else:
             yield from (flag, _text(name, value))
 
 
-def refuse(options: dict[str, Any], names: set[str], why: str, advice: str) -> None:
+def refuse(options: dict[str, Any], names: Set[str], why: str, advice: str) -> None:
     """Raises UsageError where one of the names is given."""
     for name in options:
-        if name in names and options[name] is not None and options[name] is not False:
+        if name in names:
             raise UsageError(f"{name} can't be given here", why, advice)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from warpfold import _core
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
-from warpfold._options import is_one, option_words, refuse
+from warpfold._options import given, is_one, option_words, refuse
 from warpfold._sources import (
     Sources,
     address_of,
@@ -125,15 +125,20 @@ def _results(answer: Any, to_result: ToResult, output: Optional[str]) -> Any:
     }
 
 
-def run(command: str, given: dict[str, Any], to_result: ToResult, writes: bool = False) -> Any:
-    """Runs a command as the arguments say, in the end of which to_result(what it returned of a
-    dataset, the temporary file that it wrote or None) makes a result. Where it `writes` and no
-    output is given, that is a temporary file."""
-    options = dict(given)
-    file, dataset = options.pop("file"), options.pop("dataset")
-    comm, progress = options.pop("comm"), options.pop("progress")
-
-    sources = sources_of(file, dataset, options.get("concat") is not None)
+def run(
+    command: str,
+    file: Any,
+    dataset: Any,
+    options: Mapping[str, Any],
+    to_result: ToResult,
+    writes: bool = False,
+) -> Any:
+    """Runs a command, in the end of which to_result(what it returned of a dataset, the temporary
+    file that it wrote or None) makes a result. Where it `writes` and no output is given, that is a
+    temporary file."""
+    options = given(command, options)
+    comm, progress = options.pop("comm", None), options.pop("progress", None)
+    sources = sources_of(file, dataset, "concat" in options)
 
     def answer_of(more: dict[str, Any]) -> Any:
         words = _words(command, {**options, **more}, sources)
@@ -142,7 +147,7 @@ def run(command: str, given: dict[str, Any], to_result: ToResult, writes: bool =
                 words, address_of(comm), _watcher(progress), is_interruptible()
             )
 
-    if options.get("output") is not None or not writes:
+    if "output" in options or not writes:
         return _results(answer_of({}), to_result, None)
     refuse(options, _OUTPUT_OPTIONS, "no output is given", "Name one: output='out.h5'.")
     address_of(comm)
@@ -150,10 +155,10 @@ def run(command: str, given: dict[str, Any], to_result: ToResult, writes: bool =
         return _results(answer_of({"output": path}), to_result, path)
 
 
-def info(given: dict[str, Any]) -> Optional[dict[str, Any]]:
-    options = dict(given)
-    file, dataset, comm = (options.pop(name) for name in ("file", "dataset", "comm"))
-    sources = sources_of(file, dataset, options.get("concat") is not None)
+def info(file: Any, dataset: Any, options: Mapping[str, Any]) -> Optional[dict[str, Any]]:
+    options = given("info", options)
+    comm = options.pop("comm", None)
+    sources = sources_of(file, dataset, "concat" in options)
     words = _words("info", options, sources)
     with _told_of_h5py(sources.files):
         text = _core.info(words, address_of(comm), is_interruptible())
