@@ -308,8 +308,9 @@ SourceCheck checked_sources(hid_t dataset, const std::string& file_path,
   return sources;
 }
 
-/// Returns the box that is selected in a space of `rank` dimensions, if it is one of unit steps.
-std::optional<Hyperslab> selected_box(hid_t space, std::size_t rank, const std::string& problem) {
+/// Returns the bounds of what is selected in a space of `rank` dimensions, if it has any.
+std::optional<Hyperslab> selected_bounds(hid_t space, std::size_t rank,
+                                         const std::string& problem) {
   const hssize_t selected = H5Sget_select_npoints(space);
   const H5S_sel_type kind = H5Sget_select_type(space);
   if (static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)) != rank || selected <= 0 ||
@@ -322,8 +323,14 @@ std::optional<Hyperslab> selected_box(hid_t space, std::size_t rank, const std::
     box.start.push_back(low[d]);
     box.count.push_back(high[d] - low[d] + 1);
   }
-  const bool is_box = static_cast<hsize_t>(selected) == box.elements();
-  return is_box ? std::optional(box) : std::nullopt;
+  return box;
+}
+
+/// Returns them if all between them is selected.
+std::optional<Hyperslab> selected_box(hid_t space, std::size_t rank, const std::string& problem) {
+  const auto box = selected_bounds(space, rank, problem);
+  const bool is_box = box && static_cast<hsize_t>(H5Sget_select_npoints(space)) == box->elements();
+  return is_box ? box : std::nullopt;
 }
 
 /// Tells whether a mapping takes all of a source of a box's extents; HDF5 doesn't keep these where
@@ -381,6 +388,31 @@ std::optional<StackedSources> stacked_sources(hid_t dataset, const std::string& 
   StackedSources result{*dimension, {}};
   for (Stacked& each : stacked) result.sources.push_back(std::move(each.source));
   return result;
+}
+
+std::vector<MappedSource> mapped_sources(hid_t dataset, const std::string& file_path,
+                                         const std::string& problem) {
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  const std::size_t rank = shape_of(dataset, problem).size();
+  std::size_t count = 0;
+  require(H5Pget_virtual_count(creation.get(), &count), problem);
+  std::vector<MappedSource> sources;
+  for (std::size_t i = 0; i < count; ++i) {
+    Mapping mapping = mapping_at(creation.get(), i, problem);
+    MappedSource& source = sources.emplace_back();
+    source.file =
+        mapping.file == "." ? file_path : open_source_file(file_path, mapping.file, problem).path;
+    source.dataset = std::move(mapping.dataset);
+    if (mapping.unlimited) continue;
+    const SpaceHandle space(require(H5Pget_virtual_vspace(creation.get(), i), problem));
+    const auto box = selected_bounds(space.get(), rank, problem);
+    if (!box) continue;
+    std::optional source_box = Hyperslab{std::vector<std::uint64_t>(rank), box->count};
+    if (!takes_all(mapping.source_space.get(), *box, problem))
+      source_box = selected_bounds(mapping.source_space.get(), rank, problem);
+    if (source_box && source_box->count == box->count) source.boxes.emplace(*box, *source_box);
+  }
+  return sources;
 }
 
 std::set<std::string> source_files(hid_t dataset, const std::string& file_path,

@@ -7,7 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "core/layout/hyperslab.hpp"
 
 namespace warpfold::io {
 
@@ -45,6 +48,20 @@ struct StackedSources {
 /// is called likewise.
 std::optional<StackedSources> stacked_sources(hid_t dataset, const std::string& file_path,
                                               const std::string& problem);
+
+/// A source of a virtual dataset.
+struct MappedSource {
+  std::string file;
+  std::string dataset;
+  /// The bounds of its elements in the virtual dataset and in the source, where these have the same
+  /// extents.
+  std::optional<std::pair<Hyperslab, Hyperslab>> boxes;
+};
+
+/// Returns the sources of an open virtual dataset whose source_files() are there. Throws and is
+/// called likewise.
+std::vector<MappedSource> mapped_sources(hid_t dataset, const std::string& file_path,
+                                         const std::string& problem);
 
 /// Returns those of source_files() that are named, also where some are missing. Throws RefusedFile.
 /// Call within a LibraryScope.

@@ -5,10 +5,14 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "io/files/posix_file.hpp"
+#include "core/layout/hyperslab.hpp"
 #include "io/hdf5/creation_properties.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/link_access.hpp"
 #include "io/hdf5/stored_values.hpp"
 
 namespace warpfold::io {
@@ -90,12 +94,42 @@ std::vector<hsize_t> chunks_along(const Slice& slice, hsize_t chunk_extent) {
   return chunks;
 }
 
+/// Returns what a part of a virtual dataset takes of a source; none where that is nothing.
+std::optional<Selection> part_of_source(const Selection& part, const MappedSource& source,
+                                        std::span<const std::uint64_t> shape) {
+  if (!source.boxes) return parse_selection("", shape);
+  const auto& [box, source_box] = *source.boxes;
+  Selection taken;
+  for (std::size_t d = 0; d < part.size(); ++d) {
+    taken.push_back(slice_within(part[d], {box.start[d], box.count[d]}));
+    if (taken.back().count == 0) return std::nullopt;
+    taken.back().start += source_box.start[d];
+  }
+  return taken;
+}
+
 }  // namespace
+
+struct WholeChunks::Source {
+  Source(const MappedSource& mapped, const std::string& problem)
+      : file(open_for_reading(mapped.file)),
+        dataset(open_object(file.get(), mapped.dataset)),
+        shape(shape_of(require(dataset.get(), problem), problem)),
+        chunks(dataset.get(), problem + ", of which '" + mapped.file + "' has a part") {}
+
+  FileHandle file;
+  ObjectHandle dataset;
+  std::vector<std::uint64_t> shape;
+  WholeChunks chunks;
+};
 
 WholeChunks::WholeChunks(hid_t dataset, const std::string& problem)
     : dataset_(dataset), problem_(problem) {
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem_));
-  if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return;
+  const H5D_layout_t layout = H5Pget_layout(creation.get());
+  if (layout == H5D_VIRTUAL)
+    sources_ = mapped_sources(dataset, stored_file_of(dataset, problem_), problem_);
+  if (layout != H5D_CHUNKED) return;
   const std::vector<Filter> filters = filters_of(creation.get());
   if (filters.empty()) return;
   const std::vector<std::uint64_t> shape = shape_of(dataset, problem_);
@@ -134,7 +168,20 @@ DatasetHandle WholeChunks::make_chunks() const {
   return made;
 }
 
+void WholeChunks::require_of_sources(const Selection& part) {
+  const auto before = std::exchange(open_sources_, {});
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].boxes && !part_of_source(part, sources_[i], {})) continue;
+    const auto known = before.find(i);
+    const auto source =
+        known != before.end() ? known->second : std::make_shared<Source>(sources_[i], problem_);
+    source->chunks.require_of(*part_of_source(part, sources_[i], source->shape));
+    open_sources_.emplace(i, source);
+  }
+}
+
 void WholeChunks::require_of(const Selection& part) {
+  if (!sources_.empty()) require_of_sources(part);
   if (!type_) return;
   std::vector<std::vector<hsize_t>> along;
   for (std::size_t d = 0; d < part.size(); ++d)

@@ -3,6 +3,8 @@
 #include <hdf5.h>
 
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,12 +12,13 @@
 #include "core/layout/selection.hpp"
 #include "io/filters/filter.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/source_files.hpp"
 
 namespace warpfold::io {
 
-/// Verifies that a dataset's filters make whole chunks of what is stored. HDF5 itself doesn't, and
-/// takes what its memory held before for the elements that are missing. Make, use and destroy
-/// within a LibraryScope.
+/// Verifies that the filters of a dataset, or of the sources of a virtual one, make whole chunks of
+/// what is stored. HDF5 itself doesn't, and takes what its memory held before for the elements that
+/// are missing. Make, use and destroy within a LibraryScope.
 class WholeChunks {
  public:
   WholeChunks(hid_t dataset, const std::string& problem);
@@ -27,6 +30,10 @@ class WholeChunks {
  private:
   using Place = std::vector<hsize_t>;  ///< chunks before this one along each dimension
 
+  /// A source of a virtual dataset, open.
+  struct Source;
+
+  void require_of_sources(const Selection& part);
   void require_whole(const Place& place);
   void take_type(const std::vector<Filter>& filters);
   DatasetHandle make_chunks() const;
@@ -46,6 +53,8 @@ class WholeChunks {
   SpaceHandle space_;
   PropertiesHandle creation_;
   std::set<Place> whole_;
+  std::vector<MappedSource> sources_;
+  std::map<std::size_t, std::shared_ptr<Source>> open_sources_;  ///< of the last part
 };
 
 }  // namespace warpfold::io

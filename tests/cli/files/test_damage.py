@@ -205,3 +205,26 @@ def test_hdf5_takes_no_other_bytes_for_those_that_filters_do_not_make(folder, ki
         file["values"].id.write_direct_chunk((32,), zlib.compress(bytes(stored_bytes)))
     (error,) = sums_or_errors()
     assert "chunk [2]: " in error
+
+
+def test_hdf5_takes_no_other_bytes_for_those_of_virtual_datasets(folder):
+    sources = [folder / "left.h5", folder / "right.h5"]
+    for source in sources:
+        with h5py.File(source, "w") as file:
+            file.create_dataset("values", data=VALUES, chunks=(4, 5), compression="gzip")
+    with h5py.File(folder / "in.h5", "w") as file:
+        layout = h5py.VirtualLayout((12, 10), "i4")
+        layout[:, :5] = h5py.VirtualSource(sources[0], "values", (12, 5))
+        layout[:, 5:] = h5py.VirtualSource(sources[1], "values", (12, 5))
+        file.create_virtual_dataset("values", layout)
+
+    def attempt(rows):
+        selection = ("--select", rows, "--ops", "sum", "--read-path", "library", "--json", "-")
+        return support.attempt("reduce", folder / "in.h5", "values", *selection)
+
+    assert attempt(":").results["sum"] == 2 * VALUES.sum()
+    with h5py.File(sources[1], "r+") as file:
+        file["values"].id.write_direct_chunk((4, 0), zlib.compress(bytes(11)))
+    assert attempt("8:").results["sum"] == 2 * VALUES[8:].sum()
+    (error,) = attempt("7:").errors
+    assert "chunk [1, 0]: " in error and "right.h5" in error
