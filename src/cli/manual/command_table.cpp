@@ -17,7 +17,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 bool is_word(const std::string& part) {
-  return part.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  return part.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
 }
 
 bool is_file(const std::string& part) {
