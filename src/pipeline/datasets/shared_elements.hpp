@@ -81,7 +81,7 @@ void read_into(std::vector<std::uint64_t>& words, io::Dataset& dataset, Run& run
                    run.monitor.stages());
   });
   const auto read = [&](WorkQueue::Worker& worker) {
-    const cpu::Kernels& kernels = *cpu::available_kernels().front();
+    const cpu::Kernels& kernels = cpu::choose_kernels();
     SlabSinkReader(tiling, *source, kernels, make_sink(kernels)).run(worker);
     return std::vector<StageTiming>{};
   };

@@ -29,8 +29,6 @@ namespace {
 /// 300 MB. To hand over costs more than to reduce as many elements.
 constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 20;
 
-const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
-
 /// What a rank's threads share.
 struct LabelJob {
   LabelJob(const Tiling& tiling, DatasetView& dataset, DatasetLabels& its_labels,
@@ -70,8 +68,7 @@ class LabelWork {
         label_dimensions_(job.labels.shape.size()),
         staging_(job.elements.bytes_of_box(job.boxes.extents())),
         reader_(job.elements),
-        reducer_(cpu::make_label_reducer(kernels(), job.view.info().format, job.view.decoding,
-                                         job.needs)),
+        reducer_(cpu::make_label_reducer(job.view.info().format, job.view.decoding, job.needs)),
         reducing_(stages, stage::reduce),
         combining_(stages, stage::combine) {
     if (job.label_elements) stored_labels_.emplace(job);
@@ -145,8 +142,8 @@ class LabelWork {
         : staging(
               job.label_elements->bytes_of_box(last(job.boxes.extents(), job.labels.shape.size()))),
           reader(*job.label_elements),
-          decoder(cpu::make_label_decoder(kernels(), job.labels.dataset->info().format,
-                                          job.labels.decoding)) {}
+          decoder(cpu::make_label_decoder(job.labels.dataset->info().format, job.labels.decoding)) {
+    }
 
     cpu::PageBuffer staging;
     RegionReader reader;

@@ -140,9 +140,8 @@ class QuantileWork {
         worker_(worker),
         staging_(job.source.bytes_of_box(job.tiling.box_extents())),
         reader_(job.source),
-        finder_(cpu::make_quantile_finder(*cpu::available_kernels().front(), job.view.info().format,
-                                          job.view.decoding, job.wanted.spec, job.wanted.empty,
-                                          job.wanted.type)),
+        finder_(cpu::make_quantile_finder(job.view.info().format, job.view.decoding,
+                                          job.wanted.spec, job.wanted.empty, job.wanted.type)),
         reducing_(stages, stage::reduce),
         writing_(stages, stage::write) {}
 
