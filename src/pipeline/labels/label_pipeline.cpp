@@ -19,8 +19,8 @@
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -58,12 +58,12 @@ std::vector<std::uint64_t> last(std::span<const std::uint64_t> of_box, std::size
   return {part.begin(), part.end()};
 }
 
-/// The work of one thread of those that share a rank's boxes.
-class LabelWork {
+/// Takes boxes.
+class LabelConsumer final : public Consumer {
  public:
-  LabelWork(LabelJob& job, StageRegistry& stages, WorkQueue::Worker& worker)
+  LabelConsumer(LabelJob& job, StageRegistry& stages, PassThread& thread)
       : job_(job),
-        worker_(worker),
+        thread_(thread),
         element_bytes_(size_of(job.view.info().format.type)),
         label_dimensions_(job.labels.shape.size()),
         staging_(job.elements.bytes_of_box(job.boxes.extents())),
@@ -74,12 +74,23 @@ class LabelWork {
     if (job.label_elements) stored_labels_.emplace(job);
   }
 
-  std::vector<StageTiming> run() {
-    while (const auto item = worker_.next()) {
-      reduce(job_.boxes.region(*item));
-      if (numbers_.size() >= max_labels_of_thread) hand_over();
-    }
-    hand_over();
+  void take(const PassItem& item) override {
+    reduce(job_.boxes.region(item.number));
+    if (numbers_.size() >= max_labels_of_thread) finish();
+  }
+
+  /// Adds what this thread has to the rank's totals.
+  void finish() override {
+    const AxisParts parts = reducing_.time(0, [&] { return reducer_->finish(); });
+    combining_.time(0, [&] {
+      const std::lock_guard lock(job_.mutex);
+      job_.totals.merge(numbers_.labels(), parts);
+    });
+    numbers_ = {};
+    numbered_.reset();
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     if (stored_labels_) add_up(stages, stored_labels_->reader.timings());
     append(stages, {reducing_.timing(), combining_.timing()});
@@ -93,7 +104,7 @@ class LabelWork {
     const StagedChunks slab = reader_.read(box, row_major_strides(box.count), staging_.span());
     reducing_.time(
         bytes, [&] { reducer_->reduce(slab, staging_.span().data(), places_, numbers_.size()); });
-    worker_.advance(bytes);
+    thread_.advance(bytes);
   }
 
   /// Numbers the labels of a box, unless they are the last box's.
@@ -125,17 +136,6 @@ class LabelWork {
         });
   }
 
-  /// Adds what this thread has to the rank's totals.
-  void hand_over() {
-    const AxisParts parts = reducing_.time(0, [&] { return reducer_->finish(); });
-    combining_.time(0, [&] {
-      const std::lock_guard lock(job_.mutex);
-      job_.totals.merge(numbers_.labels(), parts);
-    });
-    numbers_ = {};
-    numbered_.reset();
-  }
-
   /// Labels that are read.
   struct StoredLabels {
     explicit StoredLabels(LabelJob& job)
@@ -151,7 +151,7 @@ class LabelWork {
   };
 
   LabelJob& job_;
-  WorkQueue::Worker& worker_;
+  PassThread& thread_;
   std::size_t element_bytes_;
   std::size_t label_dimensions_;
   cpu::PageBuffer staging_;
@@ -195,14 +195,11 @@ std::vector<StageTiming> reduce_share(LabelJob& job, const BoxPlan& plan, Run& r
       share_of(plan.boxes.items(), run.communicator.size(), run.communicator.rank());
   const auto threads = static_cast<int>(
       std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
-  const auto start = SteadyClock::now();
-  const auto work = [&](WorkQueue::Worker& worker) {
-    return LabelWork(job, run.monitor.stages(), worker).run();
-  };
   const io::DatasetInfo& info = job.view.info();
-  const auto stages = WorkQueue(mine).run(threads, work, info.elements * size_of(info.format.type),
-                                          run.monitor, run.communicator);
-  return over_threads(stages, seconds_since(start));
+  return run_pass({mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
+                  run.communicator, [&](PassThread& thread) {
+                    return std::make_unique<LabelConsumer>(job, run.monitor.stages(), thread);
+                  });
 }
 
 }  // namespace

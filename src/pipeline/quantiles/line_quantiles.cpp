@@ -19,9 +19,8 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -130,14 +129,14 @@ struct QuantileJob {
   }
 };
 
-/// The work of one thread.
-class QuantileWork {
+/// Takes boxes and parts of tiles.
+class QuantileConsumer final : public Consumer {
  public:
-  QuantileWork(QuantileJob& job, const std::vector<std::uint64_t>& output_shape,
-               StageRegistry& stages, WorkQueue::Worker& worker)
+  QuantileConsumer(QuantileJob& job, const std::vector<std::uint64_t>& output_shape,
+                   StageRegistry& stages, PassThread& thread)
       : job_(job),
         output_shape_(output_shape),
-        worker_(worker),
+        thread_(thread),
         staging_(job.source.bytes_of_box(job.tiling.box_extents())),
         reader_(job.source),
         finder_(cpu::make_quantile_finder(job.view.info().format, job.view.decoding,
@@ -145,16 +144,17 @@ class QuantileWork {
         reducing_(stages, stage::reduce),
         writing_(stages, stage::write) {}
 
-  std::vector<StageTiming> run() {
-    while (const auto number = worker_.next()) {
-      const TileBatches::Item item = job_.batches.item(*number);
-      if (!job_.done.wait_for(item.after, worker_.stop())) return {};
-      if (item.box)
-        gather(item);
-      else if (item.lines.count > 0)
-        find(item);
-      job_.done.add();
-    }
+  void take(const PassItem& taken) override {
+    const TileBatches::Item item = job_.batches.item(taken.number);
+    if (!job_.done.wait_for(item.after, thread_.stop())) return;
+    if (item.box)
+      gather(item);
+    else if (item.lines.count > 0)
+      find(item);
+    job_.done.add();
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {reducing_.timing(), writing_.timing()});
     return stages;
@@ -171,7 +171,7 @@ class QuantileWork {
     reducing_.time(bytes, [&] {
       finder_->gather(slab, staging_.span().data(), indices, job_.table(item.place));
     });
-    worker_.advance(bytes);
+    thread_.advance(bytes);
   }
 
   void find(const TileBatches::Item& item) {
@@ -206,7 +206,7 @@ class QuantileWork {
 
   QuantileJob& job_;
   const std::vector<std::uint64_t>& output_shape_;
-  WorkQueue::Worker& worker_;
+  PassThread& thread_;
   cpu::PageBuffer staging_;
   RegionReader reader_;
   std::unique_ptr<cpu::QuantileFinder> finder_;
@@ -242,16 +242,12 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
                               cpu::PageBuffer(elements * bytes.value),
                               cpu::PageBuffer(elements * bytes.counted), ItemsDone()});
   });
-  const auto start = SteadyClock::now();
   const std::vector<std::uint64_t> output_shape = array.output_shape();
-  const auto work = [&](WorkQueue::Worker& worker) {
-    return QuantileWork(*job, output_shape, run.monitor.stages(), worker).run();
-  };
-  std::vector<StageTiming> stages =
-      WorkQueue({0, job->batches.items()})
-          .run(plan.threads, work, info.elements * size_of(info.format.type), run.monitor,
-               communicator);
-  return over_threads(stages, seconds_since(start));
+  return run_pass(
+      {{0, job->batches.items()}, plan.threads, info.elements * size_of(info.format.type)},
+      run.monitor, communicator, [&](PassThread& thread) {
+        return std::make_unique<QuantileConsumer>(*job, output_shape, run.monitor.stages(), thread);
+      });
 }
 
 }  // namespace warpfold::pipeline
