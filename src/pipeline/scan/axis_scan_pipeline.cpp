@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,9 +17,8 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -47,96 +47,47 @@ struct LineResults {
   }
 };
 
-/// The boxes that a thread scans, in order: of tiles of its own, or of those that threads share.
-class LineBoxes {
+/// Takes boxes, of which several are under way, in the slot of its thread.
+class LineConsumer final : public Consumer {
  public:
-  LineBoxes(const AxisTiling& tiling, bool shared, WorkQueue::Worker& worker)
-      : tiling_(tiling), boxes_(shared ? 1 : tiling.max_boxes()), worker_(worker) {}
-
-  /// Returns what the queue's items stand for, of so many tiles.
-  static ElementRange items_of(ElementRange tiles, const AxisTiling& tiling, bool shared) {
-    const std::uint64_t boxes = shared ? tiling.max_boxes() : 1;
-    return {tiles.first * boxes, tiles.count * boxes};
-  }
-
-  struct Box {
-    Hyperslab region;
-    std::uint64_t tile;
-    std::uint64_t number;  ///< in the tile
-    bool last;
-  };
-
-  std::optional<Box> next() {
-    if (left_ == 0) {
-      const std::optional<std::uint64_t> item = worker_.next();
-      if (!item) return std::nullopt;
-      next_ = *item * boxes_;
-      left_ = boxes_;
-    }
-    const std::uint64_t rows = tiling_.max_boxes();
-    const std::uint64_t tile = next_ / rows;
-    const std::uint64_t number = next_ % rows;
-    ++next_;
-    --left_;
-    return Box{tiling_.box(tile, number), tile, number, number + 1 == rows};
-  }
-
- private:
-  const AxisTiling& tiling_;
-  std::uint64_t boxes_;  ///< of an item
-  WorkQueue::Worker& worker_;
-  std::uint64_t next_ = 0;  ///< of all boxes, tile by tile
-  std::uint64_t left_ = 0;  ///< of the item
-};
-
-/// The work of one of those threads, in the slot of its number.
-class LineWork {
- public:
-  LineWork(const LineJob& job, LineResults& results, StageRegistry& stages,
-           StageRegistry* scan_registry, WorkQueue::Worker& worker)
+  LineConsumer(const LineJob& job, LineResults& results, StageRegistry& stages,
+               StageRegistry* scan_registry, PassThread& thread)
       : job_(job),
         results_(results),
-        worker_(worker),
-        slot_(worker.number()),
+        thread_(thread),
+        slot_(thread.number()),
         shape_(job.tiling.array().shape),
-        boxes_(job.tiling, job.engine->shares_lines(), worker),
+        boxes_(job.tiling.max_boxes()),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         scanning_(scan_registry, stage::scan),
-        writing_(stages, stage::write) {}
+        writing_(stages, stage::write),
+        stop_waiting_(thread.stop(), [engine = job.engine.get()] { engine->stop(); }) {}
 
-  /// Scans box after box, while others are under way.
-  std::vector<StageTiming> run() {
-    const auto most = static_cast<std::size_t>(job_.engine->ahead());
-    while (true) {
-      while (under_way_.size() < most && !worker_.is_to_stop() && submit_next()) continue;
-      if (worker_.is_to_stop()) return {};
-      if (under_way_.empty()) break;
-      scan_first();
-    }
+  void take(const PassItem& item) override {
+    const std::uint64_t tile = item.number / boxes_;
+    const std::uint64_t number = item.number % boxes_;
+    const Hyperslab box = job_.tiling.box(tile, number);
+    const AxisSlab shape = shape_of(box, tile, number);
+    AxisScanEngine& engine = *job_.engine;
+    if (flat_index(box.start, shape_) > results_.overflow) return engine.leave_out(shape);
+    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), engine.buffer(slot_));
+    scanning_.time(0, [&] { engine.submit(slot_, slab, shape); });
+    under_way_.push_back(box);
+    if (under_way_.size() == static_cast<std::size_t>(engine.ahead())) scan_first();
+  }
+
+  void finish() override {
+    while (!under_way_.empty() && !thread_.is_to_stop()) scan_first();
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {scanning_.timing(), writing_.timing()});
     return stages;
   }
 
  private:
-  /// Tells whether there was one that is needed.
-  bool submit_next() {
-    AxisScanEngine& engine = *job_.engine;
-    std::optional<LineBoxes::Box> box = boxes_.next();
-    while (box && flat_index(box->region.start, shape_) > results_.overflow) {
-      engine.leave_out(shape_of(*box));
-      box = boxes_.next();
-    }
-    if (!box) return false;
-    const Hyperslab& region = box->region;
-    const StagedChunks slab =
-        reader_.read(region, row_major_strides(region.count), engine.buffer(slot_));
-    scanning_.time(0, [&] { engine.submit(slot_, slab, shape_of(*box)); });
-    under_way_.push_back(region);
-    return true;
-  }
-
   void scan_first() {
     const Hyperslab region = std::move(under_way_.front());
     under_way_.pop_front();
@@ -146,19 +97,19 @@ class LineWork {
     if (const auto place = job_.engine->overflow(slot_))
       results_.note_overflow(index_of(region, *place));
     writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
-    worker_.advance(prefixes->size());
+    thread_.advance(prefixes->size());
   }
 
-  AxisSlab shape_of(const LineBoxes::Box& box) const {
+  AxisSlab shape_of(const Hyperslab& box, std::uint64_t tile, std::uint64_t number) const {
     const auto axis = static_cast<std::size_t>(job_.tiling.array().along.front());
-    const std::span<const std::uint64_t> count = box.region.count;
+    const std::span<const std::uint64_t> count = box.count;
     return {product(count.first(axis)),
             count[axis],
             product(count.subspan(axis + 1)),
-            box.number > 0,
-            box.tile,
-            box.number,
-            box.last};
+            number > 0,
+            tile,
+            number,
+            number + 1 == boxes_};
   }
 
   /// Returns the flat index of the element at a place of the box, in row-major order.
@@ -182,35 +133,37 @@ class LineWork {
 
   const LineJob& job_;
   LineResults& results_;
-  WorkQueue::Worker& worker_;
+  PassThread& thread_;
   int slot_;
   const std::vector<std::uint64_t>& shape_;
-  LineBoxes boxes_;
+  std::uint64_t boxes_;  ///< of a tile
   std::deque<Hyperslab> under_way_;
   RegionReader reader_;
   StageTimer scanning_;
   StageTimer writing_;
+  std::stop_callback<std::function<void()>> stop_waiting_;
 };
 
-/// Collective.
+/// Threads share tiles, `mine`, by their boxes, or take whole ones. Collective.
 ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  ProgressMonitor& monitor = run.monitor;
-  StageRegistry* scan_registry = registry_of_callers(*job.engine, monitor.stages());
+  StageRegistry& registry = run.monitor.stages();
+  StageRegistry* scan_registry = registry_of_callers(*job.engine, registry);
+  const std::uint64_t boxes = job.tiling.max_boxes();
   LineResults results;
-  const auto start = SteadyClock::now();
-  const auto scan_boxes = [&](WorkQueue::Worker& worker) {
-    const std::stop_callback stop_waiting(worker.stop(), [&] { job.engine->stop(); });
-    return LineWork(job, results, monitor.stages(), scan_registry, worker).run();
+  const PassPlan plan{.items = {mine.first * boxes, mine.count * boxes},
+                      .threads = threads,
+                      .bytes = product(job.tiling.array().shape) * size_of(job.spec.output),
+                      .in_a_row = job.engine->shares_lines() ? 1 : boxes};
+  const auto make = [&](PassThread& thread) {
+    return std::make_unique<LineConsumer>(job, results, registry, scan_registry, thread);
   };
-  std::vector<StageTiming> stages = WorkQueue(mine).run(
-      threads, scan_boxes, product(job.tiling.array().shape) * size_of(job.spec.output), monitor,
-      communicator);
-  throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
-
-  put_engine_stages(stages, stage::scan, job.engine->timings());
-  return {mpi::minimum({results.last_bits}, communicator).front(),
-          over_threads(stages, seconds_since(start))};
+  const auto merge = [&](std::vector<StageTiming>& stages) {
+    throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
+    put_engine_stages(stages, stage::scan, job.engine->timings());
+  };
+  std::vector<StageTiming> stages = run_pass(plan, run.monitor, communicator, make, merge);
+  return {mpi::minimum({results.last_bits}, communicator).front(), std::move(stages)};
 }
 
 /// Returns how many boxes a thread has under way where a GPU decompresses.
@@ -240,8 +193,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
          &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
         {spec, tiling.max_outputs(), boxes_ahead(*job.source, tiling, mine.count, slots)});
   });
-  return carry_out(job, LineBoxes::items_of(mine, tiling, job.engine->shares_lines()),
-                   std::min(slots, job.engine->slots()), run);
+  return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
 }
 
 }  // namespace warpfold::pipeline
