@@ -15,9 +15,9 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -30,15 +30,16 @@ struct RowJob {
   std::unique_ptr<AxisReduceEngine> engine;
 };
 
-/// The work of one thread of those that share a rank's items, in the slots that it has in turns.
-class RowWork {
+/// Takes items in the slots that its thread has in turns. Those of one tile that follow one another
+/// are reduced as one.
+class RowConsumer final : public Consumer {
  public:
-  RowWork(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageRegistry& stages,
-          StageRegistry* reduce_registry, WorkQueue::Worker& worker)
+  RowConsumer(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageRegistry& stages,
+              StageRegistry* reduce_registry, PassThread& thread)
       : job_(job),
         tiles_(tiles),
         writer_(writer),
-        worker_(worker),
+        thread_(thread),
         open_(static_cast<std::size_t>(job.engine->turns())),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
@@ -46,15 +47,21 @@ class RowWork {
         combining_(stages, stage::combine),
         timers_(&stages) {}
 
-  /// Reduces item after item. Those of one tile that follow one another are reduced as one.
-  std::vector<StageTiming> run() {
-    while (const auto item = worker_.next()) {
-      const std::uint64_t tile = job_.tiling.tile(*item);
-      if (writer_.failed_before(job_.tiling.outputs(tile))) continue;
-      if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
-      if (!reduce(*item)) return {};
-    }
+  void take(const PassItem& item) override {
+    const std::uint64_t tile = job_.tiling.tile(item.number);
+    if (writer_.failed_before(job_.tiling.outputs(tile))) return;
+    if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
+    const ElementRange boxes = job_.tiling.boxes(item.number);
+    for (std::uint64_t box = boxes.first; box < boxes.end() && !thread_.is_to_stop(); ++box)
+      reduce(job_.tiling.box(tile, box));
+    ++open_[turn_]->items;
+  }
+
+  void finish() override {
     for (std::size_t i = 0; i < open_.size(); ++i) close(next_turn());
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {reducing_.timing(), combining_.timing()});
     append(stages, timers_.timings());
@@ -70,7 +77,7 @@ class RowWork {
   std::size_t next_turn() { return turn_ = (turn_ + 1) % open_.size(); }
 
   int slot(std::size_t turn) const {
-    return worker_.number() + static_cast<int>(turn) * job_.engine->slots();
+    return thread_.number() + static_cast<int>(turn) * job_.engine->slots();
   }
 
   /// Opens a tile in the slot whose turn is next, whatever that has.
@@ -91,29 +98,20 @@ class RowWork {
     if (complete) writer_.write(outputs, *complete, timers_);
   }
 
-  /// Tells whether it was not stopped.
-  bool reduce(std::uint64_t item) {
-    OpenTile& open = *open_[turn_];
-    const ElementRange boxes = job_.tiling.boxes(item);
-    for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {
-      if (worker_.is_to_stop()) return false;
-      const Hyperslab box = job_.tiling.box(open.tile, number);
-      const std::uint64_t bytes = box.elements() * job_.element_bytes;
-      StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
-                                       job_.engine->buffer(slot(turn_)), is_grouped_);
-      slab.factor_places = job_.tiling.factor_places(box);
-      reducing_.time(bytes,
-                     [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
-      worker_.advance(bytes);
-    }
-    ++open.items;
-    return true;
+  void reduce(const Hyperslab& box) {
+    const std::uint64_t bytes = box.elements() * job_.element_bytes;
+    StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
+                                     job_.engine->buffer(slot(turn_)), is_grouped_);
+    slab.factor_places = job_.tiling.factor_places(box);
+    reducing_.time(bytes,
+                   [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
+    thread_.advance(bytes);
   }
 
   const RowJob& job_;
   AxisTiles& tiles_;
   AxisWriter& writer_;
-  WorkQueue::Worker& worker_;
+  PassThread& thread_;
   std::vector<std::optional<OpenTile>> open_;  ///< by turn
   std::size_t turn_ = 0;
   bool is_grouped_ = job_.tiling.array().groups.has_value();  ///< so that tiles share chunks
@@ -141,28 +139,26 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
   const mpi::Communicator& communicator = run.communicator;
   StageRegistry& registry = run.monitor.stages();
   StageRegistry* reduce_registry = registry_of_callers(*job.engine, registry);
-  const auto start = SteadyClock::now();
-  const auto reduce_items = [&](WorkQueue::Worker& worker) {
-    return RowWork(job, tiles, writer, registry, reduce_registry, worker).run();
+  const PassPlan plan{.items = mine,
+                      .threads = threads,
+                      .bytes = product(job.tiling.array().shape) * job.element_bytes,
+                      .in_a_row = items_in_a_row(job.source->info(), job.tiling,
+                                                 mine.count / static_cast<std::uint64_t>(threads))};
+  const auto make = [&](PassThread& thread) {
+    return std::make_unique<RowConsumer>(job, tiles, writer, registry, reduce_registry, thread);
   };
-  const std::uint64_t in_a_row = items_in_a_row(job.source->info(), job.tiling,
-                                                mine.count / static_cast<std::uint64_t>(threads));
-  std::vector<StageTiming> stages =
-      WorkQueue(mine, in_a_row)
-          .run(threads, reduce_items, product(job.tiling.array().shape) * job.element_bytes,
-               run.monitor, communicator);
-  writer.failure().throw_on_all_ranks(communicator);
-
-  StageTimer combine(registry, stage::combine);
-  const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
-  OutputTimers untimed(nullptr);
-  run_on_all(communicator, [&] {
-    if (shared) writer.write(job.tiling.outputs(shared->first), shared->second, untimed);
+  return run_pass(plan, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
+    writer.failure().throw_on_all_ranks(communicator);
+    StageTimer combine(registry, stage::combine);
+    const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
+    OutputTimers untimed(nullptr);
+    run_on_all(communicator, [&] {
+      if (shared) writer.write(job.tiling.outputs(shared->first), shared->second, untimed);
+    });
+    writer.failure().throw_on_all_ranks(communicator);
+    put_engine_stages(stages, stage::reduce, job.engine->timings());
+    append(stages, {combine.timing()});
   });
-  writer.failure().throw_on_all_ranks(communicator);
-  put_engine_stages(stages, stage::reduce, job.engine->timings());
-  append(stages, {combine.timing()});
-  return over_threads(stages, seconds_since(start));
 }
 
 /// Returns the dimensions that elements' factors vary along.
