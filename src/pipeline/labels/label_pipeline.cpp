@@ -208,9 +208,7 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
                           Run& run, std::vector<StageTiming>& stages) {
   const mpi::Communicator& communicator = run.communicator;
   if (view.info().elements == 0) return {view.value_type(), needs};
-  run_on_all(communicator, [&] {
-    if (run.place.gpu) run.cores();
-  });
+  run_on_all(communicator, [&] { run.cores(); });
   const BoxPlan plan = plan_boxes(view.info(), run);
   std::optional<LabelTotals> result;
   while_unchanged(view, communicator, [&] {

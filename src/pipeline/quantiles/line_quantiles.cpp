@@ -219,9 +219,7 @@ class QuantileConsumer final : public Consumer {
 std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisShape& array,
                                                  const LineQuantiles& wanted, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  run_on_all(communicator, [&] {
-    if (run.place.gpu) run.cores();
-  });
+  run_on_all(communicator, [&] { run.cores(); });
   const io::DatasetInfo& info = view.info();
   const cpu::ValueTableBytes bytes = cpu::value_table_bytes(info.format, view.decoding);
   const std::uint64_t memory = wanted.memory_bytes;
