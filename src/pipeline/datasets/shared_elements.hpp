@@ -41,7 +41,7 @@ class SinkConsumer final : public Consumer {
     const StagedChunks staged =
         reader_.read_part(tiling_.slabs.range(item.number), staging_.span());
     chunks_.reduce(staged, staging_.span().data(), staged.indices, sink_);
-    thread_.advance(staged.target.elements * element_bytes_);
+    thread_.done += staged.target.elements * element_bytes_;
   }
 
   std::vector<StageTiming> timings() const override { return {}; }

@@ -61,7 +61,7 @@ std::vector<std::uint64_t> last(std::span<const std::uint64_t> of_box, std::size
 /// Takes boxes.
 class LabelConsumer final : public Consumer {
  public:
-  LabelConsumer(LabelJob& job, StageRegistry& stages, PassThread& thread)
+  LabelConsumer(LabelJob& job, PassThread& thread)
       : job_(job),
         thread_(thread),
         element_bytes_(size_of(job.view.info().format.type)),
@@ -69,8 +69,8 @@ class LabelConsumer final : public Consumer {
         staging_(job.elements.bytes_of_box(job.boxes.extents())),
         reader_(job.elements),
         reducer_(cpu::make_label_reducer(job.view.info().format, job.view.decoding, job.needs)),
-        reducing_(stages, stage::reduce),
-        combining_(stages, stage::combine) {
+        reducing_(thread.stages, stage::reduce),
+        combining_(thread.stages, stage::combine) {
     if (job.label_elements) stored_labels_.emplace(job);
   }
 
@@ -104,7 +104,7 @@ class LabelConsumer final : public Consumer {
     const StagedChunks slab = reader_.read(box, row_major_strides(box.count), staging_.span());
     reducing_.time(
         bytes, [&] { reducer_->reduce(slab, staging_.span().data(), places_, numbers_.size()); });
-    thread_.advance(bytes);
+    thread_.done += bytes;
   }
 
   /// Numbers the labels of a box, unless they are the last box's.
@@ -197,9 +197,8 @@ std::vector<StageTiming> reduce_share(LabelJob& job, const BoxPlan& plan, Run& r
       std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
   const io::DatasetInfo& info = job.view.info();
   return run_pass({mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
-                  run.communicator, [&](PassThread& thread) {
-                    return std::make_unique<LabelConsumer>(job, run.monitor.stages(), thread);
-                  });
+                  run.communicator,
+                  [&](PassThread& thread) { return std::make_unique<LabelConsumer>(job, thread); });
 }
 
 }  // namespace

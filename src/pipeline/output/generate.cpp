@@ -46,15 +46,15 @@ io::OutputSpec output_of(const GenerateOptions& options) {
 class SlabMaker final : public Consumer {
  public:
   SlabMaker(const GeneratorSpec& spec, ElementRange mine, std::uint64_t slab_elements,
-            io::ContiguousWriter& writer, StageRegistry& stages, PassThread& thread)
+            io::ContiguousWriter& writer, PassThread& thread)
       : mine_(mine),
         slab_elements_(slab_elements),
         element_bytes_(size_of(spec.format.type)),
         generator_(make_generator(spec)),
         writer_(writer),
         thread_(thread),
-        making_(stages, stage::generate),
-        writing_(stages, stage::write) {}
+        making_(thread.stages, stage::generate),
+        writing_(thread.stages, stage::write) {}
 
   void take(const PassItem& item) override {
     const ElementRange part = block_range(mine_.count, slab_elements_, item.number);
@@ -62,7 +62,7 @@ class SlabMaker final : public Consumer {
     buffer_.resize(slab.count * element_bytes_);
     making_.time(buffer_.size(), [&] { generator_->fill(slab, buffer_); });
     writing_.time(buffer_.size(), [&] { writer_.write(slab.first * element_bytes_, buffer_); });
-    thread_.advance(buffer_.size());
+    thread_.done += buffer_.size();
   }
 
   std::vector<StageTiming> timings() const override {
@@ -96,8 +96,7 @@ std::vector<StageTiming> write_elements(const GeneratorSpec& spec, const RunOpti
     return run_pass(
         {{0, ceil_div(mine.count, slab_elements)}, threads, spec.elements * element_bytes}, monitor,
         communicator, [&](PassThread& thread) {
-          return std::make_unique<SlabMaker>(spec, mine, slab_elements, *writer, monitor.stages(),
-                                             thread);
+          return std::make_unique<SlabMaker>(spec, mine, slab_elements, *writer, thread);
         });
   }
   if (output.storage.chunk_shape.empty()) return {};

@@ -133,7 +133,7 @@ struct QuantileJob {
 class QuantileConsumer final : public Consumer {
  public:
   QuantileConsumer(QuantileJob& job, const std::vector<std::uint64_t>& output_shape,
-                   StageRegistry& stages, PassThread& thread)
+                   PassThread& thread)
       : job_(job),
         output_shape_(output_shape),
         thread_(thread),
@@ -141,12 +141,12 @@ class QuantileConsumer final : public Consumer {
         reader_(job.source),
         finder_(cpu::make_quantile_finder(job.view.info().format, job.view.decoding,
                                           job.wanted.spec, job.wanted.empty, job.wanted.type)),
-        reducing_(stages, stage::reduce),
-        writing_(stages, stage::write) {}
+        reducing_(thread.stages, stage::reduce),
+        writing_(thread.stages, stage::write) {}
 
   void take(const PassItem& taken) override {
     const TileBatches::Item item = job_.batches.item(taken.number);
-    if (!job_.done.wait_for(item.after, thread_.stop())) return;
+    if (!job_.done.wait_for(item.after, thread_.stop)) return;
     if (item.box)
       gather(item);
     else if (item.lines.count > 0)
@@ -171,7 +171,7 @@ class QuantileConsumer final : public Consumer {
     reducing_.time(bytes, [&] {
       finder_->gather(slab, staging_.span().data(), indices, job_.table(item.place));
     });
-    thread_.advance(bytes);
+    thread_.done += bytes;
   }
 
   void find(const TileBatches::Item& item) {
@@ -244,7 +244,7 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
   return run_pass(
       {{0, job->batches.items()}, plan.threads, info.elements * size_of(info.format.type)},
       run.monitor, communicator, [&](PassThread& thread) {
-        return std::make_unique<QuantileConsumer>(*job, output_shape, run.monitor.stages(), thread);
+        return std::make_unique<QuantileConsumer>(*job, output_shape, thread);
       });
 }
 

@@ -34,7 +34,7 @@ struct RowJob {
 /// are reduced as one.
 class RowConsumer final : public Consumer {
  public:
-  RowConsumer(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageRegistry& stages,
+  RowConsumer(const RowJob& job, AxisTiles& tiles, AxisWriter& writer,
               StageRegistry* reduce_registry, PassThread& thread)
       : job_(job),
         tiles_(tiles),
@@ -44,15 +44,16 @@ class RowConsumer final : public Consumer {
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(reduce_registry, stage::reduce),
-        combining_(stages, stage::combine),
-        timers_(&stages) {}
+        combining_(thread.stages, stage::combine),
+        timers_(&thread.stages) {}
 
   void take(const PassItem& item) override {
     const std::uint64_t tile = job_.tiling.tile(item.number);
     if (writer_.failed_before(job_.tiling.outputs(tile))) return;
     if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
     const ElementRange boxes = job_.tiling.boxes(item.number);
-    for (std::uint64_t box = boxes.first; box < boxes.end() && !thread_.is_to_stop(); ++box)
+    for (std::uint64_t box = boxes.first; box < boxes.end() && !thread_.stop.stop_requested();
+         ++box)
       reduce(job_.tiling.box(tile, box));
     ++open_[turn_]->items;
   }
@@ -77,7 +78,7 @@ class RowConsumer final : public Consumer {
   std::size_t next_turn() { return turn_ = (turn_ + 1) % open_.size(); }
 
   int slot(std::size_t turn) const {
-    return thread_.number() + static_cast<int>(turn) * job_.engine->slots();
+    return thread_.number + static_cast<int>(turn) * job_.engine->slots();
   }
 
   /// Opens a tile in the slot whose turn is next, whatever that has.
@@ -105,7 +106,7 @@ class RowConsumer final : public Consumer {
     slab.factor_places = job_.tiling.factor_places(box);
     reducing_.time(bytes,
                    [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
-    thread_.advance(bytes);
+    thread_.done += bytes;
   }
 
   const RowJob& job_;
@@ -145,7 +146,7 @@ std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int thr
                       .in_a_row = items_in_a_row(job.source->info(), job.tiling,
                                                  mine.count / static_cast<std::uint64_t>(threads))};
   const auto make = [&](PassThread& thread) {
-    return std::make_unique<RowConsumer>(job, tiles, writer, registry, reduce_registry, thread);
+    return std::make_unique<RowConsumer>(job, tiles, writer, reduce_registry, thread);
   };
   return run_pass(plan, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
     writer.failure().throw_on_all_ranks(communicator);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/layout/partition.hpp"
 #include "cpu/engines/backend.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/run/bottleneck.hpp"
@@ -145,7 +146,7 @@ class SlabConsumer final : public Consumer {
       : job_(job),
         setup_(job.setup),
         thread_(thread),
-        slot_(thread.number()),
+        slot_(thread.number),
         reader_(*setup_.source,
                 setup_.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(job.registry, setup_.gpu ? stage::reduce_on_cores : stage::reduce) {}
@@ -163,7 +164,7 @@ class SlabConsumer final : public Consumer {
     }
     pass(slab, *setup_.engine, slot_, reader_);
     slot_ += setup_.threads;
-    if (slot_ >= setup_.engine->slots()) slot_ = thread_.number();
+    if (slot_ >= setup_.engine->slots()) slot_ = thread_.number;
   }
 
   void finish() override {
@@ -202,7 +203,7 @@ class SlabConsumer final : public Consumer {
       reducing_.time(bytes, body);
     else
       body();
-    thread_.advance(bytes);
+    thread_.done += bytes;
   }
 
   SlabJob& job_;

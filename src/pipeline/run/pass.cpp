@@ -62,9 +62,9 @@ class ItemQueue {
 std::vector<StageTiming> pass_items(const PassPlan& plan, ItemQueue& queue, PassThread& thread,
                                     const MakeConsumer& make) {
   const std::unique_ptr<Consumer> consumer = make(thread);
-  if (plan.gpu != nullptr && thread.number() == 0) plan.gpu->start();
+  if (plan.gpu != nullptr && thread.number == 0) plan.gpu->start();
   ElementRange taken{};
-  while (!thread.is_to_stop()) {
+  while (!thread.stop.stop_requested()) {
     const std::optional<PassItem> item = queue.next(taken);
     if (!item) {
       consumer->finish();
@@ -89,7 +89,7 @@ std::vector<StageTiming> run_pass(const PassPlan& plan, ProgressMonitor& monitor
   monitor.start_pass(plan.bytes);
   run_on_all(communicator, [&] {
     workers.emplace(plan.threads, [&](int number, const std::stop_token& stop) {
-      PassThread thread(number, stop, done);
+      PassThread thread{number, stop, done, monitor.stages()};
       timings[static_cast<std::size_t>(number)] = pass_items(plan, queue, thread, make);
     });
   });

@@ -12,7 +12,7 @@
 #include "pipeline/run/gpu_share.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/run_options.hpp"
+#include "warpfold/core/stage_timing.hpp"
 
 namespace warpfold::pipeline {
 
@@ -34,27 +34,15 @@ struct PassItem {
 };
 
 /// One thread of a pass.
-class PassThread {
- public:
-  PassThread(int number, const std::stop_token& stop, std::atomic<std::uint64_t>& done)
-      : number_(number), stop_(stop), done_(done) {}
-
-  int number() const { return number_; }  ///< from 0
-
-  /// Returns whether another thread or rank has failed, so that nothing more is needed.
-  bool is_to_stop() const { return stop_.stop_requested(); }
-  const std::stop_token& stop() const { return stop_; }
-
-  /// Counts so many bytes of the pass as done.
-  void advance(std::uint64_t bytes) { done_ += bytes; }
-
- private:
-  int number_;
-  const std::stop_token& stop_;
-  std::atomic<std::uint64_t>& done_;
+struct PassThread {
+  int number;                        ///< from 0
+  const std::stop_token& stop;       ///< stopped once another thread or rank has failed
+  std::atomic<std::uint64_t>& done;  ///< bytes of the pass, by all threads of this rank
+  StageRegistry& stages;             ///< of the run
 };
 
-/// One thread's work on items, which it takes in any order.
+/// One thread's work on items. A rank's threads take items in rising order, so that a consumer may
+/// wait for those before its own where threads take one at a time.
 class Consumer {
  public:
   virtual ~Consumer() = default;

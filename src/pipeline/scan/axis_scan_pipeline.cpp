@@ -50,19 +50,19 @@ struct LineResults {
 /// Takes boxes, of which several are under way, in the slot of its thread.
 class LineConsumer final : public Consumer {
  public:
-  LineConsumer(const LineJob& job, LineResults& results, StageRegistry& stages,
-               StageRegistry* scan_registry, PassThread& thread)
+  LineConsumer(const LineJob& job, LineResults& results, StageRegistry* scan_registry,
+               PassThread& thread)
       : job_(job),
         results_(results),
         thread_(thread),
-        slot_(thread.number()),
+        slot_(thread.number),
         shape_(job.tiling.array().shape),
         boxes_(job.tiling.max_boxes()),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         scanning_(scan_registry, stage::scan),
-        writing_(stages, stage::write),
-        stop_waiting_(thread.stop(), [engine = job.engine.get()] { engine->stop(); }) {}
+        writing_(thread.stages, stage::write),
+        stop_waiting_(thread.stop, [engine = job.engine.get()] { engine->stop(); }) {}
 
   void take(const PassItem& item) override {
     const std::uint64_t tile = item.number / boxes_;
@@ -78,7 +78,7 @@ class LineConsumer final : public Consumer {
   }
 
   void finish() override {
-    while (!under_way_.empty() && !thread_.is_to_stop()) scan_first();
+    while (!under_way_.empty() && !thread_.stop.stop_requested()) scan_first();
   }
 
   std::vector<StageTiming> timings() const override {
@@ -97,7 +97,7 @@ class LineConsumer final : public Consumer {
     if (const auto place = job_.engine->overflow(slot_))
       results_.note_overflow(index_of(region, *place));
     writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
-    thread_.advance(prefixes->size());
+    thread_.done += prefixes->size();
   }
 
   AxisSlab shape_of(const Hyperslab& box, std::uint64_t tile, std::uint64_t number) const {
@@ -156,7 +156,7 @@ ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& r
                       .bytes = product(job.tiling.array().shape) * size_of(job.spec.output),
                       .in_a_row = job.engine->shares_lines() ? 1 : boxes};
   const auto make = [&](PassThread& thread) {
-    return std::make_unique<LineConsumer>(job, results, registry, scan_registry, thread);
+    return std::make_unique<LineConsumer>(job, results, scan_registry, thread);
   };
   const auto merge = [&](std::vector<StageTiming>& stages) {
     throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
