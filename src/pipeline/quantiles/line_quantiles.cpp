@@ -113,6 +113,7 @@ struct QuantileJob {
   const AxisTiling& tiling;
   const DatasetView& view;
   const LineQuantiles& wanted;
+  std::vector<std::uint64_t> output_shape;
   TileBatches batches;
   std::uint64_t tile_elements;  ///< at most
   RegionSource source;
@@ -132,10 +133,8 @@ struct QuantileJob {
 /// Takes boxes and parts of tiles.
 class QuantileConsumer final : public Consumer {
  public:
-  QuantileConsumer(QuantileJob& job, const std::vector<std::uint64_t>& output_shape,
-                   PassThread& thread)
+  QuantileConsumer(QuantileJob& job, PassThread& thread)
       : job_(job),
-        output_shape_(output_shape),
         thread_(thread),
         staging_(job.source.bytes_of_box(job.tiling.box_extents())),
         reader_(job.source),
@@ -182,7 +181,7 @@ class QuantileConsumer final : public Consumer {
       finder_->find(job_.table(item.place), layout, item.lines, quantiles.data());
     });
     writing_.time(quantiles.size(), [&] {
-      for_each_run(job_.tiling.outputs(item.tile), output_shape_,
+      for_each_run(job_.tiling.outputs(item.tile), job_.output_shape,
                    [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
                      write(item.lines, {place, count}, index, quantiles);
                    });
@@ -205,7 +204,6 @@ class QuantileConsumer final : public Consumer {
   }
 
   QuantileJob& job_;
-  const std::vector<std::uint64_t>& output_shape_;
   PassThread& thread_;
   cpu::PageBuffer staging_;
   RegionReader reader_;
@@ -235,17 +233,15 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
                               memory / std::max<std::uint64_t>(1, tile_elements * bytes.all()),
                               plan.threads);
     const std::uint64_t elements = batches.tiles_of_batch() * tile_elements;
-    job.reset(new QuantileJob{tiling, view, wanted, batches, tile_elements,
+    job.reset(new QuantileJob{tiling, view, wanted, array.output_shape(), batches, tile_elements,
                               RegionSource(view.dataset, run.monitor.stages()), bytes,
                               cpu::PageBuffer(elements * bytes.value),
                               cpu::PageBuffer(elements * bytes.counted), ItemsDone()});
   });
-  const std::vector<std::uint64_t> output_shape = array.output_shape();
   return run_pass(
       {{0, job->batches.items()}, plan.threads, info.elements * size_of(info.format.type)},
-      run.monitor, communicator, [&](PassThread& thread) {
-        return std::make_unique<QuantileConsumer>(*job, output_shape, thread);
-      });
+      run.monitor, communicator,
+      [&](PassThread& thread) { return std::make_unique<QuantileConsumer>(*job, thread); });
 }
 
 }  // namespace warpfold::pipeline

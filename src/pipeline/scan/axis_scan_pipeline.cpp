@@ -26,17 +26,15 @@ namespace {
 /// In place of the last element's bits, where another rank has it.
 constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
 
-/// What a scan along an axis needs beside each other.
+/// What a rank's threads share, and find out.
 struct LineJob {
   const AxisTiling& tiling;  ///< the same on every rank
   const ScanSpec& spec;
   io::ContiguousWriter& writer;
-  std::unique_ptr<RegionSource> source;
-  std::unique_ptr<AxisScanEngine> engine;
-};
+  std::unique_ptr<RegionSource> source = {};
+  std::unique_ptr<AxisScanEngine> engine = {};
+  StageRegistry* registry = nullptr;  ///< of what they scan
 
-/// What the threads that share a rank's tiles find out.
-struct LineResults {
   /// The least flat index of a prefix that the output type can't hold, or no_index.
   std::atomic<std::uint64_t> overflow = no_index;
   std::uint64_t last_bits = elsewhere;  ///< value_bits() of the output's last element
@@ -50,17 +48,15 @@ struct LineResults {
 /// Takes boxes, of which several are under way, in the slot of its thread.
 class LineConsumer final : public Consumer {
  public:
-  LineConsumer(const LineJob& job, LineResults& results, StageRegistry* scan_registry,
-               PassThread& thread)
+  LineConsumer(LineJob& job, PassThread& thread)
       : job_(job),
-        results_(results),
         thread_(thread),
         slot_(thread.number),
         shape_(job.tiling.array().shape),
         boxes_(job.tiling.max_boxes()),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
-        scanning_(scan_registry, stage::scan),
+        scanning_(job.registry, stage::scan),
         writing_(thread.stages, stage::write),
         stop_waiting_(thread.stop, [engine = job.engine.get()] { engine->stop(); }) {}
 
@@ -70,7 +66,7 @@ class LineConsumer final : public Consumer {
     const Hyperslab box = job_.tiling.box(tile, number);
     const AxisSlab shape = shape_of(box, tile, number);
     AxisScanEngine& engine = *job_.engine;
-    if (flat_index(box.start, shape_) > results_.overflow) return engine.leave_out(shape);
+    if (flat_index(box.start, shape_) > job_.overflow) return engine.leave_out(shape);
     const StagedChunks slab = reader_.read(box, row_major_strides(box.count), engine.buffer(slot_));
     scanning_.time(0, [&] { engine.submit(slot_, slab, shape); });
     under_way_.push_back(box);
@@ -95,7 +91,7 @@ class LineConsumer final : public Consumer {
     const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(slot_); });
     if (!prefixes) return;
     if (const auto place = job_.engine->overflow(slot_))
-      results_.note_overflow(index_of(region, *place));
+      job_.note_overflow(index_of(region, *place));
     writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
     thread_.done += prefixes->size();
   }
@@ -128,11 +124,10 @@ class LineConsumer final : public Consumer {
       job_.writer.write(index * size, prefixes.subspan(place * size, count * size));
     });
     if (index_of(box, box.elements() - 1) + 1 == product(shape_))
-      results_.last_bits = bits_of(prefixes.last(size), job_.spec.output);
+      job_.last_bits = bits_of(prefixes.last(size), job_.spec.output);
   }
 
-  const LineJob& job_;
-  LineResults& results_;
+  LineJob& job_;
   PassThread& thread_;
   int slot_;
   const std::vector<std::uint64_t>& shape_;
@@ -145,25 +140,20 @@ class LineConsumer final : public Consumer {
 };
 
 /// Threads share tiles, `mine`, by their boxes, or take whole ones. Collective.
-ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& run) {
+ScanOutcome carry_out(LineJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  StageRegistry& registry = run.monitor.stages();
-  StageRegistry* scan_registry = registry_of_callers(*job.engine, registry);
   const std::uint64_t boxes = job.tiling.max_boxes();
-  LineResults results;
   const PassPlan plan{.items = {mine.first * boxes, mine.count * boxes},
                       .threads = threads,
                       .bytes = product(job.tiling.array().shape) * size_of(job.spec.output),
                       .in_a_row = job.engine->shares_lines() ? 1 : boxes};
-  const auto make = [&](PassThread& thread) {
-    return std::make_unique<LineConsumer>(job, results, scan_registry, thread);
-  };
+  const auto make = [&](PassThread& thread) { return std::make_unique<LineConsumer>(job, thread); };
   const auto merge = [&](std::vector<StageTiming>& stages) {
-    throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
+    throw_overflow_on_all_ranks(job.overflow, job.spec, communicator);
     put_engine_stages(stages, stage::scan, job.engine->timings());
   };
   std::vector<StageTiming> stages = run_pass(plan, run.monitor, communicator, make, merge);
-  return {mpi::minimum({results.last_bits}, communicator).front(), std::move(stages)};
+  return {mpi::minimum({job.last_bits}, communicator).front(), std::move(stages)};
 }
 
 /// Returns how many boxes a thread has under way where a GPU decompresses.
@@ -184,7 +174,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
   const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
   const int slots = std::max(1, plan.threads_for(mine.count));
-  LineJob job{tiling, spec, writer, nullptr, nullptr};
+  LineJob job{tiling, spec, writer};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     job.engine = run.backend.get().make_axis_scan_engine(
@@ -192,6 +182,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
          &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
         {spec, tiling.max_outputs(), boxes_ahead(*job.source, tiling, mine.count, slots)});
+    job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
   return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
 }
