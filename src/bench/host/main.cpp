@@ -24,16 +24,6 @@ std::uint64_t argument(const std::vector<std::string>& arguments, std::size_t pl
   return value;
 }
 
-const cpu::Kernels& chosen_kernels(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 5) return *cpu::available_kernels().front();
-  std::string names;
-  for (const cpu::Kernels* kernels : cpu::available_kernels()) {
-    if (arguments[4] == kernels->name) return *kernels;
-    names += std::string(" ") + kernels->name;
-  }
-  throw usage_error("no instruction set '" + arguments[4] + "'", "", "This machine has" + names);
-}
-
 using Bench = void (*)(const Setup&);
 
 Bench chosen_bench(const std::vector<std::string>& arguments) {
@@ -45,7 +35,7 @@ Bench chosen_bench(const std::vector<std::string>& arguments) {
 
 void run(const std::vector<std::string>& arguments) {
   const Bench bench = chosen_bench(arguments);
-  const cpu::Kernels& kernels = chosen_kernels(arguments);
+  const cpu::Kernels& kernels = cpu::choose_kernels(arguments.size() < 5 ? "" : arguments[4]);
   const std::uint64_t bytes = argument(arguments, 1, 1024) << 20;
   const auto cores = static_cast<std::uint64_t>(cpu::available_cores());
   const auto threads = static_cast<int>(argument(arguments, 2, cores));

@@ -71,14 +71,14 @@ class HostBackend final : public Backend {
 
 }  // namespace
 
-std::string instruction_set() { return available_kernels().front()->name; }
+std::string instruction_set() { return choose_kernels().name; }
 
 std::unique_ptr<Backend> make_backend(int threads, const Kernels& kernels) {
   return std::make_unique<HostBackend>(threads, kernels);
 }
 
 std::unique_ptr<Backend> make_backend(int threads) {
-  return make_backend(threads, *available_kernels().front());
+  return make_backend(threads, choose_kernels());
 }
 
 }  // namespace warpfold::cpu

@@ -4,7 +4,7 @@
 
 namespace warpfold::cpu {
 
-HostArrayEngine::HostArrayEngine() : kernels_(*available_kernels().front()), masked_(kernels_) {}
+HostArrayEngine::HostArrayEngine() : kernels_(choose_kernels()), masked_(kernels_) {}
 
 RangeReducer& HostArrayEngine::reducer_for(ElementType type, ReduceNeeds needs) {
   auto key = static_cast<unsigned>(type);

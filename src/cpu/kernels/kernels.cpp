@@ -1,5 +1,7 @@
 #include "cpu/kernels/kernels.hpp"
 
+#include "warpfold/core/error.hpp"
+
 namespace warpfold::cpu {
 namespace {
 
@@ -23,6 +25,16 @@ std::vector<const Kernels*> supported_kernels() {
 const std::vector<const Kernels*>& available_kernels() {
   static const std::vector<const Kernels*> tables = supported_kernels();
   return tables;
+}
+
+const Kernels& choose_kernels(const std::string& instruction_set) {
+  if (instruction_set.empty()) return *available_kernels().front();
+  std::string names;
+  for (const Kernels* kernels : available_kernels()) {
+    if (instruction_set == kernels->name) return *kernels;
+    names += std::string(" ") + kernels->name;
+  }
+  throw usage_error("no instruction set '" + instruction_set + "'", "", "This machine has" + names);
 }
 
 }  // namespace warpfold::cpu

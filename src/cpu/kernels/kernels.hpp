@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -393,6 +394,10 @@ extern const Kernels kernels_avx512;  ///< x86-64 only
 
 /// Lists the kernels of every instruction set that the running machine has, the widest first.
 const std::vector<const Kernels*>& available_kernels();
+
+/// Returns the kernels of an instruction set, by name; the widest without one. Throws a usage Error
+/// that lists those that the running machine has.
+const Kernels& choose_kernels(const std::string& instruction_set = "");
 
 template <class T>
 const auto& kernels_of(const Kernels& kernels) {

@@ -71,11 +71,10 @@ class TypedLabelReducer final : public LabelReducer {
 
 }  // namespace
 
-LabelDecoder make_label_decoder(const Kernels& kernels, ElementFormat format,
-                                const Decoding& decoding) {
+LabelDecoder make_label_decoder(ElementFormat format, const Decoding& decoding) {
   return visit_value_type(format.type, decoding, [&](auto label) -> LabelDecoder {
     using Label = decltype(label);
-    const auto labels = std::make_shared<ChunkValues<Label>>(kernels, format, decoding);
+    const auto labels = std::make_shared<ChunkValues<Label>>(choose_kernels(), format, decoding);
     return [labels](const StagedChunks& slab, const std::byte* staging, LabelNumbers& numbers,
                     std::span<std::uint32_t> places) {
       std::ranges::fill(places, no_label);
@@ -91,10 +90,11 @@ LabelDecoder make_label_decoder(const Kernels& kernels, ElementFormat format,
   });
 }
 
-std::unique_ptr<LabelReducer> make_label_reducer(const Kernels& kernels, ElementFormat format,
-                                                 const Decoding& decoding, ReduceNeeds needs) {
+std::unique_ptr<LabelReducer> make_label_reducer(ElementFormat format, const Decoding& decoding,
+                                                 ReduceNeeds needs) {
   return visit_value_type(format.type, decoding, [&](auto value) -> std::unique_ptr<LabelReducer> {
-    return std::make_unique<TypedLabelReducer<decltype(value)>>(kernels, format, decoding, needs);
+    return std::make_unique<TypedLabelReducer<decltype(value)>>(choose_kernels(), format, decoding,
+                                                                needs);
   });
 }
 

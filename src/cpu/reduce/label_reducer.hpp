@@ -12,7 +12,6 @@
 #include "core/results/axis_parts.hpp"
 #include "core/results/label_numbers.hpp"
 #include "core/values/decoding.hpp"
-#include "cpu/kernels/kernels.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cpu {
@@ -26,8 +25,7 @@ using LabelDecoder = std::function<void(const StagedChunks& slab, const std::byt
                                         LabelNumbers& numbers, std::span<std::uint32_t> places)>;
 
 /// Makes one of labels of an integer type, also once they are decoded.
-LabelDecoder make_label_decoder(const Kernels& kernels, ElementFormat format,
-                                const Decoding& decoding);
+LabelDecoder make_label_decoder(ElementFormat format, const Decoding& decoding);
 
 /// One thread's reduction of slabs into an output for each label.
 class LabelReducer {
@@ -43,7 +41,7 @@ class LabelReducer {
   virtual AxisParts finish() = 0;
 };
 
-std::unique_ptr<LabelReducer> make_label_reducer(const Kernels& kernels, ElementFormat format,
-                                                 const Decoding& decoding, ReduceNeeds needs);
+std::unique_ptr<LabelReducer> make_label_reducer(ElementFormat format, const Decoding& decoding,
+                                                 ReduceNeeds needs);
 
 }  // namespace warpfold::cpu

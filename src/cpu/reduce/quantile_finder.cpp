@@ -247,14 +247,13 @@ ValueTableBytes value_table_bytes(ElementFormat format, const Decoding& decoding
   });
 }
 
-std::unique_ptr<QuantileFinder> make_quantile_finder(const Kernels& kernels, ElementFormat format,
-                                                     const Decoding& decoding,
+std::unique_ptr<QuantileFinder> make_quantile_finder(ElementFormat format, const Decoding& decoding,
                                                      const QuantileSpec& spec, const Value& empty,
                                                      ElementType to) {
   return visit_value_type(format.type, decoding,
                           [&](auto value) -> std::unique_ptr<QuantileFinder> {
                             return std::make_unique<TypedQuantileFinder<decltype(value)>>(
-                                kernels, format, decoding, spec, empty, to);
+                                choose_kernels(), format, decoding, spec, empty, to);
                           });
 }
 

@@ -7,7 +7,6 @@
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/quantile.hpp"
 #include "core/values/decoding.hpp"
-#include "cpu/kernels/kernels.hpp"
 #include "cpu/reduce/line_layout.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
@@ -49,8 +48,7 @@ class QuantileFinder {
 
 /// Quantiles of no elements are `empty`; NaN where that is nothing. `to` is a floating-point type,
 /// or the values' where quantiles are elements.
-std::unique_ptr<QuantileFinder> make_quantile_finder(const Kernels& kernels, ElementFormat format,
-                                                     const Decoding& decoding,
+std::unique_ptr<QuantileFinder> make_quantile_finder(ElementFormat format, const Decoding& decoding,
                                                      const QuantileSpec& spec, const Value& empty,
                                                      ElementType to);
 

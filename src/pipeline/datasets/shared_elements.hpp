@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,50 +17,43 @@
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/run.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 /// Datasets that every rank has in memory, read by all ranks together.
 namespace warpfold::pipeline {
 
-/// One thread's reading of slabs into a sink of elements.
+/// Brings slabs into a sink of elements.
 template <class Sink>
-class SlabSinkReader {
+class SinkConsumer final : public Consumer {
  public:
-  SlabSinkReader(const SlabTiling& tiling, RegionSource& source, const cpu::Kernels& kernels,
-                 Sink sink)
+  SinkConsumer(const SlabTiling& tiling, RegionSource& source, const cpu::Kernels& kernels,
+               Sink sink, PassThread& thread)
       : tiling_(tiling),
-        grid_(source.grid()),
         element_bytes_(size_of(source.info().format.type)),
-        staging_(tiling.in_chunks ? source.bytes_of_chunks(tiling.slabs.max_places())
-                                  : source.bytes_of_range(tiling.max_elements)),
+        staging_(tiling.staging_bytes(source)),
         reader_(source),
         chunks_(kernels, element_bytes_),
-        sink_(std::move(sink)) {}
+        sink_(std::move(sink)),
+        thread_(thread) {}
 
-  /// Reads slabs until there are no more.
-  void run(WorkQueue::Worker& worker) {
-    while (const auto slab = worker.next()) {
-      const StagedChunks staged = read(tiling_.slabs.range(*slab));
-      chunks_.reduce(staged, staging_.span().data(), staged.indices, sink_);
-      worker.advance(staged.target.elements * element_bytes_);
-    }
+  void take(const PassItem& item) override {
+    const StagedChunks staged =
+        reader_.read_part(tiling_.slabs.range(item.number), staging_.span());
+    chunks_.reduce(staged, staging_.span().data(), staged.indices, sink_);
+    thread_.done += staged.target.elements * element_bytes_;
   }
+
+  std::vector<StageTiming> timings() const override { return {}; }
 
  private:
-  StagedChunks read(ElementRange slab) {
-    if (!tiling_.in_chunks) return reader_.read(slab, 0, staging_.span());
-    const ChunkRun run{slab.first, slab.count};
-    return reader_.read(run, box_target(*grid_, run), box_indices(*grid_, run), staging_.span());
-  }
-
   const SlabTiling& tiling_;
-  const ChunkGrid* grid_;
   std::size_t element_bytes_;
   cpu::PageBuffer staging_;
   RegionReader reader_;
   cpu::ChunkReducer chunks_;
   Sink sink_;
+  PassThread& thread_;
 };
 
 /// Reads what is selected of a dataset, which is not empty, ranks a share each: each thread into a
@@ -80,13 +75,14 @@ void read_into(std::vector<std::uint64_t>& words, io::Dataset& dataset, Run& run
     source.emplace(dataset, tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{},
                    run.monitor.stages());
   });
-  const auto read = [&](WorkQueue::Worker& worker) {
-    const cpu::Kernels& kernels = *cpu::available_kernels().front();
-    SlabSinkReader(tiling, *source, kernels, make_sink(kernels)).run(worker);
-    return std::vector<StageTiming>{};
-  };
-  WorkQueue(mine).run(std::max(1, threads_for(plan, mine.count)), read,
-                      info.elements * size_of(info.format.type), run.monitor, communicator);
+  const int threads = std::max(1, threads_for(plan, mine.count));
+  run_pass({mine, threads, info.elements * size_of(info.format.type)}, run.monitor, communicator,
+           [&](PassThread& thread) {
+             const cpu::Kernels& kernels = cpu::choose_kernels();
+             using Sink = decltype(make_sink(kernels));
+             return std::make_unique<SinkConsumer<Sink>>(tiling, *source, kernels,
+                                                         make_sink(kernels), thread);
+           });
   words = mpi::bitwise_or(std::move(words), communicator);
 }
 

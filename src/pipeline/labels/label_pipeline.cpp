@@ -19,8 +19,8 @@
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -28,8 +28,6 @@ namespace {
 /// A thread hands over what it has of so many labels, so that its memory stays within bounds: some
 /// 300 MB. To hand over costs more than to reduce as many elements.
 constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 20;
-
-const cpu::Kernels& kernels() { return *cpu::available_kernels().front(); }
 
 /// What a rank's threads share.
 struct LabelJob {
@@ -60,29 +58,39 @@ std::vector<std::uint64_t> last(std::span<const std::uint64_t> of_box, std::size
   return {part.begin(), part.end()};
 }
 
-/// The work of one thread of those that share a rank's boxes.
-class LabelWork {
+/// Takes boxes.
+class LabelConsumer final : public Consumer {
  public:
-  LabelWork(LabelJob& job, StageRegistry& stages, WorkQueue::Worker& worker)
+  LabelConsumer(LabelJob& job, PassThread& thread)
       : job_(job),
-        worker_(worker),
+        thread_(thread),
         element_bytes_(size_of(job.view.info().format.type)),
         label_dimensions_(job.labels.shape.size()),
         staging_(job.elements.bytes_of_box(job.boxes.extents())),
         reader_(job.elements),
-        reducer_(cpu::make_label_reducer(kernels(), job.view.info().format, job.view.decoding,
-                                         job.needs)),
-        reducing_(stages, stage::reduce),
-        combining_(stages, stage::combine) {
+        reducer_(cpu::make_label_reducer(job.view.info().format, job.view.decoding, job.needs)),
+        reducing_(thread.stages, stage::reduce),
+        combining_(thread.stages, stage::combine) {
     if (job.label_elements) stored_labels_.emplace(job);
   }
 
-  std::vector<StageTiming> run() {
-    while (const auto item = worker_.next()) {
-      reduce(job_.boxes.region(*item));
-      if (numbers_.size() >= max_labels_of_thread) hand_over();
-    }
-    hand_over();
+  void take(const PassItem& item) override {
+    reduce(job_.boxes.region(item.number));
+    if (numbers_.size() >= max_labels_of_thread) finish();
+  }
+
+  /// Adds what this thread has to the rank's totals.
+  void finish() override {
+    const AxisParts parts = reducing_.time(0, [&] { return reducer_->finish(); });
+    combining_.time(0, [&] {
+      const std::lock_guard lock(job_.mutex);
+      job_.totals.merge(numbers_.labels(), parts);
+    });
+    numbers_ = {};
+    numbered_.reset();
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     if (stored_labels_) add_up(stages, stored_labels_->reader.timings());
     append(stages, {reducing_.timing(), combining_.timing()});
@@ -96,7 +104,7 @@ class LabelWork {
     const StagedChunks slab = reader_.read(box, row_major_strides(box.count), staging_.span());
     reducing_.time(
         bytes, [&] { reducer_->reduce(slab, staging_.span().data(), places_, numbers_.size()); });
-    worker_.advance(bytes);
+    thread_.done += bytes;
   }
 
   /// Numbers the labels of a box, unless they are the last box's.
@@ -128,25 +136,14 @@ class LabelWork {
         });
   }
 
-  /// Adds what this thread has to the rank's totals.
-  void hand_over() {
-    const AxisParts parts = reducing_.time(0, [&] { return reducer_->finish(); });
-    combining_.time(0, [&] {
-      const std::lock_guard lock(job_.mutex);
-      job_.totals.merge(numbers_.labels(), parts);
-    });
-    numbers_ = {};
-    numbered_.reset();
-  }
-
   /// Labels that are read.
   struct StoredLabels {
     explicit StoredLabels(LabelJob& job)
         : staging(
               job.label_elements->bytes_of_box(last(job.boxes.extents(), job.labels.shape.size()))),
           reader(*job.label_elements),
-          decoder(cpu::make_label_decoder(kernels(), job.labels.dataset->info().format,
-                                          job.labels.decoding)) {}
+          decoder(cpu::make_label_decoder(job.labels.dataset->info().format, job.labels.decoding)) {
+    }
 
     cpu::PageBuffer staging;
     RegionReader reader;
@@ -154,7 +151,7 @@ class LabelWork {
   };
 
   LabelJob& job_;
-  WorkQueue::Worker& worker_;
+  PassThread& thread_;
   std::size_t element_bytes_;
   std::size_t label_dimensions_;
   cpu::PageBuffer staging_;
@@ -198,14 +195,10 @@ std::vector<StageTiming> reduce_share(LabelJob& job, const BoxPlan& plan, Run& r
       share_of(plan.boxes.items(), run.communicator.size(), run.communicator.rank());
   const auto threads = static_cast<int>(
       std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
-  const auto start = SteadyClock::now();
-  const auto work = [&](WorkQueue::Worker& worker) {
-    return LabelWork(job, run.monitor.stages(), worker).run();
-  };
   const io::DatasetInfo& info = job.view.info();
-  const auto stages = WorkQueue(mine).run(threads, work, info.elements * size_of(info.format.type),
-                                          run.monitor, run.communicator);
-  return over_threads(stages, seconds_since(start));
+  return run_pass({mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
+                  run.communicator,
+                  [&](PassThread& thread) { return std::make_unique<LabelConsumer>(job, thread); });
 }
 
 }  // namespace
@@ -214,9 +207,7 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
                           Run& run, std::vector<StageTiming>& stages) {
   const mpi::Communicator& communicator = run.communicator;
   if (view.info().elements == 0) return {view.value_type(), needs};
-  run_on_all(communicator, [&] {
-    if (run.place.gpu) run.cores();
-  });
+  run_on_all(communicator, [&] { run.cores(); });
   const BoxPlan plan = plan_boxes(view.info(), run);
   std::optional<LabelTotals> result;
   while_unchanged(view, communicator, [&] {

@@ -11,10 +11,10 @@
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -42,69 +42,72 @@ io::OutputSpec output_of(const GenerateOptions& options) {
   return output;
 }
 
-/// Makes elements and writes them, by all threads of all ranks; its calls are collective.
-class Generation {
+/// Makes slabs of a rank's elements and writes them.
+class SlabMaker final : public Consumer {
  public:
-  Generation(const GeneratorSpec& spec, const RunOptions& run, ProgressMonitor& monitor,
-             int threads, const mpi::Communicator& communicator)
-      : spec_(spec),
-        run_(run),
-        monitor_(monitor),
-        communicator_(communicator),
-        threads_(threads),
-        size_(size_of(spec.format.type)) {}
+  SlabMaker(const GeneratorSpec& spec, ElementRange mine, std::uint64_t slab_elements,
+            io::ContiguousWriter& writer, PassThread& thread)
+      : mine_(mine),
+        slab_elements_(slab_elements),
+        element_bytes_(size_of(spec.format.type)),
+        generator_(make_generator(spec)),
+        writer_(writer),
+        thread_(thread),
+        making_(thread.stages, stage::generate),
+        writing_(thread.stages, stage::write) {}
 
-  std::vector<StageTiming> write_contiguous(io::ContiguousWriter& writer) {
-    const auto start = SteadyClock::now();
-    const ElementRange mine =
-        partition(spec_.elements, granule, static_cast<std::uint64_t>(communicator_.size()),
-                  static_cast<std::uint64_t>(communicator_.rank()));
-    const std::uint64_t slab_elements = std::max<std::uint64_t>(1, slab_bytes_of(run_) / size_);
-    const auto write = [&](WorkQueue::Worker& worker) {
-      return write_slabs(mine, slab_elements, writer, worker);
-    };
-    std::vector<StageTiming> stages =
-        WorkQueue({0, ceil_div(mine.count, slab_elements)})
-            .run(threads_, write, spec_.elements * size_, monitor_, communicator_);
-    return over_threads(stages, seconds_since(start));
+  void take(const PassItem& item) override {
+    const ElementRange part = block_range(mine_.count, slab_elements_, item.number);
+    const ElementRange slab{mine_.first + part.first, part.count};
+    buffer_.resize(slab.count * element_bytes_);
+    making_.time(buffer_.size(), [&] { generator_->fill(slab, buffer_); });
+    writing_.time(buffer_.size(), [&] { writer_.write(slab.first * element_bytes_, buffer_); });
+    thread_.done += buffer_.size();
   }
 
-  std::vector<StageTiming> write_chunked(StagedDataset& staged, const io::OutputSpec& output) {
-    const auto make_source = [this]() -> ElementSource {
-      return [generator = std::shared_ptr<Generator>(make_generator(spec_))](
-                 ElementRange range, std::span<std::byte> out) { generator->fill(range, out); };
-    };
-    return pack_chunks(
-        {staged, output.shape, output.storage, size_, make_source, stage::generate, threads_},
-        monitor_, communicator_);
+  std::vector<StageTiming> timings() const override {
+    return {making_.timing(), writing_.timing()};
   }
 
  private:
-  std::vector<StageTiming> write_slabs(ElementRange mine, std::uint64_t slab_elements,
-                                       io::ContiguousWriter& writer,
-                                       WorkQueue::Worker& worker) const {
-    StageTimer making(monitor_.stages(), stage::generate);
-    StageTimer writing(monitor_.stages(), stage::write);
-    const std::unique_ptr<Generator> generator = make_generator(spec_);
-    std::vector<std::byte> buffer;
-    while (const auto number = worker.next()) {
-      const ElementRange part = block_range(mine.count, slab_elements, *number);
-      const ElementRange slab{mine.first + part.first, part.count};
-      buffer.resize(slab.count * size_);
-      making.time(buffer.size(), [&] { generator->fill(slab, buffer); });
-      writing.time(buffer.size(), [&] { writer.write(slab.first * size_, buffer); });
-      worker.advance(buffer.size());
-    }
-    return {making.timing(), writing.timing()};
-  }
-
-  const GeneratorSpec& spec_;
-  const RunOptions& run_;
-  ProgressMonitor& monitor_;
-  const mpi::Communicator& communicator_;
-  int threads_;
-  std::size_t size_;
+  ElementRange mine_;
+  std::uint64_t slab_elements_;
+  std::size_t element_bytes_;
+  std::unique_ptr<Generator> generator_;
+  io::ContiguousWriter& writer_;
+  PassThread& thread_;
+  StageTimer making_;
+  StageTimer writing_;
+  std::vector<std::byte> buffer_;
 };
+
+/// Writes all elements by `threads` threads of each rank. Collective.
+std::vector<StageTiming> write_elements(const GeneratorSpec& spec, const RunOptions& run,
+                                        const io::OutputSpec& output, StagedDataset& staged,
+                                        int threads, ProgressMonitor& monitor,
+                                        const mpi::Communicator& communicator) {
+  const std::size_t element_bytes = size_of(spec.format.type);
+  if (io::ContiguousWriter* writer = staged.writer()) {
+    const ElementRange mine =
+        partition(spec.elements, granule, static_cast<std::uint64_t>(communicator.size()),
+                  static_cast<std::uint64_t>(communicator.rank()));
+    const std::uint64_t slab_elements =
+        std::max<std::uint64_t>(1, slab_bytes_of(run) / element_bytes);
+    return run_pass(
+        {{0, ceil_div(mine.count, slab_elements)}, threads, spec.elements * element_bytes}, monitor,
+        communicator, [&](PassThread& thread) {
+          return std::make_unique<SlabMaker>(spec, mine, slab_elements, *writer, thread);
+        });
+  }
+  if (output.storage.chunk_shape.empty()) return {};
+  const auto make_source = [&spec]() -> ElementSource {
+    return [generator = std::shared_ptr<Generator>(make_generator(spec))](
+               ElementRange range, std::span<std::byte> out) { generator->fill(range, out); };
+  };
+  return pack_chunks(
+      {staged, output.shape, output.storage, element_bytes, make_source, stage::generate, threads},
+      monitor, communicator);
+}
 
 int choose_host_threads(RunOptions run, const mpi::Communicator& communicator) {
   run.backend = BackendChoice::cpu;
@@ -128,12 +131,8 @@ GenerateResult generate(MPI_Comm parent, const GenerateOptions& options) {
   StageTimer reserving(monitor.stages(), stage::reserve);
   OutputFile file(communicator);
   StagedDataset staged = reserving.time(0, [&] { return StagedDataset(output, file); });
-  Generation generation(spec, options.run, monitor, threads, communicator);
-  std::vector<StageTiming> stages;
-  if (io::ContiguousWriter* writer = staged.writer())
-    stages = generation.write_contiguous(*writer);
-  else if (!output.storage.chunk_shape.empty())
-    stages = generation.write_chunked(staged, output);
+  std::vector<StageTiming> stages =
+      write_elements(spec, options.run, output, staged, threads, monitor, communicator);
   staged.finish();
 
   GenerateResult result;

@@ -19,9 +19,8 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -114,6 +113,7 @@ struct QuantileJob {
   const AxisTiling& tiling;
   const DatasetView& view;
   const LineQuantiles& wanted;
+  std::vector<std::uint64_t> output_shape;
   TileBatches batches;
   std::uint64_t tile_elements;  ///< at most
   RegionSource source;
@@ -130,32 +130,30 @@ struct QuantileJob {
   }
 };
 
-/// The work of one thread.
-class QuantileWork {
+/// Takes boxes and parts of tiles.
+class QuantileConsumer final : public Consumer {
  public:
-  QuantileWork(QuantileJob& job, const std::vector<std::uint64_t>& output_shape,
-               StageRegistry& stages, WorkQueue::Worker& worker)
+  QuantileConsumer(QuantileJob& job, PassThread& thread)
       : job_(job),
-        output_shape_(output_shape),
-        worker_(worker),
+        thread_(thread),
         staging_(job.source.bytes_of_box(job.tiling.box_extents())),
         reader_(job.source),
-        finder_(cpu::make_quantile_finder(*cpu::available_kernels().front(), job.view.info().format,
-                                          job.view.decoding, job.wanted.spec, job.wanted.empty,
-                                          job.wanted.type)),
-        reducing_(stages, stage::reduce),
-        writing_(stages, stage::write) {}
+        finder_(cpu::make_quantile_finder(job.view.info().format, job.view.decoding,
+                                          job.wanted.spec, job.wanted.empty, job.wanted.type)),
+        reducing_(thread.stages, stage::reduce),
+        writing_(thread.stages, stage::write) {}
 
-  std::vector<StageTiming> run() {
-    while (const auto number = worker_.next()) {
-      const TileBatches::Item item = job_.batches.item(*number);
-      if (!job_.done.wait_for(item.after, worker_.stop())) return {};
-      if (item.box)
-        gather(item);
-      else if (item.lines.count > 0)
-        find(item);
-      job_.done.add();
-    }
+  void take(const PassItem& taken) override {
+    const TileBatches::Item item = job_.batches.item(taken.number);
+    if (!job_.done.wait_for(item.after, thread_.stop)) return;
+    if (item.box)
+      gather(item);
+    else if (item.lines.count > 0)
+      find(item);
+    job_.done.add();
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {reducing_.timing(), writing_.timing()});
     return stages;
@@ -172,7 +170,7 @@ class QuantileWork {
     reducing_.time(bytes, [&] {
       finder_->gather(slab, staging_.span().data(), indices, job_.table(item.place));
     });
-    worker_.advance(bytes);
+    thread_.done += bytes;
   }
 
   void find(const TileBatches::Item& item) {
@@ -183,7 +181,7 @@ class QuantileWork {
       finder_->find(job_.table(item.place), layout, item.lines, quantiles.data());
     });
     writing_.time(quantiles.size(), [&] {
-      for_each_run(job_.tiling.outputs(item.tile), output_shape_,
+      for_each_run(job_.tiling.outputs(item.tile), job_.output_shape,
                    [&](std::uint64_t place, std::uint64_t index, std::uint64_t count) {
                      write(item.lines, {place, count}, index, quantiles);
                    });
@@ -206,8 +204,7 @@ class QuantileWork {
   }
 
   QuantileJob& job_;
-  const std::vector<std::uint64_t>& output_shape_;
-  WorkQueue::Worker& worker_;
+  PassThread& thread_;
   cpu::PageBuffer staging_;
   RegionReader reader_;
   std::unique_ptr<cpu::QuantileFinder> finder_;
@@ -220,9 +217,7 @@ class QuantileWork {
 std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisShape& array,
                                                  const LineQuantiles& wanted, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  run_on_all(communicator, [&] {
-    if (run.place.gpu) run.cores();
-  });
+  run_on_all(communicator, [&] { run.cores(); });
   const io::DatasetInfo& info = view.info();
   const cpu::ValueTableBytes bytes = cpu::value_table_bytes(info.format, view.decoding);
   const std::uint64_t memory = wanted.memory_bytes;
@@ -238,21 +233,15 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
                               memory / std::max<std::uint64_t>(1, tile_elements * bytes.all()),
                               plan.threads);
     const std::uint64_t elements = batches.tiles_of_batch() * tile_elements;
-    job.reset(new QuantileJob{tiling, view, wanted, batches, tile_elements,
+    job.reset(new QuantileJob{tiling, view, wanted, array.output_shape(), batches, tile_elements,
                               RegionSource(view.dataset, run.monitor.stages()), bytes,
                               cpu::PageBuffer(elements * bytes.value),
                               cpu::PageBuffer(elements * bytes.counted), ItemsDone()});
   });
-  const auto start = SteadyClock::now();
-  const std::vector<std::uint64_t> output_shape = array.output_shape();
-  const auto work = [&](WorkQueue::Worker& worker) {
-    return QuantileWork(*job, output_shape, run.monitor.stages(), worker).run();
-  };
-  std::vector<StageTiming> stages =
-      WorkQueue({0, job->batches.items()})
-          .run(plan.threads, work, info.elements * size_of(info.format.type), run.monitor,
-               communicator);
-  return over_threads(stages, seconds_since(start));
+  return run_pass(
+      {{0, job->batches.items()}, plan.threads, info.elements * size_of(info.format.type)},
+      run.monitor, communicator,
+      [&](PassThread& thread) { return std::make_unique<QuantileConsumer>(*job, thread); });
 }
 
 }  // namespace warpfold::pipeline

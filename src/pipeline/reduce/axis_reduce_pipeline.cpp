@@ -15,46 +15,54 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
 
-/// What a reduction of rows needs beside each other.
+/// What a rank's threads share.
 struct RowJob {
   const AxisTiling& tiling;  ///< the same on every rank
   std::size_t element_bytes;
-  std::unique_ptr<RegionSource> source;
-  std::unique_ptr<AxisReduceEngine> engine;
+  AxisWriter& writer;
+  AxisTiles tiles;
+  std::unique_ptr<RegionSource> source = {};
+  std::unique_ptr<AxisReduceEngine> engine = {};
+  StageRegistry* registry = nullptr;  ///< of what they reduce
 };
 
-/// The work of one thread of those that share a rank's items, in the slots that it has in turns.
-class RowWork {
+/// Takes items in the slots that its thread has in turns. Those of one tile that follow one another
+/// are reduced as one.
+class RowConsumer final : public Consumer {
  public:
-  RowWork(const RowJob& job, AxisTiles& tiles, AxisWriter& writer, StageRegistry& stages,
-          StageRegistry* reduce_registry, WorkQueue::Worker& worker)
+  RowConsumer(RowJob& job, PassThread& thread)
       : job_(job),
-        tiles_(tiles),
-        writer_(writer),
-        worker_(worker),
+        thread_(thread),
         open_(static_cast<std::size_t>(job.engine->turns())),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
-        reducing_(reduce_registry, stage::reduce),
-        combining_(stages, stage::combine),
-        timers_(&stages) {}
+        reducing_(job.registry, stage::reduce),
+        combining_(thread.stages, stage::combine),
+        timers_(&thread.stages) {}
 
-  /// Reduces item after item. Those of one tile that follow one another are reduced as one.
-  std::vector<StageTiming> run() {
-    while (const auto item = worker_.next()) {
-      const std::uint64_t tile = job_.tiling.tile(*item);
-      if (writer_.failed_before(job_.tiling.outputs(tile))) continue;
-      if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
-      if (!reduce(*item)) return {};
-    }
+  void take(const PassItem& item) override {
+    const std::uint64_t tile = job_.tiling.tile(item.number);
+    if (job_.writer.failed_before(job_.tiling.outputs(tile))) return;
+    if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
+    const ElementRange boxes = job_.tiling.boxes(item.number);
+    for (std::uint64_t box = boxes.first; box < boxes.end() && !thread_.stop.stop_requested();
+         ++box)
+      reduce(job_.tiling.box(tile, box));
+    ++open_[turn_]->items;
+  }
+
+  void finish() override {
     for (std::size_t i = 0; i < open_.size(); ++i) close(next_turn());
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {reducing_.timing(), combining_.timing()});
     append(stages, timers_.timings());
@@ -70,7 +78,7 @@ class RowWork {
   std::size_t next_turn() { return turn_ = (turn_ + 1) % open_.size(); }
 
   int slot(std::size_t turn) const {
-    return worker_.number() + static_cast<int>(turn) * job_.engine->slots();
+    return thread_.number + static_cast<int>(turn) * job_.engine->slots();
   }
 
   /// Opens a tile in the slot whose turn is next, whatever that has.
@@ -85,35 +93,25 @@ class RowWork {
     const OpenTile open = *std::exchange(open_[turn], std::nullopt);
     const Hyperslab outputs = job_.tiling.outputs(open.tile);
     AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot(turn)); });
-    const std::optional<AxisTotals> complete = combining_.time(
-        parts.counts.size() * sizeof(AxisCounts),
-        [&] { return tiles_.add(open.tile, outputs.elements(), open.items, std::move(parts)); });
-    if (complete) writer_.write(outputs, *complete, timers_);
+    const std::optional<AxisTotals> complete =
+        combining_.time(parts.counts.size() * sizeof(AxisCounts), [&] {
+          return job_.tiles.add(open.tile, outputs.elements(), open.items, std::move(parts));
+        });
+    if (complete) job_.writer.write(outputs, *complete, timers_);
   }
 
-  /// Tells whether it was not stopped.
-  bool reduce(std::uint64_t item) {
-    OpenTile& open = *open_[turn_];
-    const ElementRange boxes = job_.tiling.boxes(item);
-    for (std::uint64_t number = boxes.first; number < boxes.end(); ++number) {
-      if (worker_.is_to_stop()) return false;
-      const Hyperslab box = job_.tiling.box(open.tile, number);
-      const std::uint64_t bytes = box.elements() * job_.element_bytes;
-      StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
-                                       job_.engine->buffer(slot(turn_)), is_grouped_);
-      slab.factor_places = job_.tiling.factor_places(box);
-      reducing_.time(bytes,
-                     [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
-      worker_.advance(bytes);
-    }
-    ++open.items;
-    return true;
+  void reduce(const Hyperslab& box) {
+    const std::uint64_t bytes = box.elements() * job_.element_bytes;
+    StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
+                                     job_.engine->buffer(slot(turn_)), is_grouped_);
+    slab.factor_places = job_.tiling.factor_places(box);
+    reducing_.time(bytes,
+                   [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
+    thread_.done += bytes;
   }
 
-  const RowJob& job_;
-  AxisTiles& tiles_;
-  AxisWriter& writer_;
-  WorkQueue::Worker& worker_;
+  RowJob& job_;
+  PassThread& thread_;
   std::vector<std::optional<OpenTile>> open_;  ///< by turn
   std::size_t turn_ = 0;
   bool is_grouped_ = job_.tiling.array().groups.has_value();  ///< so that tiles share chunks
@@ -136,33 +134,26 @@ std::uint64_t items_in_a_row(const io::DatasetInfo& info, const AxisTiling& tili
 }
 
 /// Collective.
-std::vector<StageTiming> carry_out(const RowJob& job, ElementRange mine, int threads,
-                                   AxisTiles& tiles, AxisWriter& writer, Run& run) {
+std::vector<StageTiming> carry_out(RowJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  StageRegistry& registry = run.monitor.stages();
-  StageRegistry* reduce_registry = registry_of_callers(*job.engine, registry);
-  const auto start = SteadyClock::now();
-  const auto reduce_items = [&](WorkQueue::Worker& worker) {
-    return RowWork(job, tiles, writer, registry, reduce_registry, worker).run();
-  };
-  const std::uint64_t in_a_row = items_in_a_row(job.source->info(), job.tiling,
-                                                mine.count / static_cast<std::uint64_t>(threads));
-  std::vector<StageTiming> stages =
-      WorkQueue(mine, in_a_row)
-          .run(threads, reduce_items, product(job.tiling.array().shape) * job.element_bytes,
-               run.monitor, communicator);
-  writer.failure().throw_on_all_ranks(communicator);
-
-  StageTimer combine(registry, stage::combine);
-  const auto shared = combine.time(0, [&] { return tiles.combine(communicator); });
-  OutputTimers untimed(nullptr);
-  run_on_all(communicator, [&] {
-    if (shared) writer.write(job.tiling.outputs(shared->first), shared->second, untimed);
+  const PassPlan plan{.items = mine,
+                      .threads = threads,
+                      .bytes = product(job.tiling.array().shape) * job.element_bytes,
+                      .in_a_row = items_in_a_row(job.source->info(), job.tiling,
+                                                 mine.count / static_cast<std::uint64_t>(threads))};
+  const auto make = [&](PassThread& thread) { return std::make_unique<RowConsumer>(job, thread); };
+  return run_pass(plan, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
+    job.writer.failure().throw_on_all_ranks(communicator);
+    StageTimer combine(run.monitor.stages(), stage::combine);
+    const auto shared = combine.time(0, [&] { return job.tiles.combine(communicator); });
+    OutputTimers untimed(nullptr);
+    run_on_all(communicator, [&] {
+      if (shared) job.writer.write(job.tiling.outputs(shared->first), shared->second, untimed);
+    });
+    job.writer.failure().throw_on_all_ranks(communicator);
+    put_engine_stages(stages, stage::reduce, job.engine->timings());
+    append(stages, {combine.timing()});
   });
-  writer.failure().throw_on_all_ranks(communicator);
-  put_engine_stages(stages, stage::reduce, job.engine->timings());
-  append(stages, {combine.timing()});
-  return over_threads(stages, seconds_since(start));
 }
 
 /// Returns the dimensions that elements' factors vary along.
@@ -198,7 +189,6 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const ReduceNeeds& needs, AxisWriter& writer, Run& run,
                                      const Factors& factors) {
   const mpi::Communicator& communicator = run.communicator;
-  const std::size_t element_bytes = size_of(view.info().format.type);
   const AxisPlan plan =
       plan_axis_reduce(view.info(), with_factors(array, factors, run), needs, run);
   const AxisTiling& tiling = plan.tiling;
@@ -207,7 +197,8 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
   const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
   const auto slots = static_cast<int>(
       std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
-  RowJob job{tiling, element_bytes, nullptr, nullptr};
+  const ElementType values = factors.any() ? ElementType::f64 : view.value_type();
+  RowJob job{tiling, size_of(view.info().format.type), writer, AxisTiles(tiling, values, needs)};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     const auto make_engine = [&](Backend& backend) {
@@ -220,10 +211,9 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
     };
     job.engine = make_engine(run.backend.get());
     if (!job.engine) job.engine = make_engine(run.cores());
+    job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  const ElementType values = factors.any() ? ElementType::f64 : view.value_type();
-  AxisTiles tiles(tiling, values, needs);
-  return carry_out(job, mine, std::min(slots, job.engine->slots()), tiles, writer, run);
+  return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
 }
 
 void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, AxisWriter& writer,

@@ -4,13 +4,13 @@
 #include <mutex>
 #include <optional>
 
+#include "core/layout/partition.hpp"
 #include "cpu/engines/backend.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -53,9 +53,7 @@ void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& 
   StagingPlan slabs{.format = view.info().format,
                     .decoding = view.decoding,
                     .slab_elements = std::max<std::uint64_t>(1, tiling.max_elements),
-                    .staging_bytes = tiling.in_chunks
-                                         ? source.bytes_of_chunks(tiling.slabs.max_places())
-                                         : source.bytes_of_range(tiling.max_elements),
+                    .staging_bytes = tiling.staging_bytes(source),
                     .staging = source.staging(),
                     .slots = slots_for(plan, setup.threads),
                     .stages = &run.monitor.stages(),
@@ -105,31 +103,6 @@ void read_through_library(io::Dataset& dataset, const Run& run) {
   run_on_all(run.communicator, [&] { dataset = io::Dataset(info); });
 }
 
-/// Gives cores pieces of slabs.
-class SlabPieces {
- public:
-  explicit SlabPieces(const SlabSetup& setup) : setup_(setup) {}
-
-  /// Returns the next piece; none once there are none.
-  std::optional<ElementRange> next(WorkQueue::Worker& worker) {
-    if (worker.is_to_stop()) return std::nullopt;
-    const std::lock_guard lock(mutex_);
-    if (left_.count == 0) {
-      const std::optional<std::uint64_t> slab = worker.next();
-      if (!slab) return std::nullopt;
-      left_ = setup_.tiling.slabs.range(*slab);
-    }
-    const ElementRange piece{left_.first, std::min(left_.count, setup_.piece_chunks)};
-    left_ = {piece.end(), left_.count - piece.count};
-    return piece;
-  }
-
- private:
-  const SlabSetup& setup_;
-  std::mutex mutex_;
-  ElementRange left_{};  ///< chunks of a slab, by position
-};
-
 /// Counts elements that were never written: they have one value.
 struct NeverWritten {
   std::uint64_t elements = 0;
@@ -155,101 +128,90 @@ void take_never_written(const NeverWritten& never_written, const SlabSetup& setu
   take(*engine, never_written.elements);
 }
 
-/// The work of one thread of those that share a rank's slabs.
-class SlabWork {
- public:
-  SlabWork(const SlabSetup& setup, SlabPieces& pieces, std::size_t element_bytes,
-           StageTimer& reducing, WorkQueue::Worker& worker)
-      : setup_(setup),
-        pieces_(pieces),
-        element_bytes_(element_bytes),
-        reducing_(reducing),
-        worker_(worker),
-        reader_(*setup.source,
-                setup.engine->decompresses() ? io::Compressed::left : io::Compressed::undone) {}
+/// What a rank's threads share.
+struct SlabJob {
+  const SlabSetup& setup;
+  std::size_t element_bytes;
+  StageRegistry* registry;  ///< of what they reduce
+  int working;              ///< threads
+  std::mutex mutex = {};
+  NeverWritten never_written = {};
+};
 
-  /// Passes slabs until there are no more. Returns its stages' times.
-  std::vector<StageTiming> run() {
-    setup_.gpu ? share() : pass_all();
+/// Takes slabs in slots that no other thread uses; beside a GPU pieces of slabs, and brings it
+/// others.
+class SlabConsumer final : public Consumer {
+ public:
+  SlabConsumer(SlabJob& job, PassThread& thread)
+      : job_(job),
+        setup_(job.setup),
+        thread_(thread),
+        slot_(thread.number),
+        reader_(*setup_.source,
+                setup_.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
+        reducing_(job.registry, setup_.gpu ? stage::reduce_on_cores : stage::reduce) {}
+
+  void take(const PassItem& item) override {
+    const ElementRange slab = setup_.tiling.slabs.range(item.number);
+    if (item.gpu_slot) {
+      if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Compressed::left);
+      return pass(slab, *setup_.gpu->engine(), *item.gpu_slot, *gpu_reader_);
+    }
+    if (setup_.gpu) {
+      const ElementRange part = block_range(slab.count, setup_.piece_chunks, item.piece);
+      if (part.count == 0) return;
+      return pass({slab.first + part.first, part.count}, *setup_.engine, slot_, reader_);
+    }
+    pass(slab, *setup_.engine, slot_, reader_);
+    slot_ += setup_.threads;
+    if (slot_ >= setup_.engine->slots()) slot_ = thread_.number;
+  }
+
+  void finish() override {
+    const std::lock_guard lock(job_.mutex);
+    job_.never_written.merge(never_written_);
+    if (--job_.working == 0) setup_.engine->flush();
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     if (gpu_reader_) add_up(stages, gpu_reader_->timings());
     stages.push_back(reducing_.timing());
     return stages;
   }
 
-  /// Returns what its slabs had instead of chunks.
-  const NeverWritten& never_written() const { return never_written_; }
-
  private:
-  /// Passes slabs in slots that no other thread uses.
-  void pass_all() {
-    StreamEngine& engine = *setup_.engine;
-    int slot = worker_.number();
-    while (const auto slab = worker_.next()) {
-      pass(setup_.tiling.slabs.range(*slab), engine, slot, reader_);
-      slot = slot + setup_.threads < engine.slots() ? slot + setup_.threads : worker_.number();
-    }
-  }
-
-  /// Passes slabs to the GPU whenever it is to have one, and otherwise pieces to a core.
-  void share() {
-    if (worker_.number() == 0) setup_.gpu->start();
-    while (true) {
-      const std::optional<int> slot = setup_.gpu->take_slot(worker_.left());
-      if (slot && pass_to_gpu(*slot)) continue;
-      const std::optional<ElementRange> piece = pieces_.next(worker_);
-      if (!piece) return;
-      pass(*piece, *setup_.engine, worker_.number(), reader_);
-    }
-  }
-
-  /// Tells whether there was a slab for it.
-  bool pass_to_gpu(int slot) {
-    const std::optional<std::uint64_t> slab = worker_.next();
-    if (slab) {
-      if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Compressed::left);
-      pass(setup_.tiling.slabs.range(*slab), *setup_.gpu->engine(), slot, *gpu_reader_);
-    }
-    setup_.gpu->return_slot(slot);
-    return slab.has_value();
-  }
-
-  /// Reads chunks or elements of a slab into the slot's memory and hands them to the engine.
+  /// Reads a slab's chunks or elements into the slot's memory and hands them to the engine.
   void pass(ElementRange part, StreamEngine& engine, int slot, RegionReader& reader) {
-    if (!setup_.tiling.in_chunks)
-      return submit(reader.read(part, 0, engine.buffer(slot)), engine, slot);
-    const ChunkGrid& grid = *setup_.source->grid();
     const ChunkRun run{part.first, part.count};
-    const ChunkTarget target = box_target(grid, run);
-    const BoxIndices indices = box_indices(grid, run);
-    if (setup_.make_for_one && setup_.source->never_written(run))
-      return reduce(target.elements, engine, [&] {
-        never_written_.merge({target.elements, indices.first});
+    if (setup_.make_for_one && setup_.source->never_written(run)) {
+      const ChunkGrid& grid = *setup_.source->grid();
+      const std::uint64_t elements = box_target(grid, run).elements;
+      return reduce(elements, engine, [&] {
+        never_written_.merge({elements, box_indices(grid, run).first});
       });
-    return submit(reader.read(run, target, indices, engine.buffer(slot)), engine, slot);
-  }
-
-  void submit(const StagedChunks& staged, StreamEngine& engine, int slot) {
+    }
+    const StagedChunks staged = reader.read_part(part, engine.buffer(slot));
     reduce(staged.target.elements, engine, [&] { engine.submit(slot, staged, staged.indices); });
   }
 
   /// Reduces elements by `body`, in the time of cores where the engine is theirs.
   template <class Body>
   void reduce(std::uint64_t elements, const StreamEngine& engine, Body&& body) {
-    const std::uint64_t bytes = elements * element_bytes_;
+    const std::uint64_t bytes = elements * job_.element_bytes;
     if (&engine == setup_.engine.get())
       reducing_.time(bytes, body);
     else
       body();
-    worker_.advance(bytes);
+    thread_.done += bytes;
   }
 
+  SlabJob& job_;
   const SlabSetup& setup_;
-  SlabPieces& pieces_;
-  std::size_t element_bytes_;
-  StageTimer& reducing_;
-  WorkQueue::Worker& worker_;
+  PassThread& thread_;
+  int slot_;
   RegionReader reader_;
+  StageTimer reducing_;
   NeverWritten never_written_;
   std::optional<RegionReader> gpu_reader_;  ///< of a thread that also brings slabs to the GPU
 };
@@ -276,33 +238,24 @@ SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run) {
 
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const ResultTaker& take,
                                     const io::DatasetInfo& info, Run& run) {
-  const std::size_t element_bytes = size_of(info.format.type);
-  StageRegistry* registry = registry_of_callers(*setup.engine, run.monitor.stages());
-  const auto start = SteadyClock::now();
-  SlabPieces pieces(setup);
-  NeverWritten never_written;
-  std::mutex ending;
-  int working = setup.threads;
-  const auto pass = [&](WorkQueue::Worker& worker) {
-    StageTimer reducing(registry, setup.gpu ? stage::reduce_on_cores : stage::reduce);
-    SlabWork work(setup, pieces, element_bytes, reducing, worker);
-    auto stages = work.run();
-    const std::lock_guard lock(ending);
-    never_written.merge(work.never_written());
-    if (--working == 0) setup.engine->flush();
-    return stages;
-  };
-  std::vector<StageTiming> stages =
-      WorkQueue(setup.mine)
-          .run(setup.threads, pass, info.elements * element_bytes, run.monitor, run.communicator);
-  run_on_all(run.communicator, [&] {
-    take(*setup.engine, 1);
-    if (setup.gpu && setup.gpu->engine() != nullptr) take(*setup.gpu->engine(), 1);
-    if (never_written.elements > 0) take_never_written(never_written, setup, take);
+  SlabJob job{setup, size_of(info.format.type),
+              registry_of_callers(*setup.engine, run.monitor.stages()), setup.threads};
+  PassPlan plan{setup.mine, setup.threads, info.elements * job.element_bytes};
+  if (setup.gpu) {
+    plan.gpu = setup.gpu.get();
+    plan.pieces = ceil_div(setup.tiling.slabs.max_places(), setup.piece_chunks);
+  }
+  const auto make = [&](PassThread& thread) { return std::make_unique<SlabConsumer>(job, thread); };
+  return run_pass(plan, run.monitor, run.communicator, make, [&](std::vector<StageTiming>& stages) {
+    StreamEngine* gpu = setup.gpu ? setup.gpu->engine() : nullptr;
+    run_on_all(run.communicator, [&] {
+      take(*setup.engine, 1);
+      if (gpu != nullptr) take(*gpu, 1);
+      if (job.never_written.elements > 0) take_never_written(job.never_written, setup, take);
+    });
+    put_engine_stages(stages, stage::reduce, setup.engine->timings());
+    if (gpu != nullptr) append(stages, gpu->timings());
   });
-  put_engine_stages(stages, stage::reduce, setup.engine->timings());
-  if (setup.gpu && setup.gpu->engine() != nullptr) append(stages, setup.gpu->engine()->timings());
-  return over_threads(stages, seconds_since(start));
 }
 
 }  // namespace warpfold::pipeline

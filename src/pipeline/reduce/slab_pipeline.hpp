@@ -9,9 +9,9 @@
 #include "cpu/machine/machine.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/reduce/gpu_share.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/regions/slab_plan.hpp"
+#include "pipeline/run/gpu_share.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_range.hpp"
 

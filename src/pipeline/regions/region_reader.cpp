@@ -117,6 +117,12 @@ StagedChunks RegionReader::read(ElementRange range, std::uint64_t first_place,
   return staged;
 }
 
+StagedChunks RegionReader::read_part(ElementRange part, std::span<std::byte> staging) {
+  if (!chunks_) return read(part, 0, staging);
+  const ChunkRun run{part.first, part.count};
+  return read(run, box_target(*source_.grid(), run), box_indices(*source_.grid(), run), staging);
+}
+
 StagedChunks RegionReader::read(ChunkRun run, const ChunkTarget& target, const BoxIndices& indices,
                                 std::span<std::byte> staging) {
   return {*source_.grid(), target, chunks_->read(run, staging), source_.info().fill, indices};

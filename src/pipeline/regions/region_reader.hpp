@@ -70,6 +70,10 @@ class RegionReader {
   /// Reads a flat range, where no chunks are read; it goes to places from `first_place` on.
   StagedChunks read(ElementRange range, std::uint64_t first_place, std::span<std::byte> staging);
 
+  /// Reads a part of a slab, consecutive chunks by position where chunks are read, otherwise a flat
+  /// range, to places from 0 on.
+  StagedChunks read_part(ElementRange part, std::span<std::byte> staging);
+
   /// Reads chunks, for a target of theirs, whose places have these flat indices.
   StagedChunks read(ChunkRun run, const ChunkTarget& target, const BoxIndices& indices,
                     std::span<std::byte> staging);

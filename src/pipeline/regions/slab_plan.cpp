@@ -107,6 +107,11 @@ SlabTiling::SlabTiling(const io::DatasetInfo& info, std::uint64_t slab_elements)
       slabs(tile_slabs(info, slab_elements)),
       max_elements(in_chunks ? max_elements_of(slabs, io::grid_of(info)) : slabs.max_places()) {}
 
+std::uint64_t SlabTiling::staging_bytes(const RegionSource& source) const {
+  return in_chunks ? source.bytes_of_chunks(slabs.max_places())
+                   : source.bytes_of_range(max_elements);
+}
+
 std::uint64_t slab_bytes_of(const RunOptions& options) {
   return options.slab_bytes > 0 ? options.slab_bytes : library_slab_bytes;
 }

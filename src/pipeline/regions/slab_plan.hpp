@@ -4,6 +4,7 @@
 
 #include "core/layout/tiling.hpp"
 #include "io/dataset/dataset.hpp"
+#include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -14,6 +15,9 @@ namespace warpfold::pipeline {
 struct SlabTiling {
   /// Makes slabs of at most `slab_elements` (1 or more) elements, though of one chunk at least.
   SlabTiling(const io::DatasetInfo& info, std::uint64_t slab_elements);
+
+  /// Returns the staging memory, in bytes, for a slab.
+  std::uint64_t staging_bytes(const RegionSource& source) const;
 
   bool in_chunks;
   Tiling slabs;                ///< of the grid of chunks, or of the elements

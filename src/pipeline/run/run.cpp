@@ -173,6 +173,7 @@ void Run::note(const std::string& text) {
 }
 
 Backend& Run::cores() {
+  if (!place.gpu) return backend.get();
   if (!cores_beside_gpu) cores_beside_gpu = cpu::make_backend(place.threads);
   return *cores_beside_gpu;
 }

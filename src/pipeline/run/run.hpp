@@ -85,7 +85,7 @@ struct Run {
   /// Tells whether cores take a part of the dataset's slabs beside the GPU.
   bool shares(const io::DatasetInfo& info) const;
 
-  /// Returns the backend of cores beside the GPU.
+  /// Returns the backend of cores: this rank's, or one beside its GPU for what that doesn't offer.
   Backend& cores();
 
   /// Adds a sentence to the next report's notes, once, unless it is empty. Only rank 0's notes are

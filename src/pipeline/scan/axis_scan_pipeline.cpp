@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,9 +17,8 @@
 #include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/work_queue.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -26,17 +26,15 @@ namespace {
 /// In place of the last element's bits, where another rank has it.
 constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
 
-/// What a scan along an axis needs beside each other.
+/// What a rank's threads share, and find out.
 struct LineJob {
   const AxisTiling& tiling;  ///< the same on every rank
   const ScanSpec& spec;
   io::ContiguousWriter& writer;
-  std::unique_ptr<RegionSource> source;
-  std::unique_ptr<AxisScanEngine> engine;
-};
+  std::unique_ptr<RegionSource> source = {};
+  std::unique_ptr<AxisScanEngine> engine = {};
+  StageRegistry* registry = nullptr;  ///< of what they scan
 
-/// What the threads that share a rank's tiles find out.
-struct LineResults {
   /// The least flat index of a prefix that the output type can't hold, or no_index.
   std::atomic<std::uint64_t> overflow = no_index;
   std::uint64_t last_bits = elsewhere;  ///< value_bits() of the output's last element
@@ -47,96 +45,45 @@ struct LineResults {
   }
 };
 
-/// The boxes that a thread scans, in order: of tiles of its own, or of those that threads share.
-class LineBoxes {
+/// Takes boxes, of which several are under way, in the slot of its thread.
+class LineConsumer final : public Consumer {
  public:
-  LineBoxes(const AxisTiling& tiling, bool shared, WorkQueue::Worker& worker)
-      : tiling_(tiling), boxes_(shared ? 1 : tiling.max_boxes()), worker_(worker) {}
-
-  /// Returns what the queue's items stand for, of so many tiles.
-  static ElementRange items_of(ElementRange tiles, const AxisTiling& tiling, bool shared) {
-    const std::uint64_t boxes = shared ? tiling.max_boxes() : 1;
-    return {tiles.first * boxes, tiles.count * boxes};
-  }
-
-  struct Box {
-    Hyperslab region;
-    std::uint64_t tile;
-    std::uint64_t number;  ///< in the tile
-    bool last;
-  };
-
-  std::optional<Box> next() {
-    if (left_ == 0) {
-      const std::optional<std::uint64_t> item = worker_.next();
-      if (!item) return std::nullopt;
-      next_ = *item * boxes_;
-      left_ = boxes_;
-    }
-    const std::uint64_t rows = tiling_.max_boxes();
-    const std::uint64_t tile = next_ / rows;
-    const std::uint64_t number = next_ % rows;
-    ++next_;
-    --left_;
-    return Box{tiling_.box(tile, number), tile, number, number + 1 == rows};
-  }
-
- private:
-  const AxisTiling& tiling_;
-  std::uint64_t boxes_;  ///< of an item
-  WorkQueue::Worker& worker_;
-  std::uint64_t next_ = 0;  ///< of all boxes, tile by tile
-  std::uint64_t left_ = 0;  ///< of the item
-};
-
-/// The work of one of those threads, in the slot of its number.
-class LineWork {
- public:
-  LineWork(const LineJob& job, LineResults& results, StageRegistry& stages,
-           StageRegistry* scan_registry, WorkQueue::Worker& worker)
+  LineConsumer(LineJob& job, PassThread& thread)
       : job_(job),
-        results_(results),
-        worker_(worker),
-        slot_(worker.number()),
+        thread_(thread),
+        slot_(thread.number),
         shape_(job.tiling.array().shape),
-        boxes_(job.tiling, job.engine->shares_lines(), worker),
+        boxes_(job.tiling.max_boxes()),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
-        scanning_(scan_registry, stage::scan),
-        writing_(stages, stage::write) {}
+        scanning_(job.registry, stage::scan),
+        writing_(thread.stages, stage::write),
+        stop_waiting_(thread.stop, [engine = job.engine.get()] { engine->stop(); }) {}
 
-  /// Scans box after box, while others are under way.
-  std::vector<StageTiming> run() {
-    const auto most = static_cast<std::size_t>(job_.engine->ahead());
-    while (true) {
-      while (under_way_.size() < most && !worker_.is_to_stop() && submit_next()) continue;
-      if (worker_.is_to_stop()) return {};
-      if (under_way_.empty()) break;
-      scan_first();
-    }
+  void take(const PassItem& item) override {
+    const std::uint64_t tile = item.number / boxes_;
+    const std::uint64_t number = item.number % boxes_;
+    const Hyperslab box = job_.tiling.box(tile, number);
+    const AxisSlab shape = shape_of(box, tile, number);
+    AxisScanEngine& engine = *job_.engine;
+    if (flat_index(box.start, shape_) > job_.overflow) return engine.leave_out(shape);
+    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), engine.buffer(slot_));
+    scanning_.time(0, [&] { engine.submit(slot_, slab, shape); });
+    under_way_.push_back(box);
+    if (under_way_.size() == static_cast<std::size_t>(engine.ahead())) scan_first();
+  }
+
+  void finish() override {
+    while (!under_way_.empty() && !thread_.stop.stop_requested()) scan_first();
+  }
+
+  std::vector<StageTiming> timings() const override {
     std::vector<StageTiming> stages = reader_.timings();
     append(stages, {scanning_.timing(), writing_.timing()});
     return stages;
   }
 
  private:
-  /// Tells whether there was one that is needed.
-  bool submit_next() {
-    AxisScanEngine& engine = *job_.engine;
-    std::optional<LineBoxes::Box> box = boxes_.next();
-    while (box && flat_index(box->region.start, shape_) > results_.overflow) {
-      engine.leave_out(shape_of(*box));
-      box = boxes_.next();
-    }
-    if (!box) return false;
-    const Hyperslab& region = box->region;
-    const StagedChunks slab =
-        reader_.read(region, row_major_strides(region.count), engine.buffer(slot_));
-    scanning_.time(0, [&] { engine.submit(slot_, slab, shape_of(*box)); });
-    under_way_.push_back(region);
-    return true;
-  }
-
   void scan_first() {
     const Hyperslab region = std::move(under_way_.front());
     under_way_.pop_front();
@@ -144,21 +91,21 @@ class LineWork {
     const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(slot_); });
     if (!prefixes) return;
     if (const auto place = job_.engine->overflow(slot_))
-      results_.note_overflow(index_of(region, *place));
+      job_.note_overflow(index_of(region, *place));
     writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
-    worker_.advance(prefixes->size());
+    thread_.done += prefixes->size();
   }
 
-  AxisSlab shape_of(const LineBoxes::Box& box) const {
+  AxisSlab shape_of(const Hyperslab& box, std::uint64_t tile, std::uint64_t number) const {
     const auto axis = static_cast<std::size_t>(job_.tiling.array().along.front());
-    const std::span<const std::uint64_t> count = box.region.count;
+    const std::span<const std::uint64_t> count = box.count;
     return {product(count.first(axis)),
             count[axis],
             product(count.subspan(axis + 1)),
-            box.number > 0,
-            box.tile,
-            box.number,
-            box.last};
+            number > 0,
+            tile,
+            number,
+            number + 1 == boxes_};
   }
 
   /// Returns the flat index of the element at a place of the box, in row-major order.
@@ -177,40 +124,36 @@ class LineWork {
       job_.writer.write(index * size, prefixes.subspan(place * size, count * size));
     });
     if (index_of(box, box.elements() - 1) + 1 == product(shape_))
-      results_.last_bits = bits_of(prefixes.last(size), job_.spec.output);
+      job_.last_bits = bits_of(prefixes.last(size), job_.spec.output);
   }
 
-  const LineJob& job_;
-  LineResults& results_;
-  WorkQueue::Worker& worker_;
+  LineJob& job_;
+  PassThread& thread_;
   int slot_;
   const std::vector<std::uint64_t>& shape_;
-  LineBoxes boxes_;
+  std::uint64_t boxes_;  ///< of a tile
   std::deque<Hyperslab> under_way_;
   RegionReader reader_;
   StageTimer scanning_;
   StageTimer writing_;
+  std::stop_callback<std::function<void()>> stop_waiting_;
 };
 
-/// Collective.
-ScanOutcome carry_out(const LineJob& job, ElementRange mine, int threads, Run& run) {
+/// Threads share tiles, `mine`, by their boxes, or take whole ones. Collective.
+ScanOutcome carry_out(LineJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  ProgressMonitor& monitor = run.monitor;
-  StageRegistry* scan_registry = registry_of_callers(*job.engine, monitor.stages());
-  LineResults results;
-  const auto start = SteadyClock::now();
-  const auto scan_boxes = [&](WorkQueue::Worker& worker) {
-    const std::stop_callback stop_waiting(worker.stop(), [&] { job.engine->stop(); });
-    return LineWork(job, results, monitor.stages(), scan_registry, worker).run();
+  const std::uint64_t boxes = job.tiling.max_boxes();
+  const PassPlan plan{.items = {mine.first * boxes, mine.count * boxes},
+                      .threads = threads,
+                      .bytes = product(job.tiling.array().shape) * size_of(job.spec.output),
+                      .in_a_row = job.engine->shares_lines() ? 1 : boxes};
+  const auto make = [&](PassThread& thread) { return std::make_unique<LineConsumer>(job, thread); };
+  const auto merge = [&](std::vector<StageTiming>& stages) {
+    throw_overflow_on_all_ranks(job.overflow, job.spec, communicator);
+    put_engine_stages(stages, stage::scan, job.engine->timings());
   };
-  std::vector<StageTiming> stages = WorkQueue(mine).run(
-      threads, scan_boxes, product(job.tiling.array().shape) * size_of(job.spec.output), monitor,
-      communicator);
-  throw_overflow_on_all_ranks(results.overflow, job.spec, communicator);
-
-  put_engine_stages(stages, stage::scan, job.engine->timings());
-  return {mpi::minimum({results.last_bits}, communicator).front(),
-          over_threads(stages, seconds_since(start))};
+  std::vector<StageTiming> stages = run_pass(plan, run.monitor, communicator, make, merge);
+  return {mpi::minimum({job.last_bits}, communicator).front(), std::move(stages)};
 }
 
 /// Returns how many boxes a thread has under way where a GPU decompresses.
@@ -231,7 +174,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
   const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
   const int slots = std::max(1, plan.threads_for(mine.count));
-  LineJob job{tiling, spec, writer, nullptr, nullptr};
+  LineJob job{tiling, spec, writer};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     job.engine = run.backend.get().make_axis_scan_engine(
@@ -239,9 +182,9 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
          job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
          &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
         {spec, tiling.max_outputs(), boxes_ahead(*job.source, tiling, mine.count, slots)});
+    job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return carry_out(job, LineBoxes::items_of(mine, tiling, job.engine->shares_lines()),
-                   std::min(slots, job.engine->slots()), run);
+  return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
 }
 
 }  // namespace warpfold::pipeline

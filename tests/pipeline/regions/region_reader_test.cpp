@@ -91,8 +91,8 @@ TEST_F(RegionReaderTest, BoxesGoWhereTheirStridesSay) {
       const StagedChunks staged = reader.read(box, stride, staging.span());
       ASSERT_EQ(staged.target.elements, box.elements());
       std::vector<std::int32_t> placed(box.elements(), -1);
-      cpu::assemble(*cpu::available_kernels().front(), sizeof(std::int32_t), staged,
-                    staging.span().data(), reinterpret_cast<std::byte*>(placed.data()));
+      cpu::assemble(cpu::choose_kernels(), sizeof(std::int32_t), staged, staging.span().data(),
+                    reinterpret_cast<std::byte*>(placed.data()));
       for (std::uint64_t element = 0; element < box.elements(); ++element) {
         const Extents at = testing::coordinates_of(element, box.count);
         std::uint64_t place = 0;
@@ -144,8 +144,8 @@ TEST_F(RegionReaderTest, RunsOfChunksComeForTheirTarget) {
                                           box_indices(*source.grid(), run), staging.span());
   const BoxIndices indices = box_indices(*source.grid(), run);
   std::vector<std::int32_t> placed(staged.target.elements, -1);
-  cpu::assemble(*cpu::available_kernels().front(), sizeof(std::int32_t), staged,
-                staging.span().data(), reinterpret_cast<std::byte*>(placed.data()));
+  cpu::assemble(cpu::choose_kernels(), sizeof(std::int32_t), staged, staging.span().data(),
+                reinterpret_cast<std::byte*>(placed.data()));
   ASSERT_EQ(placed.size(), 150u);
   for (std::uint64_t place = 0; place < placed.size(); ++place)
     EXPECT_EQ(placed[place], values[indices(place)]);

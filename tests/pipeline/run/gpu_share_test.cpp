@@ -1,4 +1,4 @@
-#include "pipeline/reduce/gpu_share.hpp"
+#include "pipeline/run/gpu_share.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,103 @@
+#include "pipeline/run/pass.hpp"
+
+#include <mutex>
+
+#include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "pipeline/run/worker_threads.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+/// Hands a rank's items to its threads.
+class ItemQueue {
+ public:
+  explicit ItemQueue(const PassPlan& plan)
+      : plan_(plan), next_(plan.items.first), left_of_item_(0) {}
+
+  /// Returns the next item of those that a thread has taken, `taken`, or of the others.
+  std::optional<PassItem> next(ElementRange& taken) {
+    if (plan_.gpu != nullptr) return next_shared(taken);
+    const std::optional<std::uint64_t> item = next_whole(taken);
+    return item ? std::optional(PassItem{*item}) : std::nullopt;
+  }
+
+ private:
+  std::optional<std::uint64_t> next_whole(ElementRange& taken) {
+    if (taken.count == 0) taken = {next_.fetch_add(plan_.in_a_row), plan_.in_a_row};
+    if (taken.first >= plan_.items.end()) return std::nullopt;
+    --taken.count;
+    return taken.first++;
+  }
+
+  /// Prefers the GPU whenever it is to have an item.
+  std::optional<PassItem> next_shared(ElementRange& taken) {
+    if (const std::optional<int> slot = plan_.gpu->take_slot(left())) {
+      if (const auto item = next_whole(taken)) return PassItem{*item, 0, slot};
+      plan_.gpu->return_slot(*slot);
+    }
+    const std::lock_guard lock(mutex_);
+    if (left_of_item_ == 0) {
+      const std::optional<std::uint64_t> item = next_whole(taken);
+      if (!item) return std::nullopt;
+      shared_item_ = *item;
+      left_of_item_ = plan_.pieces;
+    }
+    return PassItem{shared_item_, plan_.pieces - left_of_item_--};
+  }
+
+  std::uint64_t left() const {
+    const std::uint64_t next = next_;
+    return next < plan_.items.end() ? plan_.items.end() - next : 0;
+  }
+
+  const PassPlan& plan_;
+  std::atomic<std::uint64_t> next_;
+  std::mutex mutex_;
+  std::uint64_t shared_item_ = 0;  ///< whose pieces cores take
+  std::uint64_t left_of_item_;     ///< pieces
+};
+
+/// Carries out one thread's part of a pass. Returns its stages' times.
+std::vector<StageTiming> pass_items(const PassPlan& plan, ItemQueue& queue, PassThread& thread,
+                                    const MakeConsumer& make) {
+  const std::unique_ptr<Consumer> consumer = make(thread);
+  if (plan.gpu != nullptr && thread.number == 0) plan.gpu->start();
+  ElementRange taken{};
+  while (!thread.stop.stop_requested()) {
+    const std::optional<PassItem> item = queue.next(taken);
+    if (!item) {
+      consumer->finish();
+      return consumer->timings();
+    }
+    consumer->take(*item);
+    if (item->gpu_slot) plan.gpu->return_slot(*item->gpu_slot);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<StageTiming> run_pass(const PassPlan& plan, ProgressMonitor& monitor,
+                                  const mpi::Communicator& communicator, const MakeConsumer& make,
+                                  const MergePass& merge) {
+  const auto start = SteadyClock::now();
+  ItemQueue queue(plan);
+  std::atomic<std::uint64_t> done = 0;
+  std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(plan.threads));
+  std::optional<WorkerThreads> workers;
+  monitor.start_pass(plan.bytes);
+  run_on_all(communicator, [&] {
+    workers.emplace(plan.threads, [&](int number, const std::stop_token& stop) {
+      PassThread thread{number, stop, done, monitor.stages()};
+      timings[static_cast<std::size_t>(number)] = pass_items(plan, queue, thread, make);
+    });
+  });
+  wait_all_ranks(*workers, communicator, monitor, [&] { return done.load(); });
+  std::vector<StageTiming> stages;
+  for (const auto& each : timings) append(stages, each);
+  if (merge) merge(stages);
+  return over_threads(stages, seconds_since(start));
+}
+
+}  // namespace warpfold::pipeline
