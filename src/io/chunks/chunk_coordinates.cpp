@@ -4,7 +4,7 @@
 
 namespace warpfold::io {
 
-ChunkCoordinates::ChunkCoordinates(const DatasetInfo& info)
+ChunkCoordinates::ChunkCoordinates(const StoredDataset& info)
     : shape_(info.stored_shape), chunk_shape_(info.chunk_shape) {
   for (std::size_t d = 0; d < shape_.size(); ++d) {
     chunks_along_.push_back(ceil_div(shape_[d], chunk_shape_[d]));

@@ -13,7 +13,7 @@ namespace warpfold::io {
 /// Tells where a dataset's chunks lie in their grid; they are numbered in row-major order.
 class ChunkCoordinates {
  public:
-  explicit ChunkCoordinates(const DatasetInfo& info);
+  explicit ChunkCoordinates(const StoredDataset& info);
 
   /// Returns the coordinates of chunk `number`, in chunks.
   std::vector<std::uint64_t> of(std::uint64_t number) const;

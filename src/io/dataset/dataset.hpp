@@ -27,15 +27,11 @@ struct DatasetParts;
 
 enum class Layout : std::uint8_t { compact, contiguous, chunked, external, virtual_ };
 
-/// What is known of a dataset without reading its elements. Shapes are in elements, row-major.
-struct DatasetInfo {
+/// A dataset as its file has it.
+struct StoredDataset {
   std::string file;
   std::string name;
-  std::string problem;      ///< begins what an Error says of its reading: "cannot read ..."
-  std::string stored_file;  ///< where it lies, another than `file` behind an external link
-  /// Other files that its elements lie in: sources of a virtual dataset, external raw files. Known
-  /// once it is opened to be read.
-  std::set<std::string> source_files;
+  std::string stored_file;           ///< where it lies, another than `file` behind an external link
   std::set<std::string> link_files;  ///< that external links to it lie in; known to who opened it
   ElementFormat format;
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
@@ -47,9 +43,6 @@ struct DatasetInfo {
   /// unlimited dimensions have: others are `missing_element`. Empty where there are all.
   std::vector<std::uint64_t> written_shape;
   std::array<std::byte, 8> missing_element = {};  ///< as it would be stored
-  Selection selection;               ///< of the stored elements; empty where all are selected
-  std::vector<std::uint64_t> shape;  ///< as selected
-  std::uint64_t elements = 0;        ///< selected; 1 for a scalar, 0 for a null dataspace
   Layout layout = Layout::contiguous;
   std::vector<std::uint64_t> chunk_shape;  ///< as stored; empty unless chunked
   std::vector<Filter> filters;             ///< in the order they were applied
@@ -59,15 +52,6 @@ struct DatasetInfo {
   std::uint64_t unwritten_chunks = 0;  ///< of all, not only of those that are selected
   bool has_default_fill = false;       ///< elements of netCDF's default fill value are missing
   bool partial_edge_chunks_filtered = true;
-  ReadPath path = ReadPath::library;  ///< never `automatic`
-  std::string path_reason;  ///< why not a quicker path, or empty: "it is virtual", "filter zfp"
-  /// Byte of the file at which a contiguous dataset's first stored element lies, all others packed
-  /// behind it in `format`; none where nothing is allocated or the stored bits are not those of
-  /// `format`.
-  std::optional<std::uint64_t> file_offset;
-  /// Datasets that lie one behind another in it, as those of several files, or the sources of a
-  /// virtual dataset, and are read in its place; null where none do.
-  std::shared_ptr<const DatasetParts> parts;
   /// Files whose datasets were concatenated along a dimension, `file` the first; empty for one
   /// file.
   std::vector<std::string> files;
@@ -75,6 +59,33 @@ struct DatasetInfo {
   /// What a reader of results has to know of it, a sentence each.
   std::vector<std::string> notes;
 };
+
+/// What is selected of a dataset.
+struct SelectedPart {
+  Selection selection;               ///< of the stored elements; empty where all are selected
+  std::vector<std::uint64_t> shape;  ///< as selected
+  std::uint64_t elements = 0;        ///< selected; 1 for a scalar, 0 for a null dataspace
+};
+
+/// How a dataset's elements are read.
+struct ReadPlan {
+  std::string problem;                ///< begins what an Error says of it: "cannot read ..."
+  ReadPath path = ReadPath::library;  ///< never `automatic`
+  std::string path_reason;  ///< why not a quicker path, or empty: "it is virtual", "filter zfp"
+  /// Byte of the file at which a contiguous dataset's first stored element lies, all others packed
+  /// behind it in `format`; none where nothing is allocated or the stored bits are not those of
+  /// `format`.
+  std::optional<std::uint64_t> file_offset;
+  /// Other files that elements lie in: sources of a virtual dataset, external raw files. Known once
+  /// it is opened to be read.
+  std::set<std::string> source_files;
+  /// Datasets that lie one behind another in it, as those of several files, or the sources of a
+  /// virtual dataset, and are read in its place; null where none do.
+  std::shared_ptr<const DatasetParts> parts;
+};
+
+/// What is known of a dataset without reading its elements. Shapes are in elements, row-major.
+struct DatasetInfo : StoredDataset, SelectedPart, ReadPlan {};
 
 /// Parts differ in their extents along one dimension alone; each has elements and selects all.
 struct DatasetParts {
@@ -84,7 +95,7 @@ struct DatasetParts {
 };
 
 /// Makes integers that are marked as unsigned such: `format` is of unsigned ones from now on.
-void take_as_unsigned(DatasetInfo& info);
+void take_as_unsigned(StoredDataset& info);
 
 /// Lists all files that must stay as they are for the dataset to be read.
 std::set<std::string> input_files(const DatasetInfo& info);
@@ -100,10 +111,10 @@ Selection selection_of(const DatasetInfo& info);
 Selection part_of_box(const DatasetInfo& info, const Hyperslab& box);
 
 /// Counts the bytes of one chunk of a chunked dataset without filters.
-std::uint64_t chunk_bytes_of(const DatasetInfo& info);
+std::uint64_t chunk_bytes_of(const StoredDataset& info);
 
 /// Tells whether a filter, by its number, is one of the dataset's.
-bool has_filter(const DatasetInfo& info, int id);
+bool has_filter(const StoredDataset& info, int id);
 
 /// Returns the grid of a chunked dataset's chunks, with what is selected of it.
 ChunkGrid grid_of(const DatasetInfo& info);

@@ -267,7 +267,7 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   return info;
 }
 
-void take_as_unsigned(DatasetInfo& info) {
+void take_as_unsigned(StoredDataset& info) {
   if (!info.marked_unsigned || info.taken_as_unsigned) return;
   info.taken_as_unsigned = true;
   info.format.type = unsigned_type(info.format.type);
@@ -306,11 +306,11 @@ std::uint64_t bytes_to_read(const DatasetInfo& info) {
       .bytes_to_read();
 }
 
-bool has_filter(const DatasetInfo& info, int id) {
+bool has_filter(const StoredDataset& info, int id) {
   return std::ranges::find(info.filters, id, &Filter::id) != info.filters.end();
 }
 
-std::uint64_t chunk_bytes_of(const DatasetInfo& info) {
+std::uint64_t chunk_bytes_of(const StoredDataset& info) {
   std::uint64_t bytes = size_of(info.format.type);
   for (const std::uint64_t extent : info.chunk_shape) bytes *= extent;
   return bytes;

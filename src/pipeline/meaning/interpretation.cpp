@@ -23,7 +23,7 @@ namespace {
 
 using Attribute = std::optional<io::NumberAttribute>;
 
-[[noreturn]] void throw_unclear(const io::DatasetInfo& info, const std::string& name,
+[[noreturn]] void throw_unclear(const io::StoredDataset& info, const std::string& name,
                                 const std::string& why) {
   throw Error(io::cannot_read(info.file, info.name), "its attribute " + name + ": " + why,
               "Correct the attribute, or take the stored numbers as they are with `raw`.");
@@ -44,7 +44,7 @@ ElementType signed_type(ElementType type) {
 
 /// Returns the value of an element that is stored as `number`, if there can be one. Of integers
 /// taken as unsigned either number of their bits will do.
-std::optional<Value> value_stored_as(const Value& number, const io::DatasetInfo& info) {
+std::optional<Value> value_stored_as(const Value& number, const io::StoredDataset& info) {
   const ElementType type = info.format.type;
   std::optional<Value> value = held_value(number, type);
   if (value || !info.taken_as_unsigned) return value;
@@ -60,7 +60,7 @@ const std::vector<std::string> attribute_names{"_FillValue", "missing_value", "v
 /// Has a dataset's attributes, and applies them as netCDF4-python does.
 class Attributes {
  public:
-  explicit Attributes(const io::DatasetInfo& info)
+  explicit Attributes(const io::StoredDataset& info)
       : info_(info),
         attributes_(io::read_number_attributes(info.file, info.name, attribute_names)) {}
 
@@ -158,7 +158,7 @@ class Attributes {
     return TypedNumber{attribute->type, number};
   }
 
-  const io::DatasetInfo& info_;
+  const io::StoredDataset& info_;
   std::vector<Attribute> attributes_;
 };
 
@@ -171,14 +171,14 @@ void check(const ViewOptions& options) {
 
 }  // namespace
 
-std::optional<Value> told_fill_value(const io::DatasetInfo& info) {
+std::optional<Value> told_fill_value(const io::StoredDataset& info) {
   const auto fill_value = std::span(attribute_names).first(1);
   const Attribute attribute = io::read_number_attributes(info.file, info.name, fill_value).front();
   if (!attribute || attribute->values.empty()) return std::nullopt;
   return value_stored_as(attribute->values.front(), info);
 }
 
-Interpretation interpret(const io::DatasetInfo& info, const ViewOptions& options) {
+Interpretation interpret(const io::StoredDataset& info, const ViewOptions& options) {
   check(options);
   const Attributes attributes(info);
   const ElementType type = info.format.type;
