@@ -161,16 +161,14 @@ void visit_floats(ElementType input, ElementType output, Visitor&& visitor) {
 
 /// The parts of the workspace: the ring of aggregates, and each block's sums of segments.
 struct Workspace {
-  AggregateWord* words;
-  AggregateWord* lower_words;
-  AggregateWord* full_width_words;
+  ExactAggregateRing ring;
   std::uint32_t* full_width_sums;
 
   Workspace(Scratch& scratch, std::uint32_t blocks)
-      : words(scratch.take<AggregateWord>(2 * ExactAggregateRing::word_count(blocks))),
-        lower_words(scratch.take<AggregateWord>(ExactAggregateRing::word_count(blocks))),
-        full_width_words(
-            scratch.take<AggregateWord>(ExactAggregateRing::full_width_word_count(blocks))),
+      : ring{scratch.take<AggregateWord>(2 * ExactAggregateRing::word_count(blocks)),
+             scratch.take<AggregateWord>(ExactAggregateRing::word_count(blocks)),
+             scratch.take<AggregateWord>(ExactAggregateRing::full_width_word_count(blocks)), blocks,
+             0},
         full_width_sums(
             scratch.take<std::uint32_t>(std::uint64_t{blocks} * block_full_width_digits)) {}
 };
@@ -264,17 +262,15 @@ struct ExactLaunch {
              std::uint32_t epoch, cudaStream_t stream) const {
     const ScannedArray array = array_of(block, exclusive);
     Scratch scratch(static_cast<std::byte*>(workspace));
-    const Workspace parts(scratch, resident.blocks);
-    const auto blocks =
+    Workspace parts(scratch, resident.blocks);
+    parts.ring.blocks =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(array.tiles, resident.blocks));
-    const ExactScanParameters scan{
-        array,
-        {parts.words, parts.lower_words, parts.full_width_words, blocks, epoch},
-        parts.full_width_sums,
-        carry};
-    launch_resident("starting the scan on the GPU", kernel,
-                    {blocks, (warps + helper_warps) * warp::lanes, stream, Memory::bytes(warps)},
-                    scan);
+    parts.ring.first_epoch = epoch;
+    const ExactScanParameters scan{array, parts.ring, parts.full_width_sums, carry};
+    launch_resident(
+        "starting the scan on the GPU", kernel,
+        {parts.ring.blocks, (warps + helper_warps) * warp::lanes, stream, Memory::bytes(warps)},
+        scan);
   }
 };
 

@@ -266,9 +266,9 @@ class FloatSumScan final : public OnePassFloatScan {
   std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte*,
                                     const Accumulator& before, cudaStream_t stream) override {
     const kernels::ExactCarry carry = carry_of(before);
-    const auto [epoch, over_again] = epochs_.take(
+    const auto [epoch, needs_clearing] = epochs_.take(
         kernels::exact_scan_epochs(spec_.input.type, spec_.output, block.elements, resident_));
-    if (over_again) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
+    if (needs_clearing) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
     kernels::exact_scan(block, spec_.exclusive, carry, workspace_.data(), epoch, resident_, stream);
     return std::nullopt;
   }
