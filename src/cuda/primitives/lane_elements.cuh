@@ -118,4 +118,19 @@ __device__ Packed<T, Count> load_existing(const T* elements, T missing, Exists e
   }
 }
 
+template <class T>
+__device__ std::uint32_t swapped_word(std::uint32_t word) {
+  return __byte_perm(word, 0, sizeof(T) == 2 ? 0x2301 : 0x0123);
+}
+
+/// Returns 16 bytes of elements with the bytes of each reversed.
+template <class T>
+__device__ uint4 swapped_elements(uint4 words) {
+  if constexpr (sizeof(T) == 1) return words;
+  const uint4 swapped{swapped_word<T>(words.x), swapped_word<T>(words.y), swapped_word<T>(words.z),
+                      swapped_word<T>(words.w)};
+  if constexpr (sizeof(T) == 8) return {swapped.y, swapped.x, swapped.w, swapped.z};
+  return swapped;
+}
+
 }  // namespace warpfold::cuda::kernels

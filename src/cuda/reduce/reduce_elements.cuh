@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/values/byte_order.hpp"
+#include "cuda/primitives/lane_elements.cuh"
 #include "cuda/reduce/reduce_block.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -63,21 +64,6 @@ struct Vector {
     return (all_if(2 * word) & 0xffffu) | (all_if(2 * word + 1) << 16);
   }
 };
-
-template <class T>
-__device__ std::uint32_t swapped_word(std::uint32_t word) {
-  return __byte_perm(word, 0, sizeof(T) == 2 ? 0x2301 : 0x0123);
-}
-
-/// Returns the bytes of each element reversed.
-template <class T>
-__device__ uint4 swapped_elements(uint4 words) {
-  if constexpr (sizeof(T) == 1) return words;
-  const uint4 swapped{swapped_word<T>(words.x), swapped_word<T>(words.y), swapped_word<T>(words.z),
-                      swapped_word<T>(words.w)};
-  if constexpr (sizeof(T) == 8) return {swapped.y, swapped.x, swapped.w, swapped.z};
-  return swapped;
-}
 
 /// What one thread takes at a time: vectors whose loads are under way together, all zero bits where
 /// the array has no more.

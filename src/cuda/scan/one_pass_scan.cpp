@@ -6,7 +6,7 @@
 
 #include "core/scan/scan_spec.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/scan/one_pass_kernels.hpp"
+#include "cuda/scan/scan_registers.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
@@ -55,9 +55,9 @@ OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation op
 void OnePassScan::start(const void* input, void* output, std::uint64_t elements, bool exclusive,
                         const void* before, cudaStream_t stream) {
   if (elements == 0) return;
-  const auto [epoch, over_again] = epochs_.take(
+  const auto [epoch, needs_clearing] = epochs_.take(
       kernels::scan_registers_epochs(input_, output_, operation_, elements, resident_));
-  if (over_again) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
+  if (needs_clearing) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
   const kernels::ScanArguments arguments{input,
                                          output,
                                          elements,

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cuda/runtime/memory.hpp"
-#include "cuda/scan/one_pass_kernels.hpp"
+#include "cuda/scan/scan_registers.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
@@ -19,16 +19,16 @@ class LaunchEpochs {
 
   struct Range {
     std::uint32_t first;
-    bool over_again;  ///< the workspace is to be cleared before the launch
+    bool needs_clearing;  ///< the workspace is to be cleared before the launch
   };
 
   /// Returns the next `count` epochs, fewer than `last`. The workspace has never been cleared at
   /// first.
   Range take(std::uint32_t count) {
-    const bool over_again = next_ == 0 || count > last - next_ + 1;
-    const std::uint32_t first = over_again ? 1 : next_;
+    const bool needs_clearing = next_ == 0 || count > last - next_ + 1;
+    const std::uint32_t first = needs_clearing ? 1 : next_;
     next_ = first + count;
-    return {first, over_again};
+    return {first, needs_clearing};
   }
 
  private:

@@ -6,10 +6,10 @@
 
 #include "core/numeric/rounding.hpp"
 #include "core/values/ordered_key.hpp"
+#include "cuda/exact_scan/exact_scan.hpp"
 #include "cuda/reduce/device_reduce.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/scan/exact_scan.hpp"
 #include "cuda/scan/one_pass_scan.hpp"
 #include "cuda/tiles/tile_scans.hpp"
 #include "warpfold/core/error.hpp"
@@ -255,7 +255,7 @@ class FloatSumScan final : public OnePassFloatScan {
  public:
   explicit FloatSumScan(const ScanSpec& spec)
       : OnePassFloatScan(spec),
-        resident_(kernels::exact_scan_resident(spec.input.type, spec.output)),
+        resident_(kernels::exact_scan_residency(spec.input.type, spec.output)),
         workspace_(kernels::exact_scan_workspace_bytes(resident_.blocks)) {
     if (resident_.blocks == 0)
       throw Error("the GPU holds no block of the exact scan",
@@ -266,9 +266,9 @@ class FloatSumScan final : public OnePassFloatScan {
   std::optional<std::uint64_t> scan(const kernels::BlockView& block, std::byte*,
                                     const Accumulator& before, cudaStream_t stream) override {
     const kernels::ExactCarry carry = carry_of(before);
-    const auto [epoch, over_again] = epochs_.take(
+    const auto [epoch, needs_clearing] = epochs_.take(
         kernels::exact_scan_epochs(spec_.input.type, spec_.output, block.elements, resident_));
-    if (over_again) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
+    if (needs_clearing) fill_bytes(workspace_.data(), 0, workspace_.size(), stream);
     kernels::exact_scan(block, spec_.exclusive, carry, workspace_.data(), epoch, resident_, stream);
     return std::nullopt;
   }
@@ -286,7 +286,7 @@ class FloatSumScan final : public OnePassFloatScan {
     return carry;
   }
 
-  kernels::ResidentScan resident_;
+  kernels::ResidentExactScan resident_;
   DeviceBuffer workspace_;
   LaunchEpochs epochs_;
 };

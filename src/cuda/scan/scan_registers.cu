@@ -5,8 +5,8 @@
 
 #include "core/layout/partition.hpp"
 #include "cuda/runtime/device.hpp"
-#include "cuda/scan/one_pass_kernels.hpp"
 #include "cuda/scan/scan_operator.cuh"
+#include "cuda/scan/scan_registers.hpp"
 #include "cuda/scan/scan_registers_kernel.cuh"
 
 namespace warpfold::cuda::kernels {

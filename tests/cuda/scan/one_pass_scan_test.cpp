@@ -14,7 +14,7 @@
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/scan/one_pass_kernels.hpp"
+#include "cuda/scan/scan_registers.hpp"
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
@@ -324,10 +324,10 @@ TEST(LaunchEpochs, FollowOneAnotherAfterTheWorkspaceWasCleared) {
   LaunchEpochs epochs;
   const auto first = epochs.take(3);
   EXPECT_EQ(first.first, 1u);
-  EXPECT_TRUE(first.over_again);
+  EXPECT_TRUE(first.needs_clearing);
   const auto second = epochs.take(1);
   EXPECT_EQ(second.first, 4u);
-  EXPECT_FALSE(second.over_again);
+  EXPECT_FALSE(second.needs_clearing);
   EXPECT_EQ(epochs.take(1).first, 5u);
 }
 
@@ -336,16 +336,16 @@ TEST(LaunchEpochs, BeginOverAgainWhereTheyWouldPassTheLast) {
   epochs.take(LaunchEpochs::last - 2);
   const auto last = epochs.take(2);
   EXPECT_EQ(last.first, LaunchEpochs::last - 1);
-  EXPECT_FALSE(last.over_again);
+  EXPECT_FALSE(last.needs_clearing);
   const auto next = epochs.take(1);
   EXPECT_EQ(next.first, 1u);
-  EXPECT_TRUE(next.over_again);
+  EXPECT_TRUE(next.needs_clearing);
 
   LaunchEpochs nearly;
   nearly.take(LaunchEpochs::last - 2);
   const auto too_many = nearly.take(3);
   EXPECT_EQ(too_many.first, 1u);
-  EXPECT_TRUE(too_many.over_again);
+  EXPECT_TRUE(too_many.needs_clearing);
 }
 
 }  // namespace

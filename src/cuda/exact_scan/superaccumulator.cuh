@@ -3,14 +3,14 @@
 #include <cstdint>
 
 #include "core/numeric/fixed_point.hpp"
+#include "cuda/exact_scan/window.cuh"
 #include "cuda/primitives/warp.cuh"
-#include "cuda/scan/exact_window.cuh"
 
 namespace warpfold::cuda::kernels {
 
-inline constexpr int all_digits = ExactSum::limbs;
-/// Says beside flags of what is not finite that a sum is in all digits.
-inline constexpr std::uint32_t in_digits_flag = 32;
+inline constexpr int full_width_digits = ExactSum::limbs;
+/// In addition to NonFiniteFlag: the sum is at full width, in the digits of a superaccumulator.
+inline constexpr std::uint32_t full_width_flag = 32;
 /// The exponent of the least digit's unit.
 inline constexpr int least_unit = -32 * ExactSum::low_limbs;
 
@@ -23,16 +23,17 @@ __device__ inline std::uint32_t digit_of(std::int64_t units, int place, int i) {
                 : units >> min(shift, 63));
 }
 
-/// A sum in all digits of an ExactSum, in two's complement: three a lane. By a whole warp.
-struct LaneDigits {
+/// A superaccumulator (Kulisch) spread over a warp: all digits of an ExactSum, in two's complement,
+/// three a lane. By a whole warp.
+struct WarpSuperaccumulator {
   static constexpr int per_lane = 3;
-  static constexpr int lanes = (all_digits + per_lane) / per_lane;
+  static constexpr int lanes = (full_width_digits + per_lane) / per_lane;
   static_assert(lanes <= warp::lanes);
 
-  std::uint64_t digit[per_lane];  ///< with carries that wait
+  std::uint64_t digit[per_lane];  ///< with pending carries
 
   static __device__ int place(int k) { return per_lane * warp::lane() + k; }
-  static __device__ bool has(int k) { return place(k) < all_digits; }
+  static __device__ bool has(int k) { return place(k) < full_width_digits; }
 
   __device__ void add(const std::uint32_t* digits) {
 #pragma unroll
@@ -47,7 +48,7 @@ struct LaneDigits {
     for (int k = 0; k < per_lane; ++k) digit[k] += digit_of(units, exponent - least_unit, place(k));
   }
 
-  __device__ void add(const WindowUnits& units, int top) {
+  __device__ void add(const WindowSum& units, int top) {
 #pragma unroll
     for (int i = 0; i < window_slices; ++i) add(units.slice[i], slice_unit(top, i));
   }
@@ -81,7 +82,7 @@ struct LaneDigits {
   }
 
   __device__ bool negative() const {
-    constexpr int last = all_digits - 1;
+    constexpr int last = full_width_digits - 1;
     return (warp::shuffle(static_cast<std::uint32_t>(digit[last % per_lane]), last / per_lane) >>
             31) != 0;
   }
@@ -99,14 +100,15 @@ struct LaneDigits {
     return least_unit + static_cast<int>(warp::maximum(bits)) + (sign != 0 ? 1 : 0);
   }
 
-  /// Takes what the slices of a window hold, which is below 2^top; leaves the rest, which is not
-  /// negative and less than the last slice's unit. `digits` is memory for all_digits of them.
-  __device__ WindowUnits take(int top, std::uint32_t* digits) {
+  /// Moves to the slices of a window what these hold of a number below 2^top; keeps the rest, in
+  /// [0, the last slice's unit). `digits` is scratch memory for full_width_digits.
+  __device__ WindowSum take(int top, std::uint32_t* digits) {
     store(digits);
     __syncwarp();
-    const std::uint32_t sign = static_cast<std::int32_t>(digits[all_digits - 1]) < 0 ? ~0u : 0u;
-    const auto word = [&](int i) { return i < 0 ? 0 : i < all_digits ? digits[i] : sign; };
-    WindowUnits units;
+    const std::uint32_t sign =
+        static_cast<std::int32_t>(digits[full_width_digits - 1]) < 0 ? ~0u : 0u;
+    const auto word = [&](int i) { return i < 0 ? 0 : i < full_width_digits ? digits[i] : sign; };
+    WindowSum units;
 #pragma unroll
     for (int i = 0; i < window_slices; ++i) {
       const int bit = slice_unit(top, i) - least_unit;
@@ -130,7 +132,7 @@ struct LaneDigits {
   }
 
  private:
-  /// Adds to the lane's least digit; returns what leaves its greatest.
+  /// Adds to the lane's least digit; returns the carry out of its greatest.
   __device__ std::uint64_t carry_through(std::uint64_t carry) {
 #pragma unroll
     for (int k = 0; k < per_lane; ++k) {

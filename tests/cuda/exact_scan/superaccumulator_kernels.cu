@@ -1,27 +1,27 @@
+#include "cuda/exact_scan/superaccumulator.cuh"
+#include "cuda/exact_scan/superaccumulator_kernels.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/scan/exact_digits.cuh"
-#include "cuda/scan/exact_digits_kernels.hpp"
 
 namespace warpfold::cuda::test {
 namespace {
 
-static_assert(digits == kernels::all_digits && least_unit == kernels::least_unit);
+static_assert(digits == kernels::full_width_digits && least_unit == kernels::least_unit);
 
 struct Results {
-  DigitSum sum;
-  kernels::WindowUnits taken;
+  FullWidthSum sum;
+  kernels::WindowSum taken;
   std::uint32_t rest[digits];
-  kernels::WindowUnits added;
+  kernels::WindowSum added;
 };
 
 __global__ void sum_kernel(const Term* terms, const int count, const int top, Results* results) {
   __shared__ std::uint32_t memory[digits];
-  kernels::LaneDigits sum{};
-  kernels::WindowUnits added{};
+  kernels::WarpSuperaccumulator sum{};
+  kernels::WindowSum added{};
   for (int i = 0; i < count; ++i) {
-    kernels::LaneDigits own{};
+    kernels::WarpSuperaccumulator own{};
     own.add(terms[i].units, terms[i].exponent);
     own.normalize();
     added.add(own.take(top, memory));
@@ -31,7 +31,7 @@ __global__ void sum_kernel(const Term* terms, const int count, const int top, Re
   sum.store(results->sum.digit.data());
   const bool any = sum.any();
   const int exponent = sum.exponent();
-  const kernels::WindowUnits taken = sum.take(top, memory);
+  const kernels::WindowSum taken = sum.take(top, memory);
   sum.store(results->rest);
   added.normalize();
   if (warp::lane() != 0) return;
@@ -53,7 +53,7 @@ Results results_of(const std::vector<Term>& terms, int top) {
   return downloaded_value<Results>(reinterpret_cast<const Results*>(output.data()), stream.get());
 }
 
-std::vector<Term> terms_of(const kernels::WindowUnits& units, int top) {
+std::vector<Term> terms_of(const kernels::WindowSum& units, int top) {
   std::vector<Term> terms;
   for (int i = 0; i < kernels::window_slices; ++i)
     terms.push_back({units.slice[i], kernels::slice_unit(top, i)});
@@ -62,7 +62,7 @@ std::vector<Term> terms_of(const kernels::WindowUnits& units, int top) {
 
 }  // namespace
 
-DigitSum sum_in_digits(const std::vector<Term>& terms) {
+FullWidthSum sum_at_full_width(const std::vector<Term>& terms) {
   return results_of(terms, kernels::least_full_top).sum;
 }
 

@@ -8,7 +8,7 @@
 
 #include "cuda/primitives/bulk_copy.cuh"
 
-// In the place of src/cuda/scan/row_copy.cuh.
+// In the place of src/cuda/exact_scan/row_copy.cuh.
 namespace warpfold::cuda {
 
 inline constexpr std::size_t row_bytes = 128;

@@ -31,7 +31,6 @@ std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks);
 struct ResidentScan {
   std::uint32_t blocks = 0;
   std::uint64_t tile_elements = 0;  ///< that a block takes at once where there are many
-  bool row_copies = false;          ///< whether it copies rows in bulk
 };
 
 /// Says what the current device holds of the scan, and prepares the kernel for it. To be called

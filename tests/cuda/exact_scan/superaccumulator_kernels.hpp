@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-/// What a warp makes of a sum in all digits.
+/// Sums at full width, by a warp.
 namespace warpfold::cuda::test {
 
 inline constexpr int digits = 68;
@@ -16,22 +16,22 @@ struct Term {
   int exponent;
 };
 
-struct DigitSum {
+struct FullWidthSum {
   std::array<std::uint32_t, digits> digit;
   bool any;
   int exponent;
 };
 
-/// A sum taken apart by a window.
+/// What a window takes of a sum, and the rest.
 struct TakenSum {
   std::vector<Term> slices;
   std::array<std::uint32_t, digits> rest;
 };
 
-DigitSum sum_in_digits(const std::vector<Term>& terms);
+FullWidthSum sum_at_full_width(const std::vector<Term>& terms);
 TakenSum taken_by_window(const std::vector<Term>& terms, int top);
 
-/// Sums the slices of many numbers of a window, taken apart by it, and puts them in order.
+/// Sums what a window takes of each number; returns the normalized slices.
 std::vector<Term> sum_in_window(const std::vector<Term>& terms, int top);
 
 }  // namespace warpfold::cuda::test

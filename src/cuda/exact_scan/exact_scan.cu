@@ -1,4 +1,4 @@
-#include "cuda/scan/exact_scan.hpp"
+#include "cuda/exact_scan/exact_scan.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,21 +6,27 @@
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
+#include "cuda/exact_scan/aggregates.cuh"
+#include "cuda/exact_scan/layout.cuh"
+#include "cuda/exact_scan/loader.cuh"
+#include "cuda/exact_scan/publisher.cuh"
+#include "cuda/exact_scan/resolver.cuh"
+#include "cuda/exact_scan/row_copy.cuh"
+#include "cuda/exact_scan/shared_memory.cuh"
+#include "cuda/exact_scan/summer.cuh"
+#include "cuda/exact_scan/writer.cuh"
+#include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/memory.hpp"
-#include "cuda/scan/exact_lookback.cuh"
-#include "cuda/scan/exact_records.cuh"
-#include "cuda/scan/exact_segment.cuh"
-#include "cuda/scan/exact_shape.cuh"
 
 namespace warpfold::cuda::kernels {
 
 struct ExactScanParameters {
   ScannedArray array;
-  ExactRecords records;
-  std::uint32_t* digits;  ///< block_segment_digits for each block
+  ExactAggregateRing ring;
+  std::uint32_t* full_width_sums;  ///< block_full_width_digits for each block
   ExactCarry carry;
 };
 
@@ -28,116 +34,119 @@ __device__ inline std::uint32_t tile_of(std::uint32_t round) {
   return round * gridDim.x + blockIdx.x;
 }
 
-/// Says how many tiles are the block's: one at least.
+/// Returns how many tiles are the block's: one at least.
 __device__ inline std::uint32_t rounds_of(std::uint32_t tiles) {
   return (tiles - 1 - blockIdx.x) / gridDim.x + 1;
 }
 
 /// Waits until `counter` is above `round`. By a whole warp.
-__device__ inline void wait_for(const std::uint32_t* counter, std::uint32_t round) {
+__device__ inline void wait_for_round(const std::uint32_t* counter, std::uint32_t round) {
   while (!warp::all(load_acquire(counter) > round)) __nanosleep(20);
 }
 
 /// Counts a round, when all lanes are done with it.
-__device__ inline void count_round(std::uint32_t* counter, std::uint32_t round) {
+__device__ inline void signal_round(std::uint32_t* counter, std::uint32_t round) {
   __syncwarp();
   if (warp::lane() == 0) store_release(counter, round + 1);
 }
 
 /// A barrier of the block that warps come to at different places in the code.
-__device__ inline void meet_block() { __barrier_sync(0); }
+__device__ inline void block_barrier() { __barrier_sync(0); }
 
-// The helpers' roles are called, so that their registers are not those of the role that is many
-// warps': that is part of the kernel, as a function may not use all registers.
+// The publisher and the resolver are functions of their own, so that the segment warps, inlined in
+// the kernel, get all registers: a function may not use all.
 
 template <class In, class Out>
-__device__ __forceinline__ void scan_segments(const ScannedArray& array) {
-  TileMemory<ExactShape<In, Out>>& tile = TileMemory<ExactShape<In, Out>>::own();
-  SegmentPort<In, Out> port(array);
-  SegmentScanner<In, Out> segment(array);
-  port.begin();
-  port.fetch(0, tile_of(0));
-  port.fetch(1, tile_of(1));
-  port.arrive(0);
-  segment.begin();
-  meet_block();
-  meet_block();
-  const std::uint32_t rounds = tile.rounds;
+__device__ __forceinline__ void load_sum_and_write_segments(const ScannedArray& array) {
+  using Layout = SegmentLayout<In, Out>;
+  BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
+  SegmentLoader<In, Out> loader(array);
+  SegmentWriter<In, Out> writer(array);
+  SegmentSummer<In, Out> summer;
+  loader.initialize();
+  loader.start(0, tile_of(0));
+  loader.start(1, tile_of(1));
+  loader.finish(0);
+  summer.find_first_exponent();
+  block_barrier();
+  block_barrier();
+  const std::uint32_t rounds = shared.rounds;
 #pragma unroll 1
-  for (std::uint32_t step = 0; step < rounds + exact_lag; ++step) {
+  for (std::uint32_t step = 0; step < rounds + write_lag; ++step) {
     if (step < rounds) {
-      if (step > 0) port.arrive(step);
-      segment.sum(step);
-      count_round(&tile.summed[warp::index()], step);
+      if (step > 0) loader.finish(step);
+      summer.sum(step);
+      signal_round(&shared.rounds_summed[warp::index()], step);
     }
-    if (step >= exact_lag) {
-      wait_for(&tile.resolved, step - exact_lag);
-      segment.write(step - exact_lag, tile_of(step - exact_lag));
+    if (step >= write_lag) {
+      wait_for_round(&shared.rounds_resolved, step - write_lag);
+      writer.write(step - write_lag, tile_of(step - write_lag));
     }
-    if (step + 1 < rounds) wait_for(&tile.windows, step + 1);
-    port.fetch(step + 2, tile_of(step + 2));
+    if (step + 1 < rounds) wait_for_round(&shared.windows_chosen, step + 1);
+    loader.start(step + 2, tile_of(step + 2));
   }
-  port.finish();
+  wait_for_stores(array);
 }
 
-template <class Shape>
-__device__ __noinline__ void publish_tiles(const ExactRecords& records) {
-  TileMemory<Shape>& tile = TileMemory<Shape>::own();
-  const std::uint32_t* const summed = &tile.summed[min(warp::lane(), segment_warps() - 1)];
-  TilePublisher<Shape> publisher(records);
-  meet_block();
-  meet_block();
+template <class Size>
+__device__ __noinline__ void publish_aggregates(const ExactAggregateRing& ring) {
+  BlockMemoryOf<Size>& shared = BlockMemoryOf<Size>::own();
+  const std::uint32_t* const summed = &shared.rounds_summed[min(warp::lane(), segment_warps() - 1)];
+  TilePublisher<Size> publisher(ring);
+  block_barrier();
+  block_barrier();
 #pragma unroll 1
-  for (std::uint32_t round = 0; round < tile.rounds; ++round) {
-    wait_for(summed, round);
+  for (std::uint32_t round = 0; round < shared.rounds; ++round) {
+    wait_for_round(summed, round);
     publisher.publish(round);
-    count_round(&tile.published, round);
+    signal_round(&shared.rounds_published, round);
   }
 }
 
-template <class Shape>
-__device__ __noinline__ void resolve_tiles(const ExactRecords& records, const ExactCarry& carry) {
-  TileMemory<Shape>& tile = TileMemory<Shape>::own();
-  meet_block();
-  TileResolver<Shape> resolver(records, carry);
-  meet_block();
+template <class Size>
+__device__ __noinline__ void resolve_tile_prefixes(const ExactAggregateRing& ring,
+                                                   const ExactCarry& carry) {
+  BlockMemoryOf<Size>& shared = BlockMemoryOf<Size>::own();
+  block_barrier();
+  TileResolver<Size> resolver(ring, carry);
+  block_barrier();
 #pragma unroll 1
-  for (std::uint32_t round = 0; round < tile.rounds; ++round) {
-    LaneRecords read{};
+  for (std::uint32_t round = 0; round < shared.rounds; ++round) {
+    LaneAggregates read{};
     resolver.load(round, read);
-    wait_for(&tile.published, round);
+    wait_for_round(&shared.rounds_published, round);
     resolver.resolve(round, read);
-    count_round(&tile.resolved, round);
+    signal_round(&shared.rounds_resolved, round);
     resolver.choose_window(round + window_lead, round);
-    count_round(&tile.windows, round + window_lead);
+    signal_round(&shared.windows_chosen, round + window_lead);
   }
 }
 
 template <class In, class Out>
 __global__ void __launch_bounds__(max_block_threads, 1)
     exact_scan_kernel(const __grid_constant__ ExactScanParameters scan) {
-  using Shape = ExactShape<In, Out>;
-  TileMemory<Shape>& tile = TileMemory<Shape>::own();
+  using Layout = SegmentLayout<In, Out>;
+  BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
   if (threadIdx.x == 0) {
-    tile.rounds = rounds_of(scan.array.tiles);
-    tile.published = 0;
-    tile.resolved = 0;
-    tile.windows = window_lead;
-    tile.digits = scan.digits + blockIdx.x * block_segment_digits;
+    shared.rounds = rounds_of(scan.array.tiles);
+    shared.rounds_published = 0;
+    shared.rounds_resolved = 0;
+    shared.windows_chosen = window_lead;
+    shared.full_width_sums = scan.full_width_sums + blockIdx.x * block_full_width_digits;
   }
-  if (threadIdx.x < max_segment_warps) tile.summed[threadIdx.x] = 0;
+  if (threadIdx.x < max_segment_warps) shared.rounds_summed[threadIdx.x] = 0;
   __syncthreads();
   if (warp::index() < segment_warps())
-    scan_segments<In, Out>(scan.array);
+    load_sum_and_write_segments<In, Out>(scan.array);
   else if (warp::index() == segment_warps())
-    publish_tiles<typename Shape::Segment>(scan.records);
+    publish_aggregates<typename Layout::Size>(scan.ring);
   else
-    resolve_tiles<typename Shape::Segment>(scan.records, scan.carry);
+    resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry);
 }
 
 namespace {
 
-/// Calls visitor(In{}, Out{}) for floating-point types; all outputs of 16 bits are one.
+/// Calls visitor(In{}, Out{}) for floating-point types; all outputs of 16 bits are AnyFloat16.
 template <class Visitor>
 void visit_floats(ElementType input, ElementType output, Visitor&& visitor) {
   visit_element_type(input, [&](auto in) {
@@ -150,29 +159,29 @@ void visit_floats(ElementType input, ElementType output, Visitor&& visitor) {
   });
 }
 
-/// What blocks leave for one another, and what they keep for themselves.
+/// The parts of the workspace: the ring of aggregates, and each block's sums of segments.
 struct Workspace {
-  RecordWord* words;
-  RecordWord* lower_words;
-  RecordWord* digit_words;
-  std::uint32_t* segment_digits;
+  ExactAggregateRing ring;
+  std::uint32_t* full_width_sums;
 
   Workspace(Scratch& scratch, std::uint32_t blocks)
-      : words(scratch.take<RecordWord>(2 * ExactRecords::word_count(blocks))),
-        lower_words(scratch.take<RecordWord>(ExactRecords::word_count(blocks))),
-        digit_words(scratch.take<RecordWord>(ExactRecords::digit_word_count(blocks))),
-        segment_digits(scratch.take<std::uint32_t>(std::uint64_t{blocks} * block_segment_digits)) {}
+      : ring{scratch.take<AggregateWord>(2 * ExactAggregateRing::word_count(blocks)),
+             scratch.take<AggregateWord>(ExactAggregateRing::word_count(blocks)),
+             scratch.take<AggregateWord>(ExactAggregateRing::full_width_word_count(blocks)), blocks,
+             0},
+        full_width_sums(
+            scratch.take<std::uint32_t>(std::uint64_t{blocks} * block_full_width_digits)) {}
 };
 
 /// A scan of one pair of types on the current device.
 template <class In, class Out>
 struct ExactLaunch {
-  using Shape = ExactShape<In, Out>;
-  using Memory = TileMemory<Shape>;
+  using Layout = SegmentLayout<In, Out>;
+  using Memory = BlockMemoryOf<Layout>;
 
   static constexpr auto* kernel = &exact_scan_kernel<In, Out>;
 
-  static ResidentScan resident_scan() {
+  static ResidentExactScan resident_scan() {
     const auto shared =
         static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     int warps = max_segment_warps;
@@ -186,7 +195,7 @@ struct ExactLaunch {
           "preparing the scan on the GPU");
     return {
         std::min(static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), max_blocks),
-        static_cast<std::uint64_t>(warps * Shape::segment_elements), has_row_copies()};
+        static_cast<std::uint64_t>(warps * Layout::segment_elements), has_row_copies()};
   }
 
   /// Whether the device can copy rows, and the kernel was compiled for such.
@@ -196,22 +205,22 @@ struct ExactLaunch {
     return attributes.ptxVersion >= 90 && device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
   }
 
-  const ResidentScan& resident;
-  int warps;  ///< that sum segments: no more than give every block a tile
+  const ResidentExactScan& resident;
+  int warps;  ///< segment warps: no more than give every block a tile
 
-  ExactLaunch(std::uint64_t elements, const ResidentScan& on)
+  ExactLaunch(std::uint64_t elements, const ResidentExactScan& on)
       : resident(on),
         warps(static_cast<int>(
-            std::min(ceil_div(elements, std::uint64_t{Shape::segment_elements} * on.blocks),
-                     on.tile_elements / Shape::segment_elements))) {}
+            std::min(ceil_div(elements, std::uint64_t{Layout::segment_elements} * on.blocks),
+                     on.tile_elements / Layout::segment_elements))) {}
 
   std::uint64_t tile_elements() const {
-    return static_cast<std::uint64_t>(warps) * Shape::segment_elements;
+    return static_cast<std::uint64_t>(warps) * Layout::segment_elements;
   }
 
   std::uint32_t epochs(std::uint64_t elements) const {
     const std::uint64_t tiles = ceil_div(elements, tile_elements()) + 1;
-    return record_epochs(ceil_div(tiles, std::uint64_t{resident.blocks}));
+    return ring_epochs(ceil_div(tiles, std::uint64_t{resident.blocks}));
   }
 
   /// The output may begin within a vector: the elements before it do not exist.
@@ -244,33 +253,31 @@ struct ExactLaunch {
         std::max(input_rows, output_rows) > max_rows)
       return;
     array.output_in_rows = true;
-    array.output_rows = row_array(array.output, output_rows, Shape::out_rows);
+    array.output_rows = row_array(array.output, output_rows, Layout::out_rows);
     array.input_in_rows = array.input_aligned;
-    if (array.input_in_rows) array.input_rows = row_array(array.input, input_rows, Shape::in_rows);
+    if (array.input_in_rows) array.input_rows = row_array(array.input, input_rows, Layout::in_rows);
   }
 
   void start(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,
              std::uint32_t epoch, cudaStream_t stream) const {
     const ScannedArray array = array_of(block, exclusive);
     Scratch scratch(static_cast<std::byte*>(workspace));
-    const Workspace parts(scratch, resident.blocks);
-    const auto blocks =
+    Workspace parts(scratch, resident.blocks);
+    parts.ring.blocks =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(array.tiles, resident.blocks));
-    const ExactScanParameters scan{
-        array,
-        {parts.words, parts.lower_words, parts.digit_words, blocks, epoch},
-        parts.segment_digits,
-        carry};
-    launch_resident("starting the scan on the GPU", kernel,
-                    {blocks, (warps + helper_warps) * warp::lanes, stream, Memory::bytes(warps)},
-                    scan);
+    parts.ring.first_epoch = epoch;
+    const ExactScanParameters scan{array, parts.ring, parts.full_width_sums, carry};
+    launch_resident(
+        "starting the scan on the GPU", kernel,
+        {parts.ring.blocks, (warps + helper_warps) * warp::lanes, stream, Memory::bytes(warps)},
+        scan);
   }
 };
 
 }  // namespace
 
-ResidentScan exact_scan_resident(ElementType input, ElementType output) {
-  ResidentScan resident;
+ResidentExactScan exact_scan_residency(ElementType input, ElementType output) {
+  ResidentExactScan resident;
   visit_floats(input, output, [&](auto in, auto out) {
     resident = ExactLaunch<decltype(in), decltype(out)>::resident_scan();
   });
@@ -284,7 +291,7 @@ std::uint64_t exact_scan_workspace_bytes(std::uint32_t resident_blocks) {
 }
 
 std::uint32_t exact_scan_epochs(ElementType input, ElementType output, std::uint64_t elements,
-                                const ResidentScan& resident) {
+                                const ResidentExactScan& resident) {
   std::uint32_t epochs = 0;
   visit_floats(input, output, [&](auto in, auto out) {
     epochs = ExactLaunch<decltype(in), decltype(out)>(elements, resident).epochs(elements);
@@ -293,7 +300,7 @@ std::uint32_t exact_scan_epochs(ElementType input, ElementType output, std::uint
 }
 
 void exact_scan(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,
-                std::uint32_t epoch, const ResidentScan& resident, cudaStream_t stream) {
+                std::uint32_t epoch, const ResidentExactScan& resident, cudaStream_t stream) {
   visit_floats(block.format.type, block.output_type, [&](auto in, auto out) {
     ExactLaunch<decltype(in), decltype(out)>(block.elements, resident)
         .start(block, exclusive, carry, workspace, epoch, stream);

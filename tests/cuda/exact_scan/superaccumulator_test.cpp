@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "cuda/scan/exact_digits_kernels.hpp"
+#include "cuda/exact_scan/superaccumulator_kernels.hpp"
 #include "cuda/support/gpu_test.hpp"
 
 namespace warpfold::cuda {
@@ -59,9 +59,9 @@ std::vector<Term> random_terms(std::mt19937_64& random, int lowest, int highest)
   return terms;
 }
 
-class ExactDigitsTest : public GpuTest {};
+class SuperaccumulatorTest : public GpuTest {};
 
-TEST_F(ExactDigitsTest, SumsPropagateCarries) {
+TEST_F(SuperaccumulatorTest, SumsPropagateCarries) {
   const std::int64_t most = INT64_MAX;
   const std::int64_t least = INT64_MIN;
   std::vector<std::vector<Term>> sums = {
@@ -77,7 +77,7 @@ TEST_F(ExactDigitsTest, SumsPropagateCarries) {
   for (int i = 0; i < 50; ++i) sums.push_back(random_terms(random, test::least_unit, 1000));
   for (const auto& terms : sums) {
     const Digits expected = sum_of_terms(terms);
-    const test::DigitSum sum = test::sum_in_digits(terms);
+    const test::FullWidthSum sum = test::sum_at_full_width(terms);
     EXPECT_EQ(sum.digit, expected);
     const int length = bit_length(expected);
     EXPECT_EQ(sum.any, length != 0);
@@ -87,7 +87,7 @@ TEST_F(ExactDigitsTest, SumsPropagateCarries) {
   }
 }
 
-TEST_F(ExactDigitsTest, WindowsTakeSumsApart) {
+TEST_F(SuperaccumulatorTest, WindowsTakeSumsApart) {
   constexpr int slices = 5;
   constexpr int least_top = -844;
   std::mt19937_64 random(2);
@@ -106,7 +106,7 @@ TEST_F(ExactDigitsTest, WindowsTakeSumsApart) {
   }
 }
 
-TEST_F(ExactDigitsTest, UnitsOfAWindowAddUp) {
+TEST_F(SuperaccumulatorTest, UnitsOfAWindowAddUp) {
   std::mt19937_64 random(3);
   for (int top = -800; top < 1000; top += 92) {
     const auto terms = random_terms(random, top - 51 - 4 * 44, top - 8);

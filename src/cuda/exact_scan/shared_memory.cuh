@@ -1,0 +1,139 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/exact_scan/layout.cuh"
+#include "cuda/exact_scan/slot.cuh"
+#include "cuda/exact_scan/superaccumulator.cuh"
+#include "cuda/exact_scan/window.cuh"
+#include "cuda/primitives/bulk_copy.cuh"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/launch.cuh"
+
+/// What the roles of a thread block exchange, and for how many rounds each item is kept.
+namespace warpfold::cuda::kernels {
+
+/// A segment is written this many rounds after it is summed.
+inline constexpr std::uint32_t write_lag = 2;
+/// The segments in shared memory: one is loaded while another is summed.
+inline constexpr std::uint32_t slot_rounds = write_lag + 2;
+/// A window is chosen when the prefix of the tile this many rounds earlier is known.
+inline constexpr std::uint32_t window_lead = write_lag + 1;
+/// A tile is written up to write_lag rounds after a later one is resolved.
+inline constexpr std::uint32_t window_rounds = std::bit_ceil(window_lead + write_lag + 1);
+/// Other warps read the aggregates of segments: they may have yet to write a tile when the warp
+/// sums one of five rounds later.
+inline constexpr std::uint32_t segment_rounds = std::bit_ceil(2 * write_lag + 2);
+/// The digits of the aggregates of a block's segments at full width, in device memory.
+inline constexpr std::uint32_t block_full_width_digits =
+    segment_rounds * max_segment_warps * full_width_digits;
+
+/// What the summer finds of a segment.
+struct SegmentAggregate {
+  WindowSum sum;            ///< 0 where it is at full width
+  std::int32_t slices;      ///< that its elements take, or more than there are
+  std::int32_t exponent;    ///< the elements are below 2^exponent
+  std::uint32_t flags;      ///< NonFiniteFlag, or full_width_flag
+  std::uint32_t scaled_by;  ///< its elements in the slot are times 2^-scaled_by
+};
+
+/// A segment warp's shared memory.
+template <int Vectors>
+struct alignas(1024) SegmentMemory {
+  Slot<Vectors> slot[slot_rounds];                          ///< each aligned to 1024 bytes
+  Mbarrier loaded[slot_rounds];                             ///< by copies of rows
+  double2 lane_prefix[slot_rounds][warp::lanes];            ///< exclusive, of the upper two slices
+  std::int64_t lane_third_slice[slot_rounds][warp::lanes];  ///< units, if it was summed
+  SegmentAggregate aggregate[segment_rounds];
+  std::uint32_t scratch_digits[full_width_digits];
+
+  __device__ SegmentAggregate& aggregate_of(std::uint32_t round) {
+    return aggregate[round % segment_rounds];
+  }
+};
+
+/// What is before a segment.
+struct SegmentPrefix {
+  WindowSum sum;
+  std::uint32_t flags;   ///< NonFiniteFlag
+  bool needs_slow_path;  ///< whether the window's upper slices cannot give its prefixes
+};
+
+/// What is before each segment of a tile: the resolver's exclusive prefix of the tile plus the
+/// aggregates of the segments below. Until it is resolved, the latter alone.
+struct TilePrefix {
+  std::int32_t top;             ///< of the window of the sums
+  std::int32_t exponent;        ///< the tile's elements are below 2^exponent
+  std::int32_t round_exponent;  ///< as many such aggregates as blocks are below 2^round_exponent
+  bool full_width;              ///< whether some aggregates of segments are
+  /// Whether the sums are in another window than the aggregates: all are the tile's prefix.
+  bool reopened;
+  bool has_rest;
+  std::uint32_t rest[full_width_digits];  ///< if has_rest: what the window's slices do not hold
+  SegmentPrefix segment[max_segment_warps];
+};
+
+/// A thread block's shared memory.
+template <int Vectors>
+struct alignas(1024) BlockMemory {
+  std::uint32_t rounds;            ///< the block's tiles
+  std::uint32_t* full_width_sums;  ///< in device memory: of segments at full width
+  std::int32_t window_top[window_rounds];
+  TilePrefix tile_prefix[slot_rounds];
+  std::uint32_t scratch_digits[full_width_digits];  ///< the resolver's
+  std::int32_t first_exponent[max_segment_warps];   ///< above the elements of first segments
+  std::uint32_t rounds_summed[max_segment_warps];   ///< by each segment warp
+  std::uint32_t rounds_published;                   ///< by the publisher
+  std::uint32_t rounds_resolved;                    ///< by the resolver
+  std::uint32_t windows_chosen;                     ///< by the resolver
+  SegmentMemory<Vectors> segment[1];                ///< one for each segment warp
+
+  static constexpr std::size_t bytes(int segments) {
+    return sizeof(BlockMemory) +
+           static_cast<std::size_t>(segments - 1) * sizeof(SegmentMemory<Vectors>);
+  }
+
+  /// To be asked for in each function, so that the compiler knows what kind of memory it is.
+  static __device__ BlockMemory& own() { return *dynamic_shared<BlockMemory>(); }
+
+  /// The digits of a segment's aggregate at full width.
+  __device__ std::uint32_t* full_width_sum(std::uint32_t round, int warp) const {
+    return full_width_sums +
+           (round % segment_rounds * max_segment_warps + static_cast<unsigned>(warp)) *
+               full_width_digits;
+  }
+};
+
+template <class Size>
+using BlockMemoryOf = BlockMemory<Size::vectors>;
+
+/// Returns the sum of a tile's first segments.
+template <int Vectors>
+__device__ WarpSuperaccumulator sum_of_segments(BlockMemory<Vectors>& shared, std::uint32_t round,
+                                                int segments) {
+  WindowSum sum_in_window{};
+  bool full_width = false;
+  if (warp::lane() < segments) {
+    const SegmentAggregate& aggregate = shared.segment[warp::lane()].aggregate_of(round);
+    sum_in_window = aggregate.sum;
+    full_width = (aggregate.flags & full_width_flag) != 0;
+  }
+  WarpSuperaccumulator sum{};
+#pragma unroll 1
+  for (int i = 0; i < window_slices; ++i) {
+    std::int64_t own = 0;
+#pragma unroll
+    for (int k = 0; k < window_slices; ++k) own = k == i ? sum_in_window.slice[k] : own;
+    own = warp::reduce_xor(own, warp::Plus{});
+    sum.add(own, slice_unit(shared.window_top[round % window_rounds], i));
+  }
+  const std::uint32_t at_full_width = warp::ballot(full_width);
+#pragma unroll 1
+  for (int i = 0; i < segments; ++i)
+    if ((at_full_width >> i & 1) != 0) sum.add(shared.full_width_sum(round, i));
+  return sum;
+}
+
+}  // namespace warpfold::cuda::kernels
