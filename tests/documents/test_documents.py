@@ -43,7 +43,7 @@ def test_named_files_are_there(document):
 
 def test_no_file_has_conflict_markers():
     marker = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)|^={7}$", re.M)
-    tops = ("src", "include", "jobs", "inputs", "tests", ".github", "*.md", "CMake*")
+    tops = ("src", "include", "jobs", "inputs", "tests", ".github", "*.md", "*.cff", "CMake*")
     files = [path for top in tops for found in ROOT.glob(top)
              for path in (found.rglob("*") if found.is_dir() else [found])]  # fmt: skip
     assert len(files) > 1000
@@ -59,8 +59,8 @@ def test_the_front_page_is_short():
 
 def test_versions_agree():
     version = re.search(r"^project\(warpfold VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
-    releases = re.findall(r"^## (\S+) - (\S+)$", (ROOT / ".github/CHANGELOG.md").read_text(), re.M)
-    citation = dict(re.findall(r'^([a-z-]+): *"?(.*?)"?$', (ROOT / ".github/CITATION.cff").read_text(), re.M))
+    releases = re.findall(r"^## (\S+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    citation = dict(re.findall(r'^([a-z-]+): *"?(.*?)"?$', (ROOT / "CITATION.cff").read_text(), re.M))
     assert releases[0] == (version, citation["date-released"])
     assert citation["version"] == version
     assert citation["cff-version"] == "1.2.0"

@@ -34,8 +34,8 @@ version_is_one() {
   cd "$repository"
   told=$(
     versions_in CMakeLists.txt 's/^project\(warpfold VERSION ([0-9.]+).*/\1/p'
-    versions_in .github/CHANGELOG.md '/^## [0-9]/{s/^## ([0-9.]+) - .*/\1/p;q}'
-    versions_in .github/CITATION.cff 's/^version: //p'
+    versions_in CHANGELOG.md '/^## [0-9]/{s/^## ([0-9.]+) - .*/\1/p;q}'
+    versions_in CITATION.cff 's/^version: //p'
     versions_in jobs/packages/README.md 's/.*warpfold-([0-9][0-9.]+[0-9]).*/\1/p'
     for easyconfig in jobs/packages/*.eb; do
       versions_in "$easyconfig" "s/^version = '(.*)'/\\1/p"
