@@ -49,6 +49,13 @@ def test_no_file_has_conflict_markers():
     assert marked == []
 
 
+def test_the_workflow_runs_commands_that_documents_show():
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    scripts = set(re.findall(r"run: (tests/.*)", workflow))
+    shown = {each.line for each in documents.shown_commands(ROOT / "tests/README.md")}
+    assert {"tests/run.sh", "tests/run.sh --quick"} == scripts & shown == scripts
+
+
 def test_the_front_page_is_short():
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 150
