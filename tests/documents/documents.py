@@ -34,16 +34,23 @@ class Shown:
                 command = []
 
 
-def documents():
-    """The documents that the repository keeps."""
+def kept_files(pattern="*"):
+    """The repository's files of this name; without git, those outside build folders."""
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", pattern],
         cwd=ROOT, capture_output=True, text=True, check=False,
-    ).stdout.split()  # fmt: skip
+    ).stdout.split("\0")[:-1]  # fmt: skip
     found = [ROOT / name for name in listed] or [
-        path for path in ROOT.rglob("*.md") if "build" not in path.relative_to(ROOT).parts[0]
+        path
+        for path in ROOT.rglob(pattern)
+        if not re.match(r"build|\.git$", path.relative_to(ROOT).parts[0])
     ]
     return sorted(path for path in found if path.exists())
+
+
+def documents():
+    """The documents that the repository keeps."""
+    return kept_files("*.md")
 
 
 def name_of(document):

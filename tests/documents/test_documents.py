@@ -43,12 +43,17 @@ def test_named_files_are_there(document):
 
 def test_no_file_has_conflict_markers():
     marker = re.compile(rb"^(<{7}|>{7}|\|{7})( |$)|^={7}$", re.M)
-    tops = ("src", "include", "jobs", "inputs", "tests", ".github", "*.md", "CMake*")
-    files = [path for top in tops for found in ROOT.glob(top)
-             for path in (found.rglob("*") if found.is_dir() else [found])]  # fmt: skip
+    files = documents.kept_files()
     assert len(files) > 1000
     marked = [path for path in files if path.is_file() and marker.search(path.read_bytes())]
     assert marked == []
+
+
+def test_the_workflow_runs_commands_that_documents_show():
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    scripts = set(re.findall(r"run: (tests/.*)", workflow))
+    shown = {each.line for each in documents.shown_commands(ROOT / "tests/README.md")}
+    assert {"tests/run.sh", "tests/run.sh --quick"} == scripts & shown == scripts
 
 
 def test_the_front_page_is_short():
@@ -59,8 +64,8 @@ def test_the_front_page_is_short():
 
 def test_versions_agree():
     version = re.search(r"^project\(warpfold VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
-    releases = re.findall(r"^## (\S+) - (\S+)$", (ROOT / ".github/CHANGELOG.md").read_text(), re.M)
-    citation = dict(re.findall(r'^([a-z-]+): *"?(.*?)"?$', (ROOT / ".github/CITATION.cff").read_text(), re.M))
+    releases = re.findall(r"^## (\S+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    citation = dict(re.findall(r'^([a-z-]+): *"?(.*?)"?$', (ROOT / "CITATION.cff").read_text(), re.M))
     assert releases[0] == (version, citation["date-released"])
     assert citation["version"] == version
     assert citation["cff-version"] == "1.2.0"

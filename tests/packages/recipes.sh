@@ -2,8 +2,8 @@
 # Has the recipes of packages judged by the tools that read them: tests/packages/recipes.sh [BUILD]
 #
 # All have to tell one version. With BUILD, a build's folder, its module file is loaded, too. What can't
-# be judged for want of a tool is named, and no failure. Tools: hadolint, spython, easybuild and easybuild-easyconfigs of PyPI; spack;
-# environment-modules or lmod.
+# be judged for want of a tool is named, and no failure. Tools: hadolint, spython, easybuild,
+# easybuild-easyconfigs and check-jsonschema of PyPI; spack; environment-modules or lmod.
 set -euo pipefail
 # shellcheck source=tests/packages/installed.sh
 source "$(dirname "${BASH_SOURCE[0]}")/installed.sh"
@@ -34,8 +34,8 @@ version_is_one() {
   cd "$repository"
   told=$(
     versions_in CMakeLists.txt 's/^project\(warpfold VERSION ([0-9.]+).*/\1/p'
-    versions_in .github/CHANGELOG.md '/^## [0-9]/{s/^## ([0-9.]+) - .*/\1/p;q}'
-    versions_in .github/CITATION.cff 's/^version: //p'
+    versions_in CHANGELOG.md '/^## [0-9]/{s/^## ([0-9.]+) - .*/\1/p;q}'
+    versions_in CITATION.cff 's/^version: //p'
     versions_in jobs/packages/README.md 's/.*warpfold-([0-9][0-9.]+[0-9]).*/\1/p'
     for easyconfig in jobs/packages/*.eb; do
       versions_in "$easyconfig" "s/^version = '(.*)'/\\1/p"
@@ -118,6 +118,11 @@ judge "package.py of Spack as Python" python3 python3 -c \
   'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' \
   "$repository/$spack_repository/packages/warpfold/package.py"
 judge "package.py of Spack" spack spack_knows "$scratch/spack"
+for judged_by in vendor.github-workflows:workflows/ci.yml vendor.github-issue-forms:ISSUE_TEMPLATE/error.yml \
+  vendor.github-issue-forms:ISSUE_TEMPLATE/proposal.yml vendor.citation-file-format:../CITATION.cff; do
+  judge "${judged_by#*:}" check-jsonschema check-jsonschema --builtin-schema "${judged_by%%:*}" \
+    "$repository/.github/${judged_by#*:}"
+done
 judge "the scripts" shellcheck shellcheck -x -S warning --source-path="$repository" \
   "$recipes"/*.sh "$repository"/tests/packages/*.sh
 if (($# > 0)); then
