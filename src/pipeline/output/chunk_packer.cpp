@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/layout/partition.hpp"
+#include "cpu/machine/host_memory.hpp"
+#include "cpu/machine/machine.hpp"
 #include "io/output/output.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/message.hpp"
@@ -23,8 +25,10 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Chunks take no more memory, as long as one thread's fit.
-constexpr std::uint64_t max_chunk_memory = std::uint64_t{512} << 20;
+/// Chunks take no more of the memory that a host's ranks may use, or of what any host has, as long
+/// as one thread's fit.
+constexpr std::uint64_t memory_divisor = 8;
+constexpr std::uint64_t least_chunk_memory = std::uint64_t{512} << 20;
 
 /// A thread holds a chunk's elements, shuffled, compressed, and two that wait.
 constexpr std::uint64_t chunks_in_memory_per_thread = 5;
@@ -51,8 +55,11 @@ ChunkGrid grid_of(const PackJob& job) {
 int threads_within_memory(const PackJob& job, const ChunkGrid& grid) {
   const std::uint64_t thread_bytes =
       chunks_in_memory_per_thread * grid.chunk_elements() * job.element_bytes;
-  const std::uint64_t maximum = std::max<std::uint64_t>(1, max_chunk_memory / thread_bytes);
-  return static_cast<int>(std::min(maximum, static_cast<std::uint64_t>(job.threads)));
+  const auto threads = static_cast<std::uint64_t>(job.threads);
+  const std::uint64_t share_of_core =
+      cpu::usable_memory() / memory_divisor / static_cast<std::uint64_t>(cpu::host_cores());
+  const std::uint64_t memory = std::max(least_chunk_memory, threads * share_of_core);
+  return static_cast<int>(std::clamp<std::uint64_t>(memory / thread_bytes, 1, threads));
 }
 
 /// A chunk share is one rank's chunks: batches number rank, rank + ranks, rank + 2 * ranks, ... of

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace warpfold::cpu {
+
+/// Returns the bytes of memory that this process may use: all of the host's, or fewer where Linux
+/// control groups limit it, as batch systems and containers have it. `root` has the folders proc
+/// and sys.
+std::uint64_t usable_memory(const std::filesystem::path& root = "/");
+
+}  // namespace warpfold::cpu
