@@ -33,7 +33,7 @@ struct ReduceOptions {
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
   /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
-  /// Where empty, over all elements, and `every` and `keep_dimensions` have no use.
+  /// Empty: over all elements; `every` and `keep_dimensions` then have no effect.
   std::vector<Axis> axes;
   /// Reduce so many consecutive indices along the first of `axes` at a time, the last time what is
   /// left: the output has that dimension, with an index for each. 0: all of them.

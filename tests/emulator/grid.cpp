@@ -293,7 +293,7 @@ class Block {
     for (Lane& lane : lanes_) make_ready(lane);
   }
 
-  /// Of a warp's lanes that were ready when it began.
+  /// One pass over a warp's lanes that were ready when it began.
   struct Pass {
     unsigned warp;
     unsigned first;

@@ -40,9 +40,9 @@ void seed_schedule(std::uint64_t seed);
 /// Prints what is wrong with the kernel and where, and aborts.
 [[noreturn]] void fail(const char* what);
 
-// What follows is for lanes that run.
+// Functions for running lanes.
 
-/// What lanes of a warp do together.
+/// A collective operation of a warp's lanes.
 enum class Meeting : std::uint8_t { synchronize, shuffle, vote, match, reduce };
 
 struct Met {
@@ -60,7 +60,7 @@ struct Place {
   unsigned lane() const { return thread.x % warp_lanes; }
 };
 
-/// Where the running lane is.
+/// Place of the running lane.
 extern constinit thread_local Place* place;
 
 /// Waits for the lanes of `mask` that have not ended; returns what each brings.

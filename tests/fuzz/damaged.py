@@ -72,7 +72,7 @@ def damaged(random, stored, chunk_bytes, compressed):
 
 
 def inflated(stored, chunk_bytes, size):
-    """What zlib makes of a chunk's bytes; None if it is not the chunk."""
+    """Returns a chunk's bytes inflated by zlib; None if the result is not the chunk."""
     unpacker = zlib.decompressobj()
     try:
         data = unpacker.decompress(stored, chunk_bytes + 1)
@@ -109,7 +109,8 @@ def unpacked(block, size):
 
 
 def without_lz4(stored, chunk_bytes, size):
-    """What LZ4's library makes of a chunk of filter 32004; None if it is not the chunk."""
+    """Returns a chunk of filter 32004 decompressed by LZ4's library; None if it is not the
+    chunk."""
     try:
         block_bytes, left = blocks_of(stored, chunk_bytes)
         made = b""
@@ -262,7 +263,7 @@ class Case:
         self._victim, self._is_whole = write(self._path, self._random)
 
     def difference(self, command):
-        """What is wrong about a command, or None."""
+        """Returns a description of a command's wrong result, or None."""
         ranks = int(self._random.choice(RANKS))
         here = self._run(command, "values", self._backend, ranks)
         if self._is_whole:

@@ -1,4 +1,4 @@
-"""What jobs has of the package runs, and its pictures and numbers are there."""
+"""Examples in jobs that use the package run, and make their pictures and numbers."""
 
 import pathlib
 import subprocess

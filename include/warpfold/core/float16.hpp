@@ -13,7 +13,7 @@ namespace warpfold {
 struct Float16Format {
   std::uint32_t least_normal;   ///< of the smallest normal number
   std::uint32_t largest_power;  ///< of the largest power of two
-  /// What a power of two's word is less than that of 2^52 units in the last place of numbers there.
+  /// Difference between the upper words of a power of two and of 2^52 units in its last place.
   std::uint32_t units_above;
   std::uint32_t dropped_bits;  ///< of a word's significand, those below a number's
 

@@ -57,7 +57,7 @@ std::vector<Case> chosen_cases(const Settings& settings) {
   return cases;
 }
 
-/// What any of the operations needs.
+/// Needs of all the operations together.
 constexpr ReduceNeeds everything{true, false, true, true};
 
 /// One element type and kind of data, at all sizes.

@@ -22,13 +22,13 @@ struct Spread {
 /// middle two.
 Spread spread_of(std::vector<double> samples);
 
-/// What a time was taken by.
+/// The clock that took a time.
 enum class Clock : std::uint8_t {
   device,  ///< events around what was put into a stream
   host     ///< the host's clock, from the call to the value
 };
 
-/// What became of comparing a result with the right one; the greater, the worse.
+/// Outcome of comparing a result with the right one; the greater, the worse.
 enum class Check : std::uint8_t {
   none,   ///< nothing to check, or measured by its error instead
   right,  ///< equal to the exact answer, bit by bit
@@ -89,7 +89,7 @@ struct DeviceFacts {
   std::string cub;      ///< "CUB 3.0.1", or why there is none
 };
 
-/// What a benchmark found, on rank 0 alone but for `wrong`.
+/// Results of a benchmark, on rank 0 alone except for `wrong`.
 struct Result {
   RunReport run;
   DeviceFacts device;  ///< empty without a GPU

@@ -15,7 +15,7 @@
 namespace warpfold::bench::host {
 namespace {
 
-/// What the pipeline reads at a time, and reduces while it is in the cache.
+/// Bytes that the pipeline reads at a time, and reduces while they are in the cache.
 constexpr std::uint64_t slab_bytes = 1 << 20;
 
 /// A slab as [outer][along][inner], row-major, of which `along` is reduced.

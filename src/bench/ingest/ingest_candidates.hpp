@@ -11,7 +11,7 @@
 
 namespace warpfold::bench {
 
-/// What all ways from and to a file have in common.
+/// State shared by all ways from and to a file.
 struct IngestRun {
   const Settings& settings;
   const mpi::Communicator& communicator;

@@ -12,7 +12,7 @@
 /// Kernels that fill arrays in device memory, probe the memory and check what scans made of it.
 namespace warpfold::bench::kernels {
 
-/// Those from `walk` up to `tails` are of floats alone.
+/// Patterns of generated elements. From `walk` up to `tails` they exist for floats only.
 enum class Pattern : std::uint8_t {
   uniform,    ///< floats in [0, 1); integers of full range
   walk,       ///< in (-1, 1)
@@ -26,7 +26,7 @@ enum class Pattern : std::uint8_t {
   steps       ///< -1, 0 or 1 (unsigned: 0 or 1): floats whose partial sums are exact
 };
 
-/// Those that are called by name.
+/// Patterns that options can name.
 inline constexpr std::pair<std::string_view, Pattern> named_patterns[] = {
     {"uniform", Pattern::uniform},     {"walk", Pattern::walk},       {"wide", Pattern::wide},
     {"drift", Pattern::drift},         {"fill", Pattern::fill},       {"cancel", Pattern::cancel},

@@ -17,7 +17,7 @@
 /// before. Lists are in that order and speak of the device that is current when they are made.
 namespace warpfold::bench::ladder {
 
-/// What is said of a kernel beside what it computes.
+/// Description of a kernel: its name, what it does, and why it can't run.
 struct Label {
   std::string name;     ///< a word for options and reports
   std::string title;    ///< what this variant does, in a line

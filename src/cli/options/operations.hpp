@@ -8,7 +8,7 @@
 
 namespace warpfold::cli {
 
-/// What `--ops` asks for.
+/// Results that `--ops` requests.
 struct Operations {
   std::vector<Statistic> statistics;
   std::vector<std::string> quantiles;  ///< names

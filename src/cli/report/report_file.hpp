@@ -45,7 +45,7 @@ class ReportFile {
 };
 
 /// A log goes to standard output, or to a file, device or pipe, line by line while others read it.
-/// What a file held before is gone.
+/// Earlier contents of a file are overwritten.
 class LineLog {
  public:
   /// Throws Error where it can't be written, or as a ReportFile does.

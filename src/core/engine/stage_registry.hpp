@@ -33,10 +33,10 @@ inline constexpr const char* sync = "sync";
 inline constexpr const char* combine = "combine";
 }  // namespace stage
 
-/// Where the stages of a rank's run can be seen while they run, by any thread at any time.
+/// Registry of the stages of a rank's run. Thread-safe; readable while the stages run.
 class StageRegistry {
  public:
-  /// What does a stage's work, or a part of it.
+  /// A worker that does a stage's work, or a part of it.
   class Source {
    public:
     virtual ~Source() = default;

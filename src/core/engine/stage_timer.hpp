@@ -76,7 +76,7 @@ class StageTimers {
 
   StageTimer& operator[](int thread) { return timers_[static_cast<std::size_t>(thread)]; }
 
-  /// By thread; once they are done.
+  /// Returns the times by thread, once the threads are done.
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> timings;
     for (const StageTimer& clock : timers_) timings.push_back(clock.timing());

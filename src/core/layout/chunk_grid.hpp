@@ -36,8 +36,8 @@ struct ChunkGrid {
     return selective ? slice[dimension].count : extent[dimension];
   }
 
-  /// Those of the selected indices along a dimension, counted from 0, that the `chunk`-th chunk
-  /// along it has.
+  /// Returns the selected indices along a dimension, counted from 0, that lie in the `chunk`-th
+  /// chunk along it.
   WARPFOLD_HD ElementRange selected_of(int dimension, std::uint64_t chunk) const {
     const std::uint64_t first = chunk * chunk_extent[dimension];
     const std::uint64_t end = first + chunk_extent[dimension];

@@ -33,7 +33,7 @@ struct ReduceNeeds {
   bool absolute = false;
   bool squares = false;
   bool extrema = false;
-  /// Of elements that have weights: `absolute` is of these, `squares` of squares times weights.
+  /// Elements have weights: `absolute` sums the weights, `squares` the squares times weights.
   bool weighted = false;
 };
 

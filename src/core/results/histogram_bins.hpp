@@ -26,7 +26,7 @@ void check_edges(std::span<const double> edges);
 /// its finite ones: an edge is the number that it is in a condition.
 void round_edges(std::span<double> edges, ElementType type);
 
-/// What was counted by bins, and of what lies in none.
+/// Counts of elements by bin, and of elements outside all bins.
 struct HistogramCounts {
   std::vector<std::uint64_t> bins;
   std::uint64_t below = 0;

@@ -10,7 +10,7 @@ namespace warpfold {
 /// from then on. It and the Julian one have no year 0: year 1 follows year -1.
 enum class Calendar : std::uint8_t { mixed, gregorian, julian, noleap, all_leap, days_360 };
 
-/// What a clock and a calendar show.
+/// Date and time of day in a calendar.
 struct CalendarTime {
   std::int64_t year = 0;
   std::int64_t month = 1;  ///< 1 to 12

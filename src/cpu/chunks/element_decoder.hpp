@@ -12,7 +12,7 @@
 
 namespace warpfold::cpu {
 
-/// What a decoder makes of a block.
+/// A decoded block.
 struct DecodedValues {
   const std::byte* values = nullptr;      ///< of all elements, if any count
   const std::uint64_t* counts = nullptr;  ///< bits of those that do, if some do and some don't

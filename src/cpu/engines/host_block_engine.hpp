@@ -71,7 +71,7 @@ class BlockInputs {
   void load(int reader, int block, const StagedChunks& piece);
 
  private:
-  /// What a reader brings pieces through.
+  /// State of one reader.
   struct Reader {
     PageBuffer staging;
     PageBuffer packed;  ///< where chunks are decoded

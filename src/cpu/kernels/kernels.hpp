@@ -23,7 +23,7 @@ inline constexpr std::size_t block_elements = std::size_t{1} << 14;
 /// The most extraction levels a kernel offers; level count 0 is a plain sum.
 inline constexpr int max_levels = 4;
 
-/// What is summed of each element x.
+/// The term of each element x that is summed.
 enum class Term : std::uint8_t {
   value,
   magnitude,
@@ -127,7 +127,7 @@ template <class T>
 using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
                                std::size_t columns, T* minimum, T* maximum);
 
-/// What an element of type T is compared as: as a double if that is exact.
+/// The type that elements of type T are compared in: double if that is exact.
 template <class T>
 using Limit = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, T, double>;
 
@@ -166,7 +166,7 @@ struct OuterRegions {
   std::size_t above;
 };
 
-/// What a tile's prefixes are computed from, beside its elements (tile_arithmetic.hpp).
+/// Inputs of a tile's prefixes other than its elements (tile_arithmetic.hpp).
 struct TileTerms {
   double bias[TileSlices::count];  ///< of the slices that hold the elements
   DoublePair base;                 ///< what is before the tile, rounded
@@ -258,8 +258,8 @@ struct IntegerKernels {
   MinMax<T> (*extrema)(const T* x, std::size_t n);          ///< of at least one element
   std::size_t (*find)(const T* x, std::size_t n, T value);  ///< n if it is nowhere
 
-  /// Of however many elements: how many are less than `bound`, and the least that is not; the
-  /// type's greatest number where none is.
+  /// For any number of elements: count_below() counts those less than `bound`; least_from() returns
+  /// the least one that is not, or the type's greatest number if there is none.
   std::size_t (*count_below)(const T* x, std::size_t n, T bound);
   T (*least_from)(const T* x, std::size_t n, T bound);
   IntegerColumnSums<T> column_sums;
@@ -269,8 +269,8 @@ struct IntegerKernels {
   DecodingKernels<T> decoding;
 };
 
-/// What products of doubles are like: of numbers too large or too small, or not finite, they are
-/// not exact; where all are exact doubles, nothing is left of any.
+/// Properties of products of doubles. They are inexact if numbers are too large, too small or not
+/// finite; there is no rest if all are exact doubles.
 struct ProductKinds {
   bool inexact;
   bool rest;

@@ -9,7 +9,7 @@
 
 namespace warpfold::cpu {
 
-/// What one thread has reduced of products into outputs side by side.
+/// One thread's sums of products, for outputs side by side.
 struct ProductOutputs {
   ProductOutputs(const Kernels& kernels, ReduceNeeds wanted)
       : needs(wanted),

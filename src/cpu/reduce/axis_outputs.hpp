@@ -17,7 +17,7 @@ namespace warpfold::cpu {
 /// Doubles of the widest vector.
 inline constexpr std::size_t vector_columns = 8;
 
-/// What one thread has reduced into outputs side by side.
+/// One thread's results of a reduction, for outputs side by side.
 class AxisOutputs {
  public:
   /// Takes elements of which those that are left out are marked, if any are.

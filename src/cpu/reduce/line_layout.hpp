@@ -10,7 +10,8 @@
 
 namespace warpfold::cpu {
 
-/// Where the lines of a row-major array lie: each has the elements along some of its dimensions.
+/// Positions of the lines of a row-major array. A line has the elements along some of its
+/// dimensions.
 struct LineLayout {
   /// Takes the dimensions of lines, rising.
   LineLayout(std::span<const std::uint64_t> shape, std::span<const int> along) {

@@ -19,7 +19,7 @@ struct ValueTable {
   std::byte* counted = nullptr;  ///< where it is needed: for each, whether it counts
 };
 
-/// What a ValueTable takes for an element.
+/// Bytes of a ValueTable per element.
 struct ValueTableBytes {
   std::size_t value = 0;
   std::size_t counted = 0;

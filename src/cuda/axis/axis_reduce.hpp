@@ -17,8 +17,8 @@ namespace warpfold::cuda::kernels {
 /// Threads of an axis reduction at most.
 inline constexpr std::uint64_t max_axis_threads = std::uint64_t{1} << 17;
 
-/// What the columns of a matrix have reduced: an element of each array for each, in device memory.
-/// Arrays are null where the needs don't ask for them.
+/// Results of the columns of a matrix: arrays in device memory with an element for each column.
+/// Arrays are null unless the needs ask for them.
 struct AxisColumns {
   AxisCounts* counts;
   Expansion* sum;

@@ -56,7 +56,7 @@ struct RowPart {
   __device__ std::uint64_t end() const { return place + count; }
 };
 
-/// Where one chunk's rows go. Lane d of the warp knows dimension d.
+/// Destination of one chunk's rows. Lane d of the warp knows dimension d.
 class ChunkPlace {
  public:
   __device__ ChunkPlace(const AssemblyShare& share, std::uint64_t number) : share_(share) {

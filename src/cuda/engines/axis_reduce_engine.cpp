@@ -77,7 +77,7 @@ AxisMemory memory_for(const StagingPlan& plan, const AxisReduceSpec& spec) {
           .batch_bytes = WideElements::device_bytes(widening(plan))};
 }
 
-/// What a slot reduces slabs into.
+/// Results that a slot reduces slabs into.
 class AxisReduction {
  public:
   /// `completes_each` slab before it returns, as the elements' memory is not the slot's alone.

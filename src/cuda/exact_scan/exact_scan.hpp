@@ -20,7 +20,7 @@ enum NonFiniteFlag : std::uint32_t {
   any_non_finite = 7
 };
 
-/// What is before an array: the digits of an ExactSum in two's complement, and NonFiniteFlag.
+/// Exact sum before an array: the digits of an ExactSum in two's complement, and NonFiniteFlag.
 struct ExactCarry {
   std::uint32_t digit[ExactSum::limbs];
   std::uint32_t flags;

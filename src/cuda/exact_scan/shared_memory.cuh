@@ -12,7 +12,7 @@
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/launch.cuh"
 
-/// What the roles of a thread block exchange, and for how many rounds each item is kept.
+/// Data that the roles of a thread block exchange, and for how many rounds each item is kept.
 namespace warpfold::cuda::kernels {
 
 /// A segment is written this many rounds after it is summed.
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t segment_rounds = std::bit_ceil(2 * write_lag + 2)
 inline constexpr std::uint32_t block_full_width_digits =
     segment_rounds * max_segment_warps * full_width_digits;
 
-/// What the summer finds of a segment.
+/// Aggregate of a segment, by the summer.
 struct SegmentAggregate {
   WindowSum sum;            ///< 0 where it is at full width
   std::int32_t slices;      ///< that its elements take, or more than there are
@@ -54,14 +54,14 @@ struct alignas(1024) SegmentMemory {
   }
 };
 
-/// What is before a segment.
+/// Sum of all elements before a segment.
 struct SegmentPrefix {
   WindowSum sum;
   std::uint32_t flags;   ///< NonFiniteFlag
   bool needs_slow_path;  ///< whether the window's upper slices cannot give its prefixes
 };
 
-/// What is before each segment of a tile: the resolver's exclusive prefix of the tile plus the
+/// Sums before each segment of a tile: the resolver's exclusive prefix of the tile plus the
 /// aggregates of the segments below. Until it is resolved, the latter alone.
 struct TilePrefix {
   std::int32_t top;             ///< of the window of the sums

@@ -42,7 +42,7 @@ struct CanonicalCode {
   std::uint16_t base[max_code_bits + 1];
 };
 
-/// What decodes a block's symbols.
+/// Tables that decode a block's symbols.
 struct CodeTables {
   std::uint16_t literals[literal_entries];
   std::uint16_t distances[distance_entries];

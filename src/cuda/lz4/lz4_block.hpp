@@ -32,7 +32,7 @@ struct Chunk {
   std::uint32_t stored_bytes = 0;
 };
 
-/// What all chunks share.
+/// Properties that all chunks share.
 struct ChunkForm {
   std::uint32_t bytes = 0;              ///< that one makes
   std::uint32_t blocks = 0;             ///< of one, the most

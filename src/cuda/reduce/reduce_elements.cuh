@@ -65,8 +65,8 @@ struct Vector {
   }
 };
 
-/// What one thread takes at a time: vectors whose loads are under way together, all zero bits where
-/// the array has no more.
+/// Elements that one thread takes at a time: vectors whose loads are under way together, all zero
+/// bits beyond the array's end.
 template <class T>
 struct ThreadTile {
   static constexpr unsigned vectors = is_floating_element<T> && sizeof(T) == 2 ? 2 : 4;
@@ -265,7 +265,7 @@ class ThreadShare {
   std::uint32_t tiles_ = 0;  ///< whose loads were started, or which no others follow
 };
 
-/// What sums that take any element do about windows: nothing.
+/// Window functions of sums that take any element: they do nothing.
 template <class T>
 struct SumsWithoutWindow {
   struct Shared {};

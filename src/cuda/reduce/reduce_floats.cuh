@@ -45,7 +45,7 @@ constexpr auto wide_slices_type() {
     return std::type_identity<WideShortSquareSlices<significand_bits<T>, needs.absolute>>{};
 }
 
-/// What the warps of a block that sums floats have in shared memory.
+/// Shared memory of the warps of a block that sums floats.
 template <class T>
 struct FloatMemory {
   struct Warp {
@@ -161,7 +161,8 @@ class SlicedSums {
       Slices::add(Number<T, needs>::of(elements[i]), sum_);
   }
 
-  /// By all lanes of the warp.
+  /// Moves a thread's sums to its warp's, and these to the block's when due. Called by all lanes of
+  /// the warp.
   __device__ void settle(const ThreadShare<T>& share) {
     memory_.sums.template take<Slices>(sum_);
     if (share.at_end() || !share.is_due(WarpSums::settlements * settle_tiles)) return;
@@ -198,7 +199,7 @@ class SlicedSums {
   static constexpr int scale = Number<T, needs>::scale;
   static constexpr bool has_outside = Win::lowest != Win::highest;
 
-  /// Of infinity; of greatest numbers, too, where keys are their upper words.
+  /// Smallest key of infinities; of the greatest numbers, too, where keys are their upper words.
   static constexpr std::uint32_t non_finite_key = std::is_same_v<T, double>    ? 0xffefffffu
                                                   : std::is_same_v<T, Float16> ? 0xfbff0000u
                                                   : sizeof(T) == 2             ? 0xff7f0000u

@@ -13,8 +13,8 @@
 
 namespace warpfold::cuda::kernels {
 
-/// What the kernels are compiled for: a reduction runs the first that fills all it needs. Types, as
-/// nvcc takes no class as a kernel's parameter.
+/// Variants of the kernel: a reduction runs the first one that fills all its needs. They are types,
+/// as nvcc takes no class as a kernel's parameter.
 struct SumReduce {
   static constexpr ReduceNeeds needs{true, false, false, false};
 };

@@ -9,7 +9,7 @@
 
 namespace warpfold::cuda {
 
-/// By how many threads a kernel is run, and behind what.
+/// Configuration of a kernel launch: threads, stream and shared memory.
 struct Launch {
   std::uint64_t blocks;
   int threads;  ///< of a block

@@ -14,7 +14,7 @@
 namespace warpfold::cuda {
 namespace kernels {
 
-/// Where selected elements go, in device memory with room for all.
+/// Destination of selected elements, in device memory with room for all.
 struct SelectTarget {
   std::byte* values = nullptr;      ///< of the decoding's value type, native; aligned to their size
   std::uint32_t* places = nullptr;  ///< among the stored elements; null where they are not wanted

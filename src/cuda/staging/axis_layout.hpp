@@ -9,7 +9,7 @@
 
 namespace warpfold::cuda {
 
-/// What work along axes needs of device memory beside slabs' stored elements.
+/// Device memory that work along axes needs in addition to slabs' stored elements.
 struct AxisMemory {
   std::string verb;               ///< "fold along axes", for errors
   std::uint64_t slot_bytes = 0;   ///< of a slot
@@ -26,7 +26,7 @@ struct AxisLayout {
 /// Returns slabs as they are stored: elements that don't count are told where all are made wide.
 StagingPlan without_decoding(StagingPlan plan);
 
-/// What is done with the slabs of a batch.
+/// Returns the processing that slabs of a batch get.
 SlabPurpose purpose_of(const AxisMemory& memory);
 
 /// Returns the bytes of one slot of one turn: what layout_of() needs.

@@ -21,7 +21,7 @@ namespace warpfold::cuda {
 /// A block's stored elements in device memory, brought by others' streams.
 class LoadTarget {
  public:
-  /// By `loads` streams.
+  /// Takes the block's memory and the number of streams that load it.
   LoadTarget(std::byte* elements, int loads)
       : elements_(elements), loaded_(static_cast<std::size_t>(loads)) {}
 
@@ -32,7 +32,7 @@ class LoadTarget {
     loaded_.at(static_cast<std::size_t>(number)).record(stream);
   }
 
-  /// What is put into `stream` later meets all elements.
+  /// Makes later work in `stream` wait until all elements are loaded.
   void delay_until_loaded(cudaStream_t stream) const {
     for (const Event& loaded : loaded_) loaded.delay(stream);
   }

@@ -17,7 +17,7 @@
 
 namespace warpfold::cuda {
 
-/// What a ChunkLoader holds at a time.
+/// Capacity of a ChunkLoader.
 struct LoaderSize {
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in staging memory
   std::uint64_t slabs = 1;
@@ -80,7 +80,7 @@ class ChunkLoader {
     kernels::ChunkAssembly assembly;  ///< but for the elements
     const BoxIndices* indices;
   };
-  /// What is in device memory.
+  /// Parts of its device memory.
   struct Parts {
     std::byte* staged;
     std::byte* decompressed;

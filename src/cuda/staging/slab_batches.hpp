@@ -39,7 +39,7 @@ struct SlabValues {
   BoxIndices flat;                ///< indices in the dataset, of the slab's places
 };
 
-/// What is done with the slabs of one batch.
+/// A stage that processes the slabs of one batch.
 class SlabStage {
  public:
   virtual ~SlabStage() = default;

@@ -11,7 +11,7 @@
 
 namespace warpfold::cuda {
 
-/// What is done with slabs, as far as their memory goes.
+/// Processing of slabs, as far as it determines their memory.
 struct SlabPurpose {
   std::string verb;     ///< "fold", for errors
   bool places = false;  ///< of selected elements are needed
@@ -25,8 +25,8 @@ struct SlotLayout {
   std::uint64_t staging_bytes;
 };
 
-/// Where slots' slabs go: each slot has a batch of its own; or all share some, where as many slabs
-/// come together as are decompressed at once.
+/// Assignment of slots' slabs to batches: each slot has a batch of its own; or all share some, and
+/// as many slabs share a batch as are decompressed at once.
 struct SlabLayout {
   int slots;
   SlotLayout slot;
@@ -35,7 +35,7 @@ struct SlabLayout {
   LoaderSize loader;  ///< of a batch, where slabs are of chunks
 };
 
-/// What a plan's slots are made of.
+/// Memory of a plan's slots.
 class SlotMemory {
  public:
   SlotMemory(const StagingPlan& plan, const SlabPurpose& purpose)

@@ -21,7 +21,7 @@
 namespace warpfold::io {
 namespace {
 
-/// What GPUs load at once, and more than any element.
+/// Alignment of chunks: as wide as a GPU's loads, and wider than any element.
 constexpr std::uint64_t staging_alignment = 64;
 /// Limits the chunks that wait in scratch memory to be decoded, where one alone is not larger.
 constexpr std::uint64_t max_scratch_bytes = std::uint64_t{4} << 20;

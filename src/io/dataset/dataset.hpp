@@ -56,11 +56,11 @@ struct StoredDataset {
   /// file.
   std::vector<std::string> files;
   std::size_t concatenated_along = 0;
-  /// What a reader of results has to know of it, a sentence each.
+  /// Facts that a reader of results has to know, a sentence each.
   std::vector<std::string> notes;
 };
 
-/// What is selected of a dataset.
+/// The selected part of a dataset.
 struct SelectedPart {
   Selection selection;               ///< of the stored elements; empty where all are selected
   std::vector<std::uint64_t> shape;  ///< as selected
@@ -84,7 +84,7 @@ struct ReadPlan {
   std::shared_ptr<const DatasetParts> parts;
 };
 
-/// What is known of a dataset without reading its elements. Shapes are in elements, row-major.
+/// Metadata of a dataset, known without reading its elements. Shapes are in elements, row-major.
 struct DatasetInfo : StoredDataset, SelectedPart, ReadPlan {};
 
 /// Parts differ in their extents along one dimension alone; each has elements and selects all.

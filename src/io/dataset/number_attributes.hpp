@@ -10,7 +10,7 @@
 
 namespace warpfold::io {
 
-/// What an attribute of one or several numbers holds, exactly.
+/// The exact numbers that an attribute holds, one or several.
 struct NumberAttribute {
   ElementType type = ElementType::f64;
   std::vector<Value> values;  ///< none where it holds no numbers, or more than any use needs

@@ -9,7 +9,7 @@
 
 namespace warpfold::io {
 
-/// What becomes of a dimension of the dataset that outputs are computed from.
+/// How outputs have a dimension of the dataset that they are computed from.
 struct CarriedDimension {
   enum class Fate : std::uint8_t {
     kept,

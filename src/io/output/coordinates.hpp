@@ -39,7 +39,7 @@ struct NamedDimension {
   DatasetHandle made = {};
 };
 
-/// What says where the elements of outputs are, read of the file that they are computed from:
+/// Coordinates of the elements of outputs, read from the file that they are computed from:
 /// dimension scales, variables that its attributes name (`bounds`, `coordinates`, `grid_mapping`).
 struct Coordinates {
   std::vector<CarriedVariable> variables;

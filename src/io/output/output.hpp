@@ -54,7 +54,7 @@ struct OutputSpec : OutputDataset {
   std::set<std::string> inputs;  ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
-  /// What becomes of each of that dataset's dimensions.
+  /// How outputs have each of that dataset's dimensions.
   std::vector<CarriedDimension> dimensions;
   std::string merged_name;  ///< of the one dimension that outputs have where some are merged
   std::optional<OutputDimension> added;  ///< in place of those that are merged

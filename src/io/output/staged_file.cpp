@@ -178,7 +178,7 @@ class StagedFile::Implementation {
     const LibraryScope scope;
     const std::size_t count = staged_.size();
     staged_.clear();
-    // Those that finish() got to have other names.
+    // Datasets that finish() renamed have no preliminary names any more.
     for (std::size_t i = 0; i < count; ++i)
       if (H5Lexists(file_.get(), preliminary_name(i).c_str(), H5P_DEFAULT) > 0)
         H5Ldelete(file_.get(), preliminary_name(i).c_str(), H5P_DEFAULT);

@@ -22,7 +22,7 @@ struct PlanRequest {
   std::vector<Axis> axes;  ///< of a reduction any, of a scan one or none
 };
 
-/// What a rank has of a plan's items.
+/// A rank's share of a plan's items.
 struct PlanShare {
   std::uint64_t items = 0;
   std::uint64_t elements = 0;

@@ -10,7 +10,7 @@
 
 namespace warpfold::pipeline {
 
-/// What a view makes of a dataset's stored numbers.
+/// How a view decodes a dataset's stored numbers.
 struct Interpretation {
   Decoding decoding;
   AppliedAttributes applied;

@@ -47,8 +47,8 @@ struct AuxiliaryCoordinate {
   std::optional<std::optional<CoordinateLine>> line = {};
 };
 
-/// What the dimensions of a dataset stand for: their names, and coordinates once they are asked
-/// for. For one rank.
+/// Meaning of a dataset's dimensions: their names, and their coordinates, read on request. For one
+/// rank.
 class Grid {
  public:
   /// Reads the names. Throws Error.

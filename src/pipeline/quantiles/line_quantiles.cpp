@@ -108,7 +108,7 @@ class ItemsDone {
   std::uint64_t done_ = 0;
 };
 
-/// What a rank's threads share.
+/// State shared by a rank's threads.
 struct QuantileJob {
   const AxisTiling& tiling;
   const DatasetView& view;

@@ -14,7 +14,7 @@
 
 namespace warpfold::pipeline {
 
-/// What is to be found of each output along axes, and where this rank writes it.
+/// The quantiles to find for each output along axes, and their destination on this rank.
 struct LineQuantiles {
   QuantileSpec spec;
   Value empty;                 ///< a quantile of no elements; NaN where nothing

@@ -22,7 +22,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// What a rank's threads share.
+/// State shared by a rank's threads.
 struct RowJob {
   const AxisTiling& tiling;  ///< the same on every rank
   std::size_t element_bytes;

@@ -128,7 +128,7 @@ void take_never_written(const NeverWritten& never_written, const SlabSetup& setu
   take(*engine, never_written.elements);
 }
 
-/// What a rank's threads share.
+/// State shared by a rank's threads.
 struct SlabJob {
   const SlabSetup& setup;
   std::size_t element_bytes;

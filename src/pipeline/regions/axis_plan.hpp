@@ -18,7 +18,7 @@ namespace warpfold::pipeline {
 /// them; the chunks' where the dataset is chunked, otherwise 1 along all dimensions.
 std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info);
 
-/// What a box of an AxisTiling is to hold.
+/// Limits of a box of an AxisTiling.
 struct AxisBoxLimits {
   std::uint64_t elements = 1;  ///< the most, unless one granule has more
   std::uint64_t outputs = 1;   ///< the most, whatever the granule
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
                                               std::span<const std::uint64_t> granule,
                                               const AxisBoxLimits& limits);
 
-/// What work along axes is done with.
+/// Resources for work along axes.
 struct AxisResources {
   std::uint64_t slab_elements = 1;
   std::uint64_t output_bytes = 1;  ///< that a thread needs for each output

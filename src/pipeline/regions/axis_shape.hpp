@@ -46,8 +46,8 @@ struct AxisShape {
   std::vector<int> along;   ///< dimensions, rising
   std::vector<int> across;  ///< the others, rising
   std::optional<AxisGroups> groups;
-  /// Those of `along` that elements' factors vary along, rising; none where nothing is told of
-  /// factors.
+  /// Dimensions of `along` that the elements' factors vary along, rising; none if nothing is known
+  /// of factors.
   std::optional<std::vector<int>> factor_axes;
 
   std::vector<int> kept() const;  ///< the dimensions of outputs, rising

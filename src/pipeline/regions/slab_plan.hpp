@@ -24,7 +24,7 @@ struct SlabTiling {
   std::uint64_t max_elements;  ///< of a slab
 };
 
-/// What a rank reads and computes with.
+/// Threads and devices that a rank reads and computes with.
 struct ThreadResources {
   int threads = 1;  ///< asked for, or its share of the cores
   bool gpu = false;

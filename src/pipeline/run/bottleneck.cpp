@@ -186,7 +186,8 @@ std::string measured_bottleneck(const RunReport& run) {
 }
 
 std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_t cores) {
-  // What is compressed as one stream takes a GPU long, what is cut into blocks hardly longer.
+  // A GPU takes long for data compressed as one stream, hardly longer than a core for data cut into
+  // blocks.
   const std::uint64_t of_core = form.chunk_blocks == 1 ? 40 : 8;
   return of_core * cores;
 }

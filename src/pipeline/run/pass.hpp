@@ -16,7 +16,7 @@
 
 namespace warpfold::pipeline {
 
-/// What the threads of a rank pass over.
+/// Items of a pass, and how the threads of a rank share them.
 struct PassPlan {
   ElementRange items;          ///< of this rank
   int threads = 1;             ///< of this rank; 0 or more
@@ -26,7 +26,7 @@ struct PassPlan {
   std::uint64_t pieces = 1;    ///< of an item, which cores take one by one beside a GPU
 };
 
-/// What a thread takes: an item, or a piece of it where cores share the items with a GPU.
+/// Work that a thread takes: an item, or a piece of it where cores share the items with a GPU.
 struct PassItem {
   std::uint64_t number = 0;
   std::uint64_t piece = 0;

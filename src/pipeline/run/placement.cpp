@@ -24,7 +24,7 @@ class GpuMatching {
     }
   }
 
-  /// By GPU.
+  /// Returns the matched ranks by GPU.
   const std::map<std::string, std::size_t>& ranks() const { return ranks_; }
 
  private:

@@ -26,7 +26,7 @@ namespace {
 /// In place of the last element's bits, where another rank has it.
 constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
 
-/// What a rank's threads share, and find out.
+/// State and results shared by a rank's threads.
 struct LineJob {
   const AxisTiling& tiling;  ///< the same on every rank
   const ScanSpec& spec;

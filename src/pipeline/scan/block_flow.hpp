@@ -17,8 +17,7 @@ struct PieceCounts {
   std::uint64_t to_store = 0;
 };
 
-/// What one thread does at a time: bring a piece of a block to the engine, or take one from there
-/// to the output.
+/// One task of a thread: bring a piece of a block to the engine, or write one to the output.
 struct PieceTask {
   bool stores = false;
   std::uint64_t block = 0;

@@ -56,7 +56,7 @@ class PrefixWriter {
   /// value_bits() of the last element of the dataset, once all is written, on the rank that has it.
   std::uint64_t last_bits() const { return last_bits_; }
 
-  /// By thread; once they are done.
+  /// Returns the times by thread, once the threads are done.
   std::vector<StageTiming> timings() const { return write_timers_.timings(); }
 
  private:

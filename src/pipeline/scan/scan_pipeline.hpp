@@ -14,8 +14,7 @@
 
 namespace warpfold::pipeline {
 
-/// What a scan's supersteps need beside each other. All ranks have equally many blocks, one in each
-/// superstep.
+/// State shared by a scan's supersteps. All ranks have equally many blocks, one in each superstep.
 struct ScanJob {
   BlockJob blocks;
   ScanEngine& engine;

@@ -47,7 +47,7 @@ class Histogram(NamedTuple):
 
 
 class ScanOutput(NamedTuple):
-    """What a scan has written."""
+    """Outcome of a scan."""
 
     dataset: str  #: its path in the output
     elements: int  #: how many were scanned
@@ -55,7 +55,7 @@ class ScanOutput(NamedTuple):
 
 
 class CompactOutput(NamedTuple):
-    """What a compaction has written."""
+    """Outcome of a compaction."""
 
     dataset: str  #: its path in the output
     indices_dataset: Optional[str]
@@ -106,7 +106,8 @@ def _failure_of(outcomes: Any) -> Optional[Error]:
 
 
 def _results(answer: Any, to_result: ToResult, output: Optional[str]) -> Any:
-    """What to_result() makes of the answer: of one dataset, or a dict of several."""
+    """Applies to_result() to the answer: to that of one dataset, or to each in a dict of
+    several."""
     if answer is None:
         return None
     several, outcomes = answer

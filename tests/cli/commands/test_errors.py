@@ -1,4 +1,4 @@
-"""What can't be done: one line that says why, the right exit code, no hang, nothing left behind."""
+"""Errors: one line with the reason, the right exit code, no hang, nothing left behind."""
 
 import time
 

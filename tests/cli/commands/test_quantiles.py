@@ -38,7 +38,7 @@ def numbers(name, values):
 
 
 def expected(values, method="linear"):
-    """What NumPy has of numbers without NaN."""
+    """Returns NumPy's quantiles of numbers without NaN."""
     return {name: np.quantile(values, fraction, method=method).item()
             for name, fraction in FRACTIONS.items()}  # fmt: skip
 

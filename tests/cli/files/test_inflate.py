@@ -251,8 +251,8 @@ def shared(tmp_path_factory):
 
 
 def expect_shared(report, threads):
-    """Where there is a GPU, every element was its or the cores'. A thread alone starts the GPU before
-    it works; others may be done by then."""
+    """With a GPU, every element was its or the cores'. A thread alone starts the GPU before it
+    works; others may be done by then."""
     if support.gpu_count() == 0 or "this build has no CUDA" in support.run("--config").stdout:
         assert report["backend"] == "cpu"
         return

@@ -1,4 +1,4 @@
-"""What combining costs as ranks double: MPI calls of a rank, and messages between all of them."""
+"""Cost of combining as ranks double: MPI calls of a rank, and messages between all of them."""
 
 import collections
 import functools

@@ -78,7 +78,7 @@ def test_a_missing_program_is_one_line(folder):
 
 
 def test_a_wrong_sum_is_told(folder):
-    """By a program that says what it likes."""
+    """A program that prints a wrong sum is reported."""
     program = folder / "liar"
     rows = [{"kernel": "warpfold", "operation": operation, "ceiling": False, "check": "right",
              "seconds": {"median": 1.0}} for operation in ("sum", "statistics")]  # fmt: skip

@@ -79,7 +79,7 @@ TEST(ProgressMonitor, TellsTheEndOnceMore) {
   EXPECT_EQ(last.stages.front().bytes, 7U);
 }
 
-/// What is told last.
+/// Returns the last progress reported.
 RunProgress after(const std::function<void(ProgressMonitor&)>& steps) {
   Listener listener;
   const RunOptions options = listener.options();
