@@ -130,7 +130,7 @@ inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   warpfold::emulator::meet(warpfold::emulator::Meeting::synchronize, mask, 0);
 }
-inline void __syncthreads() { warpfold::emulator::meet_block(); }
+inline void __syncthreads() { warpfold::emulator::wait_at_block_barrier(); }
 inline void __barrier_sync(unsigned) { __syncthreads(); }
 inline void __threadfence() { warpfold::emulator::perhaps_let_blocks_run(); }
 inline void __threadfence_system() { __threadfence(); }

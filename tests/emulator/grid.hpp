@@ -25,7 +25,7 @@ inline constexpr unsigned most_resident_blocks = multiprocessors * blocks_per_mu
 
 struct Grid {
   unsigned blocks = 1;
-  unsigned threads = 1;  ///< of a block
+  unsigned threads = 1;  ///< threads per block
   std::size_t dynamic_shared_bytes = 0;
   bool resident = false;  ///< all blocks run at the same time
 };
@@ -67,7 +67,7 @@ extern constinit thread_local Place* place;
 const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value);
 
 /// Waits for all threads of the block that have not ended.
-void meet_block();
+void wait_at_block_barrier();
 
 /// Lets others run: what this lane waits for in memory has not come yet.
 void wait_for_others();

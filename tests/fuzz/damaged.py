@@ -269,15 +269,15 @@ class Case:
         if self._is_whole:
             expected = self._run(command, "plain", "cpu", 1)
             return None if here == expected else f"{here}, expected {expected}"
-        code, told, left = here
+        code, errors, left = here
         named = f"chunk [{', '.join(map(str, self._victim))}]"
-        if code != 1 or left or len(told) != 1 or named not in told[0]:
-            return f"exit {code}, {told}, output left: {left}; expected an error of {named}"
+        if code != 1 or left or len(errors) != 1 or named not in errors[0]:
+            return f"exit {code}, {errors}, output left: {left}; expected an error of {named}"
         by_cores = self._run(command, "values", "cpu", 1)
-        return None if by_cores == here else f"{told}, by the cores {by_cores}"
+        return None if by_cores == here else f"{errors}, by the cores {by_cores}"
 
     def _run(self, command, dataset, backend, ranks):
-        """The exit code, what was told or has come of it, and whether there is an output."""
+        """Returns the exit code, the errors or the results, and whether there is an output."""
         self._output.unlink(missing_ok=True)
         output = ("-o", f"{self._output}:made") if writes(command) else ()
         words = [command[0], self._path, dataset, *command[1:], *output, "--read-path", self.read_path,

@@ -199,7 +199,7 @@ class CollectivesCase {
   SizePlan plan_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
-  std::uint64_t elements_ = 0;  ///< of a rank, at the size that is measured
+  std::uint64_t elements_ = 0;  ///< elements per rank, at the measured size
   Accumulator mine_ =
       Accumulator::empty();  ///< their exact reduction, indices counted over all ranks
 };

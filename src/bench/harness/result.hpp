@@ -37,15 +37,15 @@ enum class Check : std::uint8_t {
 
 /// One candidate at one size; of several ranks, the slowest one's times and the sum of their rates.
 struct Row {
-  std::string group = {};      ///< what was asked for, of which elements: "scan u32 uniform"
+  std::string group = {};      ///< request and elements: "scan u32 uniform"
   std::string operation = {};  ///< "sum", "inclusive"
   std::string kernel = {};     ///< who did it: "warpfold", "CUB", "copy"
-  std::string title = {};      ///< what it is, where the kernel's name does not tell
+  std::string title = {};      ///< description, if the kernel's name is not enough
   Clock clock = Clock::device;
   std::uint64_t elements = 0;
   std::uint64_t bytes = 0;          ///< the size, of the larger array
   std::uint64_t useful_bytes = 0;   ///< that had to be read and written once
-  std::uint64_t element_bytes = 0;  ///< of a file: without its filters, where it has some
+  std::uint64_t element_bytes = 0;  ///< size of a file's elements without filters, if it has some
   bool ceiling = false;             ///< others can't be faster than the slowest such row
   std::optional<Spread> seconds = {};
   std::optional<double> gigabytes_per_second = {};

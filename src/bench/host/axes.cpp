@@ -139,7 +139,7 @@ class HostAxes {
   static constexpr ReduceNeeds sum_only{true, false, false, false};
 
   int runs_;
-  std::uint64_t slabs_;  ///< of each thread
+  std::uint64_t slabs_;  ///< slabs per thread
   cpu::ThreadPool pool_;
   std::unique_ptr<Backend> backend_;
   std::vector<StagedChunk> whole_ = {{}};

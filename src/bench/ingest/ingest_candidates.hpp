@@ -17,7 +17,7 @@ struct IngestRun {
   const mpi::Communicator& communicator;
   const io::DatasetInfo& info;
   std::uint64_t piece_bytes;  ///< that one call reads
-  int threads;                ///< of this rank
+  int threads;                ///< threads of this rank
   bool on_gpu;                ///< this rank's backend
 };
 

@@ -16,7 +16,7 @@ namespace warpfold::bench::kernels {
 enum class Pattern : std::uint8_t {
   uniform,    ///< floats in [0, 1); integers of full range
   walk,       ///< in (-1, 1)
-  wide,       ///< of random sign over 60 binary orders (f16: 20)
+  wide,       ///< random signs over 60 binary orders (f16: 20)
   drift,      ///< in (-1, 1) times a magnitude that goes through 40 decimal orders and back
   fill,       ///< in (-1, 1), but for one 1e37 in ten
   cancel,     ///< 1e20, -1e20 and a thousandth of (-1, 1) in turns

@@ -41,7 +41,7 @@ class ReportFile {
  private:
   std::string target_;
   const std::atomic<bool>* interrupted_;
-  io::TemporaryFile temporary_;  ///< of no path where the target is a device or pipe
+  io::TemporaryFile temporary_;  ///< has no path if the target is a device or pipe
 };
 
 /// A log goes to standard output, or to a file, device or pipe, line by line while others read it.
@@ -60,7 +60,7 @@ class LineLog {
   std::string target_;
   io::FileDescriptor file_;
   bool torn_ = false;    ///< whether the last line got no end
-  bool warned_ = false;  ///< whether a failure was told
+  bool warned_ = false;  ///< whether a failure was reported
 };
 
 }  // namespace warpfold::cli

@@ -62,7 +62,7 @@ class StageTimer final : public StageRegistry::Source {
   std::string name_;
   // Written by the clock's own thread alone.
   std::atomic<Ticks> since_{idle};  ///< when the body that is running began
-  std::atomic<Ticks> busy_{0};      ///< of those that ended
+  std::atomic<Ticks> busy_{0};      ///< busy time of spans that ended
   std::atomic<std::uint64_t> bytes_{0};
   StageRegistry::Entry entry_;
 };

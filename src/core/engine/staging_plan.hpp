@@ -42,7 +42,7 @@ struct StagingPlan {
   Staging staging = Staging::run;
   int slots = 1;                     ///< wanted, of memory for slabs
   StageRegistry* stages = nullptr;   ///< that shows the engine's, if any
-  CompressedChunks compressed = {};  ///< what comes if the engine decompresses
+  CompressedChunks compressed = {};  ///< chunks that come if the engine decompresses
 
   /// Returns the bytes of memory for a slab.
   std::uint64_t slot_bytes() const {

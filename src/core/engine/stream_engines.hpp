@@ -79,7 +79,7 @@ struct AxisReduceSpec {
   ReduceNeeds needs;
   std::uint64_t outputs = 0;  ///< the most that a slot reduces at a time
   int turns = 1;              ///< wanted, if the engine decompresses
-  Factors factors = {};       ///< of elements; then without extrema
+  Factors factors = {};       ///< factors of elements; then without extrema
 };
 
 /// Reduces the columns of matrices, in slots that share nothing: slabs are rows of a matrix of as

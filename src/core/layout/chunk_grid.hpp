@@ -21,7 +21,7 @@ inline constexpr int max_dimensions = 32;
 /// them.
 struct ChunkGrid {
   int dimensions = 0;
-  std::uint64_t extent[max_dimensions] = {};        ///< of the dataset
+  std::uint64_t extent[max_dimensions] = {};        ///< extents of the dataset
   std::uint64_t chunk_extent[max_dimensions] = {};  ///< 1 or more
   bool selective = false;                           ///< not everything is selected, but `slice`
   Slice slice[max_dimensions] = {};

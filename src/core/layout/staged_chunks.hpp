@@ -32,7 +32,7 @@ inline constexpr std::uint32_t max_bit_plane_bytes = 8192;
 
 struct CompressedForm {
   Compression compression = Compression::zlib;
-  std::uint64_t chunk_bytes = 0;   ///< of a chunk, decompressed
+  std::uint64_t chunk_bytes = 0;   ///< bytes of a decompressed chunk
   std::uint64_t chunk_blocks = 1;  ///< that are compressed apart, the most
   std::size_t element_bytes = 1;
 };
@@ -109,7 +109,7 @@ StagedChunks staged_run(const StagedChunk& run, ElementRange places);
 /// Elements that lie one behind another in staging memory and at their target.
 struct StagedRun {
   std::uint64_t source = 0;  ///< first byte, as a StagedChunk's
-  std::uint64_t place = 0;   ///< of the first
+  std::uint64_t place = 0;   ///< place of the first
   std::uint64_t elements = 0;
 };
 

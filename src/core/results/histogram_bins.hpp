@@ -58,7 +58,7 @@ class HistogramBins {
 
   std::int64_t bins_;
   std::vector<std::uint64_t> keys_;
-  std::vector<std::int64_t> places_;  ///< by key: the bin that begins there, or below_all, or bins_
+  std::vector<std::int64_t> places_;  ///< bins that begin at keys, or below_all, or bins_
 };
 
 }  // namespace warpfold

@@ -44,8 +44,8 @@ class TimeUnits {
 
   Calendar calendar_ = Calendar::mixed;
   std::int64_t unit_ = 1;   ///< microseconds, or parts of one
-  std::int64_t parts_ = 1;  ///< of a microsecond, that unit_ counts
-  std::int64_t day_ = 0;    ///< of the date, counted in the calendar
+  std::int64_t parts_ = 1;  ///< parts per microsecond that unit_ counts
+  std::int64_t day_ = 0;    ///< day of the date, counted in the calendar
   std::int64_t since_ = 0;  ///< microseconds of that day
 };
 

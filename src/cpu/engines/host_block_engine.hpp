@@ -74,7 +74,7 @@ class BlockInputs {
   /// State of one reader.
   struct Reader {
     PageBuffer staging;
-    PageBuffer packed;  ///< where chunks are decoded
+    PageBuffer packed;  ///< decoded chunks
     std::unique_ptr<ElementDecoder> decoder;
     MaskedPlaces mask;
   };

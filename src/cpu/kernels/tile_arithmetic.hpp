@@ -25,7 +25,7 @@ static_assert(scan_order::tile_elements <= TileSlices::max_addends);
 /// The sum of all finite elements before a tile.
 struct TileBase {
   DoublePair sum;          ///< rounded
-  std::int32_t least_bit;  ///< of the sum before rounding, as of FixedPoint::least_bit()
+  std::int32_t least_bit;  ///< least bit of the sum before rounding, as FixedPoint::least_bit()
 };
 
 /// How a tile's elements use the two slices.

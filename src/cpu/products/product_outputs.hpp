@@ -40,7 +40,7 @@ struct ProductOutputs {
   ReduceNeeds needs;
   AxisOutputs products;  ///< and counts
   AxisOutputs weights;
-  AxisOutputs squares;  ///< of values, times weights
+  AxisOutputs squares;  ///< squares of values, times weights
 };
 
 }  // namespace warpfold::cpu

@@ -168,7 +168,7 @@ class AxisOutputs {
   ReduceNeeds needs_;
   bool marked_;
   std::uint64_t outputs_ = 1;
-  std::uint64_t rows_ = 0;  ///< of one element of each output, to be counted
+  std::uint64_t rows_ = 0;  ///< rows still to be counted, with one element of each output
   AxisParts parts_;
   OutputSums sums_[column_terms];
 };

@@ -16,7 +16,7 @@ namespace warpfold::cpu {
 /// The values of all elements of an array, in memory.
 struct ValueTable {
   std::byte* values = nullptr;
-  std::byte* counted = nullptr;  ///< where it is needed: for each, whether it counts
+  std::byte* counted = nullptr;  ///< validity of each value; null if not needed
 };
 
 /// Bytes of a ValueTable per element.

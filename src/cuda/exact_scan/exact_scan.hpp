@@ -29,7 +29,7 @@ struct ExactCarry {
 /// The thread blocks of the scan that a device holds at once.
 struct ResidentExactScan {
   std::uint32_t blocks = 0;
-  std::uint64_t tile_elements = 0;  ///< of a block where there are many
+  std::uint64_t tile_elements = 0;  ///< elements of a block's tile in long arrays
   bool row_copies = false;          ///< whether it copies rows in bulk
 };
 

@@ -23,7 +23,7 @@ struct BlockExtrema {
 /// (-2^33, 2^33) between launches, so that a few of them can be added before they are normalized.
 struct ReduceTotals {
   Accumulator total;
-  std::uint32_t finished_blocks;  ///< of the launch under way; 0 between launches
+  std::uint32_t finished_blocks;  ///< finished blocks of the launch under way; 0 between launches
 
   static ReduceTotals empty() { return {Accumulator::empty(), 0}; }
 };

@@ -40,14 +40,14 @@ struct ReduceShare {
   std::uint32_t tail;    ///< elements behind the last
   bool swapped_bytes;
   std::uint64_t first_index;
-  std::uint64_t tail_index;  ///< of the first element behind the last vector
+  std::uint64_t tail_index;  ///< index of the first element after the last vector
   std::uint64_t count;
   ReduceTotals* totals;
   BlockExtrema* block_extrema;
   PublishedReduce* published;
   std::uint64_t epoch;
   const BoxIndices* indices;
-  const std::uint32_t* places;  ///< of selected elements: first_place + places[i]
+  const std::uint32_t* places;  ///< places of selected elements: first_place + places[i]
   std::uint64_t first_place;
 
   /// Blocks count places from first_index on; what leaves the launch are indices, which rise with

@@ -73,7 +73,7 @@ struct ThreadTile {
   static constexpr unsigned size = vectors * Vector<T>::size;
 
   Vector<T> vector[vectors];
-  std::uint32_t place;    ///< of the first element
+  std::uint32_t place;    ///< place of the first element
   std::uint32_t present;  ///< vectors that are of the array
 
   struct Elements {
@@ -203,7 +203,7 @@ class ThreadShare {
   /// Whether it loaded what the array ends with, or no tile.
   __device__ bool at_end() const { return tiles_ >= partial_tile; }
 
-  /// Tells whether `period` tiles, a power of two, were loaded since it told so; or the last was.
+  /// Tells whether `period` tiles, a power of two, were loaded since it last was true; or all were.
   __device__ bool is_due(std::uint32_t period) const { return tiles_ % period == 0; }
 
   /// Returns the flat index of the element at `place`.

@@ -51,8 +51,8 @@ struct FloatMemory {
   struct Warp {
     WarpSums sums;
     FarElements<T> far;
-    int first_exponent;       ///< of the window for the warp's first tile
-    int wide_exponent;        ///< of the window for wider slices
+    int first_exponent;       ///< exponent of the window for the warp's first tile
+    int wide_exponent;        ///< exponent of the window for wider slices
     std::uint32_t next_move;  ///< before this place the window stays
   };
 
@@ -136,7 +136,7 @@ class SlicedSums {
 
   /// Makes elements zero that the slices are not to take: those that are not finite are counted,
   /// others wait outside. By all lanes of the warp.
-  __device__ void sort_out(ThreadTile<T>& tile, const ThreadShare<T>& share) {
+  __device__ void extract_outliers(ThreadTile<T>& tile, const ThreadShare<T>& share) {
     const KeyRange range = key_range(tile);
     if (!warp::any(!window_.holds(range))) return;
     if (warp::any(range.maximum >= non_finite_key))
@@ -187,7 +187,7 @@ class SlicedSums {
 
   /// Moves the sums to the block's, but those in the window of `exponent`. By all lanes of the
   /// warp.
-  __device__ void flush_but(int exponent) {
+  __device__ void flush_other_windows(int exponent) {
     if (memory_.sums.place == place_of(exponent))
       memory_.sums.template gather<Slices>();
     else
@@ -357,13 +357,13 @@ class FloatSums {
   template <class Take>
   __device__ void take(Take take) {
     take(sums_);
-    sums_.flush_but(sums_.too_narrow() ? no_exponent : block_exponent());
+    sums_.flush_other_windows(sums_.too_narrow() ? no_exponent : block_exponent());
     if constexpr (!std::is_same_v<Slices, WideSlices>) {
       if (!sums_.too_narrow()) return;
       WideSums wide(block_, own());
       wide.open(own().wide_exponent);
       take(wide);
-      wide.flush_but(no_exponent);
+      wide.flush_other_windows(no_exponent);
     }
   }
 

@@ -61,7 +61,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
     take(*this);
   }
 
-  __device__ void sort_out(const ThreadTile<T>&, const ThreadShare<T>&) {}
+  __device__ void extract_outliers(const ThreadTile<T>&, const ThreadShare<T>&) {}
 
   __device__ void add(const ThreadTile<T>& tile) {
 #pragma unroll

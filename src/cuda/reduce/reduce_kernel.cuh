@@ -89,7 +89,7 @@ class ThreadReduce {
       share_.locate(tile);
       share_.load(next);
       if constexpr (needs.extrema) extrema_.take(tile);
-      sums.sort_out(tile, share_);
+      sums.extract_outliers(tile, share_);
       sums.add(tile);
       if (share_.is_due(SomeSums::settle_tiles)) sums.settle(share_);
     }

@@ -11,10 +11,10 @@ namespace warpfold::cuda {
 
 /// Device memory that work along axes needs in addition to slabs' stored elements.
 struct AxisMemory {
-  std::string verb;               ///< "fold along axes", for errors
-  std::uint64_t slot_bytes = 0;   ///< of a slot
-  std::uint64_t turn_bytes = 0;   ///< of each of its turns
-  std::uint64_t batch_bytes = 0;  ///< of a batch
+  std::string verb;               ///< "reduce along axes", for errors
+  std::uint64_t slot_bytes = 0;   ///< bytes per slot
+  std::uint64_t turn_bytes = 0;   ///< bytes per turn of a slot
+  std::uint64_t batch_bytes = 0;  ///< bytes per batch
 };
 
 /// An engine's slots and batches, and the turns of each slot.
@@ -23,7 +23,8 @@ struct AxisLayout {
   int turns = 1;
 };
 
-/// Returns slabs as they are stored: elements that don't count are told where all are made wide.
+/// Returns the plan without decoding, for slabs as they are stored: widening marks the elements
+/// that count.
 StagingPlan without_decoding(StagingPlan plan);
 
 /// Returns the processing that slabs of a batch get.

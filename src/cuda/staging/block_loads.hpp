@@ -70,7 +70,7 @@ class BlockLoads {
 
     std::mutex mutex;
     std::optional<ChunkLoader> loader;
-    std::uint64_t chunks = 0;  ///< of a block that is to be decompressed
+    std::uint64_t chunks = 0;  ///< chunks of a block that is to be decompressed
     SpanTimer decompressing;
     Stream stream;
   };
@@ -90,7 +90,7 @@ class BlockLoads {
   std::size_t element_bytes_;
   CompressedChunks compressed_;
   bool decompresses_;
-  std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
+  std::uint64_t buffer_bytes_;  ///< bytes of a piece; 0 if pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;
   std::vector<std::unique_ptr<StagingBuffers>> readers_;
 };

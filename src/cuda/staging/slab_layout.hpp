@@ -13,8 +13,8 @@ namespace warpfold::cuda {
 
 /// Processing of slabs, as far as it determines their memory.
 struct SlabPurpose {
-  std::string verb;     ///< "fold", for errors
-  bool places = false;  ///< of selected elements are needed
+  std::string verb;     ///< "reduce", for errors
+  bool places = false;  ///< whether places of selected elements are needed
   /// Device memory of a slot beside its elements, for slabs of so many bytes of values.
   std::function<std::uint64_t(std::uint64_t value_bytes)> slot_bytes;
 };
@@ -32,7 +32,7 @@ struct SlabLayout {
   SlotLayout slot;
   bool decompresses = false;
   int batches = 0;    ///< `slots` unless they decompress
-  LoaderSize loader;  ///< of a batch, where slabs are of chunks
+  LoaderSize loader;  ///< loader of a batch, if slabs consist of chunks
 };
 
 /// Memory of a plan's slots.

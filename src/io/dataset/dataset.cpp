@@ -309,7 +309,7 @@ class Dataset::Implementation {
   FileVersions versions_;
   std::optional<LibraryDataset> library_;
   DatasetInfo info_;
-  std::optional<ByteReader> bytes_;  ///< where elements are read directly
+  std::optional<ByteReader> bytes_;  ///< if elements are read directly
   std::optional<KeptOpen<Implementation>> open_parts_;
 };
 

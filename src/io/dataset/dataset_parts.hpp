@@ -24,7 +24,7 @@ std::size_t part_at(const DatasetParts& parts, std::uint64_t index);
 /// The part of a selection that lies in one of a dataset's parts.
 struct PartSelection {
   std::size_t part = 0;
-  Selection selection;       ///< of the part
+  Selection selection;       ///< selection of the part
   std::uint64_t before = 0;  ///< selected indices along the parts' dimension before its own
 };
 

@@ -14,8 +14,8 @@ namespace warpfold::io {
 struct NumberAttribute {
   ElementType type = ElementType::f64;
   std::vector<Value> values;  ///< none where it holds no numbers, or more than any use needs
-  std::string instead;        ///< what is so then: "it has no values", "its type is string"
-  std::string text;           ///< of a string
+  std::string instead;        ///< the reason: "it has no values", "its type is string"
+  std::string text;           ///< text of a string
 };
 
 /// A dataset's attributes of these names; none where it has no such attribute, or `dataset` names a

@@ -38,7 +38,7 @@ PropertiesHandle make_access() {
   return access;
 }
 
-/// Tells whether this HDF5 could be told to do without locks.
+/// Tells whether this HDF5 has a setting to do without locks.
 bool disable_locking([[maybe_unused]] hid_t access) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   return H5Pset_file_locking(access, false, true) >= 0;

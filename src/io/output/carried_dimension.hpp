@@ -18,9 +18,9 @@ struct CarriedDimension {
     merged,            ///< outputs have one dimension for all that are merged
   };
 
-  Slice selected;  ///< of the stored dimension
+  Slice selected;  ///< slice of the stored dimension
   Fate fate = Fate::kept;
-  std::uint64_t cell_elements = 0;  ///< of all cells but the last; 0: there is one cell
+  std::uint64_t cell_elements = 0;  ///< elements of all cells but the last; 0: there is one cell
   /// Files that have its coordinates one behind another, the dataset's first; empty: that alone.
   std::vector<std::string> files = {};
 

@@ -48,7 +48,7 @@ struct Coordinates {
   std::vector<std::size_t> listed;  ///< variables that the attribute `coordinates` is to name
   std::string grid_mapping;         ///< the attribute
   std::vector<std::size_t> mapped;  ///< variables that it names
-  std::vector<std::string> notes;   ///< what outputs lack of them, a sentence each
+  std::vector<std::string> notes;   ///< coordinates that outputs lack, a sentence each
 
   bool empty() const { return variables.empty() && dimensions.empty(); }
 };

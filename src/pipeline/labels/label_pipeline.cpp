@@ -47,7 +47,7 @@ struct LabelJob {
   const DatasetLabels& labels;
   ReduceNeeds needs;
   RegionSource elements;
-  std::optional<RegionSource> label_elements;  ///< of those that are not in memory
+  std::optional<RegionSource> label_elements;  ///< labels that are not in memory
   std::mutex mutex;
   LabelTotals totals;
 };

@@ -19,8 +19,8 @@ struct LineQuantiles {
   QuantileSpec spec;
   Value empty;                 ///< a quantile of no elements; NaN where nothing
   ElementType type;            ///< floats, or the values' where quantiles are elements
-  std::uint64_t memory_bytes;  ///< of each rank, for elements
-  std::vector<io::ContiguousWriter*> writers;  ///< of each quantile
+  std::uint64_t memory_bytes;  ///< memory for elements, per rank
+  std::vector<io::ContiguousWriter*> writers;  ///< one per quantile
 };
 
 /// Finds quantiles of a dataset that has elements, on the host. Each output is one rank's, whose

@@ -35,7 +35,7 @@ std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
 struct AxisResources {
   std::uint64_t slab_elements = 1;
   std::uint64_t output_bytes = 1;  ///< that a thread needs for each output
-  int threads = 1;                 ///< of each rank
+  int threads = 1;                 ///< threads per rank
   int ranks = 1;
 };
 
@@ -56,7 +56,7 @@ AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint6
 /// How a dataset that has elements is worked through along axes, the same on every rank.
 struct AxisPlan {
   AxisTiling tiling;
-  int threads = 1;  ///< of each rank, that it has at least
+  int threads = 1;  ///< minimum per rank
   TileOwner owner = TileOwner::thread;
 
   /// Returns how many threads have work where a rank has so many items.
@@ -66,7 +66,7 @@ struct AxisPlan {
 /// How a dataset that has elements is worked through box by box, the same on every rank.
 struct BoxPlan {
   Tiling boxes;
-  int threads = 1;  ///< of each rank, that it has at least
+  int threads = 1;  ///< minimum per rank
 };
 
 /// Returns boxes that are read well, of about a slab's elements. Collective.

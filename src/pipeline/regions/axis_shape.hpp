@@ -30,7 +30,7 @@ struct GroupRun {
 struct AxisGroups {
   int dimension = 0;  ///< that axis
   std::uint64_t count = 0;
-  std::vector<GroupRun> runs;  ///< by group
+  std::vector<GroupRun> runs;  ///< one per group
 };
 
 /// Returns groups of `length` (1 or more) consecutive indices, the last of what is left.

@@ -90,7 +90,7 @@ class RegionReader {
  private:
   RegionSource& source_;
   std::optional<io::ChunkSource::Reader> chunks_;
-  std::optional<StageTimer> timer_;  ///< where no chunks are read
+  std::optional<StageTimer> timer_;  ///< null if chunks are read
   StagedChunk run_;
 };
 

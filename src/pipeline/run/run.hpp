@@ -102,7 +102,7 @@ struct Run {
   BackendPlacement place;
   StartingBackend backend;
   std::unique_ptr<Backend> cores_beside_gpu;  ///< once there was work for them
-  std::array<double, 3> told_seconds{};       ///< of the start, by earlier reports
+  std::array<double, 3> reported_seconds{};   ///< seconds of the start in earlier reports
 
  private:
   void start_at(BackendPlacement chosen);

@@ -38,7 +38,8 @@ class BlockFlow {
 
   /// Takes, carries out and finishes pieces until there are no more. Stops the flow where `stop`
   /// asks for it, and where `body` throws, which is thrown on.
-  void carry_out(const std::stop_token& stop, const std::function<void(const PieceTask&)>& body);
+  void process_pieces(const std::stop_token& stop,
+                      const std::function<void(const PieceTask&)>& body);
 
   /// Waits until a block is loaded or all is stopped, at most as long as `patience`; returns
   /// whether it is loaded.

@@ -185,7 +185,7 @@ class Supersteps {
   BlockPipeline& blocks_;
   std::function<void()> poll_;
   mpi::SuperstepScan& exchange_;
-  std::deque<Accumulator> totals_;  ///< of blocks that are reduced and not yet exchanged
+  std::deque<Accumulator> totals_;  ///< totals of blocks that are reduced and not yet exchanged
   std::uint64_t reduced_ = 0;       ///< supersteps
   std::uint64_t scanned_ = 0;
   bool missing_ = false;

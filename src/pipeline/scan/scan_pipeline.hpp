@@ -20,8 +20,8 @@ struct ScanJob {
   ScanEngine& engine;
   io::ContiguousWriter& writer;
   ScanSpec spec;
-  std::uint64_t elements;        ///< of the dataset
-  std::uint64_t piece_elements;  ///< of one piece written: a multiple of a scan tile
+  std::uint64_t elements;        ///< elements of the dataset
+  std::uint64_t piece_elements;  ///< elements of one written piece: a multiple of a scan tile
   int rank_of_last;              ///< that has the last element
 };
 

@@ -76,7 +76,7 @@ def _words(command: str, options: dict[str, Any], sources: Sources) -> list[str]
 
 
 @contextlib.contextmanager
-def _told_of_h5py(files: list[str]) -> Iterator[None]:
+def _explaining_h5py_locks(files: list[str]) -> Iterator[None]:
     """Has an error for a file that is open for writing tell that h5py has it open."""
     try:
         yield
@@ -143,7 +143,7 @@ def run(
 
     def answer_of(more: dict[str, Any]) -> Any:
         words = _words(command, {**options, **more}, sources)
-        with _told_of_h5py(sources.files):
+        with _explaining_h5py_locks(sources.files):
             return getattr(_core, command)(
                 words, address_of(comm), _watcher(progress), is_interruptible()
             )
@@ -161,7 +161,7 @@ def info(file: Any, dataset: Any, options: Mapping[str, Any]) -> Optional[dict[s
     comm = options.pop("comm", None)
     sources = sources_of(file, dataset, "concat" in options)
     words = _words("info", options, sources)
-    with _told_of_h5py(sources.files):
+    with _explaining_h5py_locks(sources.files):
         text = _core.info(words, address_of(comm), is_interruptible())
     return None if text is None else dict(json.loads(str(text)))
 

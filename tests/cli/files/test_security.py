@@ -1,4 +1,4 @@
-"""Hostile files cost an error, not memory or a crash; outputs go where they are told to, and nowhere
+"""Hostile files cost an error, not memory or a crash; outputs go to the given places, and nowhere
 else."""
 
 import os

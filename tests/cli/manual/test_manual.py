@@ -178,7 +178,7 @@ def test_fixed_words_are_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_shells_are_told_what_words_mean(command):
+def test_shells_get_descriptions_of_words(command):
     answer = support.run("__complete", command, "-").stdout.splitlines()
     names = [name for names, _ in options(command) for name in names]
     assert sorted(line.split("\t")[0] for line in answer[:-1]) == sorted(names)

@@ -77,7 +77,7 @@ def test_a_missing_program_is_one_line(folder):
     assert len(outcome.stderr.splitlines()) == 1
 
 
-def test_a_wrong_sum_is_told(folder):
+def test_a_wrong_sum_is_reported(folder):
     """A program that prints a wrong sum is reported."""
     program = folder / "liar"
     rows = [{"kernel": "warpfold", "operation": operation, "ceiling": False, "check": "right",

@@ -17,8 +17,8 @@ struct SelectedDataset {
   ChunkedShape shape;
   Selection selection;
   ChunkGrid grid;
-  std::vector<std::uint64_t> chunks;   ///< of each selected element, in flat order
-  std::vector<std::uint64_t> numbers;  ///< of chunks that hold some, in rising order
+  std::vector<std::uint64_t> chunks;   ///< chunk of each selected element, in flat order
+  std::vector<std::uint64_t> numbers;  ///< numbers of chunks that hold some, in rising order
 
   explicit SelectedDataset(std::mt19937_64& random)
       : shape(testing::random_shape(random)),

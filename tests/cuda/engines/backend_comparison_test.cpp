@@ -36,7 +36,7 @@ TEST_P(CudaBesideCpu, ReducesEqualMemberByMember) {
         });
         expect_equal(reduce_all(*gpu_, plan, everything, bytes, 1000),
                      reduce_all(*cpu_, plan, everything, bytes, 1000),
-                     description("fold", kind, size, order));
+                     description("reduce", kind, size, order));
       }
     }
   }

@@ -2,7 +2,7 @@
 """First inputs of the fuzz targets, from which a corpus grows:
 tests/fuzz/targets/make_seeds.py FOLDER
 
-Chunks are stored by other encoders; the layouts of the inputs are told in fuzz_*.cpp.
+Chunks are stored by other encoders; fuzz_*.cpp describe the layouts of the inputs.
 """
 
 import pathlib
