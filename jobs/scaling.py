@@ -89,7 +89,7 @@ def add_run(commands):
     parser.add_argument("--no-plot", action="store_true", help="neither collect nor draw")
     parser.add_argument("--timeout", type=float, default=3600, metavar="S",
                         help="seconds for one run; default: %(default)g")
-    parser.set_defaults(carry_out=run)
+    parser.set_defaults(handler=run)
 
 
 def add_submit(commands):
@@ -102,7 +102,7 @@ def add_submit(commands):
     parser.add_argument("--site", metavar="NAME", help="settings of jobs/sites/NAME.sh, or a path")
     parser.add_argument("--sbatch", default="", metavar="OPTIONS",
                         help="further ones of sbatch: '--partition=gpu --time=30'")
-    parser.set_defaults(carry_out=submit_runs)
+    parser.set_defaults(handler=submit_runs)
 
 
 def add_model(commands):
@@ -111,7 +111,7 @@ def add_model(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_prediction(parser, required=True)
-    parser.set_defaults(carry_out=predict)
+    parser.set_defaults(handler=predict)
 
 
 def add_simulate(commands):
@@ -120,7 +120,7 @@ def add_simulate(commands):
     add_prediction(parser)
     parser.add_argument("--calibrate", type=numbers_of, metavar="N,...", default=[1, 2, 4, 8],
                         help="numbers of ranks that give the model's terms; default: 1,2,4,8")
-    parser.set_defaults(carry_out=simulate)
+    parser.set_defaults(handler=simulate)
 
 
 def add_prediction(parser, required=False):
@@ -147,11 +147,11 @@ def parse_arguments():
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_run(commands)
     add_submit(commands)
-    for name, carry_out, what in (("collect", collect, "write study.csv"),
+    for name, handler, what in (("collect", collect, "write study.csv"),
                                   ("plot", plot, "draw pictures of study.csv")):
         command = commands.add_parser(name, help=what)
         command.add_argument("study", metavar="STUDY", help="the study's folder")
-        command.set_defaults(carry_out=carry_out)
+        command.set_defaults(handler=handler)
     add_model(commands)
     add_simulate(commands)
     arguments = parser.parse_args(words)
@@ -272,7 +272,7 @@ def main():
     signal.signal(signal.SIGTERM, end)
     arguments = parse_arguments()
     try:
-        arguments.carry_out(arguments)
+        arguments.handler(arguments)
     except Problem as problem:
         print(f"scaling.py: error: {problem}", file=sys.stderr)
         return 1

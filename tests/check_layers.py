@@ -40,7 +40,7 @@ LIBRARY_HEADERS = [
 
 
 class Place:
-    """Where a header or source file lies: its layer, and its room if its layer has any."""
+    """Layer of a header or source file, and its room if its layer has any."""
 
     def __init__(self, layer, room=None):
         self.layer = layer

@@ -40,7 +40,7 @@ commands = ["report"]
 
 class CheckLayers(unittest.TestCase):
     def violations(self, files, table=TABLE):
-        """What is found in a tree of these files, as "path:line" with the rule."""
+        """Returns the violations in a tree of these files, as "path:line" with the rule."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, text in {**files, "src/rooms.toml": table}.items():

@@ -8,8 +8,9 @@
 
 namespace warpfold {
 
-/// What a dataset's attributes, and ViewOptions::fill_value in their place, make of its stored
-/// numbers: value = stored * scale_factor + add_offset, of the stored numbers that count.
+/// How stored numbers are unpacked: value = stored * scale_factor + add_offset, for the stored
+/// numbers that are valid. The parameters are a dataset's attributes; ViewOptions::fill_value
+/// replaces its fill value.
 struct AppliedAttributes {
   bool is_unsigned = false;        ///< stored integers are taken as having no sign
   Value scale_factor;              ///< none: std::monostate, here and below

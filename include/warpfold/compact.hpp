@@ -25,11 +25,11 @@ struct CompactOptions {
 /// A compaction's result is filled on rank 0 alone.
 struct CompactResult {
   ElementFormat format;                       ///< as stored
-  ElementType value_type = ElementType::f64;  ///< of what is written
-  AppliedAttributes applied;                  ///< what made values of stored numbers
+  ElementType value_type = ElementType::f64;  ///< type of the written elements
+  AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
   std::string output_dataset;
   std::string indices_dataset;       ///< empty unless asked for
-  std::vector<std::uint64_t> shape;  ///< of the input, as selected
+  std::vector<std::uint64_t> shape;  ///< shape of the input, as selected
   std::uint64_t count = 0;           ///< elements looked at
   std::uint64_t kept = 0;
   RunReport report;

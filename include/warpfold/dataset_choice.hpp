@@ -18,7 +18,7 @@ template <class Result>
 struct DatasetOutcome {
   std::string dataset;
   std::string skipped;  ///< why it can't be read, or empty
-  Result result;        ///< where it was not skipped
+  Result result;        ///< set unless the dataset was skipped
   bool failed = false;  ///< skipped as reading it failed: a file is damaged or missing, say
 };
 

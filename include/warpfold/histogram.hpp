@@ -17,7 +17,7 @@
 namespace warpfold {
 
 struct HistogramOptions {
-  std::uint64_t bins = 10;    ///< of equal width, where `edges` is empty
+  std::uint64_t bins = 10;    ///< number of bins of equal width, if `edges` is empty
   std::vector<double> edges;  ///< rising; bin i is [edges[i], edges[i + 1]), the last one closed
   /// The range of bins of equal width; the minimum and maximum finite value where not given.
   std::optional<std::pair<double, double>> range;
@@ -34,7 +34,7 @@ struct HistogramResult {
   std::uint64_t nan = 0;
   ElementFormat format;
   ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
-  AppliedAttributes applied;                  ///< what made values of stored numbers
+  AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
   std::vector<std::uint64_t> shape;
   RunReport report;
 };

@@ -33,7 +33,7 @@ struct ReduceOptions {
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;
   /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
-  /// Where empty, over all elements, and `every` and `keep_dimensions` have no use.
+  /// Empty: over all elements; `every` and `keep_dimensions` then have no effect.
   std::vector<Axis> axes;
   /// Reduce so many consecutive indices along the first of `axes` at a time, the last time what is
   /// left: the output has that dimension, with an index for each. 0: all of them.
@@ -50,8 +50,8 @@ struct ReduceOptions {
   /// its `_FillValue` and the like stand for have no label. Results are datasets where `output` has
   /// a path, otherwise ReduceResult::labels; not with quantiles. With `axes`, the dataset has a
   /// label for each index along the first of these, and outputs have a dimension of the labels in
-  /// its place; or it is what the times of its coordinate are told apart by, as CF's units and
-  /// calendars have it: "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
+  /// its place; or `by` is a calendar component of the time coordinate, by CF's units and
+  /// calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
   /// "FILE::DATASET" of the dataset's shape, of that of its last dimensions, or of one dimension by
@@ -62,14 +62,14 @@ struct ReduceOptions {
   /// A dataset by whose elements those in view are multiplied, named likewise: statistics are
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
   std::string times;
-  OutputOptions output;  ///< of several statistics, its dataset is what their names begin with
+  OutputOptions output;  ///< for several statistics, its dataset is the prefix of their names
   RunOptions run;
 };
 
 /// An axis output is a dataset that holds a statistic, or a quantile, along axes.
 struct AxisOutput {
-  Statistic statistic = Statistic::sum;  ///< of a quantile, the one whose types and fill value it
-                                         ///< has: min where its method gives elements, or mean
+  Statistic statistic = Statistic::sum;  ///< for a quantile, the one whose types and fill value it
+                                         ///< has: min if its method gives elements, or mean
   std::string dataset;
   ElementType type = ElementType::f64;
   std::optional<double> quantile = std::nullopt;
@@ -78,12 +78,12 @@ struct AxisOutput {
 /// The statistics of the elements that have a label.
 struct LabelSummary {
   Value label;       ///< an integer; of texts their number
-  std::string text;  ///< of labels that are texts
+  std::string text;  ///< text of a label that is one
   Summary summary;
 };
 
-/// The most labels that are told without an output.
-inline constexpr std::uint64_t max_told_labels = std::uint64_t{1} << 20;
+/// Maximum number of labels that are reported without an output.
+inline constexpr std::uint64_t max_reported_labels = std::uint64_t{1} << 20;
 
 /// Counts the selected elements that a reduction skips.
 struct LeftOutElements {
@@ -93,17 +93,17 @@ struct LeftOutElements {
 
 /// A reduction's result is filled on rank 0 alone.
 struct ReduceResult {
-  Summary summary;                   ///< of all elements in view; none along axes or by labels
+  Summary summary;  ///< summary of all elements in view; none along axes or by labels
   std::vector<LabelSummary> labels;  ///< rising; also those of which no element is in view
   /// The quantiles asked for: nothing of no elements; elements, if they are some, and otherwise
   /// doubles interpolated between two, both as numpy.quantile() has them of an array of doubles.
   std::vector<Value> quantiles;
   ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
-  AppliedAttributes applied;                  ///< what made values of stored numbers
+  AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
   std::vector<std::uint64_t> shape;           ///< as selected
-  std::vector<int> axes;                      ///< of the shape, rising; none over all elements
-  std::vector<std::string> axis_names;        ///< of these, where each has one
+  std::vector<int> axes;                      ///< axes of the shape, rising; none over all elements
+  std::vector<std::string> axis_names;        ///< names of the axes, if each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
   std::vector<AxisOutput> outputs;            ///< likewise: of each statistic, then each quantile
   std::optional<LeftOutElements> left_out;    ///< none along axes, by labels or with factors

@@ -21,7 +21,7 @@ struct RunOptions {
   /// The threads of this rank, to read, to undo filters and, on the cpu backend, to compute; 0:
   /// chosen from this rank's share of the cores.
   int threads = 0;
-  std::uint64_t slab_bytes = 0;  ///< of one buffer, 4 KiB to 1 GiB; 0: chosen
+  std::uint64_t slab_bytes = 0;  ///< bytes of one buffer, 4 KiB to 1 GiB; 0: automatic
   ReadPath read_path = ReadPath::automatic;
   FileCache file_cache = FileCache::automatic;
   /// Which files that a file names may be read; others are refused by an Error. While runs of one
@@ -41,7 +41,7 @@ struct RunReport {
   int ranks = 1;
   int hosts = 1;
   std::string backend;               ///< "cpu", "cuda", or "cpu+cuda" where both worked
-  std::vector<std::string> devices;  ///< by rank
+  std::vector<std::string> devices;  ///< devices by rank
   std::string fallback;      ///< why an automatic choice took the cpu where a GPU is, or empty
   std::string binding_note;  ///< how the cores that ranks are bound to slow it, or empty
   /// Peculiarities of the data that affect how results are read; one sentence each.

@@ -21,7 +21,7 @@ struct RunProgress {
   double pass_seconds = 0;            ///< since the pass's start
   std::uint64_t done = 0;             ///< bytes of the pass that all ranks together are done with
   std::uint64_t total = 0;            ///< bytes of the pass
-  std::vector<StageProgress> stages;  ///< of this rank, in the order that data take
+  std::vector<StageProgress> stages;  ///< stages of this rank, in the order that data take
 };
 
 /// A progress callback takes what a run tells of itself: on each rank that has one, a thread of the

@@ -28,11 +28,11 @@ struct ScanOptions {
   bool offsets = false;
   std::optional<ElementType> output_type;  ///< default_scan_output() where not given
   OverflowPolicy overflow = OverflowPolicy::error;
-  ViewOptions view;  ///< what it leaves out counts as the operation's identity
+  ViewOptions view;  ///< omitted elements count as the operation's identity
   /// The dimension to scan along, in place of the flat order.
   std::optional<Axis> axis;
   OutputOptions output;
-  StorageOptions storage;  ///< of the output
+  StorageOptions storage;  ///< storage of the output
   RunOptions run;
 };
 
@@ -43,11 +43,11 @@ struct ScanResult {
   AppliedAttributes applied;                  ///< likewise
   ElementType output_type = ElementType::f64;
   std::string output_dataset;
-  std::optional<int> axis;                  ///< of the shape
+  std::optional<int> axis;                  ///< axis of the shape
   std::string axis_name;                    ///< empty where it has none
-  std::vector<std::uint64_t> shape;         ///< of the input, as selected
+  std::vector<std::uint64_t> shape;         ///< shape of the input, as selected
   std::vector<std::uint64_t> output_shape;  ///< the same but for offsets
-  std::uint64_t count = 0;                  ///< of elements
+  std::uint64_t count = 0;                  ///< number of elements
   Value last;                               ///< the last prefix; nothing for no elements
   RunReport report;
 };

@@ -53,7 +53,7 @@ class SuperstepScan {
   Contribution lower_{Accumulator::empty(), 0};
   Contribution whole_{Accumulator::empty(), 0};
   Accumulator before_ = Accumulator::empty();
-  Accumulator earlier_ = Accumulator::empty();  ///< of all supersteps that are done
+  Accumulator earlier_ = Accumulator::empty();  ///< total of all supersteps that are done
 };
 
 }  // namespace warpfold::mpi

@@ -22,7 +22,7 @@ using namespace nanobind::literals;
 namespace warpfold::python {
 namespace {
 
-/// What this thread adds arrays up with.
+/// Returns this thread's engine, which adds arrays up.
 cpu::HostArrayEngine& engine() {
   thread_local cpu::HostArrayEngine mine;
   return mine;

@@ -53,7 +53,7 @@ class WatchedCall {
   void finish(const std::exception_ptr& failure);
 
   nanobind::object progress_;
-  std::optional<nanobind::python_error> raised_;  ///< by `progress`
+  std::optional<nanobind::python_error> raised_;  ///< error of `progress`
   bool handles_interrupts_ = false;
 };
 

@@ -11,7 +11,7 @@ import numpy as np
 
 UNIT_BITS = 1074
 UNITS = 1 << UNIT_BITS
-# Of each type: significant bits, the exponents of the least one and of the largest value.
+# Formats by type: significant bits, the exponents of the least one and of the largest value.
 FORMATS = {
     "f64": (53, -1074, 1023), "f32": (24, -149, 127), "f16": (11, -24, 15), "bf16": (8, -133, 127),
 }  # fmt: skip

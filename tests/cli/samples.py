@@ -1,4 +1,4 @@
-"""Data on which sums are hard, or types are told apart; the same on every machine."""
+"""Data on which sums are hard, or types are distinguished; the same on every machine."""
 
 import h5py
 import numpy as np

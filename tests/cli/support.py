@@ -109,7 +109,7 @@ def parsed(text):
 
 
 def backend_words(*arguments, ranks=None, backend=BACKEND):
-    """What a command needs to be run by a backend."""
+    """Returns the words that make a backend run a command."""
     command = str(arguments[0]) if arguments else None
     computes = command in ("reduce", "scan", "compact", "histogram")
     if not (computes or command == "info") or backend is None:
@@ -329,7 +329,7 @@ def stored_bytes(path):
 
 
 def outputs(folder, command, path, dataset, *words, **options):
-    """What a command writes, as stored_bytes() has it."""
+    """Returns a command's outputs as stored_bytes() has them."""
     out = folder / "out.h5"
     run(command, path, dataset, "-o", f"{out}:made", "--force", *words, **options)
     return stored_bytes(out)
@@ -342,7 +342,7 @@ def stored_type(path, dataset="values"):
 
 
 def output_type(name):
-    """What a scan of `name` writes: integers widen to 64 bits of their signedness."""
+    """Returns the type of a scan of `name`: integers widen to 64 bits of their signedness."""
     if name in ("bool", "enum"):
         return "i64"
     if name in INTEGER_TYPES:

@@ -35,8 +35,8 @@ def kernel_sources(root):
 
 
 def log_of_build(built, root, source):
-    """What keep_ptxas_log.sh kept when `source` was last compiled in the folder `built`; nothing if
-    that was before the source changed."""
+    """Returns the log that keep_ptxas_log.sh kept when `source` was last compiled in the folder
+    `built`; nothing if that was before the source changed."""
     below = pathlib.PurePath(*source.parts[1:])
     for log in built.glob(f"src/CMakeFiles/*.dir/{below}.o.ptxas") if built else ():
         if log.stat().st_mtime > (root / source).stat().st_mtime:

@@ -1,4 +1,4 @@
-"""What ptxas says of the kernels that it compiled."""
+"""Resource usage of kernels, as ptxas reports it."""
 
 import dataclasses
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 @dataclasses.dataclass
 class KernelUsage:
-    """What a kernel takes, with the functions that it calls."""
+    """Resources of a kernel and the functions that it calls."""
 
     file: str
     kernel: str

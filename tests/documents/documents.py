@@ -86,13 +86,13 @@ def prose(document):
 
 
 def anchors(document):
-    """What links into a document can name: its headings, as they are rendered."""
+    """Returns the anchors of a document: its headings, as they are rendered."""
     headings = HEADING.findall(prose(document))
     return {re.sub(r"[^\w\- ]", "", each.lower()).strip().replace(" ", "-") for each in headings}
 
 
 def links(document):
-    """Where a document's links lead, but for those to other sites."""
+    """Returns the targets of a document's links, except those on other sites."""
     targets = LINK.findall(prose(document))
     return [target for target in targets if not re.match(r"\w+:", target)]
 

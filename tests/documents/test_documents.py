@@ -78,14 +78,14 @@ def test_the_table_of_rooms_is_whole():
         for line in (ROOT / "src/README.md").read_text().splitlines()
         if line.startswith(("| `", "| | `"))
     ]
-    told, layer = {}, None
+    described, layer = {}, None
     layers = tomllib.loads((ROOT / "src/rooms.toml").read_text())
     for first, second in rows:
         if first in layers and not second:
-            layer = told.setdefault(first, set())
+            layer = described.setdefault(first, set())
         elif not first:
             layer.add(second)
-    assert told == {name: set(each.get("rooms", {})) for name, each in layers.items()}
+    assert described == {name: set(each.get("rooms", {})) for name, each in layers.items()}
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -108,6 +108,6 @@ def test_pictures_are_of_what_was_measured(tmp_path):
     drawing = [sys.executable, ROOT / "jobs/front_page.py", "draw", "--folder", tmp_path]
     subprocess.run(drawing, check=True)
     for name in ("seconds.svg", "running_sum.svg", "rates.svg"):
-        told = [re.findall(">([^<]+)</text>", (folder / name).read_text())
+        described = [re.findall(">([^<]+)</text>", (folder / name).read_text())
                 for folder in (kept, tmp_path)]  # fmt: skip
-        assert told[0] == told[1] != []
+        assert described[0] == described[1] != []

@@ -53,7 +53,7 @@ def folder_like_the_repository(folder):
 
 
 def pattern(shown):
-    """What a shown output stands for: itself, and where it has ..., anything on that line."""
+    """Returns the pattern of a shown output: itself, and for ... anything on that line."""
     return ".*".join(re.escape(part) for part in shown.split("..."))
 
 
@@ -114,7 +114,7 @@ def check_presets(words):
 
 
 def check_names(words):
-    """What a command is called by: scripts, options, presets and targets."""
+    """Checks the names that a command uses: scripts, options, presets and targets."""
     if words[:2] == ["mpirun", "-np"]:
         words = words[3:]
     repository = r"(~/warpfold/)?(jobs|tests|inputs)/"

@@ -1,6 +1,6 @@
 #pragma once
 
-// What device code finds in CUDA C++, for the host's compiler: included before each .cu file.
+// CUDA C++ for device code, as the host's compiler takes it: included before each .cu file.
 
 #include <cuda_runtime.h>
 
@@ -130,7 +130,7 @@ inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   warpfold::emulator::meet(warpfold::emulator::Meeting::synchronize, mask, 0);
 }
-inline void __syncthreads() { warpfold::emulator::meet_block(); }
+inline void __syncthreads() { warpfold::emulator::wait_at_block_barrier(); }
 inline void __barrier_sync(unsigned) { __syncthreads(); }
 inline void __threadfence() { warpfold::emulator::perhaps_let_blocks_run(); }
 inline void __threadfence_system() { __threadfence(); }
@@ -267,7 +267,7 @@ inline unsigned __vmins2(unsigned a, unsigned b) {
 
 namespace warpfold::emulator {
 
-/// What a + b is above (below 0: short of) its nearest double.
+/// Returns how far a + b lies above (negative: below) its nearest double.
 inline double lost_by_adding(double a, double b) {
   const double sum = a + b;
   const double b_part = sum - a;

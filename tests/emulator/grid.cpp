@@ -62,7 +62,7 @@ struct MeetingPoint {
 struct Warp {
   unsigned ready = 0;  ///< lanes
   unsigned ended = 0;
-  std::map<unsigned, MeetingPoint> points;  ///< by mask
+  std::map<unsigned, MeetingPoint> points;  ///< meeting points by mask
 };
 
 struct Barrier {
@@ -134,7 +134,7 @@ class LaneStack {
   void deallocate(boost::context::stack_context& stack) noexcept { stacks_.deallocate(stack); }
 
  private:
-  static constexpr std::size_t lines = 64;  ///< of a page
+  static constexpr std::size_t lines = 64;  ///< lines per page
   static constexpr std::size_t line_bytes = 64;
 
   Stacks stacks_;
@@ -293,7 +293,7 @@ class Block {
     for (Lane& lane : lanes_) make_ready(lane);
   }
 
-  /// Of a warp's lanes that were ready when it began.
+  /// One pass over a warp's lanes that were ready when it began.
   struct Pass {
     unsigned warp;
     unsigned first;
@@ -381,7 +381,7 @@ class Multiprocessors {
   Grid grid_;
   const std::function<void()>* kernel_ = nullptr;
   std::vector<unsigned> order_;
-  unsigned next_ = 0;  ///< of `order_`
+  unsigned next_ = 0;  ///< index in `order_`
 };
 
 }  // namespace
@@ -409,7 +409,7 @@ const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value) {
   return running->block->meet(*running, meeting, mask, value);
 }
 
-void meet_block() { running->block->meet_at_barrier(*running); }
+void wait_at_block_barrier() { running->block->meet_at_barrier(*running); }
 
 void wait_for_others() {
   running->waited = true;

@@ -25,7 +25,7 @@ inline constexpr unsigned most_resident_blocks = multiprocessors * blocks_per_mu
 
 struct Grid {
   unsigned blocks = 1;
-  unsigned threads = 1;  ///< of a block
+  unsigned threads = 1;  ///< threads per block
   std::size_t dynamic_shared_bytes = 0;
   bool resident = false;  ///< all blocks run at the same time
 };
@@ -40,9 +40,9 @@ void seed_schedule(std::uint64_t seed);
 /// Prints what is wrong with the kernel and where, and aborts.
 [[noreturn]] void fail(const char* what);
 
-// What follows is for lanes that run.
+// Functions for running lanes.
 
-/// What lanes of a warp do together.
+/// A collective operation of a warp's lanes.
 enum class Meeting : std::uint8_t { synchronize, shuffle, vote, match, reduce };
 
 struct Met {
@@ -60,14 +60,14 @@ struct Place {
   unsigned lane() const { return thread.x % warp_lanes; }
 };
 
-/// Where the running lane is.
+/// Place of the running lane.
 extern constinit thread_local Place* place;
 
 /// Waits for the lanes of `mask` that have not ended; returns what each brings.
 const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value);
 
 /// Waits for all threads of the block that have not ended.
-void meet_block();
+void wait_at_block_barrier();
 
 /// Lets others run: what this lane waits for in memory has not come yet.
 void wait_for_others();

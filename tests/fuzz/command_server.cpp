@@ -79,7 +79,7 @@ std::string next_line(const mpi::Communicator& communicator) {
   return mpi::broadcast(std::move(line), communicator);
 }
 
-Json carry_out(const Json& command, MPI_Comm communicator) {
+Json execute(const Json& command, MPI_Comm communicator) {
   int status = 0;
   {
     std::filesystem::current_path(command.at("folder").get<std::string>());
@@ -105,6 +105,6 @@ int main() {
   if (mpi::may_have_peers()) environment.emplace();
   const mpi::Communicator communicator(environment ? MPI_COMM_WORLD : MPI_COMM_SELF);
   for (std::string line = next_line(communicator); !line.empty(); line = next_line(communicator))
-    answer(carry_out(Json::parse(line), communicator.get()), communicator);
+    answer(execute(Json::parse(line), communicator.get()), communicator);
   return 0;
 }

@@ -72,7 +72,7 @@ def damaged(random, stored, chunk_bytes, compressed):
 
 
 def inflated(stored, chunk_bytes, size):
-    """What zlib makes of a chunk's bytes; None if it is not the chunk."""
+    """Returns a chunk's bytes inflated by zlib; None if the result is not the chunk."""
     unpacker = zlib.decompressobj()
     try:
         data = unpacker.decompress(stored, chunk_bytes + 1)
@@ -109,7 +109,8 @@ def unpacked(block, size):
 
 
 def without_lz4(stored, chunk_bytes, size):
-    """What LZ4's library makes of a chunk of filter 32004; None if it is not the chunk."""
+    """Returns a chunk of filter 32004 decompressed by LZ4's library; None if it is not the
+    chunk."""
     try:
         block_bytes, left = blocks_of(stored, chunk_bytes)
         made = b""
@@ -262,21 +263,21 @@ class Case:
         self._victim, self._is_whole = write(self._path, self._random)
 
     def difference(self, command):
-        """What is wrong about a command, or None."""
+        """Returns a description of a command's wrong result, or None."""
         ranks = int(self._random.choice(RANKS))
         here = self._run(command, "values", self._backend, ranks)
         if self._is_whole:
             expected = self._run(command, "plain", "cpu", 1)
             return None if here == expected else f"{here}, expected {expected}"
-        code, told, left = here
+        code, errors, left = here
         named = f"chunk [{', '.join(map(str, self._victim))}]"
-        if code != 1 or left or len(told) != 1 or named not in told[0]:
-            return f"exit {code}, {told}, output left: {left}; expected an error of {named}"
+        if code != 1 or left or len(errors) != 1 or named not in errors[0]:
+            return f"exit {code}, {errors}, output left: {left}; expected an error of {named}"
         by_cores = self._run(command, "values", "cpu", 1)
-        return None if by_cores == here else f"{told}, by the cores {by_cores}"
+        return None if by_cores == here else f"{errors}, by the cores {by_cores}"
 
     def _run(self, command, dataset, backend, ranks):
-        """The exit code, what was told or has come of it, and whether there is an output."""
+        """Returns the exit code, the errors or the results, and whether there is an output."""
         self._output.unlink(missing_ok=True)
         output = ("-o", f"{self._output}:made") if writes(command) else ()
         words = [command[0], self._path, dataset, *command[1:], *output, "--read-path", self.read_path,

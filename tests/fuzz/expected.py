@@ -45,8 +45,8 @@ def differences(found, expected):
 
 
 def stored_numbers(output, name, out):
-    """What a command wrote, as truth.numbers() in the stored shape; the HDF5 type of the elements
-    has to be `out`'s."""
+    """Returns a command's output, as truth.numbers() in the stored shape; the HDF5 type of the
+    elements has to be `out`'s."""
     with h5py.File(output, "r") as file:
         stored = file[name].id.get_type()
         if not stored.equal(support.file_type(out)):
@@ -56,7 +56,7 @@ def stored_numbers(output, name, out):
 
 
 def compare_bits(found, expected):
-    """Of elements as in memory: NaN and zeros of either sign are told apart, too."""
+    """Compares elements as in memory: NaN and the signs of zeros count, too."""
     if found.shape != expected.shape:
         return f"shape {found.shape}, expected {expected.shape}"
     unsigned = f"u{found.dtype.itemsize}"
@@ -69,7 +69,7 @@ def compare_bits(found, expected):
 
 
 def compare_arrays(found, expected):
-    """Of numbers; zeros are equal whatever their signs."""
+    """Compares numbers; zeros are equal whatever their signs."""
     if found.shape != expected.shape:
         return f"shape {found.shape}, expected {expected.shape}"
     if np.array_equal(found, expected, equal_nan=found.dtype.kind == "f"):

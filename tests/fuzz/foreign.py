@@ -42,7 +42,7 @@ def total(values):
 
 
 def truth(values):
-    """What `reduce` has to find in an array of numbers."""
+    """Returns the results that `reduce` has to find in an array of numbers."""
     flat = values.ravel()
     if flat.dtype.kind == "b":
         flat = flat.astype("u1")
@@ -106,7 +106,7 @@ def attempt(servers, *words):
 
 
 def problem_of(servers, path, name, dataset, reported):
-    """What is wrong with a dataset, whose results are reported or asked for alone."""
+    """Returns a description of a dataset's wrong results, reported or requested alone; or None."""
     try:
         if not holds_numbers(dataset) or dataset.size > MOST_ELEMENTS:
             return None

@@ -63,7 +63,7 @@ class AxisReduction:
         return str(self.random.choice([*truth.FORMATS, *integers]))
 
     def _statistics(self):
-        """Those that the type asked for can hold at all."""
+        """Returns statistics that the requested type can hold."""
         allowed = list(STATISTICS)
         if self.asked in support.INTEGER_TYPES:
             allowed = [each for each in allowed if each not in ("mean", "var", "std", "l2")]
@@ -82,7 +82,7 @@ class AxisReduction:
         return [str(each) for each in self.random.choice(list(QUANTILES), most, replace=False)]
 
     def type_of(self, statistic):
-        """Of the output, as NumPy has it."""
+        """Returns the output's type, as NumPy names it."""
         if statistic in QUANTILES:
             own = integer_type(self.view.type)
             return (self.asked or ("f64" if self.integers else own)) if self._interpolates() else own
@@ -104,7 +104,7 @@ class AxisReduction:
         return "u64" if statistic == "l1" else "f64"
 
     def lines(self):
-        """Of each output the elements that count, and their flat indices along the axes."""
+        """Yields for each output the valid elements, and their flat indices along the axes."""
         shape = self.view.values.shape
         along = [extent if axis in self.axes else 1 for axis, extent in enumerate(shape)]
         indices = np.broadcast_to(np.arange(self.along).reshape(along), shape)

@@ -34,7 +34,7 @@ def _add_coordinate(file, each, cells, random):
 
 
 def _means(variable, units_of, line):
-    """What numbers of an output stand for, in the line's units, to a ten-thousandth."""
+    """Returns the meaning of an output's numbers, in the line's units, to a ten-thousandth."""
     if line.calendar:
         return random_grids.hours(variable, units_of)
     return [round(float(each), 4) for each in np.ravel(np.ma.getdata(variable[...]))]

@@ -101,7 +101,7 @@ def reduce_axis_command(dataset, view, random):
 
 
 def info_command(dataset, view, random):
-    """Of a dataset as it is selected, or of all that a file has."""
+    """Describes a dataset as it is selected, or all datasets of a file."""
     if random.random() < 0.2:
         return Command(
             ["info", dataset.path, "--json", "-"], lambda outcome: _listed(dataset, outcome)
@@ -152,7 +152,8 @@ if netCDF4:
 
 
 def random_command(dataset, random, kinds, views):
-    """Of `kinds`, names among KINDS, with `views`, names among random_views.OPTIONS."""
+    """Returns a random command of `kinds`, names among KINDS, with `views`, names among
+    random_views.OPTIONS."""
     weights = np.array([KINDS[kind][1] for kind in kinds])
     kind = kinds[random.choice(len(kinds), p=weights / weights.sum())]
     return KINDS[kind][0](dataset, random_views.random_view(dataset, random, views), random)

@@ -15,7 +15,8 @@ WIDE = ("i64", "u64", "i64", "u64", "i32", "u8")
 
 
 def _integer_factors(shape, random, of_weights):
-    """Of all bits that a type has, beside 0 and what doubles cannot tell apart."""
+    """Returns factors with all bits of a type, and with 0 and numbers that doubles cannot
+    distinguish."""
     name = str(random.choice(WIDE))
     limits = np.iinfo(support.NUMPY_TYPES[name])
     least = 0 if of_weights else limits.min
@@ -38,7 +39,7 @@ def _factors(shape, random, of_weights):
 
 
 def _sum_of(values, factors):
-    """What is told of the exact sum of products; zero exactly where all is finite."""
+    """Returns the reported exact sum of products; zero exactly where all is finite."""
     with np.errstate(all="ignore"):
         products = values * factors
         products = products[~np.isfinite(values.astype("f8"))]

@@ -33,7 +33,8 @@ TOLERANCE = fractions.Fraction(1, 10_000)  # of a grid's distance: the manual's
 
 @dataclasses.dataclass
 class Line:
-    """What coordinates mean: fractions; of times hours since the epoch in a calendar; texts."""
+    """Meaning of coordinates: fractions; for times the hours since the epoch in a calendar;
+    texts."""
 
     values: list
     units: str = ""

@@ -62,7 +62,7 @@ def other_grid(dimensions, random, swaps=True):
 
 @dataclasses.dataclass
 class Meeting:
-    """What has to be said of two grids."""
+    """Expected outcome of matching two grids."""
 
     problems: list = dataclasses.field(default_factory=list)  # texts, one of which the error has
     unmatched: list = dataclasses.field(default_factory=list)  # names that the note has
@@ -70,7 +70,7 @@ class Meeting:
 
 
 def meeting_of(ones, others, indices):
-    """Of dimensions that are shared, pair by pair; `indices` of each that are compared."""
+    """Matches shared dimensions, pair by pair; `indices` are those of each that are compared."""
     meeting = Meeting()
     names = [{each.name for each in some if each.name} for some in (ones, others)]
     for one, other, some in zip(ones, others, indices):
@@ -206,7 +206,7 @@ class Parts:
             self.values.append(random.integers(-50, 50, shape).astype("f4"))
             self.paths.append(folder / f"part{number}.nc")
             attributes = {"units": self.units[number]} if self.units[number] else {}
-            # What netCDF writes has a default fill value, what h5py does has none.
+            # Files by netCDF have a default fill value, those by h5py have none.
             attributes["_FillValue"] = np.float32(1000)
             random_grids.write(self.paths[-1], "v", grid, self.values[-1], random, **attributes)
 
@@ -240,7 +240,7 @@ class Parts:
                     self.store_as)  # fmt: skip
 
     def problems(self):
-        """What the error has to have, one of these, and the names of both files."""
+        """Returns the texts of which the error must have one, and the names of both files."""
         for number in range(1, len(self.grids)):
             first, grid = self.grids[0], self.grids[number]
             indices = [range(each.extent) if place != self.along else []
@@ -330,7 +330,7 @@ def _wrong_joined_notes(outcome, parts):
 
 
 def _wrong_output(outcome, output, parts, sums):
-    """Of the numbers, and of the coordinates of what was joined."""
+    """Returns a description of wrong numbers or wrong coordinates of joined inputs."""
     lines = parts.lines()
     with netCDF4.Dataset(output) as file:
         found = np.ma.getdata(file["v"][...])

@@ -12,7 +12,7 @@ TYPES = ("f4", "f8", "i2", "i4", "i8", "u2", "u4")
 
 
 def _write(path, random, dtype, fill, first):
-    """Of daily records, some of which `v` lacks; all that `mask` has."""
+    """Writes daily records, some of which `v` lacks; `mask` has all."""
     records = int(random.integers(1, 60))
     stored = int(random.integers(0, records + 1)) if chance(random, 0.8) else records
     chunks = (int(random.integers(1, 9)), int(random.integers(1, 4)))
@@ -48,7 +48,7 @@ def _differ(found, expected):
 
 
 def record_command(dataset, view, random):
-    """Of one file, or of several, by times, by months, by a mask."""
+    """Returns a command on one file, or on several, by times, by months, by a mask."""
     paths = [dataset.path.with_name(f"records{each}.nc") for each in range(random.integers(1, 3))]
     dtype = str(random.choice(TYPES))
     fill = None if chance(random, 0.5) else np.dtype(dtype).type(5)

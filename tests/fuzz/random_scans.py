@@ -100,7 +100,7 @@ class Scan:
         return out, 0, self._expect(rows, "f8")
 
     def _sums_of_integers(self):
-        """Where the output can't hold a prefix, the run has to fail."""
+        """Expects failure if the output can't hold a prefix."""
         rows = [truth.prefixes(line, self.exclusive) for line in _lines(self._filled(0), self.axis)]
         default = "u64" if self.view.type.startswith("u") else "i64"
         out = self._choose_type(default, *support.INTEGER_TYPES)

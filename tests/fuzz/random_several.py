@@ -80,7 +80,7 @@ def _compactions(output):
 
 
 def several_command(dataset, view, random):
-    """Of whole datasets: a selection seldom suits several."""
+    """Returns a command on whole datasets: a selection seldom suits several."""
     own = default_view(dataset).values.ravel()
     kind = random.choice(["summaries", "histograms", "compactions"], p=[0.4, 0.3, 0.3])
     output = dataset.path.with_name("out.h5") if kind == "compactions" else None
@@ -115,7 +115,7 @@ def several_command(dataset, view, random):
 
 
 def _cuts(extent, random):
-    """Where parts of an extent begin and end; none is empty."""
+    """Returns the begins and ends of parts of an extent; none is empty."""
     most = min(extent, 4)
     inner = random.choice(np.arange(1, extent), int(random.integers(0, most)), replace=False)
     return [0, *sorted(map(int, inner)), extent]

@@ -153,7 +153,7 @@ def _histogram(groups, edges, name):
 
 
 def _compaction(sparse, words, condition):
-    """Of few elements in the order of their indices."""
+    """Returns a compaction of few elements in the order of their indices."""
     output = sparse.path.with_name("out.h5")
     whole = np.arange(sparse.size)
     values = np.full(whole.shape, sparse.fill)

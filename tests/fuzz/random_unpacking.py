@@ -24,7 +24,8 @@ def _some(stored, random, count):
 
 
 def _as_attribute(numbers, random):
-    """Of another type, if that holds them exactly: netCDF4-python ignores what its type can't."""
+    """Returns numbers as another type, if it holds them exactly: netCDF4-python ignores attributes
+    that a variable's type can't hold."""
     with np.errstate(all="ignore"):
         converted = numbers.astype(str(random.choice(["i2", "i4", "i8", "f4", "f8"])))
     pairs = zip(converted.tolist(), numbers.tolist())

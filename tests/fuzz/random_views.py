@@ -134,7 +134,8 @@ def _numbers_of(dataset, name):
 
 
 def _bounds(view, dataset):
-    """What valid_* say: attributes that the type can't hold, or have too many values, say nothing."""
+    """Returns the bounds by valid_* attributes: those that the type can't hold, or that have too
+    many values, have no effect."""
 
     def held(name, count):
         values = [_stored_as(view, dataset, number) for number in _numbers_of(dataset, name)]
@@ -257,7 +258,7 @@ def _some_numbers(dataset, random, most):
 
 
 def _as_attribute(dataset, numbers, random):
-    """Of the dataset's type or another; one number as such or as an array."""
+    """Returns numbers in the dataset's type or another; one number as such or as an array."""
     own = support.NUMPY_TYPES.get(dataset.type, "f8")
     dtype = np.dtype(str(random.choice([own, own, "i2", "i4", "i8", "f4", "f8"])))
     with np.errstate(all="ignore"):
@@ -360,5 +361,5 @@ def random_view(dataset, random, options):
 
 
 def default_view(dataset):
-    """What a command without options sees."""
+    """Returns the view of a command without options."""
     return random_view(dataset, np.random.default_rng(0), ())

@@ -78,7 +78,7 @@ def problem_of(command, outcome):
 
 
 def trace_of(command, outcome):
-    """What has to be the same bytes however the command runs."""
+    """Returns the bytes that must not depend on how the command runs."""
     if outcome.code:
         return outcome.errors[0]
     if command.output:

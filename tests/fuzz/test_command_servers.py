@@ -18,7 +18,7 @@ def answer(status, left_open=0):
 
 for line in sys.stdin:
     command = json.loads(line)
-    open(command["output"], "w").write("told")
+    open(command["output"], "w").write("done")
     eval({behaviour!r} if command["arguments"] == ["first"] else "answer(0)")
 """
 
@@ -39,7 +39,7 @@ def servers(tmp_path, monkeypatch):
 
 def test_an_outcome_is_what_the_command_wrote_and_returned(servers):
     outcome = servers("answer(3)").attempt("first")
-    assert (outcome.code, outcome.stdout, outcome.stderr) == (3, "told", "")
+    assert (outcome.code, outcome.stdout, outcome.stderr) == (3, "done", "")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_an_outcome_is_what_the_command_wrote_and_returned(servers):
         ("answer(0, left_open=2)", "'left_open': 2"),
     ],
 )
-def test_a_failing_server_is_told_and_replaced(servers, behaviour, mention):
+def test_a_failing_server_is_reported_and_replaced(servers, behaviour, mention):
     some = servers(behaviour)
     with pytest.raises(AssertionError, match=mention):
         some.attempt("first", timeout=1)
@@ -59,7 +59,7 @@ def test_a_failing_server_is_told_and_replaced(servers, behaviour, mention):
     some.end()
 
 
-def test_ranks_that_do_not_agree_are_told(servers):
+def test_ranks_that_do_not_agree_are_reported(servers):
     some = servers(
         'print(json.dumps([{"status": code, "left_open": 0} for code in (0, 1)]), flush=True)'
     )
@@ -67,7 +67,7 @@ def test_ranks_that_do_not_agree_are_told(servers):
         some.attempt("first")
 
 
-def test_an_end_out_of_order_is_told(servers):
+def test_an_end_out_of_order_is_reported(servers):
     some = servers("answer(0) or __import__('atexit').register(os._exit, 9)")
     some.attempt("first")
     with pytest.raises(AssertionError, match="exit 9"):

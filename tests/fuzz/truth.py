@@ -40,7 +40,7 @@ def _nearest(name):
 
 
 def _special_sum(values):
-    """What NaN and infinities make of a sum; None where there are none."""
+    """Returns the sum of values with NaN or infinities; None if there are none."""
     if np.isnan(values).any() or (np.isposinf(values).any() and np.isneginf(values).any()):
         return NAN
     infinite = values[np.isinf(values)]
@@ -84,7 +84,7 @@ def _with_infinities(values, indices):
     }  # fmt: skip
 
 
-# What an option has an effect on; others have one on all statistics.
+# Statistics that an option affects; other options affect all.
 EFFECTS = {"ddof": {"var", "std"}, "overflow": {"sum"}}
 
 
@@ -114,7 +114,7 @@ def statistics(values, indices, nan="propagate", overflow="error", ddof=0, out="
     if ddof >= len(values):
         results.update(var=NAN, std=NAN)
     least, most = int(values.argmin()), int(values.argmax())
-    # Of zeros of either sign the first one.
+    # The first zero counts among zeros of either sign.
     results.update(min=values[least].item(), max=values[most].item())
     results.update(argmin=int(indices[least]), argmax=int(indices[most]), nan_count=nan_count)
     if not floating and overflow == "wrap":
@@ -178,7 +178,7 @@ def wrapped_prefixes(prefixes, out):
 
 
 def identity(dtype, operation):
-    """What "min" or "max" of nothing is."""
+    """Returns the "min" or "max" of no elements."""
     if dtype.kind == "f":
         return {"min": INF, "max": -INF}[operation]
     limits = np.iinfo(dtype)
@@ -186,7 +186,8 @@ def identity(dtype, operation):
 
 
 def running_extrema(values, operation, exclusive):
-    """Of numbers(), as doubles or integers; the identity first where exclusive."""
+    """Returns running extrema of numbers(), as doubles or integers; the identity first where
+    exclusive."""
     accumulate = {"min": np.minimum, "max": np.maximum}[operation].accumulate
     inclusive = accumulate(values) if len(values) else values
     if not exclusive:
@@ -205,7 +206,7 @@ def rounded_prefixes(out, values, exclusive):
 
 
 def specials(values, exclusive):
-    """What NaN and infinities make of each prefix sum; None where none came before."""
+    """Returns NaN or the infinity of each prefix sum; None where none came before."""
     state, states = None, []
     for value in values.tolist():
         if exclusive:

@@ -36,7 +36,7 @@ assert os.listdir(".") == []
 
 @pytest.fixture
 def package():
-    """What runs Python with the package."""
+    """Returns the words that run Python with the package."""
     python, folder = os.environ.get("PACKAGE_PYTHON"), os.environ.get("PACKAGE_FOLDER")
     if python is None or folder is None:
         pytest.skip("no package for Python in this build")

@@ -62,7 +62,7 @@ TEST(FailureWatch, AllRanksLearnOfOneFailureInTheNextRound) {
   EXPECT_TRUE(monitor.round(communicator.is_last()));
 }
 
-/// What an exchange of the ranks' states comes to; rank r has done 10^10 + r bytes.
+/// Returns the result of exchanging the ranks' states; rank r has done 10^10 + r bytes.
 WorkState exchanged(WorkWatch& monitor, const Communicator& communicator, WorkState mine) {
   constexpr std::uint64_t many = 10'000'000'000;
   std::optional<WorkProgress> whole;

@@ -30,9 +30,9 @@ versions_in() { echo "$(sed -nE "$2" "$1" | sort -u | paste -sd ' ') in $1"; }
 
 # All that names the version, apart from what CMakeLists.txt writes it into.
 version_is_one() {
-  local told
+  local output
   cd "$repository"
-  told=$(
+  output=$(
     versions_in CMakeLists.txt 's/^project\(warpfold VERSION ([0-9.]+).*/\1/p'
     versions_in CHANGELOG.md '/^## [0-9]/{s/^## ([0-9.]+) - .*/\1/p;q}'
     versions_in CITATION.cff 's/^version: //p'
@@ -42,8 +42,8 @@ version_is_one() {
       echo "$(sed -nE 's/.*warpfold-([0-9.]+)-.*/\1/p' <<<"$easyconfig") in the name of $easyconfig"
     done
   )
-  echo "$told"
-  [[ $(cut -d ' ' -f 1 <<<"$told" | sort -u | wc -l) == 1 ]]
+  echo "$output"
+  [[ $(cut -d ' ' -f 1 <<<"$output" | sort -u | wc -l) == 1 ]]
 }
 
 # The files that images are built of are enough to configure, and both recipes take the same.

@@ -40,7 +40,7 @@ _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype = ctypes.py_object
 _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
-# What capsules point to, kept for good: a function can't be freed while it runs.
+# Targets of capsules, kept for good: a function can't be freed while it runs.
 _made = []
 
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}

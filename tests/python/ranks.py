@@ -57,9 +57,9 @@ def check_files(name):
     several = warpfold.reduce(name, ["x", "y"], ops="max", comm=WORLD)
     if is_on_root(several):
         assert several == {"x": FIELD.max(), "y": 99}
-    told = warpfold.info(name, "x", comm=WORLD)
-    if is_on_root(told):
-        assert told["ranks"] == WORLD.size
+    found = warpfold.info(name, "x", comm=WORLD)
+    if is_on_root(found):
+        assert found["ranks"] == WORLD.size
     alone = warpfold.reduce(name, "y", ops="sum")
     assert alone == 4950
 

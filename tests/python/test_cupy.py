@@ -114,7 +114,7 @@ def test_streams_see_what_was_written(way):
         assert int((out == cupy.arange(1, elements + 1)).sum()) == elements
 
 
-def test_the_stream_is_told_by_dlpack():
+def test_dlpack_passes_the_stream():
     given = ByDLPack(cupy.asarray(VALUES))
     warpfold.reduce(given, ops="sum")
     assert given.asked[0]["stream"] == 1

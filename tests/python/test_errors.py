@@ -1,4 +1,4 @@
-"""What goes wrong is told in Python's words."""
+"""Errors and warnings are those of Python."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""What jobs has of the package runs, and its pictures and numbers are there."""
+"""Examples in jobs that use the package run, and make their pictures and numbers."""
 
 import pathlib
 import subprocess
@@ -14,8 +14,8 @@ def test_the_example(tmp_path):
     pytest.importorskip("matplotlib")
     ended = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    told = dict(line.split(":") for line in ended.stdout.splitlines() if ":" in line)
-    assert 250 < float(told["mean of all"]) < 300
+    found = dict(line.split(":") for line in ended.stdout.splitlines() if ":" in line)
+    assert 250 < float(found["mean of all"]) < 300
     for name in ("means", "medians", "histogram", "running_sum"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 

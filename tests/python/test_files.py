@@ -198,15 +198,15 @@ def test_info_is_the_commands(path):
     program = os.environ["WARPFOLD"]
     for options in ([], ["temp"], ["--all"], ["temp", "--plan", "reduce", "--axis", "0"]):
         words = [program, "info", str(path), *options, "--json", "-"]
-        told = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
-        assert told.pop("arguments") == ["warpfold", *words[1:]]
+        printed = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+        assert printed.pop("arguments") == ["warpfold", *words[1:]]
         given = {"all": "--all" in options}
         if "--plan" in options:
             given.update(plan="reduce", axis=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             mine = warpfold.info(path, "temp" if "temp" in options else None, **given)
-        assert mine == told
+        assert mine == printed
 
 
 def test_progress(path):

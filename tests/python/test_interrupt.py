@@ -91,5 +91,5 @@ def test_ctrl_c_ends_a_script(long_one):
     running = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
     time.sleep(3)
     running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=60)
-    assert told.rstrip().endswith("KeyboardInterrupt")
+    _, printed = running.communicate(timeout=60)
+    assert printed.rstrip().endswith("KeyboardInterrupt")

@@ -15,7 +15,7 @@ def resident_bytes():
 
 
 def grown(call, warm, times):
-    """By how much the process has grown after so many calls."""
+    """Returns the bytes that the process has grown by after so many calls."""
     for _ in range(warm):
         call()
     gc.collect()

@@ -36,7 +36,7 @@ def test_the_package_is_consistent(tmp_path):
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_callers_are_told_of_mistakes(tmp_path):
+def test_mistakes_are_reported_to_callers(tmp_path):
     script = tmp_path / "caller.py"
     script.write_text(
         "import warpfold\n"

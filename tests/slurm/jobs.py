@@ -33,13 +33,13 @@ class Job:
         self.number = number
 
     def control(self, *words):
-        """What a command of Slurm's says, which must succeed."""
+        """Returns the output of a command of Slurm's, which must succeed."""
         done = self.cluster.run(*words)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def facts(self, name):
-        """What Slurm knows by that name, of each task."""
+        """Returns Slurm's facts of that name, for each task."""
         shown = self.control("scontrol", "show", "job", "--oneliner", self.number)
         return [re.search(rf"\b{name}=(\S*)", line).group(1) for line in shown.splitlines()]
 
@@ -105,7 +105,7 @@ class Submission:
         self.folder = folder
 
     def attempt(self, script, *arguments, asking=(), ranks=2, **variables):
-        """What sbatch did; `asking` are options for it."""
+        """Submits a script; `asking` are options of sbatch. Returns its outcome."""
         words = [f"--ntasks-per-node={ranks}", "--cpus-per-task=1", "--time=20", *asking]
         path = script if isinstance(script, pathlib.Path) else SCRIPTS / f"{script}.sbatch"
         variables = {**support.ENVIRONMENT, "WARPFOLD": support.program(), **variables}

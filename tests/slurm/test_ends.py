@@ -49,7 +49,7 @@ def test_cancelled(submit, input_file):
 
 def test_time_is_up(submit, input_file):
     job = submit(*SCAN, OMPI_MCA_odls_base_sigkill_timeout=20).wait_for_writing()
-    # What --signal has Slurm do a minute before the end.
+    # Slurm sends this signal a minute before the end if --signal asks for it.
     job.control("scancel", "--batch", "--signal=USR1", job.number)
     assert job.wait().code == 1
     assert "its time is up" in job.log and "--time" in job.log

@@ -1,4 +1,4 @@
-"""What is missing costs one line, where Slurm can tell at submission, otherwise in the job's log."""
+"""Missing inputs cost one line, at submission where Slurm can tell, otherwise in the job's log."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ SCAN = ("scan", "in.h5", "values", "-o", "out.h5")
 ARRAY = ("reduce_array", "*.h5", "values")
 NO_GPU = {"asking": ["--gpus-per-node=0"]}
 
-# What is submitted | how | what the error tells
+# Submissions | how | the error's text
 MISTAKES = {
     "no arguments": (("reduce",), {}, ["no input", "Usage: sbatch jobs/reduce.sbatch"]),
     "options alone": (("scan", *CPU), {}, ["no input", "-o OUT"]),
@@ -70,7 +70,7 @@ def test_mistake(submissions, name):
     assert not list(job.folder.rglob("*.json")) and "out.h5" not in names_in(job.folder)
 
 
-# What is asked for too much | what sbatch says
+# Excessive requests | the message of sbatch
 REQUESTS = {
     "--gpus-per-node=5": "Requested node configuration is not available",
     "--nodes=3": "More processors requested|Requested node|Node count",

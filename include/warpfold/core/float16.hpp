@@ -11,11 +11,11 @@ namespace warpfold {
 /// A format of floating-point numbers of 16 bits, IEEE 754 in all but its widths: 1 sign bit, then
 /// the exponent bits, then the mantissa. Described by what rounding takes, upper words of doubles.
 struct Float16Format {
-  std::uint32_t least_normal;   ///< of the smallest normal number
-  std::uint32_t largest_power;  ///< of the largest power of two
-  /// What a power of two's word is less than that of 2^52 units in the last place of numbers there.
+  std::uint32_t least_normal;   ///< word of the smallest normal number
+  std::uint32_t largest_power;  ///< word of the largest power of two
+  /// Difference between the upper words of a power of two and of 2^52 units in its last place.
   std::uint32_t units_above;
-  std::uint32_t dropped_bits;  ///< of a word's significand, those below a number's
+  std::uint32_t dropped_bits;  ///< bits of a word's significand below those of a number
 
   static constexpr Float16Format of(unsigned mantissa_bits) {
     const unsigned bias = (1u << (14 - mantissa_bits)) - 1;

@@ -23,7 +23,7 @@ enum class Statistic : std::uint8_t {
   linf,
   nan_count,
   inf_count,
-  sum_of_weights  ///< of those elements that are not NaN; of weighted elements alone
+  sum_of_weights  ///< sum of weights of elements that are not NaN; for weighted elements alone
 };
 
 /// All that any elements have.

@@ -83,7 +83,7 @@ std::optional<Accumulator> expected(const Exchange& exchange,
 
 /// Goes from this rank's result to the combined one. A rank that has none combines all the same, as
 /// the others wait for it, and fails afterwards.
-Accumulator carry_out(const Exchange& exchange, const mpi::Communicator& communicator) {
+Accumulator run_exchange(const Exchange& exchange, const mpi::Communicator& communicator) {
   Accumulator mine = Accumulator::empty();
   const std::exception_ptr failure = pipeline::capture_exception([&] { mine = exchange.take(); });
   const Accumulator result = combined(exchange.combination, mine, communicator);
@@ -95,7 +95,7 @@ void check(Exchange& exchange, const mpi::Communicator& communicator) {
   const std::optional<Accumulator> right = expected(exchange, communicator);
   Accumulator found = Accumulator::empty();
   const std::exception_ptr failure =
-      pipeline::capture_exception([&] { found = carry_out(exchange, communicator); });
+      pipeline::capture_exception([&] { found = run_exchange(exchange, communicator); });
   mpi::throw_on_all_ranks(failure, communicator);
   const bool same = !right || std::memcmp(&*right, &found, sizeof(found)) == 0;
   exchange.row.check = check_of_ranks(same, communicator);
@@ -107,7 +107,8 @@ std::vector<Row> measured(std::vector<Exchange> exchanges, const Settings& setti
   std::vector<Candidate> candidates;
   for (Exchange& exchange : exchanges) {
     check(exchange, communicator);
-    candidates.push_back({exchange.row, [&](std::uint64_t) { carry_out(exchange, communicator); }});
+    candidates.push_back(
+        {exchange.row, [&](std::uint64_t) { run_exchange(exchange, communicator); }});
   }
   std::vector<Row> rows =
       measure(std::move(candidates), {.measured = settings.iterations.value_or(usual_iterations)},

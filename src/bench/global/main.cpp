@@ -36,7 +36,7 @@ constexpr int fraction_bits = 30;
 /// Fields and the integers whose sums, times 2^-30, are theirs.
 struct Known {
   Fields fields;
-  std::vector<std::int64_t> upper;  ///< of each integer but the lower 26 bits, added up
+  std::vector<std::int64_t> upper;  ///< sums of each integer without its lower 26 bits
   std::vector<std::int64_t> lower;
 };
 

@@ -11,7 +11,7 @@ namespace warpfold::bench::global {
 
 struct Fields {
   std::uint64_t fields = 1;
-  std::uint64_t elements = 0;  ///< of each
+  std::uint64_t elements = 0;  ///< elements per peer
   std::vector<double> values;
 
   const double* field(std::uint64_t number) const { return values.data() + number * elements; }

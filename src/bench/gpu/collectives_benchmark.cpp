@@ -24,7 +24,7 @@ const std::vector<std::string> all_operations{"sum", "statistics", "inclusive", 
 constexpr std::uint64_t min_usual_size = std::uint64_t{64} << 10;
 constexpr std::uint64_t max_usual_size = std::uint64_t{4} << 30;
 
-/// What any of the reductions needs.
+/// Needs of all the reductions together.
 constexpr ReduceNeeds everything{true, false, true, true};
 
 std::vector<Statistic> statistics_of(std::string_view operation) {
@@ -199,7 +199,7 @@ class CollectivesCase {
   SizePlan plan_;
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
-  std::uint64_t elements_ = 0;  ///< of a rank, at the size that is measured
+  std::uint64_t elements_ = 0;  ///< elements per rank, at the measured size
   Accumulator mine_ =
       Accumulator::empty();  ///< their exact reduction, indices counted over all ranks
 };

@@ -15,7 +15,7 @@ enum class Combination : std::uint8_t { none, reduce, exscan, doubling };
 struct Exchange {
   Row row;
   Combination combination = Combination::none;
-  Accumulator right;  ///< what `take` has to give, normalized
+  Accumulator right;  ///< expected result of `take`, normalized
   /// Brings this rank's result to the host; must not communicate.
   std::function<Accumulator()> take;
 };

@@ -18,7 +18,7 @@ using namespace cuda;
 
 constexpr std::uint64_t vector_bytes = 16;
 
-/// Where the streams lie one behind the other, aligned.
+/// Returns the places of the streams one after the other, aligned.
 std::vector<std::uint64_t> places_of(const std::vector<std::span<const std::byte>>& streams) {
   std::vector<std::uint64_t> places{0};
   for (const auto& stream : streams)

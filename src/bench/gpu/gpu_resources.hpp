@@ -9,7 +9,7 @@
 #include "mpi/communicator.hpp"
 #include "warpfold/run_options.hpp"
 
-/// What benchmarks use of a GPU: its properties, its memory and the way into it.
+/// A GPU as benchmarks use it: its properties, its memory and access to it.
 namespace warpfold::bench {
 
 /// One thread's way from host memory to where the elements are worked on: it fills one buffer while

@@ -57,7 +57,7 @@ std::vector<Case> chosen_cases(const Settings& settings) {
   return cases;
 }
 
-/// What any of the operations needs.
+/// Needs of all the operations together.
 constexpr ReduceNeeds everything{true, false, true, true};
 
 /// One element type and kind of data, at all sizes.
@@ -206,9 +206,9 @@ class ReduceCase {
   std::vector<std::string> kernels_;
   SizePlan plan_;
   cuda::DeviceBuffer input_;
-  cuda::DeviceBuffer target_;  ///< of copies
+  cuda::DeviceBuffer target_;  ///< target of copies
   cuda::DeviceBuffer result_;
-  std::vector<Accumulator> exact_;  ///< of the first elements, by size
+  std::vector<Accumulator> exact_;  ///< exact results of the first elements, by size
 };
 
 }  // namespace

@@ -15,8 +15,8 @@
 
 namespace warpfold::bench {
 
-/// What measuring on every rank's GPU takes, and what came of it so far. The rank's GPU is current
-/// from construction on. All calls but those that say otherwise are collective.
+/// Resources of a measurement on every rank's GPU, and its results so far. The rank's GPU is
+/// current from construction on. All calls are collective unless they say otherwise.
 class Rig {
  public:
   /// `settings` must outlive the rig. Throws Error where a rank has no GPU of its own.

@@ -274,7 +274,7 @@ class ScanCase {
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer output_;
   cuda::DeviceBuffer reference_output_;         ///< the reproducible scan of floats
-  std::optional<ScanReference> references_[2];  ///< of inclusive and exclusive sums of floats
+  std::optional<ScanReference> references_[2];  ///< for inclusive and exclusive sums of floats
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace warpfold::bench {
 namespace {
 
-/// What ranks compare by their greatest value, -1 standing for none.
+/// Numbers that ranks compare by their greatest value; -1 stands for none.
 struct Figures {
   static constexpr std::size_t count = 6;
   double refused, check, error, median, minimum, maximum;

@@ -22,13 +22,13 @@ struct Spread {
 /// middle two.
 Spread spread_of(std::vector<double> samples);
 
-/// What a time was taken by.
+/// The clock that took a time.
 enum class Clock : std::uint8_t {
   device,  ///< events around what was put into a stream
   host     ///< the host's clock, from the call to the value
 };
 
-/// What became of comparing a result with the right one; the greater, the worse.
+/// Outcome of comparing a result with the right one; the greater, the worse.
 enum class Check : std::uint8_t {
   none,   ///< nothing to check, or measured by its error instead
   right,  ///< equal to the exact answer, bit by bit
@@ -37,15 +37,15 @@ enum class Check : std::uint8_t {
 
 /// One candidate at one size; of several ranks, the slowest one's times and the sum of their rates.
 struct Row {
-  std::string group = {};      ///< what was asked for, of which elements: "scan u32 uniform"
+  std::string group = {};      ///< request and elements: "scan u32 uniform"
   std::string operation = {};  ///< "sum", "inclusive"
   std::string kernel = {};     ///< who did it: "warpfold", "CUB", "copy"
-  std::string title = {};      ///< what it is, where the kernel's name does not tell
+  std::string title = {};      ///< description, if the kernel's name is not enough
   Clock clock = Clock::device;
   std::uint64_t elements = 0;
   std::uint64_t bytes = 0;          ///< the size, of the larger array
   std::uint64_t useful_bytes = 0;   ///< that had to be read and written once
-  std::uint64_t element_bytes = 0;  ///< of a file: without its filters, where it has some
+  std::uint64_t element_bytes = 0;  ///< size of a file's elements without filters, if it has some
   bool ceiling = false;             ///< others can't be faster than the slowest such row
   std::optional<Spread> seconds = {};
   std::optional<double> gigabytes_per_second = {};
@@ -89,7 +89,7 @@ struct DeviceFacts {
   std::string cub;      ///< "CUB 3.0.1", or why there is none
 };
 
-/// What a benchmark found, on rank 0 alone but for `wrong`.
+/// Results of a benchmark, on rank 0 alone except for `wrong`.
 struct Result {
   RunReport run;
   DeviceFacts device;  ///< empty without a GPU

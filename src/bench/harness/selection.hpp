@@ -7,7 +7,8 @@
 
 #include "warpfold/core/element_type.hpp"
 
-/// What a benchmark measures: the names and sizes that were asked for, as far as there is room.
+/// Choice of what a benchmark measures: the names and sizes that were asked for, as far as there is
+/// room.
 namespace warpfold::bench {
 
 /// Returns the names that were asked for, or `usual` where none were. Throws a usage Error for one

@@ -14,14 +14,14 @@ namespace warpfold::bench {
 
 /// One of those that are measured side by side.
 struct Candidate {
-  Row row;  ///< what is known before; with a note where it can't run, and nothing below then
+  Row row;  ///< known facts; with a note if it can't run, then nothing below is set
 
   /// Runs it, or puts it into a stream, as launch number `launch`: each number may mean other data.
   std::function<void(std::uint64_t launch)> run = {};
 
   std::function<void()> before = {};         ///< untimed, before each run; may be empty
   std::function<void(Row& row)> after = {};  ///< untimed, after each run, may judge it or be empty
-  double scale = 1.0;  ///< what a run's time is multiplied by, where it is of a sample
+  double scale = 1.0;                        ///< factor of a run's time, if it is that of a sample
 };
 
 /// How often every candidate runs: first so often uncounted, then so often counted.

@@ -15,7 +15,7 @@
 namespace warpfold::bench::host {
 namespace {
 
-/// What the pipeline reads at a time, and reduces while it is in the cache.
+/// Bytes that the pipeline reads at a time, and reduces while they are in the cache.
 constexpr std::uint64_t slab_bytes = 1 << 20;
 
 /// A slab as [outer][along][inner], row-major, of which `along` is reduced.
@@ -139,7 +139,7 @@ class HostAxes {
   static constexpr ReduceNeeds sum_only{true, false, false, false};
 
   int runs_;
-  std::uint64_t slabs_;  ///< of each thread
+  std::uint64_t slabs_;  ///< slabs per thread
   cpu::ThreadPool pool_;
   std::unique_ptr<Backend> backend_;
   std::vector<StagedChunk> whole_ = {{}};

@@ -16,7 +16,7 @@
 /// The benchmarks of warpfold_bench_host, and what they share.
 namespace warpfold::bench::host {
 
-/// What to measure, and by what.
+/// Size of the array, and the threads and kernels that process it.
 struct Setup {
   std::uint64_t bytes;
   int threads;

@@ -11,13 +11,13 @@
 
 namespace warpfold::bench {
 
-/// What all ways from and to a file have in common.
+/// State shared by all ways from and to a file.
 struct IngestRun {
   const Settings& settings;
   const mpi::Communicator& communicator;
   const io::DatasetInfo& info;
   std::uint64_t piece_bytes;  ///< that one call reads
-  int threads;                ///< of this rank
+  int threads;                ///< threads of this rank
   bool on_gpu;                ///< this rank's backend
 };
 

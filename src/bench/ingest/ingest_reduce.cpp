@@ -29,7 +29,7 @@ bool same_bits(const Value& a, const Value& b) {
   return std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(*y);
 }
 
-/// What every run has to agree on: the first value told of each statistic.
+/// The first value reported of each statistic, on which all runs have to agree.
 class AgreedSummary {
  public:
   bool agrees(const Summary& summary) {

@@ -26,10 +26,10 @@
 namespace warpfold::bench {
 namespace {
 
-/// What a core's cache holds.
+/// Bytes that fit into a core's cache.
 constexpr std::uint64_t copy_piece_bytes = 1 << 20;
 
-/// What every output has to agree on: the digest of the first one.
+/// The digest of the first output, on which all outputs have to agree.
 class AgreedOutput {
  public:
   AgreedOutput(const IngestRun& run, const std::string& file) : run_(run), file_(file) {}

@@ -12,7 +12,7 @@
 #include "cpu/machine/thread_pool.hpp"
 #include "io/files/posix_file.hpp"
 
-/// What a file's bytes take without HDF5: what reading and copying can't go beyond.
+/// Reads and copies a file's bytes without HDF5: the upper bound for reading and copying.
 namespace warpfold::bench {
 
 /// A file open for reading.

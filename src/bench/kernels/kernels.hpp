@@ -12,11 +12,11 @@
 /// Kernels that fill arrays in device memory, probe the memory and check what scans made of it.
 namespace warpfold::bench::kernels {
 
-/// Those from `walk` up to `tails` are of floats alone.
+/// Patterns of generated elements. From `walk` up to `tails` they exist for floats only.
 enum class Pattern : std::uint8_t {
   uniform,    ///< floats in [0, 1); integers of full range
   walk,       ///< in (-1, 1)
-  wide,       ///< of random sign over 60 binary orders (f16: 20)
+  wide,       ///< random signs over 60 binary orders (f16: 20)
   drift,      ///< in (-1, 1) times a magnitude that goes through 40 decimal orders and back
   fill,       ///< in (-1, 1), but for one 1e37 in ten
   cancel,     ///< 1e20, -1e20 and a thousandth of (-1, 1) in turns
@@ -26,7 +26,7 @@ enum class Pattern : std::uint8_t {
   steps       ///< -1, 0 or 1 (unsigned: 0 or 1): floats whose partial sums are exact
 };
 
-/// Those that are called by name.
+/// Patterns that options can name.
 inline constexpr std::pair<std::string_view, Pattern> named_patterns[] = {
     {"uniform", Pattern::uniform},     {"walk", Pattern::walk},       {"wide", Pattern::wide},
     {"drift", Pattern::drift},         {"fill", Pattern::fill},       {"cancel", Pattern::cancel},

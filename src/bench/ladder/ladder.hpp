@@ -17,10 +17,10 @@
 /// before. Lists are in that order and speak of the device that is current when they are made.
 namespace warpfold::bench::ladder {
 
-/// What is said of a kernel beside what it computes.
+/// Description of a kernel: its name, what it does, and why it can't run.
 struct Label {
   std::string name;     ///< a word for options and reports
-  std::string title;    ///< what this variant does, in a line
+  std::string title;    ///< description of the variant, in a line
   std::string refusal;  ///< why it can't run here; empty where it can
 
   /// Says in a row what the kernel does, and why it can't run.

@@ -41,7 +41,7 @@ void sum_tree_level(const T* input, std::uint64_t elements, T* sums, cudaStream_
 template <class T>
 void sum_shuffle_level(const T* input, std::uint64_t elements, T* sums, cudaStream_t stream);
 
-// Those of the second kind add the sum of all elements to `sum`.
+// Kernels that add the sum of all elements to `sum`.
 
 template <class T>
 void add_last_warp_syncwarp(const T* input, std::uint64_t elements, T* sum, cudaStream_t stream);
@@ -99,7 +99,7 @@ void sum_tiles(const std::uint32_t* input, std::uint64_t elements, std::uint32_t
 void scan_tiles(const std::uint32_t* input, std::uint64_t elements,
                 const std::uint32_t* scanned_tile_sums, std::uint32_t* output, cudaStream_t stream);
 
-/// What the lookback needs beside the arrays, all zero at the start.
+/// Scratch memory of the lookback, all zero at the start.
 struct LookbackScratch {
   unsigned* tickets;      ///< one
   std::uint64_t* states;  ///< one a tile
@@ -110,7 +110,7 @@ void scan_lookback(const std::uint32_t* input, std::uint64_t elements, std::uint
 
 // Filters, for T = std::int32_t and std::uint32_t.
 
-/// What a filter reads and writes: `count` is zero at the start; `selected` has room for all
+/// Input and output of a filter: `count` is zero at the start; `selected` has room for all
 /// elements.
 template <class T>
 struct Filter {

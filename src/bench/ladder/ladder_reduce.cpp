@@ -277,7 +277,7 @@ class ReduceLadder {
   cuda::DeviceBuffer input_;
   cuda::DeviceBuffer target_;
   cuda::DeviceBuffer result_;
-  Accumulator exact_ = Accumulator::empty();  ///< of the input
+  Accumulator exact_ = Accumulator::empty();  ///< exact result of the input
 };
 
 }  // namespace

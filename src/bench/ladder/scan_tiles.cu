@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(tile_threads)
 // and looks back over the tiles before it, adding their sums, until it meets one that knows the sum
 // of everything up to its end.
 
-/// What is known of a tile, in one word, so that whoever sees the kind sees the value.
+/// State of a tile, in one word, so that a thread that sees the kind also sees the value.
 struct TileState {
   enum Kind : std::uint32_t { nothing, sum, prefix };
 

@@ -41,7 +41,7 @@ std::string error_text(const Row& row) {
   return row.error_ulps ? fmt::format("{:.3g}", *row.error_ulps) : "";
 }
 
-/// A time unit is what a table's times are told in.
+/// A time unit is the unit of a table's times.
 struct TimeUnit {
   std::string name;
   double per_second;

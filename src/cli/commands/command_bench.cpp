@@ -26,7 +26,7 @@ constexpr const char* bench_examples = R"(warpfold bench reduce --types f32,f64 
 warpfold bench ingest year.nc temp --kernels warpfold,raw
 mpirun -np 4 warpfold bench combine)";
 
-/// A measuring command measures WHAT it is told.
+/// A measuring command measures the given WHAT.
 class MeasuringCommand : public Command {
  public:
   ExternalFiles external() const override { return request_.common.run.external; }

@@ -84,7 +84,7 @@ std::string range_text(const std::vector<pipeline::PlanShare>& shares,
   return minimum.*part == maximum.*part ? text : fmt::format("{} to {}", minimum.*part, text);
 }
 
-/// What is known of a dataset before it is read.
+/// Facts about a dataset that are known before it is read.
 struct Description {
   io::DatasetInfo info;
   pipeline::Interpretation seen;

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-/// What the options that are parsed look like to those who write help, manual pages and
-/// completions.
+/// Descriptions of the parsed options, for help, manual pages and completions.
 namespace warpfold::cli {
 
 /// Value words are what may stand for a value, as its type spells it: "auto|VALUE|none". In it

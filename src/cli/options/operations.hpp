@@ -8,11 +8,11 @@
 
 namespace warpfold::cli {
 
-/// What `--ops` asks for.
+/// Results that `--ops` requests.
 struct Operations {
   std::vector<Statistic> statistics;
   std::vector<std::string> quantiles;  ///< names
-  std::vector<double> fractions;       ///< of the quantiles, 0 to 1
+  std::vector<double> fractions;       ///< fractions of the quantiles, 0 to 1
 };
 
 /// Parses "mean,median,q05,q0.999": statistics as parse_statistics() does and quantiles, each name

@@ -26,10 +26,10 @@ namespace warpfold::cli {
 struct Report {
   std::string text;  ///< for a reader; lines
   Json json;
-  JsonElements json_elements;  ///< of `json`; what they are made of must outlive the report
+  JsonElements json_elements;  ///< elements of `json`; their sources must outlive the report
   Table csv;
   std::vector<std::string> notes;  ///< lines for standard error
-  std::optional<Error> failure;    ///< what the command ends with once it has told the rest
+  std::optional<Error> failure;    ///< ends the command after the report of the rest
 };
 
 /// Makes the first members of every report's JSON, up to the build.
@@ -112,10 +112,10 @@ template <class Result>
 RunReport whole_run_of(const std::vector<DatasetOutcome<Result>>& outcomes) {
   RunReport run = run_of(outcomes);
   run.notes.clear();
-  std::set<std::string> told;
+  std::set<std::string> seen;
   for (const auto& outcome : outcomes)
     for (const std::string& note : outcome.result.report.notes)
-      if (told.insert(note).second) run.notes.push_back(note);
+      if (seen.insert(note).second) run.notes.push_back(note);
   return run;
 }
 

@@ -41,11 +41,11 @@ class ReportFile {
  private:
   std::string target_;
   const std::atomic<bool>* interrupted_;
-  io::TemporaryFile temporary_;  ///< of no path where the target is a device or pipe
+  io::TemporaryFile temporary_;  ///< has no path if the target is a device or pipe
 };
 
 /// A log goes to standard output, or to a file, device or pipe, line by line while others read it.
-/// What a file held before is gone.
+/// Earlier contents of a file are overwritten.
 class LineLog {
  public:
   /// Throws Error where it can't be written, or as a ReportFile does.
@@ -60,7 +60,7 @@ class LineLog {
   std::string target_;
   io::FileDescriptor file_;
   bool torn_ = false;    ///< whether the last line got no end
-  bool warned_ = false;  ///< whether a failure was told
+  bool warned_ = false;  ///< whether a failure was reported
 };
 
 }  // namespace warpfold::cli

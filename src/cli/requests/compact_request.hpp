@@ -10,7 +10,7 @@
 
 namespace warpfold::cli {
 
-/// What `warpfold compact` is asked for.
+/// A parsed `warpfold compact` command.
 class CompactRequest {
  public:
   /// Adds its options to a command, but for those of runs and reports.

@@ -10,7 +10,7 @@
 
 namespace warpfold::cli {
 
-/// What `warpfold histogram` is asked for.
+/// A parsed `warpfold histogram` command.
 class HistogramRequest {
  public:
   /// Adds its options to a command, but for those of runs and reports.

@@ -11,7 +11,7 @@
 
 namespace warpfold::cli {
 
-/// What `warpfold reduce` is asked for.
+/// A parsed `warpfold reduce` command.
 class ReduceRequest {
  public:
   /// Adds its options to a command, but for those of runs and reports.

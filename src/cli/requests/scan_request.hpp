@@ -10,7 +10,7 @@
 
 namespace warpfold::cli {
 
-/// What `warpfold scan` is asked for.
+/// A parsed `warpfold scan` command.
 class ScanRequest {
  public:
   /// Adds its options to a command, but for those of runs and reports.

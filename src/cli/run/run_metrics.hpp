@@ -50,7 +50,7 @@ class RunMetrics {
   /// Notes progress for the last line, which tells of all the run.
   void note(const RunProgress& progress) { last_ = progress; }
 
-  /// Tells the last line; further ones are not told. `error` is why, unless the state is `done`.
+  /// Writes the last line; further ones are dropped. `error` is why, unless the state is `done`.
   void end(RunState state, const std::string& error);
 
  private:

@@ -14,14 +14,14 @@ struct StageRate {
   std::string stage;
   int threads = 0;
   double busy = 0;  ///< the share of the time, on average over the threads: 0 to 1
-  std::optional<double> gigabytes_per_second;  ///< of busy time; none where it was not busy
+  std::optional<double> gigabytes_per_second;  ///< rate while busy; none if it was not busy
   std::uint64_t bytes = 0;                     ///< taken through it since the run's start
 };
 
 /// A run's rates tell what happened between two looks at it.
 struct RunRates {
-  double gigabytes_per_second = 0;  ///< of all ranks
-  std::vector<StageRate> stages;    ///< those under way at the second look
+  double gigabytes_per_second = 0;  ///< sum over the ranks
+  std::vector<StageRate> stages;    ///< stages under way at the second look
 };
 
 /// Returns the rates from `before` to `now`, of the same run.

@@ -70,7 +70,7 @@ bool replaces_source(const std::filesystem::path& report, const UsedFiles& used)
 
 using namespace std::chrono_literals;
 
-/// Rates are of so long, and metrics told as often.
+/// Period of rates and of metrics.
 constexpr auto interval = 1s;
 
 ProgressWhen progress_of(const Session& session, const CommonOptions& common) {

@@ -20,12 +20,12 @@
 
 namespace warpfold::cli {
 
-/// A session is what a command is told of the process it runs in.
+/// A session describes the process that a command runs in.
 struct Session {
   MPI_Comm communicator = MPI_COMM_NULL;
   int rank = 0;
   int ranks = 1;
-  std::vector<std::string> words;  ///< of the command line, "warpfold" the first
+  std::vector<std::string> words;  ///< words of the command line, "warpfold" the first
 
   bool is_root() const { return rank == 0; }
 };
@@ -33,7 +33,7 @@ struct Session {
 /// Used files are those that a command reads and writes; empty where it doesn't.
 struct UsedFiles {
   std::string input;
-  DatasetChoice datasets;  ///< of the input
+  DatasetChoice datasets;  ///< datasets of the input
   std::string output;
   std::vector<std::string> files = {};   ///< as ViewOptions have them
   std::vector<std::string> beside = {};  ///< datasets as ViewOptions::mask names one

@@ -12,7 +12,7 @@
 
 namespace warpfold {
 
-/// Where a rank computes. Engines throw Error where memory is too little for a plan.
+/// The processors that a rank computes with. Engines throw Error if memory is too small for a plan.
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -14,10 +14,10 @@
 
 namespace warpfold {
 
-/// What a block engine makes ready for.
+/// Sizes that a block engine prepares for.
 struct BlockEnginePlan {
-  /// Of blocks; its slots are threads that bring them, the compressed chunks those of one block at
-  /// most.
+  /// Pieces of blocks: slots are the threads that bring them, `compressed` counts the chunks of at
+  /// most one block.
   StagingPlan pieces;
   std::uint64_t block_elements = 0;  ///< the most that any rank will have in one block
   int writers = 1;                   ///< threads that take pieces of as many elements

@@ -19,7 +19,7 @@ inline constexpr const char* decompress = "decompress";
 inline constexpr const char* copy_to_gpu = "copy to GPU";
 inline constexpr const char* decompress_on_gpu = "decompress on GPU";
 inline constexpr const char* reduce = "fold";
-inline constexpr const char* reduce_on_cores = "fold on cores";  ///< where a GPU folds, too
+inline constexpr const char* reduce_on_cores = "fold on cores";  ///< if a GPU reduces, too
 inline constexpr const char* scan = "scan";
 inline constexpr const char* compact = "compact";
 inline constexpr const char* exscan = "exscan";
@@ -33,10 +33,10 @@ inline constexpr const char* sync = "sync";
 inline constexpr const char* combine = "combine";
 }  // namespace stage
 
-/// Where the stages of a rank's run can be seen while they run, by any thread at any time.
+/// Registry of the stages of a rank's run. Thread-safe; readable while the stages run.
 class StageRegistry {
  public:
-  /// What does a stage's work, or a part of it.
+  /// A worker that does a stage's work, or a part of it.
   class Source {
    public:
     virtual ~Source() = default;
@@ -65,7 +65,7 @@ class StageRegistry {
  private:
   mutable std::mutex mutex_;
   std::vector<const Source*> sources_;
-  std::vector<StageProgress> ended_;  ///< of every stage, what sources that are gone did
+  std::vector<StageProgress> ended_;  ///< progress of every stage by sources that are gone
 };
 
 }  // namespace warpfold

@@ -62,7 +62,7 @@ class StageTimer final : public StageRegistry::Source {
   std::string name_;
   // Written by the clock's own thread alone.
   std::atomic<Ticks> since_{idle};  ///< when the body that is running began
-  std::atomic<Ticks> busy_{0};      ///< of those that ended
+  std::atomic<Ticks> busy_{0};      ///< busy time of spans that ended
   std::atomic<std::uint64_t> bytes_{0};
   StageRegistry::Entry entry_;
 };
@@ -76,7 +76,7 @@ class StageTimers {
 
   StageTimer& operator[](int thread) { return timers_[static_cast<std::size_t>(thread)]; }
 
-  /// By thread; once they are done.
+  /// Returns the times by thread, once the threads are done.
   std::vector<StageTiming> timings() const {
     std::vector<StageTiming> timings;
     for (const StageTimer& clock : timers_) timings.push_back(clock.timing());

@@ -20,7 +20,7 @@ enum class Staging : std::uint8_t {
   chunks,  ///< as chunks, to be put together
 };
 
-/// What slabs bring where chunks are left compressed.
+/// Compressed chunks that slabs bring, for an engine to decompress.
 struct CompressedChunks {
   std::uint64_t chunks = 0;       ///< in all slabs of the rank; 0: none is compressed
   std::uint64_t slab_chunks = 0;  ///< the most of a slab
@@ -32,7 +32,7 @@ struct CompressedChunks {
   std::function<void(std::uint64_t number, std::span<std::byte> out)> decode;
 };
 
-/// What an engine makes ready for the slabs that threads bring it. A slab never exceeds 2^30
+/// Sizes that an engine prepares for: the slabs that threads bring it. A slab never exceeds 2^30
 /// elements or 1 GiB.
 struct StagingPlan {
   ElementFormat format;             ///< as stored
@@ -42,7 +42,7 @@ struct StagingPlan {
   Staging staging = Staging::run;
   int slots = 1;                     ///< wanted, of memory for slabs
   StageRegistry* stages = nullptr;   ///< that shows the engine's, if any
-  CompressedChunks compressed = {};  ///< what comes if the engine decompresses
+  CompressedChunks compressed = {};  ///< chunks that come if the engine decompresses
 
   /// Returns the bytes of memory for a slab.
   std::uint64_t slot_bytes() const {

@@ -74,20 +74,20 @@ using ReduceEngine = ResultEngine<Accumulator>;
 /// Counts the elements of slabs by bins.
 using HistogramEngine = ResultEngine<HistogramCounts>;
 
-/// What a reduction along axes is to give.
+/// Results, sizes and factors of a reduction along axes.
 struct AxisReduceSpec {
   ReduceNeeds needs;
   std::uint64_t outputs = 0;  ///< the most that a slot reduces at a time
   int turns = 1;              ///< wanted, if the engine decompresses
-  Factors factors = {};       ///< of elements; then without extrema
+  Factors factors = {};       ///< factors of elements; then without extrema
 };
 
 /// Reduces the columns of matrices, in slots that share nothing: slabs are rows of a matrix of as
 /// many columns as outputs. Place p is row p / outputs, output p % outputs; a slab's indices are
 /// those that an extremum in its rows has.
 ///
-/// Where finish() would wait for what is decompressed, threads have several slots, which they take
-/// in turns: slot + slots(), slot + 2 * slots(), ... share no more than the memory of buffer().
+/// If finish() would wait for decompression, threads have several slots, which they take in turns:
+/// slot + slots(), slot + 2 * slots(), ... share no more than the memory of buffer().
 class AxisReduceEngine : public StreamEngine {
  public:
   /// Returns how many slots a thread has.
@@ -100,7 +100,7 @@ class AxisReduceEngine : public StreamEngine {
   virtual AxisParts finish(int slot) = 0;
 };
 
-/// What a scan along an axis is to give.
+/// Operation and sizes of a scan along an axis.
 struct AxisScanSpec {
   ScanSpec scan;            ///< its input is as stored
   std::uint64_t lines = 0;  ///< the most that a slot scans at a time
@@ -115,7 +115,7 @@ struct AxisSlab {
   std::uint64_t inner = 1;
   bool continues = false;  ///< the lines of the slab before; otherwise it begins lines
 
-  /// Where slots share lines: the number of these lines, how many slabs of them come before, and
+  /// For slots that share lines: the number of these lines, how many slabs of them come before, and
   /// whether none comes after.
   std::uint64_t tile = 0;
   std::uint64_t turn = 0;

@@ -21,7 +21,7 @@ inline constexpr int max_dimensions = 32;
 /// them.
 struct ChunkGrid {
   int dimensions = 0;
-  std::uint64_t extent[max_dimensions] = {};        ///< of the dataset
+  std::uint64_t extent[max_dimensions] = {};        ///< extents of the dataset
   std::uint64_t chunk_extent[max_dimensions] = {};  ///< 1 or more
   bool selective = false;                           ///< not everything is selected, but `slice`
   Slice slice[max_dimensions] = {};
@@ -36,8 +36,8 @@ struct ChunkGrid {
     return selective ? slice[dimension].count : extent[dimension];
   }
 
-  /// Those of the selected indices along a dimension, counted from 0, that the `chunk`-th chunk
-  /// along it has.
+  /// Returns the selected indices along a dimension, counted from 0, that lie in the `chunk`-th
+  /// chunk along it.
   WARPFOLD_HD ElementRange selected_of(int dimension, std::uint64_t chunk) const {
     const std::uint64_t first = chunk * chunk_extent[dimension];
     const std::uint64_t end = first + chunk_extent[dimension];

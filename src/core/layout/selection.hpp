@@ -8,7 +8,7 @@
 
 namespace warpfold {
 
-/// What a selection takes along one dimension: `count` indices, start, start + step, ...
+/// The `count` selected indices along one dimension: start, start + step, ...
 struct Slice {
   std::uint64_t start = 0;
   std::uint64_t count = 0;

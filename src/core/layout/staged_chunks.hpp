@@ -11,7 +11,7 @@
 
 namespace warpfold {
 
-/// What a chunk's bytes in staging memory are.
+/// Meaning of a chunk's bytes in staging memory.
 enum class ChunkEncoding : std::uint8_t {
   unwritten,  ///< none: the chunk was never written, its elements are the fill value
   plain,      ///< its elements one behind another
@@ -32,25 +32,25 @@ inline constexpr std::uint32_t max_bit_plane_bytes = 8192;
 
 struct CompressedForm {
   Compression compression = Compression::zlib;
-  std::uint64_t chunk_bytes = 0;   ///< of a chunk, decompressed
+  std::uint64_t chunk_bytes = 0;   ///< bytes of a decompressed chunk
   std::uint64_t chunk_blocks = 1;  ///< that are compressed apart, the most
   std::size_t element_bytes = 1;
 };
 
-/// Where a chunk's elements lie in staging memory: all of them, also those beyond the dataset, in
+/// A chunk in staging memory. All its elements are there, also those beyond the dataset, in
 /// row-major order of the chunk.
 struct StagedChunk {
   std::uint64_t number = 0;  ///< in its grid
   std::uint64_t source = 0;  ///< first byte, from the start of the staging memory; any alignment
   ChunkEncoding encoding = ChunkEncoding::plain;
 
-  /// Where it is not 0: so many bytes are there, in a CompressedForm that all chunks share, which
-  /// make those that `encoding` describes.
+  /// Bytes of the compressed chunk; 0 if it is not compressed. Decompression by the CompressedForm
+  /// that all chunks share gives the bytes that `encoding` describes.
   std::uint32_t compressed_bytes = 0;
 };
 
-/// Where selected elements go: the one at coordinates x among them to place sum(x[d] * stride[d]) -
-/// origin, in elements, or nowhere where that is not below `elements`.
+/// Destination of selected elements: the one at coordinates x among them goes to place sum(x[d] *
+/// stride[d]) - origin, in elements, or nowhere if that is not below `elements`.
 struct ChunkTarget {
   std::uint64_t stride[max_dimensions] = {};
   std::uint64_t origin = 0;
@@ -109,7 +109,7 @@ StagedChunks staged_run(const StagedChunk& run, ElementRange places);
 /// Elements that lie one behind another in staging memory and at their target.
 struct StagedRun {
   std::uint64_t source = 0;  ///< first byte, as a StagedChunk's
-  std::uint64_t place = 0;   ///< of the first
+  std::uint64_t place = 0;   ///< place of the first
   std::uint64_t elements = 0;
 };
 

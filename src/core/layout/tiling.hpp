@@ -24,7 +24,7 @@ class Tiling {
   const std::vector<std::uint64_t>& extents() const { return extents_; }
 
   std::uint64_t items() const;
-  std::uint64_t max_places() const;  ///< of an item
+  std::uint64_t max_places() const;  ///< maximum per item
 
   Hyperslab region(std::uint64_t item) const;
 

@@ -50,7 +50,7 @@ class LongDivision {
 /// The leading `count` bits of numerator / denominator.
 struct LeadingBits {
   uint128 bits = 0;
-  int exponent = 0;  ///< of the first
+  int exponent = 0;  ///< exponent of the first
   bool inexact = false;
 };
 

@@ -109,7 +109,7 @@ WARPFOLD_HD inline Expansion normalized(Expansion sum) {
 WARPFOLD_HD inline double rounded_normalized(const Expansion& sum) {
   const double nearest = sum.part[0];
   const double rest = sum.part[1];
-  // Where `rest` is half a unit in the last place, what follows it breaks the tie.
+  // If `rest` is half a unit in the last place, the next part breaks the tie.
   if ((rest < 0.0 && sum.part[2] < 0.0) || (rest > 0.0 && sum.part[2] > 0.0)) {
     const double unit = 2.0 * rest;
     const double next = nearest + unit;

@@ -33,7 +33,7 @@ struct ReduceNeeds {
   bool absolute = false;
   bool squares = false;
   bool extrema = false;
-  /// Of elements that have weights: `absolute` is of these, `squares` of squares times weights.
+  /// Elements have weights: `absolute` sums the weights, `squares` the squares times weights.
   bool weighted = false;
 };
 
@@ -41,14 +41,14 @@ struct ReduceNeeds {
 /// exactly and without order: merging any partition in any order gives the same contents once
 /// normalized.
 struct Accumulator {
-  std::int64_t count;  ///< of all elements, whatever their value
+  std::int64_t count;  ///< number of all elements, whatever their value
   std::int64_t nan_count;
   std::int64_t positive_infinities;
   std::int64_t negative_infinities;
-  ExactSum sum;               ///< of the finite elements; of integers
-  ExactSum absolute;          ///< of their magnitudes
-  ExactSumOfSquares squares;  ///< of their squares
-  Extremum minimum;           ///< of all elements but NaN
+  ExactSum sum;               ///< sum of the finite elements; of integers
+  ExactSum absolute;          ///< sum of their magnitudes
+  ExactSumOfSquares squares;  ///< sum of their squares
+  Extremum minimum;           ///< minimum of all elements but NaN
   Extremum maximum;
   std::uint64_t first_nan;  ///< lowest flat index of a NaN, or no_index
 

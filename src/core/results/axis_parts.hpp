@@ -110,7 +110,7 @@ class AxisSpills {
   std::unordered_map<std::uint64_t, ExactSum> sum_;
   std::unordered_map<std::uint64_t, ExactSum> absolute_;
   std::unordered_map<std::uint64_t, ExactSumOfSquares> squares_;
-  std::unordered_map<std::uint64_t, ExactSumOfSquares> products_;  ///< of the sum, too
+  std::unordered_map<std::uint64_t, ExactSumOfSquares> products_;  ///< products of the sum, too
   std::unordered_map<std::uint64_t, ExactSumOfWeightedSquares> weighted_squares_;
 };
 
@@ -144,7 +144,7 @@ struct AxisParts {
   }
 
   std::vector<AxisCounts> counts;
-  std::vector<Expansion> sum;  ///< of finite elements; of integers
+  std::vector<Expansion> sum;  ///< sums of finite elements; of integers
   std::vector<Expansion> absolute;
   std::vector<Expansion> squares;
   std::vector<Extremum> minimum;  ///< indices count rows

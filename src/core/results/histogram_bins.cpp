@@ -120,7 +120,7 @@ HistogramBins::HistogramBins(std::span<const double> edges, ElementType type)
     const auto key = visit_element_type(
         type, [&](auto value) { return key_from<decltype(value)>(edge, i == bins_); });
     if (!key) break;
-    // Of bins that begin at the same value, all but the last are empty.
+    // Bins that begin at the same value are empty, all but the last one.
     if (keys_.empty() || keys_.back() < *key) {
       keys_.push_back(*key);
       places_.push_back(i);

@@ -26,7 +26,7 @@ void check_edges(std::span<const double> edges);
 /// its finite ones: an edge is the number that it is in a condition.
 void round_edges(std::span<double> edges, ElementType type);
 
-/// What was counted by bins, and of what lies in none.
+/// Counts of elements by bin, and of elements outside all bins.
 struct HistogramCounts {
   std::vector<std::uint64_t> bins;
   std::uint64_t below = 0;
@@ -58,7 +58,7 @@ class HistogramBins {
 
   std::int64_t bins_;
   std::vector<std::uint64_t> keys_;
-  std::vector<std::int64_t> places_;  ///< by key: the bin that begins there, or below_all, or bins_
+  std::vector<std::int64_t> places_;  ///< bins that begin at keys, or below_all, or bins_
 };
 
 }  // namespace warpfold

@@ -52,7 +52,7 @@ class OrderSearch {
   ElementType type_;
   int bits_of_pass_;
   std::vector<KeyRange> open_;
-  std::vector<KeyRange> ranges_;  ///< by order
+  std::vector<KeyRange> ranges_;  ///< one per order
 };
 
 }  // namespace warpfold

@@ -27,7 +27,7 @@ std::string quantile_name(double fraction);
 struct QuantileNeighbours {
   std::uint64_t lower = 0;
   std::uint64_t upper = 0;
-  double weight = 0;  ///< of the upper one: 0 where both are the same, otherwise less than 1
+  double weight = 0;  ///< weight of the upper one: 0 if both are the same, otherwise less than 1
 };
 
 /// Returns those of the quantile `fraction`, 0 to 1, of `count` elements, one or more, as

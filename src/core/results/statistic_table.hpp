@@ -26,8 +26,8 @@ enum class ResultType : std::uint8_t {
   index,       ///< i64
   element,     ///< the values' own
   magnitude,   ///< u64 of integers, otherwise the values' own
-  sum,         ///< of integers the type asked for, by default 64 bits of their signedness
-  magnitudes,  ///< of integers the type asked for, by default u64
+  sum,         ///< for integers the requested type, by default 64 bits of their signedness
+  magnitudes,  ///< for integers the requested type, by default u64
   real         ///< a floating-point type: the one asked for, the values' own, or f64
 };
 
@@ -43,7 +43,7 @@ enum class OfNothing : std::uint8_t {
 /// Units of results, made of the elements' own.
 enum class ResultUnit : std::uint8_t {
   same,
-  difference,  ///< of differences between elements
+  difference,  ///< unit of differences between elements
   squared,     ///< the square of `difference`
   none         ///< 1, of counts and places: nothing that is said of the elements is true of them
 };

@@ -61,7 +61,7 @@ class Summarizer {
   SummaryOptions options_;
   Rounding rounding_;
   bool poisoned_;       ///< NaN among the elements makes the results NaN
-  std::int64_t count_;  ///< of the elements that take part
+  std::int64_t count_;  ///< number of elements that take part
 };
 
 /// Rounds each statistic once, from exact contents: floating-point results are the doubles nearest

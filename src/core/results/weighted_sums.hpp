@@ -8,7 +8,7 @@ namespace warpfold {
 /// Exact sums of elements that have weights, which are finite, none negative; normalized.
 struct WeightedSums {
   ExactSum weights;
-  ExactSumOfSquares products;  ///< of elements and weights
+  ExactSumOfSquares products;  ///< products of elements and weights
   ExactSumOfWeightedSquares squares;
 };
 

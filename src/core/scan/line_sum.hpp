@@ -50,7 +50,7 @@ class LineSum {
   }
 
   Expansion sum_;
-  std::unique_ptr<ExactSum> exact_;  ///< of everything, once there is one
+  std::unique_ptr<ExactSum> exact_;  ///< sum of everything, once there is one
   bool nan_ = false;
   bool positive_infinity_ = false;
   bool negative_infinity_ = false;

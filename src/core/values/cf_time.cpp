@@ -124,8 +124,8 @@ std::optional<Calendar> calendar_called(const std::string& name) {
 }
 
 struct Unit {
-  std::int64_t count;      ///< of microseconds, or parts of one
-  std::int64_t parts = 1;  ///< of a microsecond
+  std::int64_t count;      ///< number of microseconds, or parts of one
+  std::int64_t parts = 1;  ///< parts per microsecond
 };
 
 bool is_called(const std::string& name, std::string_view unit) {

@@ -10,7 +10,7 @@ namespace warpfold {
 /// from then on. It and the Julian one have no year 0: year 1 follows year -1.
 enum class Calendar : std::uint8_t { mixed, gregorian, julian, noleap, all_leap, days_360 };
 
-/// What a clock and a calendar show.
+/// Date and time of day in a calendar.
 struct CalendarTime {
   std::int64_t year = 0;
   std::int64_t month = 1;  ///< 1 to 12
@@ -44,8 +44,8 @@ class TimeUnits {
 
   Calendar calendar_ = Calendar::mixed;
   std::int64_t unit_ = 1;   ///< microseconds, or parts of one
-  std::int64_t parts_ = 1;  ///< of a microsecond, that unit_ counts
-  std::int64_t day_ = 0;    ///< of the date, counted in the calendar
+  std::int64_t parts_ = 1;  ///< parts per microsecond that unit_ counts
+  std::int64_t day_ = 0;    ///< day of the date, counted in the calendar
   std::int64_t since_ = 0;  ///< microseconds of that day
 };
 

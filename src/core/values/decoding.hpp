@@ -46,12 +46,12 @@ struct ValueFilter {
 /// 2^64.
 struct Unpacking {
   bool active = false;
-  ElementType type = ElementType::f64;  ///< of values: f32 or f64; i64 or u64 of integers alone
+  ElementType type = ElementType::f64;  ///< f32 or f64; i64 or u64 for integers alone
   double scale = 1;
   double offset = -0.0;                    ///< adds nothing, to either zero
   ElementType product = ElementType::f64;  ///< one of these, too, and no wider than `type`
-  std::uint64_t integer_scale = 1;         ///< of an integer product
-  std::uint64_t integer_offset = 0;        ///< of an integer sum
+  std::uint64_t integer_scale = 1;         ///< factor of an integer product
+  std::uint64_t integer_offset = 0;        ///< addend of an integer sum
 };
 
 /// A decoding tells what becomes of a stored element, in native byte order, before it is reduced,

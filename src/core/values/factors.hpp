@@ -15,8 +15,8 @@ struct Factors {
   std::uint64_t stride = 1;
   std::uint64_t period = 0;  ///< values; 0: elements are taken as they are
   bool are_weights = false;  ///< and then finite, none negative
-  /// What is to be added to each value, where 64-bit integers have more bits than a double: less
-  /// than 2^11, of the value's sign; null where all are 0.
+  /// Additional terms of the values, for 64-bit integers with more bits than a double: less than
+  /// 2^11, of the value's sign; null where all are 0.
   const double* rests = nullptr;
 
   WARPFOLD_HD bool any() const { return period != 0; }

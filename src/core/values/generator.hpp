@@ -37,7 +37,7 @@ struct GeneratorSpec {
   ElementFormat format;
   std::uint64_t elements = 0;
   std::uint64_t seed = 1;  ///< 1 gives `msws` its published constant
-  double value = 1.0;      ///< of `constant`
+  double value = 1.0;      ///< value of `constant`
 };
 
 /// Makes the elements of a dataset with known properties.

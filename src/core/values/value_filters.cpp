@@ -40,7 +40,7 @@ ScaledInteger scaled(const Value& value) {
   return {static_cast<std::uint64_t>(negative ? -*integer : *integer), 0, negative};
 }
 
-/// Where a number lies among the keys of a type's values: `at_least` is the first key not less than
+/// Place of a number among the keys of a type's values: `at_least` is the first key not less than
 /// it, `above` the first greater one; none where there is no such key.
 struct Place {
   std::optional<std::uint64_t> at_least;

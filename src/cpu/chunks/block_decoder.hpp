@@ -10,7 +10,7 @@
 
 namespace warpfold::cpu {
 
-/// What the kernels take for elements stored as `Stored`: floats of 16 bits are widened.
+/// Type in which the kernels take elements stored as `Stored`: 16-bit floats are widened.
 template <class Stored>
 using Decoded =
     std::conditional_t<is_floating_element<Stored> && sizeof(Stored) == 2, float, Stored>;

@@ -12,9 +12,9 @@
 
 namespace warpfold::cpu {
 
-/// What a decoder makes of a block.
+/// A decoded block.
 struct DecodedValues {
-  const std::byte* values = nullptr;      ///< of all elements, if any count
+  const std::byte* values = nullptr;      ///< values of all elements, if any count
   const std::uint64_t* counts = nullptr;  ///< bits of those that do, if some do and some don't
   std::size_t kept = 0;                   ///< how many count
 };

@@ -61,9 +61,9 @@ class ElementIndices {
 
   const BoxIndices* indices_;
   std::uint64_t first_place_;
-  std::uint64_t step_;           ///< of all
+  std::uint64_t step_;           ///< step of all
   const std::uint64_t* counts_;  ///< bits; null: all
-  std::uint64_t skipped_;        ///< of those that are set
+  std::uint64_t skipped_;        ///< number of set bits skipped
 };
 
 }  // namespace warpfold::cpu

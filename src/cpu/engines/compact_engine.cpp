@@ -74,7 +74,7 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
   struct Block {
     PageBuffer values;
     PageBuffer indices;
-    std::vector<ElementRange> kept;  ///< where the packed parts lie in both, in order
+    std::vector<ElementRange> kept;  ///< ranges of the packed parts in both, in order
   };
 
   std::uint64_t keep_range(Worker& worker, int block, std::uint64_t first_index,

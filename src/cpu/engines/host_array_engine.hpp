@@ -48,7 +48,7 @@ class HostArrayEngine final : public ArrayEngine {
   const std::uint8_t* mask_ = nullptr;
   Accumulator result_ = Accumulator::empty();
 
-  /// Those used so far, which come with memory of their own.
+  /// Reducers and product sums used so far, which come with memory of their own.
   std::map<unsigned, std::unique_ptr<RangeReducer>> reducers_;
   std::map<ElementType, std::unique_ptr<ProductSum>> product_sums_;
   std::vector<std::pair<ScanSpec, std::unique_ptr<RangeScanner>>> scanners_;

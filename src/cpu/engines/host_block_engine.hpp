@@ -71,10 +71,10 @@ class BlockInputs {
   void load(int reader, int block, const StagedChunks& piece);
 
  private:
-  /// What a reader brings pieces through.
+  /// State of one reader.
   struct Reader {
     PageBuffer staging;
-    PageBuffer packed;  ///< where chunks are decoded
+    PageBuffer packed;  ///< decoded chunks
     std::unique_ptr<ElementDecoder> decoder;
     MaskedPlaces mask;
   };

@@ -44,7 +44,7 @@ class HostStreamEngine : public Engine {
   std::vector<Slot> slots_;
 };
 
-/// What a slot does with a slab: takes its chunks apart for a Sink.
+/// Takes a slab's chunks apart for a Sink, in one slot.
 template <class Sink>
 struct SlabWorker {
   std::unique_ptr<Sink> sink;

@@ -49,7 +49,7 @@ template <std::size_t levels>
 struct Extractor {
   Doubles level[accumulators][levels];
   Doubles largest[accumulators];
-  Doubles remainder[accumulators];  ///< where rounds_unflagged
+  Doubles remainder[accumulators];  ///< used if rounds_unflagged
   Integers left[accumulators];      ///< elsewhere
 
   template <Term term, class T>

@@ -23,7 +23,7 @@ inline constexpr std::size_t block_elements = std::size_t{1} << 14;
 /// The most extraction levels a kernel offers; level count 0 is a plain sum.
 inline constexpr int max_levels = 4;
 
-/// What is summed of each element x.
+/// The term of each element x that is summed.
 enum class Term : std::uint8_t {
   value,
   magnitude,
@@ -44,9 +44,9 @@ inline constexpr int column_terms = 3;  ///< all but the last
 /// count 0, and everywhere with AVX-512, whose instructions can leave the flag alone); elsewhere it
 /// must be zero.
 struct Extraction {
-  std::int64_t units[max_levels];  ///< of 2^(exponent of the level - 52)
-  double plain;                    ///< what the levels left behind, summed plainly
-  double largest;                  ///< of the terms' magnitudes, NaN left out
+  std::int64_t units[max_levels];  ///< in units of 2^(exponent of the level - 52)
+  double plain;                    ///< plain sum of the remainders of the levels
+  double largest;                  ///< largest of the terms' magnitudes, without NaN
   bool in_range;                   ///< no accumulator left its interval
   bool complete;                   ///< nothing was left behind unsummed
 };
@@ -127,7 +127,7 @@ template <class T>
 using ColumnExtrema = void (*)(const T* x, std::size_t rows, std::size_t stride,
                                std::size_t columns, T* minimum, T* maximum);
 
-/// What an element of type T is compared as: as a double if that is exact.
+/// The type that elements of type T are compared in: double if that is exact.
 template <class T>
 using Limit = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, T, double>;
 
@@ -147,7 +147,7 @@ struct BinTable {
   double scale;  ///< cells in a unit; 0 where one cell is all there is
   double last_cell;
   const L* limits;              ///< rising, `count` of them
-  const std::uint32_t* passed;  ///< by cell, one more than there are: limits in lower cells
+  const std::uint32_t* passed;  ///< number of limits in lower cells, for each cell and the end
   std::uint32_t count;
   std::uint32_t max_in_cell;
   KeyCells by_key;
@@ -166,17 +166,17 @@ struct OuterRegions {
   std::size_t above;
 };
 
-/// What a tile's prefixes are computed from, beside its elements (tile_arithmetic.hpp).
+/// Inputs of a tile's prefixes other than its elements (tile_arithmetic.hpp).
 struct TileTerms {
-  double bias[TileSlices::count];  ///< of the slices that hold the elements
-  DoublePair base;                 ///< what is before the tile, rounded
+  double bias[TileSlices::count];  ///< biases of the slices that hold the elements
+  DoublePair base;                 ///< sum before the tile, rounded
   double error;                    ///< bounds what a prefix may be off by
 };
 
 struct TileOutcome {
   bool certain;  ///< whether all prefixes are right if the error is
   SliceUse use;
-  double slice_sum[TileSlices::count];  ///< of the tile, exact
+  double slice_sum[TileSlices::count];  ///< exact sums of the tile
 };
 
 template <class T>
@@ -213,8 +213,8 @@ struct KeyFilter {
   bool nan = true;
 };
 
-/// Which elements of a block count is told by bits: that of element i is bit i % word_bits of word
-/// i / word_bits. Those that are left of the last word are 0.
+/// A bitmap marks the elements of a block that count: element i has bit i % word_bits of word
+/// i / word_bits. Unused bits of the last word are 0.
 inline constexpr std::size_t word_bits = 64;
 
 constexpr std::size_t words_of(std::size_t elements) {
@@ -255,11 +255,11 @@ struct IntegerKernels {
   int128 (*sum)(const T* x, std::size_t n);
   uint128 (*absolute)(const T* x, std::size_t n);
   SquareSums (*squares)(const T* x, std::size_t n);
-  MinMax<T> (*extrema)(const T* x, std::size_t n);          ///< of at least one element
+  MinMax<T> (*extrema)(const T* x, std::size_t n);          ///< takes at least one element
   std::size_t (*find)(const T* x, std::size_t n, T value);  ///< n if it is nowhere
 
-  /// Of however many elements: how many are less than `bound`, and the least that is not; the
-  /// type's greatest number where none is.
+  /// For any number of elements: count_below() counts those less than `bound`; least_from() returns
+  /// the least one that is not, or the type's greatest number if there is none.
   std::size_t (*count_below)(const T* x, std::size_t n, T bound);
   T (*least_from)(const T* x, std::size_t n, T bound);
   IntegerColumnSums<T> column_sums;
@@ -269,8 +269,8 @@ struct IntegerKernels {
   DecodingKernels<T> decoding;
 };
 
-/// What products of doubles are like: of numbers too large or too small, or not finite, they are
-/// not exact; where all are exact doubles, nothing is left of any.
+/// Properties of products of doubles. They are inexact if numbers are too large, too small or not
+/// finite; there is no rest if all are exact doubles.
 struct ProductKinds {
   bool inexact;
   bool rest;
@@ -342,8 +342,8 @@ struct FloatKernels {
 /// One instruction set's kernels.
 struct Kernels {
   const char* name;
-  int headroom;       ///< of Extraction
-  bool plain_behind;  ///< what the last level leaves behind is summed plainly
+  int headroom;       ///< headroom of Extraction
+  bool plain_behind;  ///< remainders of the last level are summed plainly
 
   IntegerKernels<std::int8_t> i8;
   IntegerKernels<std::int16_t> i16;

@@ -9,7 +9,7 @@ static std::size_t add_to_lines_as(const T* x, std::size_t n, LinePairs lines, d
     const DoublePairs upper = two_sum_vectors(before.high, addend);
     const DoublePairs lower = two_sum_vectors(before.low, upper.low);
     const DoublePairs sum = two_sum_vectors(upper.high, lower.high);
-    // What comes of NaN or an infinity is NaN, which is not 0.
+    // NaN and infinities give NaN, which is not 0.
     if (any((lower.low != 0.0) | (magnitude(addend) > broadcast(largest_addend)))) break;
     store(lines.high + i, sum.high);
     store(lines.low + i, sum.low);

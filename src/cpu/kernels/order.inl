@@ -2,7 +2,7 @@
 
 template <class T>
 static std::size_t count_below(const T* x, std::size_t n, T bound) {
-  // What a counter as wide as the elements can count.
+  // Largest count that a counter as wide as the elements can hold.
   constexpr std::size_t most =
       sizeof(T) < 4 ? (std::size_t{1} << 8 * sizeof(T)) - 1 : std::size_t{1} << 31;
   using Counter = std::make_unsigned_t<T>;

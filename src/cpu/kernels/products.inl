@@ -8,7 +8,7 @@ static inline Integers is_exact(Doubles a, Doubles b, Doubles product) {
          ((size >= broadcast(least_product)) | (a == Doubles{}) | (b == Doubles{}));
 }
 
-/// What products() and multiply() have found so far, in any element.
+/// Kinds of products that products() and multiply() have found so far, in any element.
 struct FoundKinds {
   Integers inexact = {};
   Integers rest = {};

@@ -25,10 +25,10 @@ static_assert(scan_order::tile_elements <= TileSlices::max_addends);
 /// The sum of all finite elements before a tile.
 struct TileBase {
   DoublePair sum;          ///< rounded
-  std::int32_t least_bit;  ///< of the sum before rounding, as of FixedPoint::least_bit()
+  std::int32_t least_bit;  ///< least bit of the sum before rounding, as FixedPoint::least_bit()
 };
 
-/// What slices make of a tile's elements.
+/// How a tile's elements use the two slices.
 struct SliceUse {
   bool second;     ///< whether the first slice leaves some of them to the second
   bool left_over;  ///< whether the second leaves anything
@@ -42,11 +42,11 @@ struct SliceUse {
 ///
 /// The pair is within 2^-106 |base| of the base. Each rounding is of a number below 2^-51 |base| +
 /// 2^-25 m and loses at most 2^-53 of it; all of them together stay below 2^-98 |base| + 2^-74 m.
-/// What the slices leave over is at most 2^-80 m of each of 2^12 elements.
+/// Elements lose at most 2^-80 m each to the slices, and there are at most 2^12 of them.
 ///
-/// Where nothing is left over and everything is a multiple of a slice's unit u, nothing is lost:
-/// the pair holds a base below 2^104 u, its lower half is below 2^50 u, what two_sum() leaves and
-/// the second slice are below 2^51 u, so that they add up exactly.
+/// If nothing is left over and everything is a multiple of a slice's unit u, nothing is lost: the
+/// pair holds a base below 2^104 u, its lower half is below 2^50 u, the rest of two_sum() and the
+/// second slice are below 2^51 u, so that they add up exactly.
 inline double error_bound(const TileBase& base, int exponent, SliceUse use) {
   const TileSlices slices(exponent);
   const int base_exponent = exponent_above(magnitude_word(base.sum.high));

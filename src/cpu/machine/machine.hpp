@@ -36,7 +36,7 @@ class ThreadBinding {
   ThreadBinding& operator=(const ThreadBinding&) = delete;
 
  private:
-  std::vector<int> before_;  ///< where the thread was; empty if it was left there
+  std::vector<int> before_;  ///< earlier binding of the thread; empty if unchanged
 };
 
 }  // namespace warpfold::cpu

@@ -27,7 +27,8 @@ PooledReducer::PooledReducer(const Kernels& kernels, ElementFormat format, const
       squares_(kernels, outputs.squares),
       pools_(make_axis_reducer(kernels, format, decoding,
                                {.sum = outputs.needs.sum, .squares = outputs.needs.squares})) {
-  for (AxisFold<double>* fold : {&products_, &weights_, &squares_}) fold->set_rows(no_rows);
+  for (AxisValueReducer<double>* reducer : {&products_, &weights_, &squares_})
+    reducer->set_rows(no_rows);
 }
 
 bool PooledReducer::reduce(const StagedChunks& slab, const std::byte* staging,
@@ -96,7 +97,7 @@ void PooledReducer::add_counts(const AxisParts& pools) {
 }
 
 template <class Number>
-void PooledReducer::add(AxisFold<double>& fold, const Number& number,
+void PooledReducer::add(AxisValueReducer<double>& reducer, const Number& number,
                         void (AxisSpills::*spill)(std::uint64_t, double, double)) {
   for (std::uint64_t first = 0; first < pool_factors_.size(); first += block_elements) {
     const std::uint64_t n = std::min<std::uint64_t>(block_elements, pool_factors_.size() - first);
@@ -114,8 +115,8 @@ void PooledReducer::add(AxisFold<double>& fold, const Number& number,
       (outputs_.spills().*spill)((first + i) % outputs_.products.outputs(), numbers[i], factors[i]);
       high[i] = low[i] = 0.0;
     }
-    fold.reduce_run(high, n, first);
-    if (kinds.rest) fold.reduce_run(low, n, first);
+    reducer.reduce_run(high, n, first);
+    if (kinds.rest) reducer.reduce_run(low, n, first);
   }
 }
 

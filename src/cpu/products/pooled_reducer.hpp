@@ -8,8 +8,8 @@
 #include "core/values/factors.hpp"
 #include "cpu/products/factor_terms.hpp"
 #include "cpu/products/product_outputs.hpp"
-#include "cpu/reduce/axis_fold.hpp"
 #include "cpu/reduce/axis_reducer.hpp"
+#include "cpu/reduce/axis_value_reducer.hpp"
 
 namespace warpfold::cpu {
 
@@ -37,15 +37,15 @@ class PooledReducer {
   /// Adds number(pool) of each, times its factor: those whose product two doubles don't hold by
   /// `spill`.
   template <class Number>
-  void add(AxisFold<double>& fold, const Number& number,
+  void add(AxisValueReducer<double>& reducer, const Number& number,
            void (AxisSpills::*spill)(std::uint64_t, double, double));
 
   const Kernels& kernels_;
   Factors factors_;
   ProductOutputs& outputs_;
-  AxisFold<double> products_;
-  AxisFold<double> weights_;
-  AxisFold<double> squares_;
+  AxisValueReducer<double> products_;
+  AxisValueReducer<double> weights_;
+  AxisValueReducer<double> squares_;
   std::unique_ptr<AxisReducer> pools_;
   std::vector<double> pool_factors_;  ///< 0 where elements are left out
   std::vector<double> next_factors_;

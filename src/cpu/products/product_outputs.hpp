@@ -9,7 +9,7 @@
 
 namespace warpfold::cpu {
 
-/// What one thread has reduced of products into outputs side by side.
+/// One thread's sums of products, for outputs side by side.
 struct ProductOutputs {
   ProductOutputs(const Kernels& kernels, ReduceNeeds wanted)
       : needs(wanted),
@@ -40,7 +40,7 @@ struct ProductOutputs {
   ReduceNeeds needs;
   AxisOutputs products;  ///< and counts
   AxisOutputs weights;
-  AxisOutputs squares;  ///< of values, times weights
+  AxisOutputs squares;  ///< squares of values, times weights
 };
 
 }  // namespace warpfold::cpu

@@ -16,14 +16,14 @@
 #include "cpu/products/pooled_reducer.hpp"
 #include "cpu/products/product_outputs.hpp"
 #include "cpu/products/product_tiles.hpp"
-#include "cpu/reduce/axis_fold.hpp"
+#include "cpu/reduce/axis_value_reducer.hpp"
 
 namespace warpfold::cpu {
 namespace {
 
 /// An array of doubles that is added to outputs where any of it is not zero.
 struct Terms {
-  Terms(const Kernels& kernels, AxisOutputs& outputs) : fold(kernels, outputs) {}
+  Terms(const Kernels& kernels, AxisOutputs& outputs) : reducer(kernels, outputs) {}
 
   void resize(std::uint64_t n) {
     values.resize(n);
@@ -34,7 +34,7 @@ struct Terms {
 
   PaddedDoubles values;
   bool any = false;
-  AxisFold<double> fold;
+  AxisValueReducer<double> reducer;
 };
 
 template <class Value>
@@ -67,7 +67,7 @@ class WeightedReducer final : public AxisReducer {
 
   void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
     if (factors_.rests == nullptr && pools_.reduce(slab, staging, rows)) return;
-    for (AxisFold<double>* fold : folds()) fold->set_rows(rows);
+    for (AxisValueReducer<double>* reducer : reducers()) reducer->set_rows(rows);
     outputs_.products.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements = values_.elements_of(slab, chunk, staging);
@@ -89,9 +89,9 @@ class WeightedReducer final : public AxisReducer {
   /// Values as the kernels take them.
   using Widened = std::conditional_t<std::is_floating_point_v<Value>, Value, double>;
 
-  std::vector<AxisFold<double>*> folds() {
-    std::vector<AxisFold<double>*> all{&high_.fold, &low_.fold, &factor_.fold};
-    for (Terms& terms : square_) all.push_back(&terms.fold);
+  std::vector<AxisValueReducer<double>*> reducers() {
+    std::vector<AxisValueReducer<double>*> all{&high_.reducer, &low_.reducer, &factor_.reducer};
+    for (Terms& terms : square_) all.push_back(&terms.reducer);
     return all;
   }
 
@@ -99,7 +99,7 @@ class WeightedReducer final : public AxisReducer {
                     const ChunkAxes& axes) {
     tiles_.for_each_tile(axes, [&](const ChunkAxes& matrix) {
       if (reduce_usual(elements, slab.indices, matrix)) return;
-      high_.fold.for_each_tile(matrix, tile_elements, [&](const ChunkAxes& tile) {
+      high_.reducer.for_each_tile(matrix, tile_elements, [&](const ChunkAxes& tile) {
         if (!reduce_tile(elements, slab.indices, tile)) reduce_lines(elements, slab, tile);
       });
     });
@@ -135,7 +135,7 @@ class WeightedReducer final : public AxisReducer {
     });
     if (!exact) return false;
     const ChunkAxes packed = tile.packed();
-    add([&](Terms& terms) { terms.fold.reduce(terms.values.data(), packed); });
+    add([&](Terms& terms) { terms.reducer.reduce(terms.values.data(), packed); });
     return true;
   }
 
@@ -169,9 +169,9 @@ class WeightedReducer final : public AxisReducer {
       add_wide(value, factor, place + i);
       x_[i] = 0.0;
     }
-    if (!multiply(x, n, 0)) mend(x, n, place);
+    if (!multiply(x, n, 0)) add_inexact_products(x, n, place);
     if (factors_.rests != nullptr) add_rests(x, n, indices, place);
-    add([&](Terms& terms) { terms.fold.reduce_run(terms.values.data(), n, place); });
+    add([&](Terms& terms) { terms.reducer.reduce_run(terms.values.data(), n, place); });
   }
 
   /// Adds what elements are multiplied by beyond their doubles.
@@ -268,7 +268,7 @@ class WeightedReducer final : public AxisReducer {
   }
 
   /// Adds products that two doubles don't hold by themselves.
-  void mend(const Widened* x, std::uint64_t n, std::uint64_t place) {
+  void add_inexact_products(const Widened* x, std::uint64_t n, std::uint64_t place) {
     for (std::uint64_t i = 0; i < n; ++i) {
       const auto value = static_cast<double>(x[i]);
       const double factor = factor_.values[i];

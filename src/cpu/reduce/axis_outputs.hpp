@@ -17,7 +17,7 @@ namespace warpfold::cpu {
 /// Doubles of the widest vector.
 inline constexpr std::size_t vector_columns = 8;
 
-/// What one thread has reduced into outputs side by side.
+/// One thread's results of a reduction, for outputs side by side.
 class AxisOutputs {
  public:
   /// Takes elements of which those that are left out are marked, if any are.
@@ -168,7 +168,7 @@ class AxisOutputs {
   ReduceNeeds needs_;
   bool marked_;
   std::uint64_t outputs_ = 1;
-  std::uint64_t rows_ = 0;  ///< of one element of each output, to be counted
+  std::uint64_t rows_ = 0;  ///< rows still to be counted, with one element of each output
   AxisParts parts_;
   OutputSums sums_[column_terms];
 };

@@ -10,7 +10,7 @@
 #include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
 #include "cpu/chunks/chunk_values.hpp"
-#include "cpu/reduce/axis_fold.hpp"
+#include "cpu/reduce/axis_value_reducer.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -24,14 +24,14 @@ class ChunkedAxisReducer final : public AxisReducer {
         values_(kernels, stored, decoding),
         takes_all_(decoding.selects_all() || values_.marks_left_out()),
         outputs_(kernels, needs, values_.marks_left_out()),
-        fold_(kernels, outputs_) {}
+        reducer_(kernels, outputs_) {}
 
   void begin(std::uint64_t outputs) override { outputs_.begin(outputs); }
 
   AxisParts finish() override { return outputs_.finish(); }
 
   void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
-    fold_.set_rows(rows);
+    reducer_.set_rows(rows);
     if (takes_all_) outputs_.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements = values_.elements_of(slab, chunk, staging);
@@ -41,11 +41,11 @@ class ChunkedAxisReducer final : public AxisReducer {
       if (!takes_all_)
         reduce_counted(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
       else if (within && nearly_all && !masks_)
-        fold_.reduce(values_.values(elements, 0, slab.grid.chunk_elements(), {slab.indices, 0}),
-                     axes);
+        reducer_.reduce(values_.values(elements, 0, slab.grid.chunk_elements(), {slab.indices, 0}),
+                        axes);
       else if (within)
-        fold_.for_each_tile(axes, masked_elements, [&](const ChunkAxes& tile) {
-          fold_.reduce(values_.packed(elements, tile, slab.indices), tile.packed());
+        reducer_.for_each_tile(axes, masked_elements, [&](const ChunkAxes& tile) {
+          reducer_.reduce(values_.packed(elements, tile, slab.indices), tile.packed());
         });
       else
         reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
@@ -64,7 +64,7 @@ class ChunkedAxisReducer final : public AxisReducer {
                                [&](Value value, std::uint64_t i) {
                                  const std::uint64_t place = row.target + i;
                                  outputs_.count(place % outputs_.outputs());
-                                 fold_.reduce_element(value, place);
+                                 reducer_.reduce_element(value, place);
                                });
     });
   }
@@ -76,8 +76,8 @@ class ChunkedAxisReducer final : public AxisReducer {
       for (std::uint64_t done = 0; done < row.elements; done += block_elements) {
         const std::uint64_t n = std::min<std::uint64_t>(block_elements, row.elements - done);
         const std::uint64_t place = row.target + done;
-        fold_.reduce_run(values_.values(elements, row.source + done, n, {indices, place}), n,
-                         place);
+        reducer_.reduce_run(values_.values(elements, row.source + done, n, {indices, place}), n,
+                            place);
       }
     });
   }
@@ -86,7 +86,7 @@ class ChunkedAxisReducer final : public AxisReducer {
   ChunkValues<Value> values_;
   bool takes_all_;  ///< elements that are left out, too, which are marked
   AxisOutputs outputs_;
-  AxisFold<Value> fold_;
+  AxisValueReducer<Value> reducer_;
 };
 
 std::unique_ptr<AxisReducer> make_chunked_reducer(const Kernels& kernels, ElementFormat format,

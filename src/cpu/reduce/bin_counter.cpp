@@ -128,7 +128,7 @@ template <class T>
 KeyCells BinLimits<T>::cells_by_key() const {
   const std::uint64_t first = dense_key_from<T>(limits_.front()).value_or(0);
   const auto end = dense_key_from<T>(limits_.back());
-  // What nothing reaches may lie behind the last value.
+  // The last limit may lie after the last value, where no value reaches it.
   const std::uint64_t last =
       end ? *end : dense_key_from<T>(limits_[limits_.size() - 2]).value_or(0);
   const auto shift =

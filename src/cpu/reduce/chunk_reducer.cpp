@@ -57,7 +57,7 @@ class ChunkReduce {
   std::byte* block_;
   RangeSink& into_;
   std::uint64_t packed_ = 0;
-  std::uint64_t place_;  ///< of the next element to be reduced
+  std::uint64_t place_;  ///< place of the next element to be reduced
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class ExactStream {
   bool checkable_;
   int levels_;        ///< to begin with
   int strain_ = 0;    ///< grows with every block that needed more
-  int exponent_ = 0;  ///< of the first level
+  int exponent_ = 0;  ///< exponent of the first level
   int blocks_ = 0;    ///< since fewer levels were tried
   Extraction extraction_ = {};
 };

@@ -10,7 +10,8 @@
 
 namespace warpfold::cpu {
 
-/// Where the lines of a row-major array lie: each has the elements along some of its dimensions.
+/// Positions of the lines of a row-major array. A line has the elements along some of its
+/// dimensions.
 struct LineLayout {
   /// Takes the dimensions of lines, rising.
   LineLayout(std::span<const std::uint64_t> shape, std::span<const int> along) {
@@ -36,8 +37,8 @@ struct LineLayout {
 
   std::uint64_t lines = 1;
   std::uint64_t length = 1;
-  BoxIndices first;          ///< of each line, of its first element
-  BoxIndices within;         ///< of a line's elements, from its first one on
+  BoxIndices first;          ///< index of each line's first element
+  BoxIndices within;         ///< offsets of a line's elements from its first one
   std::uint64_t beside = 1;  ///< lines side by side, from multiples of it on
   std::uint64_t run = 1;     ///< a line's elements side by side, likewise
 };

@@ -18,7 +18,7 @@ namespace warpfold::cpu {
 /// first_place + k + i * element_places. Each line is of an output of its own.
 struct PlacedLines {
   std::size_t lines = 0;
-  std::size_t elements = 0;  ///< of each
+  std::size_t elements = 0;  ///< elements per line
   std::size_t stride = 0;
   std::uint64_t first_place = 0;
   std::uint64_t element_places = 0;

@@ -73,7 +73,7 @@ class OrderStatistics {
     Key last;
     std::size_t before;         ///< keys less than first
     std::size_t until;          ///< keys up to last
-    std::size_t elsewhere = 0;  ///< of those before, that `keys` don't have any more
+    std::size_t elsewhere = 0;  ///< earlier elements that `keys` don't have any more
   };
 
   void drop_others(Range& range) {

@@ -84,7 +84,7 @@ class TypedQuantileFinder final : public QuantileFinder {
   static constexpr Key key_of_left_out =
       std::is_integral_v<Element> ? key_of_nan : static_cast<Key>(key_of_nan - 1);
 
-  /// Returns values of which those that don't count are marked, or told by counted_.
+  /// Returns values; those that don't count are marked, or not set in counted_.
   const Element* values_of(const ChunkElements& elements, std::uint64_t first, std::uint64_t n,
                            const ElementIndices& indices) {
     if (takes_all_) return values_.values(elements, first, n, indices);

@@ -16,10 +16,10 @@ namespace warpfold::cpu {
 /// The values of all elements of an array, in memory.
 struct ValueTable {
   std::byte* values = nullptr;
-  std::byte* counted = nullptr;  ///< where it is needed: for each, whether it counts
+  std::byte* counted = nullptr;  ///< validity of each value; null if not needed
 };
 
-/// What a ValueTable takes for an element.
+/// Bytes of a ValueTable per element.
 struct ValueTableBytes {
   std::size_t value = 0;
   std::size_t counted = 0;

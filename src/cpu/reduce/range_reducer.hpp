@@ -13,7 +13,7 @@
 
 namespace warpfold::cpu {
 
-/// What one thread does with any elements it is given.
+/// One thread's consumer of elements.
 class RangeSink : public InAlignedMemory {
  public:
   virtual ~RangeSink() = default;

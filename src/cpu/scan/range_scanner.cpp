@@ -198,7 +198,7 @@ class FloatSumScanner final : public RangeScanner {
   BlockDecoder<Stored> decoder_;
   const FloatKernels<T>& kernels_;
   TileScan<T> scan_tile_;
-  SliceUse use_ = {};  ///< of the tile before, which the next is likely to share
+  SliceUse use_ = {};  ///< use of the tile before, which the next is likely to share
   ExactStream<T> values_;
   ElementType output_;
   bool exclusive_;

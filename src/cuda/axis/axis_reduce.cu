@@ -61,7 +61,7 @@ class ColumnExtrema {
   std::uint64_t max_place_ = no_index;
 };
 
-/// What one thread meets of a column in one launch.
+/// One thread's reduction of its part of a column in one launch.
 template <class Number, ReduceKind kind>
 class ColumnReduce {
  public:

@@ -17,8 +17,8 @@ namespace warpfold::cuda::kernels {
 /// Threads of an axis reduction at most.
 inline constexpr std::uint64_t max_axis_threads = std::uint64_t{1} << 17;
 
-/// What the columns of a matrix have reduced: an element of each array for each, in device memory.
-/// Arrays are null where the needs don't ask for them.
+/// Results of the columns of a matrix: arrays in device memory with an element for each column.
+/// Arrays are null unless the needs ask for them.
 struct AxisColumns {
   AxisCounts* counts;
   Expansion* sum;
@@ -61,7 +61,7 @@ constexpr std::uint64_t axis_spill_capacity(const ReduceNeeds& needs, bool have_
 /// A slab in device memory, and what it is reduced into: the element at place p into column
 /// p % (outputs * groups). The column's output is the number modulo `outputs`.
 struct AxisReduce {
-  const std::byte* elements = nullptr;  ///< of type `wide`
+  const std::byte* elements = nullptr;  ///< elements of type `wide`
   const bool* counting = nullptr;       ///< for each element; null: all do
   std::uint64_t count = 0;
   ElementType wide = ElementType::f64;  ///< f64, i64 or u64
@@ -70,7 +70,7 @@ struct AxisReduce {
   std::uint64_t groups = 1;  ///< 1, or such that there are max_axis_threads columns at most
   AxisColumns columns = {};
   const BoxIndices* rows = nullptr;  ///< in device memory
-  Factors factors = {};              ///< of elements, in device memory; without extrema
+  Factors factors = {};              ///< factors of elements, in device memory; without extrema
   BoxIndices indices = {};           ///< flat, of places: what factors go by
   AxisSpill* spills;                 ///< room for axis_spill_capacity()
   AxisReduceStatus* status;

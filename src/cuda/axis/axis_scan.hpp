@@ -32,7 +32,7 @@ struct AxisScanStatus {
 /// Lines are split into segments of about the same length, each the work of one thread.
 struct LineSegments {
   std::uint64_t count = 1;
-  std::uint64_t length = 0;  ///< of all but the last
+  std::uint64_t length = 0;  ///< length of all but the last
 };
 
 /// Segments that keep the device busy, for at most max_segments() states.
@@ -42,15 +42,15 @@ std::uint64_t max_segments();
 /// A slab of lines in device memory, and where its prefixes go. States are what state_bytes() tells
 /// the size of, one for each line.
 struct AxisScan {
-  const std::byte* elements = nullptr;  ///< of type `wide`
+  const std::byte* elements = nullptr;  ///< elements of type `wide`
   ElementType wide = ElementType::f64;  ///< f64, i64 or u64
   AxisSlab shape = {};
-  std::uint64_t lines = 0;  ///< of the shape
+  std::uint64_t lines = 0;  ///< lines of the shape
   LineSegments segments = {};
   ScanOperation operation = ScanOperation::sum;
   bool exclusive = false;
   bool checks_overflow = false;
-  std::uint64_t identity = 0;   ///< of min and max: bits of a wide value
+  std::uint64_t identity = 0;   ///< identity of min and max: bits of a wide value
   std::byte* before = nullptr;  ///< states of lines before the slab
   std::byte* after = nullptr;
   std::byte* segment_states = nullptr;  ///< lines times segments; null for one segment

@@ -10,8 +10,8 @@
 
 namespace warpfold::cuda::kernels {
 
-/// What the kernels are compiled for: what most ask for, elements that have factors, and whatever
-/// the needs are.
+/// Variants of the kernels: sums and extrema, which most commands need, elements that have factors,
+/// and any needs.
 enum class ReduceKind { sum, extrema, products, any };
 
 /// One thread's way to the list of spills.

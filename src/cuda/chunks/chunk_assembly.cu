@@ -23,7 +23,7 @@ struct AssemblyShare {
   std::uint32_t row_elements;
   std::uint32_t row_vectors;
   std::uint32_t chunk_vectors;
-  std::uint32_t parts;  ///< of a chunk
+  std::uint32_t parts;  ///< parts per chunk
 };
 
 AssemblyShare share_of(const ChunkAssembly& assembly) {
@@ -49,14 +49,14 @@ AssemblyShare share_of(const ChunkAssembly& assembly) {
 
 /// Part of a row: elements that lie together in their chunk and in the target.
 struct RowPart {
-  std::uint64_t place;   ///< of its first element
+  std::uint64_t place;   ///< place of its first element
   std::uint32_t source;  ///< its number in the chunk
   std::uint32_t count;
 
   __device__ std::uint64_t end() const { return place + count; }
 };
 
-/// Where one chunk's rows go. Lane d of the warp knows dimension d.
+/// Destination of one chunk's rows. Lane d of the warp knows dimension d.
 class ChunkPlace {
  public:
   __device__ ChunkPlace(const AssemblyShare& share, std::uint64_t number) : share_(share) {

@@ -15,7 +15,7 @@ struct ChunkAssembly {
   ChunkTarget target;
   const StagedChunk* chunks;  ///< in device memory
   std::uint64_t count;
-  const std::byte* staged;    ///< what the chunks' sources count from; aligned to 16 bytes
+  const std::byte* staged;    ///< origin of the chunks' sources; aligned to 16 bytes
   std::byte* elements;        ///< place 0; aligned to 16 bytes
   std::size_t element_bytes;  ///< 1, 2, 4 or 8
   std::uint64_t fill;         ///< the bits of an element of unwritten chunks

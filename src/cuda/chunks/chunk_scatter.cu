@@ -29,7 +29,7 @@ struct ScatterShare {
   std::uint32_t lead_lanes;  ///< a power of two
   std::uint32_t lead_tiles;
   std::uint32_t inner_tiles;
-  std::uint64_t tiles;  ///< of a chunk
+  std::uint64_t tiles;  ///< tiles per chunk
 
   __host__ __device__ std::uint32_t inner_lanes() const { return warp::lanes / lead_lanes; }
   __host__ __device__ std::uint32_t inner_tile() const { return inner_lanes() * steps_of_tile; }

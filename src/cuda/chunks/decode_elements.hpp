@@ -49,7 +49,7 @@ struct StoredElements {
   BoxIndices indices{};  ///< flat, of elements: what the mask goes by
 };
 
-/// Where the values of all elements go, in device memory.
+/// Destination of the values of all elements, in device memory.
 struct DecodedElements {
   std::byte* values;  ///< native; may be the elements' memory where sizes are equal
   bool wide = false;  ///< values of wide_type(decoding.value_type(format.type))

@@ -72,12 +72,12 @@ WideningPlan widening(const StagingPlan& plan) {
 }
 
 AxisMemory memory_for(const StagingPlan& plan, const AxisReduceSpec& spec) {
-  return {.verb = "fold along axes",
+  return {.verb = "reduce along axes",
           .turn_bytes = bytes_of_arrays(plan, spec),
           .batch_bytes = WideElements::device_bytes(widening(plan))};
 }
 
-/// What a slot reduces slabs into.
+/// Results that a slot reduces slabs into.
 class AxisReduction {
  public:
   /// `completes_each` slab before it returns, as the elements' memory is not the slot's alone.
@@ -96,7 +96,7 @@ class AxisReduction {
 
   void begin(std::uint64_t outputs) {
     if (outputs > spec_.outputs)
-      throw Error("a slot can't fold " + std::to_string(outputs) + " outputs",
+      throw Error("a slot can't reduce " + std::to_string(outputs) + " outputs",
                   std::to_string(spec_.outputs) + " were planned", "");
     complete();
     spills_ = {};
@@ -207,10 +207,10 @@ class AxisReduction {
   MappedValue<kernels::AxisReduceStatus> status_;
   kernels::AxisReduce reduce_{};
   AxisSpills spills_;
-  std::mutex mutex_;  ///< of those who take slabs
+  std::mutex mutex_;  ///< serialises threads that take slabs
   std::atomic<int> expected_ = 0;
   Event reduced_;
-  cudaStream_t under_way_ = nullptr;  ///< of a reduction that is not completed
+  cudaStream_t under_way_ = nullptr;  ///< stream of a reduction that is not completed
   Stream stream_;                     ///< idle while slabs are reduced
 };
 

@@ -141,7 +141,7 @@ class SubmittedSlab {
   bool has_arrived() const { return arrived_; }
   const AxisSlab& shape() const { return shape_; }
 
-  /// What is put into `stream` later meets the elements.
+  /// Returns the elements; makes later work in `stream` wait for them.
   const std::byte* elements(cudaStream_t stream) const {
     made_wide_.delay(stream);
     return elements_;

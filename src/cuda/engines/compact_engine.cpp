@@ -127,7 +127,7 @@ class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock
   }
 
   std::uint64_t value_bytes_;
-  std::vector<std::vector<std::uint64_t>> indices_;  ///< of a piece, for each writer
+  std::vector<std::vector<std::uint64_t>> indices_;  ///< indices of a piece, for each writer
 };
 
 }  // namespace

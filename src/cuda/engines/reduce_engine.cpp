@@ -90,7 +90,7 @@ class CudaReduceEngine final : public ResultEngineOf<Accumulator, ReduceStage> {
 std::unique_ptr<ReduceEngine> make_reduce_engine(const Device& device, const StagingPlan& plan,
                                                  ReduceNeeds needs) {
   const ReduceBlocks blocks(plan, needs);
-  const SlabPurpose reducing{"fold", true, [&](std::uint64_t value_bytes) {
+  const SlabPurpose reducing{"reduce", true, [&](std::uint64_t value_bytes) {
                                return ReduceState::bytes(blocks.of_bytes(value_bytes));
                              }};
   return std::make_unique<CudaReduceEngine>(device, plan, needs, blocks, reducing);

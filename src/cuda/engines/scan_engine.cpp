@@ -33,7 +33,7 @@ struct BlockScan {
   }
 };
 
-/// Where a block's parts lie in its device memory.
+/// Parts of a block in its device memory.
 struct BlockParts {
   std::byte* stored;
   std::byte* input;
@@ -94,7 +94,7 @@ class ScanBlock {
     return overflow;
   }
 
-  /// What is put into `stream` later meets the prefixes.
+  /// Makes later work in `stream` wait for the prefixes.
   void delay_until_scanned(cudaStream_t stream) const { scanned_.delay(stream); }
 
   SpanTimer& work() { return scans_; }

@@ -120,7 +120,7 @@ struct ExactAggregateRing {
     return round % ring_rounds * blocks + block;
   }
 
-  /// By one lane.
+  /// Publishes a record. Called by one lane.
   __device__ void publish(std::uint32_t round, std::uint32_t block, TileAggregate record) const {
     for (AggregateWord* const word : {&record.lead, &record.upper, &record.lower})
       word->epoch = epoch(round);
@@ -130,7 +130,7 @@ struct ExactAggregateRing {
     store_whole(lower_words + place(round, block), record.lower);
   }
 
-  /// By a whole warp.
+  /// Publishes a number of full width. Called by a whole warp.
   __device__ void publish(std::uint32_t round, std::uint32_t block,
                           const WarpSuperaccumulator& number) const {
     if (warp::lane() >= WarpSuperaccumulator::lanes) return;

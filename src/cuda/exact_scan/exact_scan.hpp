@@ -20,7 +20,7 @@ enum NonFiniteFlag : std::uint32_t {
   any_non_finite = 7
 };
 
-/// What is before an array: the digits of an ExactSum in two's complement, and NonFiniteFlag.
+/// Exact sum before an array: the digits of an ExactSum in two's complement, and NonFiniteFlag.
 struct ExactCarry {
   std::uint32_t digit[ExactSum::limbs];
   std::uint32_t flags;
@@ -29,7 +29,7 @@ struct ExactCarry {
 /// The thread blocks of the scan that a device holds at once.
 struct ResidentExactScan {
   std::uint32_t blocks = 0;
-  std::uint64_t tile_elements = 0;  ///< of a block where there are many
+  std::uint64_t tile_elements = 0;  ///< elements of a block's tile in long arrays
   bool row_copies = false;          ///< whether it copies rows in bulk
 };
 

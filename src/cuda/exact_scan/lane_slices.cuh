@@ -59,7 +59,7 @@ class LaneSlices {
     double high = part[0];
     double below = part[Count - 1];
     if constexpr (Count == 3) {
-      // What the upper two leave is far below their sum, or nothing.
+      // The rest of the upper two is far below their sum, or zero.
       below += half;
       high += part[1];
       const double second = high - part[0];

@@ -70,7 +70,7 @@ template <int Vectors, int LaneElements>
 struct SegmentSize {
   using Size = SegmentSize;
 
-  static constexpr int vectors = Vectors;  ///< of a lane
+  static constexpr int vectors = Vectors;  ///< vectors per lane
   static constexpr int lane_elements = LaneElements;
   static constexpr int segment_elements = warp::lanes * lane_elements;
 
@@ -102,7 +102,7 @@ struct SegmentLayout : SegmentSize<lane_vectors_of<In, Out>, lane_elements_of<In
 
   static constexpr int in_count = static_cast<int>(sizeof(uint4) / sizeof(In));
   static constexpr int out_count = static_cast<int>(sizeof(uint4) / sizeof(Out));
-  using InElements = LaneElements<InBits, in_count>;  ///< of a vector
+  using InElements = LaneElements<InBits, in_count>;  ///< elements of a vector
   using OutElements = LaneElements<OutBits, out_count>;
   static constexpr int in_vectors = Base::lane_elements / in_count;
   static constexpr int out_vectors = Base::lane_elements / out_count;
@@ -121,7 +121,7 @@ struct ScannedArray {
   std::uint64_t first;
   std::uint64_t end;
   std::uint32_t tiles;
-  std::uint32_t whole_begin;  ///< of the tiles all of whose elements exist
+  std::uint32_t whole_begin;  ///< begin of the tiles all of whose elements exist
   std::uint32_t whole_end;
   bool input_aligned;  ///< to 16 bytes
   bool input_in_rows;

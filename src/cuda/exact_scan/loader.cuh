@@ -76,7 +76,7 @@ class SegmentLoader {
     return memory_.loaded[round % slot_rounds];
   }
 
-  /// By one lane.
+  /// Starts the copy of a tile's rows. Called by one lane.
   __device__ void load_rows(std::uint32_t round, std::uint32_t tile) const {
     constexpr std::uint32_t bytes = Layout::in_vectors * warp::lanes * sizeof(uint4);
     if (array_.output_in_rows) wait_for_bulk_reads();

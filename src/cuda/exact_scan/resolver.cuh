@@ -14,7 +14,7 @@ namespace warpfold::cuda::kernels {
 
 /// The resolver's exclusive prefix of a tile: `sum` in the window of `top`, plus `rest`.
 struct RunningPrefix {
-  WarpSuperaccumulator rest;  ///< what the window's slices do not hold
+  WarpSuperaccumulator rest;  ///< the part that the window's slices do not hold
   bool has_rest;
   WindowSum sum;
   std::int32_t top;
@@ -333,7 +333,7 @@ class TileResolver {
   const ExactAggregateRing ring_;
   BlockMemoryOf<Size>& shared_;
   RunningPrefix prefix_;
-  int top_ = least_top;         ///< of the window chosen last
+  int top_ = least_top;         ///< top of the window chosen last
   int others_top_ = least_top;  ///< the highest of other blocks
 };
 

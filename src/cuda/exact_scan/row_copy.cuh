@@ -56,7 +56,7 @@ inline RowArray row_array(const void* first, std::uint64_t rows, int box_rows) {
 
 inline constexpr std::uint64_t max_rows = std::numeric_limits<std::int32_t>::max();
 
-/// By one thread; counts the box's bytes on `copied` as they arrive.
+/// Starts copying a box. Called by one thread; the box's bytes count on `copied` as they arrive.
 __device__ inline void copy_rows_to_shared([[maybe_unused]] void* shared,
                                            [[maybe_unused]] const RowArray& array,
                                            [[maybe_unused]] std::uint64_t row,
@@ -72,7 +72,8 @@ __device__ inline void copy_rows_to_shared([[maybe_unused]] void* shared,
 #endif
 }
 
-/// By one thread; follows fence_shared_writes() of the threads that wrote the box.
+/// Starts writing a box. Called by one thread, after fence_shared_writes() of the threads that
+/// filled the box.
 __device__ inline void copy_rows_to_global([[maybe_unused]] const RowArray& array,
                                            [[maybe_unused]] std::uint64_t row,
                                            [[maybe_unused]] const void* shared) {

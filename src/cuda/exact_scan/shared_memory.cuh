@@ -12,7 +12,7 @@
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/launch.cuh"
 
-/// What the roles of a thread block exchange, and for how many rounds each item is kept.
+/// Data that the roles of a thread block exchange, and for how many rounds each item is kept.
 namespace warpfold::cuda::kernels {
 
 /// A segment is written this many rounds after it is summed.
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t segment_rounds = std::bit_ceil(2 * write_lag + 2)
 inline constexpr std::uint32_t block_full_width_digits =
     segment_rounds * max_segment_warps * full_width_digits;
 
-/// What the summer finds of a segment.
+/// Aggregate of a segment, by the summer.
 struct SegmentAggregate {
   WindowSum sum;            ///< 0 where it is at full width
   std::int32_t slices;      ///< that its elements take, or more than there are
@@ -43,7 +43,7 @@ struct SegmentAggregate {
 template <int Vectors>
 struct alignas(1024) SegmentMemory {
   Slot<Vectors> slot[slot_rounds];                          ///< each aligned to 1024 bytes
-  Mbarrier loaded[slot_rounds];                             ///< by copies of rows
+  Mbarrier loaded[slot_rounds];                             ///< completed by copies of rows
   double2 lane_prefix[slot_rounds][warp::lanes];            ///< exclusive, of the upper two slices
   std::int64_t lane_third_slice[slot_rounds][warp::lanes];  ///< units, if it was summed
   SegmentAggregate aggregate[segment_rounds];
@@ -54,17 +54,17 @@ struct alignas(1024) SegmentMemory {
   }
 };
 
-/// What is before a segment.
+/// Sum of all elements before a segment.
 struct SegmentPrefix {
   WindowSum sum;
   std::uint32_t flags;   ///< NonFiniteFlag
   bool needs_slow_path;  ///< whether the window's upper slices cannot give its prefixes
 };
 
-/// What is before each segment of a tile: the resolver's exclusive prefix of the tile plus the
+/// Sums before each segment of a tile: the resolver's exclusive prefix of the tile plus the
 /// aggregates of the segments below. Until it is resolved, the latter alone.
 struct TilePrefix {
-  std::int32_t top;             ///< of the window of the sums
+  std::int32_t top;             ///< top of the window of the sums
   std::int32_t exponent;        ///< the tile's elements are below 2^exponent
   std::int32_t round_exponent;  ///< as many such aggregates as blocks are below 2^round_exponent
   bool full_width;              ///< whether some aggregates of segments are
@@ -84,10 +84,10 @@ struct alignas(1024) BlockMemory {
   TilePrefix tile_prefix[slot_rounds];
   std::uint32_t scratch_digits[full_width_digits];  ///< the resolver's
   std::int32_t first_exponent[max_segment_warps];   ///< above the elements of first segments
-  std::uint32_t rounds_summed[max_segment_warps];   ///< by each segment warp
-  std::uint32_t rounds_published;                   ///< by the publisher
-  std::uint32_t rounds_resolved;                    ///< by the resolver
-  std::uint32_t windows_chosen;                     ///< by the resolver
+  std::uint32_t rounds_summed[max_segment_warps];   ///< counted by each segment warp
+  std::uint32_t rounds_published;                   ///< counted by the publisher
+  std::uint32_t rounds_resolved;                    ///< counted by the resolver
+  std::uint32_t windows_chosen;                     ///< counted by the resolver
   SegmentMemory<Vectors> segment[1];                ///< one for each segment warp
 
   static constexpr std::size_t bytes(int segments) {

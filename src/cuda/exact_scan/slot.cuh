@@ -41,7 +41,7 @@ struct LanePrefixes {
   typename Layout::OutBits element[Layout::lane_elements];
 };
 
-/// By a whole warp, which has read what is in the slot.
+/// Stores prefixes in a slot. Called by a whole warp, which has read the slot's elements.
 template <class Layout>
 __device__ void store_prefixes(Slot<Layout::vectors>& slot, const LanePrefixes<Layout>& prefixes) {
   struct Vectors {

@@ -40,9 +40,9 @@ struct DeviceCounters {
   }
 };
 
-/// Where not all counters fit into shared memory: of those that share a place there, the block
-/// counts the first it meets, most likely the one met most often. So no counter in device memory
-/// has to take very many additions, which come one after the other.
+/// Counters in shared memory for histograms with more bins than fit there. The block counts the
+/// first bin that it meets of those that share a place, most likely the most frequent one. So no
+/// counter in device memory takes very many additions, which are serialised.
 struct CachedCounters {
   static constexpr unsigned places = 4096;
 

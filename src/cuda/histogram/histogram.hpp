@@ -29,7 +29,7 @@ struct BinCells {
 
 /// Bins, and the cells by which they are found.
 struct BinTable {
-  const std::uint64_t* keys;  ///< of the edges, rising: bins + 1
+  const std::uint64_t* keys;  ///< keys of the edges, rising: bins + 1
   BinCells cells;
   /// Values in cell c are in the bins first_bins[c] to first_bins[c + 1].
   const std::uint32_t* first_bins;

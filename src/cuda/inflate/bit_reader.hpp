@@ -108,7 +108,7 @@ class BitReader {
   }
 
   const std::uint32_t* words_ = nullptr;
-  std::uint32_t count_ = 0;   ///< of words
+  std::uint32_t count_ = 0;   ///< number of words
   std::uint32_t next_ = 0;    ///< word, behind those ahead
   std::uint32_t ahead0_ = 0;  ///< the word after those that bits are kept of
   std::uint32_t ahead1_ = 0;

@@ -42,7 +42,7 @@ struct CanonicalCode {
   std::uint16_t base[max_code_bits + 1];
 };
 
-/// What decodes a block's symbols.
+/// Tables that decode a block's symbols.
 struct CodeTables {
   std::uint16_t literals[literal_entries];
   std::uint16_t distances[distance_entries];
@@ -163,7 +163,7 @@ template <class Warp>
 WARPFOLD_WARP_CODE bool read_code_of_lengths(std::uint16_t* table, BitReader<Warp>& in,
                                              std::uint32_t count) {
   const std::uint32_t lane = Warp::lane();
-  std::uint32_t own_length = 0;  ///< of symbol `lane`
+  std::uint32_t own_length = 0;  ///< length of symbol `lane`
   for (std::uint32_t i = 0; i < count; ++i) {
     in.refill();
     const std::uint32_t length = in.take(3);

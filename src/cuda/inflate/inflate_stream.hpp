@@ -20,7 +20,7 @@ enum class InflateStatus : std::uint32_t {
   good,
   bad_header,      ///< no zlib stream, or one with a preset dictionary
   bad_block_type,  ///< 3
-  bad_lengths,     ///< of codes: too many or too few, or of more symbols than there are
+  bad_lengths,     ///< lengths of codes: too many or too few, or for more symbols than there are
   bad_code,        ///< that no symbol has
   bad_symbol,      ///< that stands for nothing
   bad_distance,    ///< beyond the first byte

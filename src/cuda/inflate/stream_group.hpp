@@ -14,7 +14,7 @@ inline constexpr std::uint32_t groups = lanes / group_lanes;
 
 enum class GroupState : std::uint32_t { fetching, at_header, ended, in_block, idle };
 
-/// What a group knows of its stream, the same in all of its lanes but for `stored_from`.
+/// A group's state of its stream, the same in all of its lanes but for `stored_from`.
 template <class Warp>
 struct StreamGroup {
   BitReader<Warp> in;
@@ -31,7 +31,7 @@ struct StreamGroup {
   std::uint32_t older = 0;
   std::uint32_t made_then = 0;  ///< when a word was last stored
 
-  /// Of bytes before this none is among them; of lanes that store no literals all ones.
+  /// First byte of the output that may be among them; all ones in lanes that store no literals.
   std::uint32_t stored_from = 0;
 
   /// A byte of the last match that the lane has still to store: by then it will have come.
@@ -147,7 +147,7 @@ WARPFOLD_WARP_CODE void begin_stream(StreamGroup<Warp>& group, const InflateStre
   if (!read_zlib_header(group.in, stream.bytes)) group.end(InflateStatus::bad_header);
 }
 
-/// What a warp has to do: streams that several warps may take from, in their order.
+/// Work of a warp: streams that several warps may take from, in their order.
 struct InflateWork {
   const InflateStream* streams;
   InflateOutcome* outcomes;

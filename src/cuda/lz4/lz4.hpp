@@ -8,7 +8,7 @@
 
 namespace warpfold::cuda::kernels {
 
-/// Where what can't be decoded is noted, in device memory.
+/// Records of chunks that can't be decoded, in device memory.
 struct Lz4Refusals {
   std::uint32_t* of_chunks;  ///< for each chunk: 1 where it, or a block of it, is not good
   std::uint32_t* chunks;     ///< how many these are, added to what is there

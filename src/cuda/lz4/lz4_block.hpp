@@ -16,7 +16,7 @@ enum class BlockForm : std::uint32_t { stored, compressed };
 /// A block that a chunk has.
 struct Block {
   const std::uint8_t* stored = nullptr;
-  std::uint8_t* out = nullptr;  ///< of planes of bits: aligned to 8 bytes
+  std::uint8_t* out = nullptr;  ///< aligned to 8 bytes if it holds bit planes
   std::uint32_t stored_bytes = 0;
   std::uint32_t out_bytes = 0;  ///< that it is to make
   std::uint32_t chunk = 0;      ///< which one it is a part of
@@ -32,11 +32,11 @@ struct Chunk {
   std::uint32_t stored_bytes = 0;
 };
 
-/// What all chunks share.
+/// Properties that all chunks share.
 struct ChunkForm {
   std::uint32_t bytes = 0;              ///< that one makes
-  std::uint32_t blocks = 0;             ///< of one, the most
-  std::uint32_t bit_element_bytes = 0;  ///< of elements whose bits lie in planes; 0: there are none
+  std::uint32_t blocks = 0;             ///< maximum per chunk
+  std::uint32_t bit_element_bytes = 0;  ///< for elements stored as bit planes; 0: none
 };
 
 /// Elements whose bits share a byte.

@@ -13,7 +13,8 @@ namespace warpfold::cuda {
 /// whose end it awaits.
 class Mbarrier {
  public:
-  /// By one thread, before a barrier of the block's threads. A phase ends after so many arrivals.
+  /// Called by one thread, before a barrier of the block's threads. A phase ends after `arrivals`
+  /// arrivals.
   __device__ void initialize([[maybe_unused]] std::uint32_t arrivals) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(arrivals)

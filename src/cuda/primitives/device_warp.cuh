@@ -6,7 +6,7 @@
 
 namespace warpfold::cuda::kernels {
 
-/// What the lanes of a GPU's warp do together.
+/// Collective operations of a GPU's warp.
 struct DeviceWarp {
   static __device__ std::uint32_t lane() { return static_cast<std::uint32_t>(warp::lane()); }
 

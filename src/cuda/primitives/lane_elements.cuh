@@ -92,8 +92,8 @@ __device__ Packed<T, Count> load_shifted(const T* elements) {
   }
 }
 
-/// Those for which exists(k); `missing` for the others. Narrow ones are packed as they come, one
-/// after the other, so that they take few registers.
+/// Loads the elements for which exists(k); `missing` for the others. Narrow elements are packed as
+/// they arrive, one after the other, so that they take few registers.
 template <class T, int Count, class Exists>
 __device__ Packed<T, Count> load_existing(const T* elements, T missing, Exists exists) {
   if constexpr (elements_of_word < T >> 1 && Count >= elements_of_word<T>) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What the 32 lanes of a warp do together. Functions are to be called by all lanes of the warp at
-/// once, but for the last ones; blocks are one-dimensional, whole warps.
+/// Collective operations of a warp's 32 lanes. All lanes of the warp call the functions at once,
+/// except for the last ones; blocks are one-dimensional, whole warps.
 namespace warpfold::cuda::warp {
 
 inline constexpr int lanes = 32;
@@ -171,7 +171,7 @@ __device__ unsigned match_any(T value) {
   return __match_any_sync(all_lanes, value);
 }
 
-// What follows may be called by some lanes of a warp alone: it concerns those that come together.
+// Operations that some lanes of a warp may call alone: they concern the lanes that come together.
 
 /// Makes the lanes of `mask`, of which the caller is one, wait for one another and see what the
 /// others wrote.

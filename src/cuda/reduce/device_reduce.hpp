@@ -78,7 +78,7 @@ class DeviceReduce {
   bool under_way_ = false;
   ReduceNeeds needs_;
   cudaStream_t stream_ = nullptr;
-  std::uint64_t epoch_ = 0;  ///< of the last reduction
+  std::uint64_t epoch_ = 0;  ///< epoch of the last reduction
   ReduceState state_;
   MappedValue<kernels::PublishedReduce> published_;
 };

@@ -23,7 +23,7 @@ struct BlockExtrema {
 /// (-2^33, 2^33) between launches, so that a few of them can be added before they are normalized.
 struct ReduceTotals {
   Accumulator total;
-  std::uint32_t finished_blocks;  ///< of the launch under way; 0 between launches
+  std::uint32_t finished_blocks;  ///< finished blocks of the launch under way; 0 between launches
 
   static ReduceTotals empty() { return {Accumulator::empty(), 0}; }
 };
@@ -43,8 +43,8 @@ struct ReduceArguments {
   ReduceTotals* totals;         ///< in device memory
   BlockExtrema* block_extrema;  ///< in device memory, one for each block
   int blocks;
-  /// Where the totals are to be moved to, as the device addresses it; the totals are empty
-  /// afterwards. Null: they stay.
+  /// Destination of the totals, as the device addresses it; the totals are empty afterwards. Null:
+  /// they stay.
   PublishedReduce* published = nullptr;
   std::uint64_t epoch = 0;
   const BoxIndices* indices = nullptr;  ///< in device memory; null: they are consecutive
@@ -62,8 +62,8 @@ int resident_reduce_blocks(ElementType type, ReduceNeeds needs = {});
 /// device holds at once.
 int reduce_blocks(std::uint64_t bytes, int resident_blocks);
 
-/// What a reduction of selected elements fills, whatever is needed: one kernel a type will do for
-/// elements that take longer to keep than to reduce.
+/// Parts that a reduction of selected elements always fills. One kernel per type is enough, as
+/// selecting the elements takes longer than reducing them.
 inline constexpr ReduceNeeds needs_of_selected{true, true, true, true};
 
 /// Adds the elements to the totals. More than is needed may be filled.

@@ -40,14 +40,14 @@ struct ReduceShare {
   std::uint32_t tail;    ///< elements behind the last
   bool swapped_bytes;
   std::uint64_t first_index;
-  std::uint64_t tail_index;  ///< of the first element behind the last vector
+  std::uint64_t tail_index;  ///< index of the first element after the last vector
   std::uint64_t count;
   ReduceTotals* totals;
   BlockExtrema* block_extrema;
   PublishedReduce* published;
   std::uint64_t epoch;
   const BoxIndices* indices;
-  const std::uint32_t* places;  ///< of selected elements: first_place + places[i]
+  const std::uint32_t* places;  ///< places of selected elements: first_place + places[i]
   std::uint64_t first_place;
 
   /// Blocks count places from first_index on; what leaves the launch are indices, which rise with
@@ -74,7 +74,7 @@ struct BlockTotals {
   bool last;
   BlockExtrema warp_extrema[reduce_warps];
 
-  /// By all threads.
+  /// Clears the needed totals. Called by all threads.
   __device__ void clear(ReduceNeeds needs) {
     if (needs.sum) clear_limbs(sum);
     if (needs.absolute) clear_limbs(absolute);
@@ -157,14 +157,14 @@ __device__ void store_limb(Number& number, std::int64_t limb) {
   if (threadIdx.x < Number::limbs) number.limb[threadIdx.x] = limb;
 }
 
-/// What only the last block does, once all others have added to the totals.
+/// Final work of the last block, once all others have added to the totals.
 template <ReduceNeeds needs>
 class LastBlock {
  public:
   __device__ LastBlock(const ReduceShare& share, BlockTotals& block)
       : share_(share), totals_(share.totals->total), block_(block) {}
 
-  /// By all threads of the block.
+  /// Completes the totals. Called by all threads of the block.
   __device__ void complete() {
     const std::int64_t sum = needs.sum ? carried_device_limb(totals_.sum) : 0;
     const std::int64_t absolute = needs.absolute ? carried_device_limb(totals_.absolute) : 0;

@@ -65,15 +65,15 @@ struct Vector {
   }
 };
 
-/// What one thread takes at a time: vectors whose loads are under way together, all zero bits where
-/// the array has no more.
+/// Elements that one thread takes at a time: vectors whose loads are under way together, all zero
+/// bits beyond the array's end.
 template <class T>
 struct ThreadTile {
   static constexpr unsigned vectors = is_floating_element<T> && sizeof(T) == 2 ? 2 : 4;
   static constexpr unsigned size = vectors * Vector<T>::size;
 
   Vector<T> vector[vectors];
-  std::uint32_t place;    ///< of the first element
+  std::uint32_t place;    ///< place of the first element
   std::uint32_t present;  ///< vectors that are of the array
 
   struct Elements {
@@ -203,7 +203,7 @@ class ThreadShare {
   /// Whether it loaded what the array ends with, or no tile.
   __device__ bool at_end() const { return tiles_ >= partial_tile; }
 
-  /// Tells whether `period` tiles, a power of two, were loaded since it told so; or the last was.
+  /// Tells whether `period` tiles, a power of two, were loaded since it last was true; or all were.
   __device__ bool is_due(std::uint32_t period) const { return tiles_ % period == 0; }
 
   /// Returns the flat index of the element at `place`.
@@ -265,7 +265,7 @@ class ThreadShare {
   std::uint32_t tiles_ = 0;  ///< whose loads were started, or which no others follow
 };
 
-/// What sums that take any element do about windows: nothing.
+/// Window functions of sums that take any element: they do nothing.
 template <class T>
 struct SumsWithoutWindow {
   struct Shared {};

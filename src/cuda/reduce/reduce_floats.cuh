@@ -45,14 +45,14 @@ constexpr auto wide_slices_type() {
     return std::type_identity<WideShortSquareSlices<significand_bits<T>, needs.absolute>>{};
 }
 
-/// What the warps of a block that sums floats have in shared memory.
+/// Shared memory of the warps of a block that sums floats.
 template <class T>
 struct FloatMemory {
   struct Warp {
     WarpSums sums;
     FarElements<T> far;
-    int first_exponent;       ///< of the window for the warp's first tile
-    int wide_exponent;        ///< of the window for wider slices
+    int first_exponent;       ///< exponent of the window for the warp's first tile
+    int wide_exponent;        ///< exponent of the window for wider slices
     std::uint32_t next_move;  ///< before this place the window stays
   };
 
@@ -136,7 +136,7 @@ class SlicedSums {
 
   /// Makes elements zero that the slices are not to take: those that are not finite are counted,
   /// others wait outside. By all lanes of the warp.
-  __device__ void sort_out(ThreadTile<T>& tile, const ThreadShare<T>& share) {
+  __device__ void extract_outliers(ThreadTile<T>& tile, const ThreadShare<T>& share) {
     const KeyRange range = key_range(tile);
     if (!warp::any(!window_.holds(range))) return;
     if (warp::any(range.maximum >= non_finite_key))
@@ -161,7 +161,8 @@ class SlicedSums {
       Slices::add(Number<T, needs>::of(elements[i]), sum_);
   }
 
-  /// By all lanes of the warp.
+  /// Moves a thread's sums to its warp's, and these to the block's when due. Called by all lanes of
+  /// the warp.
   __device__ void settle(const ThreadShare<T>& share) {
     memory_.sums.template take<Slices>(sum_);
     if (share.at_end() || !share.is_due(WarpSums::settlements * settle_tiles)) return;
@@ -186,7 +187,7 @@ class SlicedSums {
 
   /// Moves the sums to the block's, but those in the window of `exponent`. By all lanes of the
   /// warp.
-  __device__ void flush_but(int exponent) {
+  __device__ void flush_other_windows(int exponent) {
     if (memory_.sums.place == place_of(exponent))
       memory_.sums.template gather<Slices>();
     else
@@ -198,7 +199,7 @@ class SlicedSums {
   static constexpr int scale = Number<T, needs>::scale;
   static constexpr bool has_outside = Win::lowest != Win::highest;
 
-  /// Of infinity; of greatest numbers, too, where keys are their upper words.
+  /// Smallest key of infinities; of the greatest numbers, too, where keys are their upper words.
   static constexpr std::uint32_t non_finite_key = std::is_same_v<T, double>    ? 0xffefffffu
                                                   : std::is_same_v<T, Float16> ? 0xfbff0000u
                                                   : sizeof(T) == 2             ? 0xff7f0000u
@@ -356,13 +357,13 @@ class FloatSums {
   template <class Take>
   __device__ void take(Take take) {
     take(sums_);
-    sums_.flush_but(sums_.too_narrow() ? no_exponent : block_exponent());
+    sums_.flush_other_windows(sums_.too_narrow() ? no_exponent : block_exponent());
     if constexpr (!std::is_same_v<Slices, WideSlices>) {
       if (!sums_.too_narrow()) return;
       WideSums wide(block_, own());
       wide.open(own().wide_exponent);
       take(wide);
-      wide.flush_but(no_exponent);
+      wide.flush_other_windows(no_exponent);
     }
   }
 

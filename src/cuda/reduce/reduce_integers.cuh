@@ -61,7 +61,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
     take(*this);
   }
 
-  __device__ void sort_out(const ThreadTile<T>&, const ThreadShare<T>&) {}
+  __device__ void extract_outliers(const ThreadTile<T>&, const ThreadShare<T>&) {}
 
   __device__ void add(const ThreadTile<T>& tile) {
 #pragma unroll
@@ -78,7 +78,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
     square_part_ = 0;
   }
 
-  /// By all threads of the block, settled.
+  /// Adds the sums to the total. Called by all threads of the block, after settle().
   __device__ void flush(Accumulator&) {
     if constexpr (needs.sum) {
       const Signed sum = warp::reduce(sum_, warp::Plus{});

@@ -13,8 +13,8 @@
 
 namespace warpfold::cuda::kernels {
 
-/// What the kernels are compiled for: a reduction runs the first that fills all it needs. Types, as
-/// nvcc takes no class as a kernel's parameter.
+/// Variants of the kernel: a reduction runs the first one that fills all its needs. They are types,
+/// as nvcc takes no class as a kernel's parameter.
 struct SumReduce {
   static constexpr ReduceNeeds needs{true, false, false, false};
 };
@@ -89,7 +89,7 @@ class ThreadReduce {
       share_.locate(tile);
       share_.load(next);
       if constexpr (needs.extrema) extrema_.take(tile);
-      sums.sort_out(tile, share_);
+      sums.extract_outliers(tile, share_);
       sums.add(tile);
       if (share_.is_due(SomeSums::settle_tiles)) sums.settle(share_);
     }

@@ -59,7 +59,7 @@ class NonFiniteCounts : public SumsWithoutWindow<T> {
     take(*this);
   }
 
-  __device__ void sort_out(ThreadTile<T>& tile, const ThreadShare<T>& share) {
+  __device__ void extract_outliers(ThreadTile<T>& tile, const ThreadShare<T>& share) {
     const auto elements = tile.elements();
     bool finite = true;
 #pragma unroll

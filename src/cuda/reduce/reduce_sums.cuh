@@ -12,7 +12,7 @@
 
 namespace warpfold::cuda::kernels {
 
-/// Where slices were opened: for elements times 2^scale, below 2^exponent.
+/// Position of slices: for elements times 2^scale, below 2^exponent.
 struct SlicesPlace {
   int exponent;
   int scale;
@@ -40,7 +40,7 @@ struct WarpSums {
   std::int64_t part[groups][warp::lanes];
   SlicesPlace place;
 
-  /// By all lanes of the warp.
+  /// Sets all sums to zero. Called by all lanes of the warp.
   __device__ void clear() {
 #pragma unroll
     for (auto& of_group : part) of_group[warp::lane()] = 0;

@@ -9,12 +9,12 @@
 
 namespace warpfold::cuda {
 
-/// By how many threads a kernel is run, and behind what.
+/// Configuration of a kernel launch: threads, stream and shared memory.
 struct Launch {
   std::uint64_t blocks;
-  int threads;  ///< of a block
+  int threads;  ///< threads per block
   cudaStream_t stream;
-  std::size_t dynamic_shared_bytes = 0;  ///< of a block, as dynamic_shared() returns them
+  std::size_t dynamic_shared_bytes = 0;  ///< bytes per block, as dynamic_shared() returns them
 
   dim3 grid() const { return dim3(static_cast<unsigned>(blocks)); }
   dim3 block() const { return dim3(static_cast<unsigned>(threads)); }

@@ -41,7 +41,7 @@ class SpanTimer {
   /// Waits for the last span.
   const std::vector<Span>& spans();
 
-  /// The stage is told of spans as they turn out to be over, until it is gone.
+  /// Finished spans are reported to the stage, until it is gone.
   void tell(TimedStage* stage) { stage_ = stage; }
 
   std::uint64_t bytes() const { return bytes_; }
@@ -52,7 +52,8 @@ class SpanTimer {
   const TimedEvent& time_origin_;
   TimedEvent begin_;
   TimedEvent end_;
-  TimedEvent last_end_;  ///< of the span before, from which the next is counted: times stay small
+  TimedEvent last_end_;  ///< end of the span before; the next span counts from it, so that times
+                         ///< stay small
   bool pending_ = false;
   std::uint64_t pending_bytes_ = 0;
   std::uint64_t bytes_ = 0;

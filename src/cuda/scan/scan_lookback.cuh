@@ -93,7 +93,7 @@ struct AggregateRing {
     return slots + (round % lookback_rounds * blocks + block);
   }
 
-  /// By one thread.
+  /// Publishes a block's aggregate. Called by one thread.
   __device__ void publish(std::uint32_t round, std::uint32_t block, T aggregate) const {
     store_relaxed(slot(round, block), PublishedAggregate<T>::of(aggregate, epoch(round)));
   }

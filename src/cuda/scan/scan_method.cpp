@@ -228,7 +228,7 @@ class IntegerSumScan final : public ScanMethod {
   ScanSpec spec_;
   DeviceReduce reduce_;
   std::optional<OnePassScan> one_pass_;
-  std::optional<Reach> reach_;  ///< of the block whose total() is known
+  std::optional<Reach> reach_;  ///< reach of the block whose total() is known
 };
 
 /// Takes the exact total of floats by a reduction, and one pass for the prefixes.

@@ -9,9 +9,9 @@
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
-/// What a scan of an array does with its elements. An operator has the types Input, Value (4 or 8
-/// bytes, in which it computes) and Output, and the functions identity(), load(Input),
-/// operator()(left, right) and store(Value). It is associative; floating-point sums up to rounding.
+/// Operators of array scans. An operator has the types Input, Value (4 or 8 bytes, in which it
+/// computes) and Output, and the functions identity(), load(Input), operator()(left, right) and
+/// store(Value). It is associative; floating-point sums up to rounding.
 namespace warpfold::cuda::kernels {
 
 /// Sums modulo 2^width of integer outputs, in the output type's own arithmetic for f32 and f64.

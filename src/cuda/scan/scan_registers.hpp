@@ -27,7 +27,7 @@ bool scan_supports(ElementType input, ElementType output, ScanOperation operatio
 /// Says how many bytes of workspace a scan by so many blocks takes.
 std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks);
 
-/// What a device holds of the scan at once.
+/// The part of a scan that a device holds at once.
 struct ResidentScan {
   std::uint32_t blocks = 0;
   std::uint64_t tile_elements = 0;  ///< that a block takes at once where there are many

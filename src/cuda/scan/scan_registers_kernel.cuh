@@ -252,7 +252,7 @@ class RegisterPrefix {
  private:
   AggregateRing<typename Shape::Local::Aggregate> ring_;
   Value before_;
-  Value segments_below_[Shape::lag];  ///< of the tiles published and not yet resolved
+  Value segments_below_[Shape::lag];  ///< for the tiles published and not yet resolved
 };
 
 /// In step s a block scans its tile s within itself, has its aggregate published, and writes tile

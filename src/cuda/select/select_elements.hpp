@@ -14,9 +14,9 @@
 namespace warpfold::cuda {
 namespace kernels {
 
-/// Where selected elements go, in device memory with room for all.
+/// Destination of selected elements, in device memory with room for all.
 struct SelectTarget {
-  std::byte* values = nullptr;      ///< of the decoding's value type, native; aligned to their size
+  std::byte* values = nullptr;      ///< decoded elements, native; aligned to their size
   std::uint32_t* places = nullptr;  ///< among the stored elements; null where they are not wanted
   std::uint64_t* count = nullptr;
   std::byte* scratch = nullptr;  ///< select_scratch_bytes() of them, aligned to 8

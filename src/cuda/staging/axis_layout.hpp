@@ -9,12 +9,12 @@
 
 namespace warpfold::cuda {
 
-/// What work along axes needs of device memory beside slabs' stored elements.
+/// Device memory that work along axes needs in addition to slabs' stored elements.
 struct AxisMemory {
-  std::string verb;               ///< "fold along axes", for errors
-  std::uint64_t slot_bytes = 0;   ///< of a slot
-  std::uint64_t turn_bytes = 0;   ///< of each of its turns
-  std::uint64_t batch_bytes = 0;  ///< of a batch
+  std::string verb;               ///< "reduce along axes", for errors
+  std::uint64_t slot_bytes = 0;   ///< bytes per slot
+  std::uint64_t turn_bytes = 0;   ///< bytes per turn of a slot
+  std::uint64_t batch_bytes = 0;  ///< bytes per batch
 };
 
 /// An engine's slots and batches, and the turns of each slot.
@@ -23,10 +23,11 @@ struct AxisLayout {
   int turns = 1;
 };
 
-/// Returns slabs as they are stored: elements that don't count are told where all are made wide.
+/// Returns the plan without decoding, for slabs as they are stored: widening marks the elements
+/// that count.
 StagingPlan without_decoding(StagingPlan plan);
 
-/// What is done with the slabs of a batch.
+/// Returns the processing that slabs of a batch get.
 SlabPurpose purpose_of(const AxisMemory& memory);
 
 /// Returns the bytes of one slot of one turn: what layout_of() needs.

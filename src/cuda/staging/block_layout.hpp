@@ -11,8 +11,8 @@ namespace warpfold::cuda {
 
 struct BlockLayout {
   int blocks;
-  std::uint64_t tiles;  ///< of each block
-  int loaders;          ///< of chunks; where they decompress, one for each block
+  std::uint64_t tiles;  ///< tiles per block
+  int loaders;          ///< loaders of chunks; if they decompress, one per block
   bool decompresses = false;
   LoaderSize loader = {};
 

@@ -21,7 +21,7 @@ namespace warpfold::cuda {
 /// A block's stored elements in device memory, brought by others' streams.
 class LoadTarget {
  public:
-  /// By `loads` streams.
+  /// Takes the block's memory and the number of streams that load it.
   LoadTarget(std::byte* elements, int loads)
       : elements_(elements), loaded_(static_cast<std::size_t>(loads)) {}
 
@@ -32,7 +32,7 @@ class LoadTarget {
     loaded_.at(static_cast<std::size_t>(number)).record(stream);
   }
 
-  /// What is put into `stream` later meets all elements.
+  /// Makes later work in `stream` wait until all elements are loaded.
   void delay_until_loaded(cudaStream_t stream) const {
     for (const Event& loaded : loaded_) loaded.delay(stream);
   }
@@ -70,7 +70,7 @@ class BlockLoads {
 
     std::mutex mutex;
     std::optional<ChunkLoader> loader;
-    std::uint64_t chunks = 0;  ///< of a block that is to be decompressed
+    std::uint64_t chunks = 0;  ///< chunks of a block that is to be decompressed
     SpanTimer decompressing;
     Stream stream;
   };
@@ -90,7 +90,7 @@ class BlockLoads {
   std::size_t element_bytes_;
   CompressedChunks compressed_;
   bool decompresses_;
-  std::uint64_t buffer_bytes_;  ///< of a piece; 0 where pieces are packed
+  std::uint64_t buffer_bytes_;  ///< bytes of a piece; 0 if pieces are packed
   std::vector<std::unique_ptr<LoadStream>> load_streams_;
   std::vector<std::unique_ptr<StagingBuffers>> readers_;
 };

@@ -68,7 +68,7 @@ class ZlibDecompressor final : public ChunkDecompressor {
     inflate::InflateStream stream;
     std::size_t number;  ///< in the order they were added
   };
-  /// What is in device memory.
+  /// Parts of its device memory.
   struct Parts {
     inflate::InflateStream* streams;
     inflate::InflateOutcome* outcomes;
@@ -134,7 +134,7 @@ class Lz4Decompressor final : public ChunkDecompressor {
   void clear() override { chunks_ = 0; }
 
  private:
-  /// What is in device memory.
+  /// Parts of its device memory.
   struct Parts {
     lz4::Chunk* chunks;
     lz4::Block* blocks;

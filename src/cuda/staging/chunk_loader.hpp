@@ -17,13 +17,13 @@
 
 namespace warpfold::cuda {
 
-/// What a ChunkLoader holds at a time.
+/// Capacity of a ChunkLoader.
 struct LoaderSize {
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in staging memory
   std::uint64_t slabs = 1;
   std::uint64_t slab_chunks = 0;  ///< the most of a slab, where more than usual
   std::uint64_t compressed = 0;   ///< chunks
-  CompressedForm form = {};       ///< of these
+  CompressedForm form = {};       ///< form of the compressed chunks
 };
 
 /// Device memory through which chunks go to their places: those of some slabs at a time, in the
@@ -80,7 +80,7 @@ class ChunkLoader {
     kernels::ChunkAssembly assembly;  ///< but for the elements
     const BoxIndices* indices;
   };
-  /// What is in device memory.
+  /// Parts of its device memory.
   struct Parts {
     std::byte* staged;
     std::byte* decompressed;
@@ -96,10 +96,10 @@ class ChunkLoader {
   Parts parts_;
   std::vector<DeviceBuffer> large_tables_;
   std::size_t large_tables_used_ = 0;
-  std::uint64_t used_ = 0;  ///< of what is staged
+  std::uint64_t used_ = 0;  ///< bytes staged
   std::vector<Slab> slabs_;
   std::vector<std::uint64_t> compressed_;            ///< chunks, by their numbers in the grid
-  std::unique_ptr<ChunkDecompressor> decompressor_;  ///< where chunks may be compressed
+  std::unique_ptr<ChunkDecompressor> decompressor_;  ///< if chunks may be compressed
   SleepingEvent decompressed_;
 };
 

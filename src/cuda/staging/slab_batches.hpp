@@ -31,15 +31,15 @@ struct SlabValues {
   const std::byte* elements;
   std::uint64_t count;  ///< the most there may be where not all were selected
   ElementFormat format;
-  std::uint64_t first_index;      ///< of the slab, where `indices` is null
+  std::uint64_t first_index;      ///< first index of the slab, if `indices` is null
   const BoxIndices* indices;      ///< in device memory
   const std::uint64_t* selected;  ///< their number, in device memory; null: `count`
-  const std::uint32_t* places;    ///< of selected ones in the slab, where wanted
+  const std::uint32_t* places;    ///< places of selected elements in the slab, if wanted
   int slot;                       ///< that brought it
   BoxIndices flat;                ///< indices in the dataset, of the slab's places
 };
 
-/// What is done with the slabs of one batch.
+/// A stage that processes the slabs of one batch.
 class SlabStage {
  public:
   virtual ~SlabStage() = default;
@@ -93,9 +93,9 @@ class SlabBatch {
   SlotLayout layout_;
   std::unique_ptr<SlabStage> stage_;
   std::vector<Slab> slabs_;
-  DeviceBuffer elements_;                     ///< of one slab
-  std::optional<ChunkLoader> loader_;         ///< of a plan of chunks
-  std::optional<SelectedElements> selected_;  ///< where the plan decodes
+  DeviceBuffer elements_;                     ///< elements of one slab
+  std::optional<ChunkLoader> loader_;         ///< if the plan has chunks
+  std::optional<SelectedElements> selected_;  ///< if the plan decodes
   SpanTimer decompressing_;
   SpanTimer working_;
   Stream stream_;
@@ -140,7 +140,7 @@ class SlabBatches {
   bool shared_;
   std::mutex mutex_;
   std::condition_variable finished_;
-  std::vector<State> states_;  ///< by batch
+  std::vector<State> states_;  ///< one per batch
   std::size_t filling_ = 0;    ///< the batch that is being filled, or is to be next
   std::atomic<bool> has_room_ = true;
 };

@@ -38,8 +38,8 @@ class SlabFlow {
   /// Returns a slot's memory for its next slab.
   std::span<std::byte> buffer(int slot);
 
-  /// Brings the slab in a slot's memory to a batch, unless it is empty; `destination` is the slot
-  /// that its stage is told.
+  /// Brings the slab in a slot's memory to a batch, unless it is empty; its stage gets
+  /// `destination` as the slot.
   void submit(int slot, int destination, const StagedChunks& slab, const BoxIndices& indices);
 
   SlabBatches& batches();
@@ -54,7 +54,7 @@ class SlabFlow {
   Device device_;
   SlabLayout layout_;
   StageRegistry* registry_;
-  std::vector<std::unique_ptr<StagingBuffers>> buffers_;  ///< by slot
+  std::vector<std::unique_ptr<StagingBuffers>> buffers_;  ///< one per slot
   std::optional<SlabBatches> batches_;
   std::vector<std::unique_ptr<TimedStage>> stages_;
 };

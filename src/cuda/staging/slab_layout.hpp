@@ -11,10 +11,10 @@
 
 namespace warpfold::cuda {
 
-/// What is done with slabs, as far as their memory goes.
+/// Processing of slabs, as far as it determines their memory.
 struct SlabPurpose {
-  std::string verb;     ///< "fold", for errors
-  bool places = false;  ///< of selected elements are needed
+  std::string verb;     ///< "reduce", for errors
+  bool places = false;  ///< whether places of selected elements are needed
   /// Device memory of a slot beside its elements, for slabs of so many bytes of values.
   std::function<std::uint64_t(std::uint64_t value_bytes)> slot_bytes;
 };
@@ -25,17 +25,17 @@ struct SlotLayout {
   std::uint64_t staging_bytes;
 };
 
-/// Where slots' slabs go: each slot has a batch of its own; or all share some, where as many slabs
-/// come together as are decompressed at once.
+/// Assignment of slots' slabs to batches: each slot has a batch of its own; or all share some, and
+/// as many slabs share a batch as are decompressed at once.
 struct SlabLayout {
   int slots;
   SlotLayout slot;
   bool decompresses = false;
   int batches = 0;    ///< `slots` unless they decompress
-  LoaderSize loader;  ///< of a batch, where slabs are of chunks
+  LoaderSize loader;  ///< loader of a batch, if slabs consist of chunks
 };
 
-/// What a plan's slots are made of.
+/// Memory of a plan's slots.
 class SlotMemory {
  public:
   SlotMemory(const StagingPlan& plan, const SlabPurpose& purpose)

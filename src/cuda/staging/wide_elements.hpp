@@ -12,7 +12,7 @@
 
 namespace warpfold::cuda {
 
-/// What becomes of a slab's stored elements.
+/// Conversion of a slab's stored elements to wide ones.
 struct WideningPlan {
   ElementFormat format;
   Decoding decoding;  ///< its mask in device memory

@@ -18,8 +18,8 @@ inline constexpr int quad_elements = 4;
 inline constexpr int row_elements = warp::lanes * quad_elements;
 inline constexpr int tile_rows = scan_order::tile_elements / (tile_segments * row_elements);
 
-/// What one lane has of a row. As LaneElements are, but aligned as one element: it may take several
-/// vectors.
+/// Four elements of a row in one lane. As LaneElements, but aligned as one element: it may take
+/// several vectors.
 template <class T>
 struct Quad {
   T element[quad_elements];
@@ -57,7 +57,7 @@ __device__ Quad<T> load_quad(const T* elements) {
   return std::bit_cast<Quad<T>>(*reinterpret_cast<const Packed<T, quad_elements>*>(elements));
 }
 
-/// Those of the lane's elements from `place` on that exist, one by one, and zeros.
+/// Loads the lane's elements from `place` on that exist, one by one; zeros for the others.
 template <class T>
 __device__ Quad<T> load_present(const T* elements, const Tile& tile, std::int32_t place) {
   Quad<T> quad{};

@@ -31,7 +31,7 @@ void scan_sum_integer(const BlockView& block, const int128* tile_sums, int128 be
                       bool exclusive, const OverflowCheck& check, cudaStream_t stream);
 
 struct ExtremumCarry {
-  Extremum best;  ///< of everything before the block
+  Extremum best;  ///< extremum of everything before the block
   bool nan;       ///< whether a NaN is there
 };
 

@@ -15,7 +15,7 @@
 namespace warpfold::io {
 namespace {
 
-/// What travels in the file access properties.
+/// Driver information in the file access properties.
 struct DriverInfo {
   AddressRecorder::Recording* recording;
 };

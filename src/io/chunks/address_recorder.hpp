@@ -32,7 +32,7 @@ class AddressRecorder {
     return recording_.seen;
   }
 
-  /// What the file driver and this object share.
+  /// State shared by the file driver and this object.
   struct Recording {
     bool armed = false;
     std::optional<FileBytes> seen;

@@ -41,7 +41,7 @@ bool are_checksums(std::span<const Filter> filters) {
 
 /// Runs `undo`, which may throw DamagedBytes.
 template <class Undo>
-auto with_damage_told(const std::string& problem, Undo&& undo) {
+auto with_damage_reported(const std::string& problem, Undo&& undo) {
   try {
     return undo();
   } catch (const DamagedBytes& damage) {
@@ -76,13 +76,13 @@ ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t eleme
 
 bool ChunkDecoder::decode(std::span<const std::byte> stored, std::uint32_t skipped_filters,
                           std::span<std::byte> out, const std::string& problem) {
-  return with_damage_told(problem, [&] { return undo(stored, skipped_filters, out); });
+  return with_damage_reported(problem, [&] { return undo(stored, skipped_filters, out); });
 }
 
 ChunkDecoder::LeftCompressed ChunkDecoder::without_checksums(std::span<const std::byte> stored,
                                                              std::uint32_t skipped_filters,
                                                              const std::string& problem) {
-  return with_damage_told(problem, [&] {
+  return with_damage_reported(problem, [&] {
     const auto bytes = undo_checksums(stored, skipped_filters);
     const bool compressed = !is_skipped(compressor(), skipped_filters);
     if (!compressed) require_chunk(bytes);

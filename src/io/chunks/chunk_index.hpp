@@ -10,8 +10,8 @@ namespace warpfold::io {
 
 /// Tells where a chunk's bytes lie.
 struct StoredChunk {
-  std::uint64_t address = 0;          ///< of its first byte in its file, a user block included
-  std::uint32_t bytes = 0;            ///< as stored; 0: never written
+  std::uint64_t address = 0;  ///< address of its first byte in its file, a user block included
+  std::uint32_t bytes = 0;    ///< as stored; 0: never written
   std::uint32_t skipped_filters = 0;  ///< bit i: filter i of the pipeline was not applied
 
   bool operator==(const StoredChunk&) const = default;

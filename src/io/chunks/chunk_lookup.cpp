@@ -40,7 +40,7 @@ hsize_t bytes_before_addresses(hid_t dataset, const std::string& problem) {
   return user_block;
 }
 
-/// What the index says of a chunk by its number.
+/// Entry of the index for a chunk, by its number.
 struct StoredSize {
   std::uint64_t number;
   std::uint64_t bytes;

@@ -14,7 +14,7 @@ class ChunkParts {
 
   struct Place {
     std::size_t part = 0;
-    std::uint64_t number = 0;  ///< of the chunk in the part
+    std::uint64_t number = 0;  ///< number of the chunk in the part
   };
 
   /// Places chunk `number` of the dataset.

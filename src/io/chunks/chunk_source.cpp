@@ -21,7 +21,7 @@
 namespace warpfold::io {
 namespace {
 
-/// What GPUs load at once, and more than any element.
+/// Alignment of chunks: as wide as a GPU's loads, and wider than any element.
 constexpr std::uint64_t staging_alignment = 64;
 /// Limits the chunks that wait in scratch memory to be decoded, where one alone is not larger.
 constexpr std::uint64_t max_scratch_bytes = std::uint64_t{4} << 20;
@@ -340,14 +340,14 @@ class ChunkSource::Reader::Implementation {
   Compressed compressed_;
   std::optional<ChunkDecoder> decoder_;
   std::vector<StagedChunk> staged_;
-  std::vector<StagedChunk> before_;  ///< of the call before
+  std::vector<StagedChunk> before_;  ///< chunks of the call before
   std::vector<std::uint64_t> kept_;  ///< the first bytes of those of its chunks that stay
-  std::span<std::byte> filled_;      ///< where staged_ is
+  std::span<std::byte> filled_;      ///< memory of staged_
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;
   StageTimer reading_;
-  std::optional<StageTimer> decoding_;  ///< where there are filters to be undone
+  std::optional<StageTimer> decoding_;  ///< if there are filters to be undone
 };
 
 ChunkSource::ChunkSource(const DatasetInfo& info, ChunkRun mine)

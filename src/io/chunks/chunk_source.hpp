@@ -14,8 +14,8 @@
 
 namespace warpfold::io {
 
-/// What a reader does about chunks that are compressed, but for checksums around that and a shuffle
-/// before it. Others are always decoded.
+/// How a reader treats compressed chunks: it decompresses them, or keeps them compressed except for
+/// checksums around the compression and a shuffle before it. Others are always decoded.
 enum class Compressed : std::uint8_t { undone, left };
 
 /// Returns the form of chunks that readers leave compressed; nothing where they can't.

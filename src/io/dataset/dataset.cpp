@@ -249,7 +249,7 @@ class Dataset::Implementation {
     library().read(part, out);
   }
 
-  /// What parts have lies in `out` side by side, in rows of the dimensions before theirs.
+  /// Reads parts side by side into `out`, in rows of the dimensions before theirs.
   void read_of_parts(const Selection& selection, std::span<std::byte> out) {
     const std::size_t dimension = info_.parts->dimension;
     std::uint64_t rows = 1;
@@ -309,7 +309,7 @@ class Dataset::Implementation {
   FileVersions versions_;
   std::optional<LibraryDataset> library_;
   DatasetInfo info_;
-  std::optional<ByteReader> bytes_;  ///< where elements are read directly
+  std::optional<ByteReader> bytes_;  ///< if elements are read directly
   std::optional<KeptOpen<Implementation>> open_parts_;
 };
 

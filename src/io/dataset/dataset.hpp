@@ -31,7 +31,7 @@ enum class Layout : std::uint8_t { compact, contiguous, chunked, external, virtu
 struct StoredDataset {
   std::string file;
   std::string name;
-  std::string stored_file;           ///< where it lies, another than `file` behind an external link
+  std::string stored_file;  ///< file that contains it: differs from `file` after an external link
   std::set<std::string> link_files;  ///< that external links to it lie in; known to who opened it
   ElementFormat format;
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
@@ -49,20 +49,20 @@ struct StoredDataset {
   std::uint64_t stored_bytes = 0;
   /// One element as it would be stored, for chunks that were never written.
   std::array<std::byte, 8> fill = {};
-  std::uint64_t unwritten_chunks = 0;  ///< of all, not only of those that are selected
+  std::uint64_t unwritten_chunks = 0;  ///< counts all chunks, not only selected ones
   bool has_default_fill = false;       ///< elements of netCDF's default fill value are missing
   bool partial_edge_chunks_filtered = true;
   /// Files whose datasets were concatenated along a dimension, `file` the first; empty for one
   /// file.
   std::vector<std::string> files;
   std::size_t concatenated_along = 0;
-  /// What a reader of results has to know of it, a sentence each.
+  /// Facts that a reader of results has to know, a sentence each.
   std::vector<std::string> notes;
 };
 
-/// What is selected of a dataset.
+/// The selected part of a dataset.
 struct SelectedPart {
-  Selection selection;               ///< of the stored elements; empty where all are selected
+  Selection selection;  ///< selection of the stored elements; empty if all are selected
   std::vector<std::uint64_t> shape;  ///< as selected
   std::uint64_t elements = 0;        ///< selected; 1 for a scalar, 0 for a null dataspace
 };
@@ -84,7 +84,7 @@ struct ReadPlan {
   std::shared_ptr<const DatasetParts> parts;
 };
 
-/// What is known of a dataset without reading its elements. Shapes are in elements, row-major.
+/// Metadata of a dataset, known without reading its elements. Shapes are in elements, row-major.
 struct DatasetInfo : StoredDataset, SelectedPart, ReadPlan {};
 
 /// Parts differ in their extents along one dimension alone; each has elements and selects all.

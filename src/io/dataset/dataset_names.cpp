@@ -43,7 +43,7 @@ std::vector<Link> links_of(hid_t group) {
 
 /// An object at the end of a link: what it is, and a key that no other object has.
 struct Object {
-  H5O_type_t type = H5O_TYPE_UNKNOWN;  ///< where the link leads nowhere, or to damage
+  H5O_type_t type = H5O_TYPE_UNKNOWN;  ///< unknown if the link is dangling or damaged
   std::string key;                     ///< empty where it can't be opened
 };
 

@@ -21,10 +21,10 @@ std::vector<std::string> stored_files(const DatasetInfo& info);
 /// Returns the number of the part that has an index along the parts' dimension.
 std::size_t part_at(const DatasetParts& parts, std::uint64_t index);
 
-/// What a selection of a dataset takes of one of its parts.
+/// The part of a selection that lies in one of a dataset's parts.
 struct PartSelection {
   std::size_t part = 0;
-  Selection selection;       ///< of the part
+  Selection selection;       ///< selection of the part
   std::uint64_t before = 0;  ///< selected indices along the parts' dimension before its own
 };
 

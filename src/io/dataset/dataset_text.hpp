@@ -6,7 +6,7 @@
 
 namespace warpfold::io {
 
-/// What a dataset's attributes say of it in CF's words; nothing of a compound's members.
+/// CF attributes of a dataset that are texts; those of a compound's members are ignored.
 struct DatasetText {
   std::optional<std::string> units;
   std::optional<std::string> long_name;

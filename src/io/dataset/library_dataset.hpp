@@ -58,7 +58,7 @@ class LibraryDataset {
 /// A size of HDF5's cache of uncompressed chunks for one dataset.
 struct ChunkCache {
   std::size_t bytes = 0;
-  std::size_t slots = 1;  ///< of its hash table; a prime
+  std::size_t slots = 1;  ///< slots of its hash table; a prime
 };
 
 /// Returns a cache for access in row-major order: it holds one row of chunks (all chunks with the

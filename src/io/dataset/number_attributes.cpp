@@ -76,7 +76,7 @@ class OpenDataset {
   std::string problem_;
   FileHandle file_;
   DatasetHandle dataset_;
-  bool is_member_ = false;  ///< of compound elements, which attributes are not about
+  bool is_member_ = false;  ///< member of compound elements, to which attributes do not apply
 };
 
 }  // namespace

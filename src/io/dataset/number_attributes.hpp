@@ -10,12 +10,12 @@
 
 namespace warpfold::io {
 
-/// What an attribute of one or several numbers holds, exactly.
+/// The exact numbers that an attribute holds, one or several.
 struct NumberAttribute {
   ElementType type = ElementType::f64;
   std::vector<Value> values;  ///< none where it holds no numbers, or more than any use needs
-  std::string instead;        ///< what is so then: "it has no values", "its type is string"
-  std::string text;           ///< of a string
+  std::string instead;        ///< the reason: "it has no values", "its type is string"
+  std::string text;           ///< text of a string
 };
 
 /// A dataset's attributes of these names; none where it has no such attribute, or `dataset` names a

@@ -86,7 +86,7 @@ class StoredTexts {
   bool variable_;
   H5T_str_t padding_;
   std::vector<std::uint64_t> shape_;
-  std::uint64_t bytes_;  ///< of a text of fixed length
+  std::uint64_t bytes_;  ///< bytes of a text of fixed length
   bool of_characters_ = false;
 };
 

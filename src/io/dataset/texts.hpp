@@ -15,7 +15,7 @@ namespace warpfold::io {
 /// Elements that are texts, in memory.
 struct Texts {
   std::vector<std::string> there;  ///< each once, rising
-  /// Of each element that is selected: the number of its text among them; none of an empty one.
+  /// For each selected element the number of its text among them; none if it is empty.
   std::vector<std::optional<std::uint32_t>> numbers;
   std::vector<std::uint64_t> shape;         ///< as selected
   std::set<std::string> files;              ///< that they were read from

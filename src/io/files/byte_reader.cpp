@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-/// Where a trial costs more than it could gain.
+/// Amount up to which a trial costs more than it could gain.
 constexpr std::uint64_t few_bytes = std::uint64_t{64} << 20;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

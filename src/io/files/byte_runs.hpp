@@ -13,7 +13,7 @@ namespace warpfold::io {
 
 /// Equally spaced runs of bytes, `step` from the start of one to that of the next.
 struct ByteRuns {
-  std::uint64_t address = 0;  ///< of the first
+  std::uint64_t address = 0;  ///< address of the first
   std::uint64_t count = 0;
   std::uint64_t run_bytes = 0;
   std::uint64_t step = 0;

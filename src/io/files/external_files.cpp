@@ -17,7 +17,8 @@ std::atomic<int>& living(ExternalFiles rule) {
   return counts[static_cast<std::size_t>(rule)];
 }
 
-/// Returns the folder of a path without symbolic links and `..`; empty where it can't be told.
+/// Returns the folder of a path without symbolic links and `..`; empty where it can't be
+/// determined.
 fs::path canonical_folder(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int reads_a_way = 8;
 
-/// What is read through the cache is there for the next run: past it must be worth that.
+/// Direct reads must be this much faster, as reads through the cache make the next run faster.
 constexpr double worthwhile_gain = 1.1;
 
 }  // namespace

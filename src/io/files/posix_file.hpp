@@ -50,7 +50,7 @@ TransferResult read_at(int descriptor, std::uint64_t offset, std::span<std::byte
 /// Writes all of `bytes` from byte `offset` on unless an error comes.
 TransferResult write_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes);
 
-/// What to do about a file that holds less than it says, for an Error's advice.
+/// Advice of an Error about a file that is shorter than its metadata say.
 inline constexpr const char* copy_again =
     "Copy the file again, or check whether its writer was interrupted.";
 
@@ -72,7 +72,7 @@ struct FileBytes {
   bool operator==(const FileBytes&) const = default;
 };
 
-/// What changes when a file is written to or another takes its name.
+/// Identity of a file's contents: changes when a file is written to or another takes its name.
 struct FileVersion {
   ::dev_t device = 0;
   ::ino_t inode = 0;

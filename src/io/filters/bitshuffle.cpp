@@ -26,7 +26,7 @@ std::size_t default_block_elements(std::size_t element_bytes) {
   return std::max(fitting - fitting % group, min_default_elements);
 }
 
-/// What compilers keep eight of in registers.
+/// Vector of which compilers keep eight in registers.
 using Vector = std::uint64_t __attribute__((vector_size(16)));
 using Rows = std::array<Vector, group>;
 

@@ -11,8 +11,8 @@
 
 namespace warpfold::io {
 
-/// Returns the filters of a dataset creation property list, in the order they were applied.
-/// Those that warpfold can undo are available to the library from then on.
+/// Returns the filters of a dataset creation property list, in the order they were applied. Makes
+/// those that warpfold can undo available to the library.
 std::vector<Filter> filters_of(hid_t creation);
 
 /// Throws an Error beginning with `problem` that names the filters this HDF5 cannot undo, if any.

@@ -36,7 +36,7 @@ struct KnownPaths {
   bool complete = false;  ///< whether all of the file was gone through
 };
 
-/// By the files' names. Guarded by the LibraryScope.
+/// Returns a file's known paths, by the file's name. Guarded by the LibraryScope.
 KnownPaths& known_paths(const std::string& file) {
   constexpr std::size_t most_files = 64;
   static std::map<std::string, KnownPaths> known;

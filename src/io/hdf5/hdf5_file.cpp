@@ -38,7 +38,7 @@ PropertiesHandle make_access() {
   return access;
 }
 
-/// Tells whether this HDF5 could be told to do without locks.
+/// Tells whether this HDF5 has a setting to do without locks.
 bool disable_locking([[maybe_unused]] hid_t access) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   return H5Pset_file_locking(access, false, true) >= 0;
@@ -115,7 +115,8 @@ bool has_hdf5_signature(const std::string& path, [[maybe_unused]] hid_t access) 
 
 using namespace std::string_view_literals;
 
-/// Where HDF5 keeps its drivers' names: behind the superblock and the root group's entry.
+/// Bytes at a file's start that hold HDF5's driver names: after the superblock and the root group's
+/// entry.
 constexpr std::size_t first_bytes = 1024;
 
 /// How files begin that people take for HDF5 files of their own: of formats whose files have the
@@ -162,7 +163,7 @@ struct KeptPlace {
   ino_t number;
 };
 
-/// By their paths. Guarded by the LibraryScope.
+/// Returns the files kept open, by their paths. Guarded by the LibraryScope.
 std::map<std::string, KeptPlace>& kept_files() {
   static std::map<std::string, KeptPlace> files;
   return files;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* cannot_inspect = "cannot inspect a datatype";
 
-/// Where an IEEE-style float keeps its parts, in bits from the lowest.
+/// Positions of the parts of an IEEE-style float, in bits from the lowest.
 struct FloatFields {
   std::size_t sign = 0;
   std::size_t exponent = 0;

@@ -7,7 +7,7 @@
 
 namespace warpfold::io {
 
-/// What external links on a path lead through.
+/// External links passed on a path.
 struct PassedLinks {
   std::set<std::string> files;  ///< that such links lie in
   std::string refused;          ///< the file that the rule on external files refuses, or empty

@@ -13,8 +13,8 @@
 
 namespace warpfold::io {
 
-/// What netCDF makes of a dataset beyond what HDF5 does. The functions below throw an Error
-/// beginning with `problem`, and are called within a LibraryScope.
+/// Interprets a dataset as netCDF does, beyond what HDF5 defines. The functions below throw an
+/// Error beginning with `problem`, and are called within a LibraryScope.
 
 /// Tells whether a dataset is a variable of netCDF's: the file, the dataset or one of its dimension
 /// scales has one of the attributes that netCDF libraries write for themselves.

@@ -53,7 +53,7 @@ std::optional<std::uint64_t> bytes_before(const Filter& filter, std::span<const 
   return std::nullopt;
 }
 
-/// What HDF5 hands to a filter.
+/// Buffer that HDF5 hands to a filter.
 struct LibraryBuffer {
   std::size_t stored_bytes;
   std::size_t* allocated;

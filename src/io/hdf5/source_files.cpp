@@ -175,7 +175,7 @@ void require_enumerable(const Mapping& mapping, const std::string& problem) {
   if (!mapping.unlimited) return;
   throw Error(problem,
               "this virtual dataset counts its sources by the pattern '" + mapping.file + "', '" +
-                  mapping.dataset + "', so that missing ones cannot be told",
+                  mapping.dataset + "', so that missing ones cannot be detected",
               "Make a virtual dataset that names each source.");
 }
 

@@ -36,7 +36,7 @@ struct StackedSources {
   struct Source {
     std::string file;
     std::string dataset;
-    std::vector<std::uint64_t> shape;  ///< of what is taken, all of it
+    std::vector<std::uint64_t> shape;  ///< shape of the whole selection
   };
 
   std::size_t dimension = 0;

@@ -18,7 +18,7 @@
 namespace warpfold::io {
 namespace {
 
-/// Of the numbers that HDF5 leaves to tests: no file but one in memory here has this filter.
+/// A filter number that HDF5 reserves for tests: no file but one in memory here has this filter.
 constexpr H5Z_filter_t measuring_filter = 511;
 
 /// The bytes that the filters behind measuring_filter made of a chunk. A filter is handed nothing

@@ -54,7 +54,7 @@ class WholeChunks {
   PropertiesHandle creation_;
   std::set<Place> whole_;
   std::vector<MappedSource> sources_;
-  std::map<std::size_t, std::shared_ptr<Source>> open_sources_;  ///< of the last part
+  std::map<std::size_t, std::shared_ptr<Source>> open_sources_;  ///< sources of the last part
 };
 
 }  // namespace warpfold::io

@@ -9,7 +9,7 @@
 
 namespace warpfold::io {
 
-/// What becomes of a dimension of the dataset that outputs are computed from.
+/// How outputs have a dimension of the dataset that they are computed from.
 struct CarriedDimension {
   enum class Fate : std::uint8_t {
     kept,
@@ -18,9 +18,9 @@ struct CarriedDimension {
     merged,            ///< outputs have one dimension for all that are merged
   };
 
-  Slice selected;  ///< of the stored dimension
+  Slice selected;  ///< slice of the stored dimension
   Fate fate = Fate::kept;
-  std::uint64_t cell_elements = 0;  ///< of all cells but the last; 0: there is one cell
+  std::uint64_t cell_elements = 0;  ///< elements of all cells but the last; 0: there is one cell
   /// Files that have its coordinates one behind another, the dataset's first; empty: that alone.
   std::vector<std::string> files = {};
 

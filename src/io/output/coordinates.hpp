@@ -39,7 +39,7 @@ struct NamedDimension {
   DatasetHandle made = {};
 };
 
-/// What says where the elements of outputs are, read of the file that they are computed from:
+/// Coordinates of the elements of outputs, read from the file that they are computed from:
 /// dimension scales, variables that its attributes name (`bounds`, `coordinates`, `grid_mapping`).
 struct Coordinates {
   std::vector<CarriedVariable> variables;
@@ -48,7 +48,7 @@ struct Coordinates {
   std::vector<std::size_t> listed;  ///< variables that the attribute `coordinates` is to name
   std::string grid_mapping;         ///< the attribute
   std::vector<std::size_t> mapped;  ///< variables that it names
-  std::vector<std::string> notes;   ///< what outputs lack of them, a sentence each
+  std::vector<std::string> notes;   ///< coordinates that outputs lack, a sentence each
 
   bool empty() const { return variables.empty() && dimensions.empty(); }
 };

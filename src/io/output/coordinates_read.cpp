@@ -31,7 +31,7 @@ bool has_indices(const Slice& slice, std::uint64_t extent) {
 
 Slice whole(std::uint64_t extent) { return {0, extent, 1, false}; }
 
-/// Of one sign, and not 0, are the differences of what rises or falls.
+/// Tells whether values strictly rise or fall, and are finite.
 bool is_monotonic(const std::vector<double>& values) {
   const bool rises = values.front() < values.back();
   for (std::size_t i = 1; i < values.size(); ++i)

@@ -44,7 +44,7 @@ void for_each_file(hid_t variable, SeveralFiles files, const Use& use) {
 
 using Packing = std::array<std::optional<TypedNumber>, 2>;
 
-/// What numbers of a variable mean.
+/// Meaning of a variable's numbers.
 struct Meaning {
   std::string file;
   std::string units;

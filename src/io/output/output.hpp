@@ -25,8 +25,8 @@ struct OutputDataset {
   std::vector<std::uint64_t> shape;
   ElementFormat format;
   StorageOptions storage;                            ///< with a chunk_shape, or contiguous
-  bool carries_attributes = true;                    ///< of OutputSpec::attributes_from
-  std::vector<std::string> dropped_attributes = {};  ///< of those: names that are not carried over
+  bool carries_attributes = true;                    ///< attributes of OutputSpec::attributes_from
+  std::vector<std::string> dropped_attributes = {};  ///< attributes not carried over
   Value fill_value = {};                             ///< for an attribute `_FillValue`, if any
   /// Text attributes in place of those carried over; none where there is to be no such attribute.
   std::vector<std::pair<std::string, std::optional<std::string>>> changed_text = {};
@@ -38,7 +38,7 @@ void require_valid_storage(const OutputDataset& spec);
 /// A dimension of outputs that their input does not have, and its coordinate.
 struct OutputDimension {
   std::string name;
-  ElementType type = ElementType::i64;      ///< of numbers
+  ElementType type = ElementType::i64;      ///< type of numbers
   std::vector<std::uint64_t> numbers = {};  ///< value_bits() of integers
   std::vector<std::string> texts = {};      ///< in place of numbers, if any
   std::size_t place = 0;                    ///< among the dimensions of outputs
@@ -48,17 +48,17 @@ struct OutputDimension {
 struct OutputSpec : OutputDataset {
   std::string path;                   ///< the final name
   std::vector<OutputDataset> others;  ///< datasets 1, 2, ...; this one is dataset 0
-  bool keeps_others = false;          ///< of an existing file: its other datasets stay
+  bool keeps_others = false;          ///< other datasets of an existing file stay
   /// May replace an existing file, or, where that keeps others, datasets of these names in it.
   bool force = false;
   std::set<std::string> inputs;  ///< files that it must not replace in any case
   /// The dataset whose attributes are carried over (file, dataset), if any.
   std::optional<std::pair<std::string, std::string>> attributes_from;
-  /// What becomes of each of that dataset's dimensions.
+  /// How outputs have each of that dataset's dimensions.
   std::vector<CarriedDimension> dimensions;
-  std::string merged_name;  ///< of the one dimension that outputs have where some are merged
+  std::string merged_name;               ///< name of the one dimension that replaces merged ones
   std::optional<OutputDimension> added;  ///< in place of those that are merged
-  std::vector<std::pair<std::string, std::string>> text_attributes;  ///< of each dataset
+  std::vector<std::pair<std::string, std::string>> text_attributes;  ///< attributes of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.
   std::string history;

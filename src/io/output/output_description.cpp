@@ -120,7 +120,8 @@ OutputSource open_source(const OutputSpec& spec) {
   return source;
 }
 
-// Those of the first input stay where others are added to its output.
+// Copies the input's global attributes. An output that others are added to keeps those of its first
+// input.
 void write_origin(const OutputSource& source, hid_t file, const std::string& problem) {
   if (!source.file) return;
   for (const char* name : {"Conventions", "title", "institution", "source"}) {
@@ -131,8 +132,8 @@ void write_origin(const OutputSource& source, hid_t file, const std::string& pro
   }
 }
 
-// What CF calls an audit trail, the newest line first; without times, so that the same command
-// makes the same file.
+// Writes CF's audit trail, the newest line first; without times, so that the same command makes the
+// same file.
 void write_history(const OutputSpec& spec, const OutputSource& source, hid_t file,
                    const std::string& problem) {
   std::string history = spec.history;

@@ -164,8 +164,8 @@ class UnusedCoordinates {
   hid_t file_;
   std::string problem_;
   std::map<ObjectKey, std::vector<std::string>> candidates_;  ///< and the paths of hard links
-  std::set<ObjectKey> keys_;                                  ///< of what is a dimension
-  std::set<std::string> names_;                               ///< of what texts may refer to
+  std::set<ObjectKey> keys_;                                  ///< keys of dimensions
+  std::set<std::string> names_;                               ///< names that texts may refer to
   bool uses_anything_ = false;
 };
 

@@ -178,7 +178,7 @@ class StagedFile::Implementation {
     const LibraryScope scope;
     const std::size_t count = staged_.size();
     staged_.clear();
-    // Those that finish() got to have other names.
+    // Datasets that finish() renamed have no preliminary names any more.
     for (std::size_t i = 0; i < count; ++i)
       if (H5Lexists(file_.get(), preliminary_name(i).c_str(), H5P_DEFAULT) > 0)
         H5Ldelete(file_.get(), preliminary_name(i).c_str(), H5P_DEFAULT);
@@ -189,7 +189,7 @@ class StagedFile::Implementation {
     if (!staged_.empty()) finish();
     const std::string problem = cannot_write(target_);
     if (!file_.close()) throw_library_error(problem);
-    // Open since the file was made, the descriptor is told of all that could not be stored.
+    // Open since the file was made, the descriptor reports all that could not be stored.
     if (::fsync(temporary_.lock.get()) != 0) throw Error(problem, describe_errno(errno), "");
     if (kept_ && version_of(target_.path) != *kept_)
       throw Error(problem, "the datasets to be kept changed meanwhile", "Start again.");
@@ -231,9 +231,9 @@ class StagedFile::Implementation {
   }
 
   OutputSpec target_;  ///< the first one: tells of the file
-  OutputSpec spec_;    ///< of what is staged
+  OutputSpec spec_;    ///< specification of the staged outputs
   TemporaryFile temporary_;
-  std::optional<FileVersion> kept_;  ///< what of the file under the final name was copied
+  std::optional<FileVersion> kept_;  ///< version of the existing file that was copied
   FileHandle file_;
   bool was_open_ = false;
   std::vector<DatasetHandle> staged_;  ///< under preliminary names until they are finished

@@ -8,7 +8,7 @@ namespace warpfold {
 
 struct DeviceCollectives::Parts {
   explicit Parts(MPI_Comm parent) : communicator(parent) {
-    // Where that is wrong, it is before anything is under way.
+    // Throws before anything is under way if the setting is wrong.
     communicator.scan_way();
     pipeline::run_on_all(communicator, [this] { engine = cuda::make_array_engine(); });
   }

@@ -56,7 +56,7 @@ std::vector<FieldSum> sums_of_rank(const std::vector<Field>& fields, cpu::HostAr
 
 struct HostCollectives::Parts {
   explicit Parts(MPI_Comm parent) : communicator(parent) {
-    // Where that is wrong, it is before anything is under way.
+    // Throws before anything is under way if the setting is wrong.
     communicator.scan_way();
   }
 

@@ -150,8 +150,8 @@ bool read_texts(const std::vector<std::string>& files, const std::string& name, 
       return io::selection_of(info);
     });
     if (!part) return false;
-    view.files_beside.merge(part->files);
-    view.require_unchanged_beside.push_back(part->require_unchanged);
+    view.auxiliary_files.merge(part->files);
+    view.require_unchanged_auxiliary.push_back(part->require_unchanged);
     labels.texts.insert(labels.texts.end(), part->there.begin(), part->there.end());
     parts.push_back(std::move(*part));
   }
@@ -220,7 +220,7 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
   if (times || !read_texts(files, name, view, check, labels))
     for (const std::string& each : files) {
       io::Dataset line = open_line(each, name, check);
-      view.read_beside(line, run);
+      view.add_auxiliary(line, run);
       times ? add_times(std::move(line), by, labels) : add_integers(std::move(line), labels);
     }
   const std::uint64_t extent = info.stored_shape[stored];

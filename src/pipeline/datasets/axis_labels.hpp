@@ -14,7 +14,7 @@ namespace warpfold::pipeline {
 /// without a label is in none.
 struct LabelledGroups {
   AxisGroups groups;
-  io::OutputDimension dimension;  ///< of the labels; on the root
+  io::OutputDimension dimension;  ///< dimension of the labels; on the root
 };
 
 /// Tells whether ReduceOptions::by names a part of a time, not a dataset.

@@ -118,7 +118,7 @@ bool is_one_dataset(const std::string& file, const DatasetChoice& choice,
   if (choice.all || choice.names.size() != 1) return false;
   bool pattern = false;
   const auto look = [&] { pattern = io::is_pattern(file, choice.names.front()); };
-  // A file that can't be opened is told of when it is to be read.
+  // A file that can't be opened is reported when it is read.
   if (communicator.is_root()) static_cast<void>(capture_exception(look));
   return mpi::broadcast(std::uint64_t{pattern}, communicator) == 0;
 }

@@ -24,8 +24,8 @@ namespace warpfold::pipeline {
 
 struct ChosenDataset {
   std::string name;
-  bool by_name = true;     ///< by a path of its own: one that can't be read is an error
-  std::string unsuitable;  ///< why its elements are no numbers, or empty; not told where by name
+  bool by_name = true;     ///< named by a path of its own: an error if it can't be read
+  std::string unsuitable;  ///< why its elements are no numbers, or empty; not set where by name
 };
 
 /// Tells whether a choice is the name of one dataset. Collective.
@@ -50,7 +50,7 @@ std::set<std::string> files_read(const std::string& file, const DatasetChoice& c
 /// Tells whether an Error, of whichever rank, says that a dataset cannot be read.
 bool concerns_dataset(const Error& error, const std::string& file, const std::string& name);
 
-/// Says in short why a dataset is skipped, whose name is told beside it.
+/// Returns a short reason for skipping a dataset, to be printed after its name.
 std::string reason_of(const Error& error, const std::string& file, const std::string& name);
 
 /// Returns what use(open(name)) makes of each of a file's chosen datasets. Of those that were not

@@ -219,7 +219,7 @@ DatasetFactors::DatasetFactors(const FactorsOption& option, DatasetView& view, R
     return std::move(opened.dataset);
   };
   io::Dataset dataset = open_everywhere(open, communicator);
-  view.read_beside(dataset, run);
+  view.add_auxiliary(dataset, run);
   stride_ = mpi::broadcast(stride_, communicator);
   const io::DatasetInfo& info = dataset.info();
   run_on_all(communicator, [&] { require_space(info, option.name); });

@@ -25,7 +25,7 @@ struct FactorsOption {
 /// Returns the one of `weights` and `times` that is given.
 std::optional<FactorsOption> factors_option(const ReduceOptions& options);
 
-/// What a reduction multiplies the elements of a view by, as every rank has it in memory.
+/// Factors of a view's elements in a reduction, in the memory of every rank.
 class DatasetFactors {
  public:
   /// Reads what an option names beside a view that has elements. Collective; throws the same Error

@@ -52,8 +52,8 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
     const auto empty =
         std::ranges::count_if(texts->numbers, [](const auto& number) { return !number; });
     run.note(empty_labels_note(dataset, static_cast<std::uint64_t>(empty), texts->numbers.size()));
-    view.files_beside.merge(texts->files);
-    view.require_unchanged_beside.push_back(texts->require_unchanged);
+    view.auxiliary_files.merge(texts->files);
+    view.require_unchanged_auxiliary.push_back(texts->require_unchanged);
     labels.name = last_part(dataset);
     labels.shape = std::move(texts->shape);
     labels.texts = std::move(texts->there);
@@ -84,7 +84,7 @@ DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) 
   const mpi::Communicator& communicator = run.communicator;
   if (auto texts = read_text_labels(name, view, run)) return std::move(*texts);
   io::Dataset dataset = open_everywhere([&] { return open_beside(name, view); }, communicator);
-  view.read_beside(dataset, run);
+  view.add_auxiliary(dataset, run);
   const io::DatasetInfo& info = dataset.info();
   Interpretation integers;
   interpret_everywhere(integers, info, {}, communicator);

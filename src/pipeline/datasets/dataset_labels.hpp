@@ -16,12 +16,12 @@ namespace warpfold::pipeline {
 /// its shape or of that of its last dimensions, as a mask's is.
 struct DatasetLabels {
   std::string name;  ///< the last part of its path
-  ElementType type;  ///< of the labels; of texts that of their numbers
+  ElementType type;  ///< type of the labels; for texts that of their numbers
   std::vector<std::uint64_t> shape;
-  std::optional<io::Dataset> dataset = {};  ///< of integers, as many as there may be
+  std::optional<io::Dataset> dataset = {};  ///< labels that are integers, any number of them
   Decoding decoding = {};                   ///< leaves out those that are no labels
-  std::vector<std::uint32_t> numbers = {};  ///< of texts; cpu::no_label of those that are none
-  std::vector<std::string> texts = {};      ///< by number, rising; on the root
+  std::vector<std::uint32_t> numbers = {};  ///< numbers of texts, or cpu::no_label
+  std::vector<std::string> texts = {};      ///< labels by number, rising; on the root
 };
 
 /// Opens the labels of that name, DATASET or FILE::DATASET, of what a view selects, on every rank,

@@ -16,7 +16,7 @@ namespace warpfold::pipeline {
 /// The most memory of a rank that a mask may take: 2^31 elements.
 inline constexpr std::uint64_t max_mask_bytes = std::uint64_t{256} << 20;
 
-/// Where a mask lies.
+/// File and name of a mask.
 struct MaskName {
   std::string file;
   std::string dataset;

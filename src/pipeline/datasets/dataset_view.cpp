@@ -27,7 +27,7 @@ Value value_for_nothing(ElementType type) {
 
 Value default_empty_value(const DatasetView& view) {
   if (!view.decoding.unpacking.active)
-    if (const auto fill = told_fill_value(view.info())) return *fill;
+    if (const auto fill = declared_fill_value(view.info())) return *fill;
   return value_for_nothing(view.value_type());
 }
 
@@ -77,7 +77,7 @@ void put_mask(DatasetView& view, const std::string& mask, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   io::Dataset dataset =
       open_everywhere([&] { return open_mask(mask, view.info(), view.match); }, communicator);
-  view.read_beside(dataset, run);
+  view.add_auxiliary(dataset, run);
   Interpretation nonzero;
   interpret_everywhere(nonzero, dataset.info(), {}, communicator);
   while_unchanged(view, communicator, [&] {
@@ -127,15 +127,15 @@ io::Dataset open_selected(const std::string& file, const std::string& name,
   return dataset;
 }
 
-void DatasetView::read_beside(const io::Dataset& other, Run& run) {
+void DatasetView::add_auxiliary(const io::Dataset& other, Run& run) {
   add_notes(other.info(), run);
-  files_beside.merge(io::input_files(other.info()));
-  require_unchanged_beside.push_back(other.make_require_unchanged());
+  auxiliary_files.merge(io::input_files(other.info()));
+  require_unchanged_auxiliary.push_back(other.make_require_unchanged());
 }
 
 void DatasetView::require_unchanged() const {
   dataset.require_unchanged();
-  for (const auto& require_other_unchanged : require_unchanged_beside) require_other_unchanged();
+  for (const auto& require_other_unchanged : require_unchanged_auxiliary) require_other_unchanged();
 }
 
 DatasetView open_view(const std::string& file, const std::string& name, const ViewOptions& options,

@@ -23,15 +23,15 @@ namespace warpfold::pipeline {
 struct DatasetView : Interpretation {
   io::Dataset dataset;
   std::shared_ptr<const DatasetMask> mask = nullptr;  ///< whose bits the decoding has, if any
-  std::set<std::string> files_beside = {};  ///< that other datasets lie in, which are read with it
-  std::vector<std::function<void()>> require_unchanged_beside = {};
+  std::set<std::string> auxiliary_files = {};         ///< files of datasets that are read with it
+  std::vector<std::function<void()>> require_unchanged_auxiliary = {};
   Matching match = Matching::coordinates;
 
   const io::DatasetInfo& info() const { return dataset.info(); }
   ElementType value_type() const { return decoding.value_type(info().format.type); }
 
   /// Registers another dataset that this rank reads, a mask or labels, and its notes with the run.
-  void read_beside(const io::Dataset& other, Run& run);
+  void add_auxiliary(const io::Dataset& other, Run& run);
 
   /// Throws an Error where a file that the view reads, or that is read beside it, was written to or
   /// replaced.

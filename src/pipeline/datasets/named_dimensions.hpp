@@ -33,7 +33,7 @@ NamedDimension named_dimension(const Axis& axis, const io::DatasetInfo& info);
 /// Error.
 std::vector<std::string> dimension_names(const io::DatasetInfo& info);
 
-/// What is known of a dimension.
+/// Name of a dimension, and its first and last coordinate.
 struct DimensionDescription {
   std::string name;  ///< empty where it has none
   Value first;       ///< coordinate of its first index; nothing where there is none

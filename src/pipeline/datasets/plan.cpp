@@ -141,7 +141,7 @@ class Planner {
   Run& run_;
   int ranks_;
   int rank_;
-  Plan plan_;  ///< of this rank
+  Plan plan_;  ///< this rank's plan
   PlanShare mine_;
 };
 

@@ -19,10 +19,10 @@ enum class PlannedCommand { reduce, histogram, scan, compact };
 /// A command whose plan is asked for, with default options but for its axes.
 struct PlanRequest {
   PlannedCommand command = PlannedCommand::reduce;
-  std::vector<Axis> axes;  ///< of a reduction any, of a scan one or none
+  std::vector<Axis> axes;  ///< any number for a reduction, at most one for a scan
 };
 
-/// What a rank has of a plan's items.
+/// A rank's share of a plan's items.
 struct PlanShare {
   std::uint64_t items = 0;
   std::uint64_t elements = 0;
@@ -32,16 +32,16 @@ struct PlanShare {
 /// reduce and histogram, blocks of scan and compact, and along axes groups of a tile's boxes.
 struct Plan {
   RunReport run;                    ///< without times
-  std::vector<int> axes;            ///< those asked for, rising
-  int threads = 1;                  ///< of the rank with the most
-  std::optional<int> slots;         ///< what it can have under way at once; not told of blocks
+  std::vector<int> axes;            ///< requested axes, rising
+  int threads = 1;                  ///< maximum over the ranks
+  std::optional<int> slots;         ///< slabs under way at once; none for blocks
   std::string unit = "slab";        ///< that items are made of: slab, block, or box of a tile
   std::uint64_t unit_elements = 0;  ///< the most
   std::uint64_t items = 0;
-  std::vector<PlanShare> shares;        ///< of each rank; on rank 0
+  std::vector<PlanShare> shares;        ///< one per rank; on rank 0
   std::uint64_t host_memory_bytes = 0;  ///< for slots
-  std::string bottleneck;  ///< what is expected to set the pace of a reduction of slabs, and what
-                           ///< would help; or empty
+  std::string bottleneck;               ///< expected bottleneck of a reduction of slabs, and what
+                                        ///< would help; or empty
 };
 
 /// Plans a command for a dataset whose decoded elements are of `value_type`, as the command itself

@@ -29,7 +29,7 @@ namespace {
 /// 300 MB. To hand over costs more than to reduce as many elements.
 constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 20;
 
-/// What a rank's threads share.
+/// State shared by a rank's threads.
 struct LabelJob {
   LabelJob(const Tiling& tiling, DatasetView& dataset, DatasetLabels& its_labels,
            ReduceNeeds reduce_needs, StageRegistry& stages)
@@ -47,7 +47,7 @@ struct LabelJob {
   const DatasetLabels& labels;
   ReduceNeeds needs;
   RegionSource elements;
-  std::optional<RegionSource> label_elements;  ///< of those that are not in memory
+  std::optional<RegionSource> label_elements;  ///< labels that are not in memory
   std::mutex mutex;
   LabelTotals totals;
 };

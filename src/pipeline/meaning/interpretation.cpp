@@ -171,7 +171,7 @@ void check(const ViewOptions& options) {
 
 }  // namespace
 
-std::optional<Value> told_fill_value(const io::StoredDataset& info) {
+std::optional<Value> declared_fill_value(const io::StoredDataset& info) {
   const auto fill_value = std::span(attribute_names).first(1);
   const Attribute attribute = io::read_number_attributes(info.file, info.name, fill_value).front();
   if (!attribute || attribute->values.empty()) return std::nullopt;
@@ -190,8 +190,9 @@ Interpretation interpret(const io::StoredDataset& info, const ViewOptions& optio
     applied.is_unsigned = info.taken_as_unsigned;
     result.decoding.unpacking = attributes.take_packing(applied);
   }
-  const bool told = options.fill_value.empty() ? !options.raw : options.fill_value == "auto";
-  if (told) {
+  const bool uses_attributes =
+      options.fill_value.empty() ? !options.raw : options.fill_value == "auto";
+  if (uses_attributes) {
     attributes.take_fill_values(applied);
     attributes.take_valid_range(applied);
   } else if (!options.fill_value.empty() && options.fill_value != "none") {

@@ -10,7 +10,7 @@
 
 namespace warpfold::pipeline {
 
-/// What a view makes of a dataset's stored numbers.
+/// How a view decodes a dataset's stored numbers.
 struct Interpretation {
   Decoding decoding;
   AppliedAttributes applied;
@@ -23,6 +23,6 @@ struct Interpretation {
 Interpretation interpret(const io::StoredDataset& info, const ViewOptions& options);
 
 /// Returns the element that a dataset's `_FillValue` names, if it does.
-std::optional<Value> told_fill_value(const io::StoredDataset& info);
+std::optional<Value> declared_fill_value(const io::StoredDataset& info);
 
 }  // namespace warpfold::pipeline

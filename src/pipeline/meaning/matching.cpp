@@ -20,7 +20,7 @@ constexpr const char* advice =
 /// Numbers of one grid that were computed in different ways differ by less, in parts of the
 /// distance to the next one.
 constexpr double tolerance = 1e-4;
-constexpr double tolerance_of_one = 1e-9;  ///< where there is no next one, in parts of the number
+constexpr double tolerance_of_one = 1e-9;  ///< relative, for a coordinate without a next one
 
 constexpr std::uint64_t most_auxiliary_elements = 1 << 22;
 

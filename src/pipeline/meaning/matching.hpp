@@ -23,7 +23,7 @@ struct CoordinateLine {
   bool is_single = false;          ///< stored as f32, or narrower
   std::string units;
   std::string calendar;
-  std::optional<TimeUnits> time;  ///< what the units mean, where they are those of a time
+  std::optional<TimeUnits> time;  ///< units of a time coordinate
 };
 
 /// Returns what a dataset's attributes say of its times; none where they are of no times.
@@ -43,12 +43,12 @@ std::optional<double> number_in_units_of(const CoordinateLine& other, const Coor
 struct AuxiliaryCoordinate {
   std::string name;
   std::string path;
-  std::vector<std::size_t> dimensions;  ///< of the dataset: its own
+  std::vector<std::size_t> dimensions;  ///< the dataset's own dimensions
   std::optional<std::optional<CoordinateLine>> line = {};
 };
 
-/// What the dimensions of a dataset stand for: their names, and coordinates once they are asked
-/// for. For one rank.
+/// Meaning of a dataset's dimensions: their names, and their coordinates, read on request. For one
+/// rank.
 class Grid {
  public:
   /// Reads the names. Throws Error.

@@ -65,7 +65,7 @@ int threads_within_memory(const PackJob& job, const ChunkGrid& grid) {
 /// A chunk share is one rank's chunks: batches number rank, rank + ranks, rank + 2 * ranks, ... of
 /// chunks that follow each other.
 struct ChunkShare {
-  std::uint64_t chunks = 0;  ///< of all ranks
+  std::uint64_t chunks = 0;  ///< chunks of all ranks
   std::uint64_t ranks = 1;
   std::uint64_t rank = 0;
   std::uint64_t batch = 1;  ///< chunks, but for the last one
@@ -103,7 +103,7 @@ ChunkShare chunk_share_of(std::uint64_t chunks, std::uint64_t chunk_bytes,
           std::max<std::uint64_t>(1, std::min(message_bytes / chunk_bytes, for_all))};
 }
 
-/// A batch holds encoded chunks as they travel: each behind what is told of it.
+/// A batch holds encoded chunks as they travel: each after its header.
 class ChunkBatch {
  public:
   void clear() {
@@ -113,8 +113,8 @@ class ChunkBatch {
 
   void add(const io::EncodedChunk& chunk) {
     const Head head{chunk.skipped_filters, chunk.bytes.size()};
-    const auto told = std::as_bytes(std::span(head));
-    bytes_.insert(bytes_.end(), told.begin(), told.end());
+    const auto header = std::as_bytes(std::span(head));
+    bytes_.insert(bytes_.end(), header.begin(), header.end());
     bytes_.insert(bytes_.end(), chunk.bytes.begin(), chunk.bytes.end());
     ++chunks_;
   }

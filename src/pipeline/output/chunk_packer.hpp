@@ -24,7 +24,7 @@ struct PackJob {
   std::size_t element_bytes = 1;
   std::function<ElementSource()> make_source;  ///< called by every thread for its own
   std::string source_stage;                    ///< for reports
-  int threads = 1;                             ///< of this rank
+  int threads = 1;                             ///< threads of this rank
 };
 
 /// Lets all ranks' threads make and compress the chunks; the root writes them, in the order of

@@ -19,7 +19,7 @@ struct GenerateOptions {
   ElementFormat format;
   std::vector<std::uint64_t> shape;
   std::uint64_t seed = 1;
-  double value = 1.0;  ///< of `constant`
+  double value = 1.0;  ///< value of `constant`
   OutputOptions output;
   StorageOptions storage;
   RunOptions run;

@@ -114,7 +114,7 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
     for (std::size_t i = 0; i < writers_.size(); ++i)
       if (data_offsets_[i] != nowhere)
         writers_[i].emplace(temporary_path_, data_offsets_[i], spec.path);
-    // Open from the first write on, it is told of all that could not be stored.
+    // Open from the first write on, it reports all that could not be stored.
     const bool writes =
         std::ranges::any_of(writers_, &std::optional<io::ContiguousWriter>::has_value);
     if (writes && !communicator.is_root() && !file.written_)

@@ -44,7 +44,7 @@ class TileBatches {
 
   struct Item {
     std::uint64_t after = 0;           ///< items that are to be done before
-    std::uint64_t place = 0;           ///< of the tile in its batch
+    std::uint64_t place = 0;           ///< place of the tile in its batch
     std::uint64_t tile = 0;            ///< it has
     std::optional<std::uint64_t> box;  ///< a box, or
     ElementRange lines;                ///< some outputs, or nothing
@@ -82,9 +82,9 @@ class TileBatches {
 
   const AxisTiling& tiling_;
   ElementRange tiles_;
-  std::uint64_t boxes_;  ///< of a tile, at most
+  std::uint64_t boxes_;  ///< maximum per tile
   std::uint64_t tiles_of_batch_;
-  std::uint64_t parts_;  ///< of a tile
+  std::uint64_t parts_;  ///< parts per tile
 };
 
 /// Has threads that take items in order wait until all before some item are done.
@@ -108,7 +108,7 @@ class ItemsDone {
   std::uint64_t done_ = 0;
 };
 
-/// What a rank's threads share.
+/// State shared by a rank's threads.
 struct QuantileJob {
   const AxisTiling& tiling;
   const DatasetView& view;

@@ -14,13 +14,13 @@
 
 namespace warpfold::pipeline {
 
-/// What is to be found of each output along axes, and where this rank writes it.
+/// The quantiles to find for each output along axes, and their destination on this rank.
 struct LineQuantiles {
   QuantileSpec spec;
   Value empty;                 ///< a quantile of no elements; NaN where nothing
   ElementType type;            ///< floats, or the values' where quantiles are elements
-  std::uint64_t memory_bytes;  ///< of each rank, for elements
-  std::vector<io::ContiguousWriter*> writers;  ///< of each quantile
+  std::uint64_t memory_bytes;  ///< memory for elements, per rank
+  std::vector<io::ContiguousWriter*> writers;  ///< one per quantile
 };
 
 /// Finds quantiles of a dataset that has elements, on the host. Each output is one rank's, whose

@@ -22,7 +22,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// What a rank's threads share.
+/// State shared by a rank's threads.
 struct RowJob {
   const AxisTiling& tiling;  ///< the same on every rank
   std::size_t element_bytes;
@@ -30,7 +30,7 @@ struct RowJob {
   AxisTiles tiles;
   std::unique_ptr<RegionSource> source = {};
   std::unique_ptr<AxisReduceEngine> engine = {};
-  StageRegistry* registry = nullptr;  ///< of what they reduce
+  StageRegistry* registry = nullptr;  ///< registry of the reduction's stages
 };
 
 /// Takes items in the slots that its thread has in turns. Those of one tile that follow one another
@@ -72,7 +72,7 @@ class RowConsumer final : public Consumer {
  private:
   struct OpenTile {
     std::uint64_t tile;
-    std::uint64_t items = 0;  ///< of it that the slot has
+    std::uint64_t items = 0;  ///< items of it that the slot has
   };
 
   std::size_t next_turn() { return turn_ = (turn_ + 1) % open_.size(); }
@@ -112,7 +112,7 @@ class RowConsumer final : public Consumer {
 
   RowJob& job_;
   PassThread& thread_;
-  std::vector<std::optional<OpenTile>> open_;  ///< by turn
+  std::vector<std::optional<OpenTile>> open_;  ///< one per turn
   std::size_t turn_ = 0;
   bool is_grouped_ = job_.tiling.array().groups.has_value();  ///< so that tiles share chunks
   RegionReader reader_;
@@ -123,8 +123,8 @@ class RowConsumer final : public Consumer {
 
 /// Returns how many items a thread takes in a row of `items`, its share, so that it reads chunks
 /// that several groups are parts of about once.
-std::uint64_t items_in_a_row(const io::DatasetInfo& info, const AxisTiling& tiling,
-                             std::uint64_t items) {
+std::uint64_t grain_size_of(const io::DatasetInfo& info, const AxisTiling& tiling,
+                            std::uint64_t items) {
   constexpr std::uint64_t rounds = 4;
   constexpr std::uint64_t max_chunks = 8;
   const auto d = static_cast<std::size_t>(tiling.grouped());
@@ -134,13 +134,14 @@ std::uint64_t items_in_a_row(const io::DatasetInfo& info, const AxisTiling& tili
 }
 
 /// Collective.
-std::vector<StageTiming> carry_out(RowJob& job, ElementRange mine, int threads, Run& run) {
+std::vector<StageTiming> reduce_items(RowJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  const PassPlan plan{.items = mine,
-                      .threads = threads,
-                      .bytes = product(job.tiling.array().shape) * job.element_bytes,
-                      .in_a_row = items_in_a_row(job.source->info(), job.tiling,
-                                                 mine.count / static_cast<std::uint64_t>(threads))};
+  const PassPlan plan{
+      .items = mine,
+      .threads = threads,
+      .bytes = product(job.tiling.array().shape) * job.element_bytes,
+      .grain_size = grain_size_of(job.source->info(), job.tiling,
+                                  mine.count / static_cast<std::uint64_t>(threads))};
   const auto make = [&](PassThread& thread) { return std::make_unique<RowConsumer>(job, thread); };
   return run_pass(plan, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
     job.writer.failure().throw_on_all_ranks(communicator);
@@ -213,7 +214,7 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
     if (!job.engine) job.engine = make_engine(run.cores());
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
+  return reduce_items(job, mine, std::min(slots, job.engine->slots()), run);
 }
 
 void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, AxisWriter& writer,

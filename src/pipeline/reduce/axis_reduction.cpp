@@ -166,7 +166,7 @@ AxisReduction prepare(const AlongAxes& task, DatasetView view, ReduceOptions opt
   if (file.added) file.added->place = place_of_groups(*array, options);
   std::optional<DatasetFactors> factors;
   if (task.factors) factors = read_factors(*task.factors, view, run);
-  file.inputs.merge(view.files_beside);
+  file.inputs.merge(view.auxiliary_files);
   return {std::move(view), std::move(options), std::move(file),   std::move(*array), values,
           needs,           std::move(result),  std::move(factors)};
 }

@@ -21,7 +21,7 @@ struct AxisReduction {
   ReduceOptions options;
   io::OutputSpec file;
   AxisShape array;
-  ElementType values;  ///< that results are told of
+  ElementType values;  ///< the type of the results' elements
   ReduceNeeds needs;
   ReduceResult result;  ///< as far as it is known
   std::optional<DatasetFactors> factors;

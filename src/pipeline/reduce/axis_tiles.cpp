@@ -65,8 +65,8 @@ std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t outpu
 
 std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
     const mpi::Communicator& communicator) {
-  // What is left is of the first and the last of this rank's tiles. Ranks send before they receive,
-  // and to lower ones alone, so that none waits in vain.
+  // Partial tiles are the first and the last of this rank's. Ranks send before they receive, and to
+  // lower ones alone, so that no deadlock is possible.
   run_on_all(communicator, [&] { pack_for_others(communicator); });
   for (const Message& each : messages_)
     mpi::send(each.tile, std::as_bytes(std::span(each.words)), communicator, each.to);

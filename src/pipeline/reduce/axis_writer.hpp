@@ -42,7 +42,7 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-/// Where this rank writes a statistic of all outputs: to a file, or to memory.
+/// Destination of a statistic of all outputs on this rank: a file, or memory.
 struct AxisTarget {
   Statistic statistic;
   ElementType type;

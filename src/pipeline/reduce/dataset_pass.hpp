@@ -36,7 +36,7 @@ auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<Sta
 }
 
 struct ReduceOutcome {
-  Accumulator whole;  ///< of all ranks, on the root
+  Accumulator whole;  ///< total of all ranks, on the root
   std::vector<StageTiming> stages;
 };
 

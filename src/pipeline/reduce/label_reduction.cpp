@@ -20,10 +20,11 @@ namespace warpfold::pipeline {
 namespace {
 
 std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelReduction& work) {
-  if (totals.labels().size() > max_told_labels)
-    throw Error("there are " + std::to_string(totals.labels().size()) + " labels",
-                "at most " + std::to_string(max_told_labels) + " are told without an output",
-                "Name an output file, or select a part of the dataset.");
+  if (totals.labels().size() > max_reported_labels)
+    throw Error(
+        "there are " + std::to_string(totals.labels().size()) + " labels",
+        "at most " + std::to_string(max_reported_labels) + " are reported without an output",
+        "Name an output file, or select a part of the dataset.");
   std::vector<LabelSummary> summaries;
   const DatasetLabels& labels = work.labels;
   for (std::uint64_t i = 0; i < totals.labels().size(); ++i) {
@@ -88,7 +89,7 @@ LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions opt
       std::ranges::any_of(work.options.statistics, &StatisticRow::is_extremum, row_of))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {}, run);
-  work.file.inputs.merge(work.view.files_beside);
+  work.file.inputs.merge(work.view.auxiliary_files);
   for (io::CarriedDimension& dimension : work.file.dimensions)
     dimension.fate = io::CarriedDimension::Fate::merged;
   run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });

@@ -18,7 +18,7 @@ struct LabelReduction {
   DatasetView view;
   ReduceOptions options;
   DatasetLabels labels;
-  io::OutputSpec file;  ///< where that makes datasets
+  io::OutputSpec file;  ///< if results are datasets
 };
 
 /// Throws where the options don't fit the dataset, or the output can't be written. Collective;

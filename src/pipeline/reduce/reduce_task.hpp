@@ -35,7 +35,7 @@ ReduceTask task_of(const ReduceOptions& options);
 
 QuantileSpec quantiles_of(const ReduceOptions& options);
 
-/// Returns the type that results are told of, and what they need, of values of a type.
+/// Returns the type of the results' elements, and their needs, for values of a type.
 ElementType type_of_products(const std::optional<FactorsOption>& factors, ElementType values);
 ReduceNeeds needs_of_products(const std::vector<Statistic>& statistics,
                               const std::optional<FactorsOption>& factors, ElementType values);

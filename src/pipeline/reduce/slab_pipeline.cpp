@@ -128,11 +128,11 @@ void take_never_written(const NeverWritten& never_written, const SlabSetup& setu
   take(*engine, never_written.elements);
 }
 
-/// What a rank's threads share.
+/// State shared by a rank's threads.
 struct SlabJob {
   const SlabSetup& setup;
   std::size_t element_bytes;
-  StageRegistry* registry;  ///< of what they reduce
+  StageRegistry* registry;  ///< registry of the reduction's stages
   int working;              ///< threads
   std::mutex mutex = {};
   NeverWritten never_written = {};
@@ -213,7 +213,7 @@ class SlabConsumer final : public Consumer {
   RegionReader reader_;
   StageTimer reducing_;
   NeverWritten never_written_;
-  std::optional<RegionReader> gpu_reader_;  ///< of a thread that also brings slabs to the GPU
+  std::optional<RegionReader> gpu_reader_;  ///< for a thread that also feeds the GPU
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ struct SlabSetup {
   std::unique_ptr<RegionSource> source;
   std::unique_ptr<StreamEngine> engine;
   std::unique_ptr<GpuShare> gpu;   ///< that has slabs beside the engine of cores, if one has
-  std::uint64_t piece_chunks = 0;  ///< of a slab, that a core takes at a time beside it
+  std::uint64_t piece_chunks = 0;  ///< that a core takes at a time beside a GPU
 
   /// Makes an engine for one element; null where slabs that were never written are reduced as
   /// others are, since a mask selects some of their elements.

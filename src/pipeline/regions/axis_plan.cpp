@@ -17,7 +17,7 @@ namespace {
 /// A slab's bytes stay within 1 GiB, whatever the type of its elements.
 constexpr std::uint64_t max_granule_elements = std::uint64_t{1} << 27;
 
-/// What a rank's threads need for outputs, all together.
+/// Limit of the memory for outputs of all threads of a rank together.
 constexpr std::uint64_t max_output_bytes = std::uint64_t{256} << 20;
 
 /// Enough for what each output needs to cost little beside the elements themselves.
@@ -177,7 +177,7 @@ std::uint64_t reduced_output_bytes(const ReduceNeeds& needs) {
   return copies * bytes;
 }
 
-/// What an engine's thread needs for a line: an exact sum, and what goes with it.
+/// Memory that an engine's thread needs for a line: an exact sum and its state.
 constexpr std::uint64_t line_bytes = 96;
 
 /// Returns what all ranks have, at least. A slab's elements have `element_bytes` in memory.

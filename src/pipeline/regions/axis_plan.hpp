@@ -18,7 +18,7 @@ namespace warpfold::pipeline {
 /// them; the chunks' where the dataset is chunked, otherwise 1 along all dimensions.
 std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info);
 
-/// What a box of an AxisTiling is to hold.
+/// Limits of a box of an AxisTiling.
 struct AxisBoxLimits {
   std::uint64_t elements = 1;  ///< the most, unless one granule has more
   std::uint64_t outputs = 1;   ///< the most, whatever the granule
@@ -31,11 +31,11 @@ std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
                                               std::span<const std::uint64_t> granule,
                                               const AxisBoxLimits& limits);
 
-/// What work along axes is done with.
+/// Resources for work along axes.
 struct AxisResources {
   std::uint64_t slab_elements = 1;
   std::uint64_t output_bytes = 1;  ///< that a thread needs for each output
-  int threads = 1;                 ///< of each rank
+  int threads = 1;                 ///< threads per rank
   int ranks = 1;
 };
 
@@ -56,7 +56,7 @@ AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint6
 /// How a dataset that has elements is worked through along axes, the same on every rank.
 struct AxisPlan {
   AxisTiling tiling;
-  int threads = 1;  ///< of each rank, that it has at least
+  int threads = 1;  ///< minimum per rank
   TileOwner owner = TileOwner::thread;
 
   /// Returns how many threads have work where a rank has so many items.
@@ -66,7 +66,7 @@ struct AxisPlan {
 /// How a dataset that has elements is worked through box by box, the same on every rank.
 struct BoxPlan {
   Tiling boxes;
-  int threads = 1;  ///< of each rank, that it has at least
+  int threads = 1;  ///< minimum per rank
 };
 
 /// Returns boxes that are read well, of about a slab's elements. Collective.

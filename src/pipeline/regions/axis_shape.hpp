@@ -30,7 +30,7 @@ struct GroupRun {
 struct AxisGroups {
   int dimension = 0;  ///< that axis
   std::uint64_t count = 0;
-  std::vector<GroupRun> runs;  ///< by group
+  std::vector<GroupRun> runs;  ///< one per group
 };
 
 /// Returns groups of `length` (1 or more) consecutive indices, the last of what is left.
@@ -46,8 +46,8 @@ struct AxisShape {
   std::vector<int> along;   ///< dimensions, rising
   std::vector<int> across;  ///< the others, rising
   std::optional<AxisGroups> groups;
-  /// Those of `along` that elements' factors vary along, rising; none where nothing is told of
-  /// factors.
+  /// Dimensions of `along` that the elements' factors vary along, rising; none if nothing is known
+  /// of factors.
   std::optional<std::vector<int>> factor_axes;
 
   std::vector<int> kept() const;  ///< the dimensions of outputs, rising

@@ -24,20 +24,20 @@ class AxisTiling {
 
   const AxisShape& array() const { return array_; }
   const std::vector<std::uint64_t>& box_extents() const { return box_extents_; }
-  std::uint64_t max_outputs() const { return across_.max_places(); }  ///< of a tile
+  std::uint64_t max_outputs() const { return across_.max_places(); }  ///< maximum per tile
 
   std::uint64_t tiles() const { return groups() * across_.items(); }
   std::uint64_t items_of_tile() const { return items_of_tile_; }
   std::uint64_t items() const { return tiles() * items_of_tile_; }
   int grouped() const { return grouped_; }
   std::uint64_t tile(std::uint64_t item) const { return item / items_of_tile_; }
-  ElementRange boxes(std::uint64_t item) const;  ///< of its tile, by number
+  ElementRange boxes(std::uint64_t item) const;  ///< numbers of boxes of its tile
 
-  Hyperslab outputs(std::uint64_t tile) const;  ///< of the output array
+  Hyperslab outputs(std::uint64_t tile) const;  ///< part of the output array
   std::uint64_t boxes_of_tile(std::uint64_t tile) const;
-  std::uint64_t max_boxes() const;  ///< of a tile
+  std::uint64_t max_boxes() const;  ///< maximum per tile
   Hyperslab box(std::uint64_t tile, std::uint64_t number) const;
-  std::uint64_t max_elements() const { return product(box_extents_); }  ///< of a box
+  std::uint64_t max_elements() const { return product(box_extents_); }  ///< maximum per box
 
   /// Returns the shape of the array that a tile's boxes make up, whose dimensions are the array's;
   /// the indices of its group are consecutive there. And where a box is in it.
@@ -48,8 +48,7 @@ class AxisTiling {
   /// order of the box, but for axes of factors, which are the innermost of rows.
   std::vector<std::uint64_t> matrix_strides(const Hyperslab& box) const;
 
-  /// Returns the places of a box after which factors are the same again; 0 where nothing is told of
-  /// factors.
+  /// Returns the places of a box after which factors repeat; 0 if nothing is known of factors.
   std::uint64_t factor_places(const Hyperslab& box) const;
 
   /// Returns the flat indices of a box's rows in the array of all rows.
@@ -80,8 +79,8 @@ class AxisTiling {
   std::vector<int> row_axes_;    ///< all, those of factors last
   Tiling across_;                ///< the same for all groups
   Tiling other_rows_;
-  std::vector<Run> runs_;                 ///< by group
-  std::vector<std::uint64_t> first_run_;  ///< of each group, and the number of all
+  std::vector<Run> runs_;                 ///< one per group
+  std::vector<std::uint64_t> first_run_;  ///< first run of each group, and the number of runs
   std::uint64_t items_of_tile_ = 1;
 };
 

@@ -22,13 +22,14 @@ constexpr std::uint64_t min_supersteps = 4;
 /// A block has so many rows of chunks, where they are not whole ones: of so many one is read twice.
 constexpr std::uint64_t min_chunk_rows = 8;
 
-/// Where a piece is chosen: on the cpu it is to stay in the cache between reading and reducing.
+/// Returns the bytes of a piece. On the cpu a piece is to stay in the cache between reading and
+/// reducing.
 std::uint64_t piece_bytes(const BlockResources& resources) {
   if (resources.slab_bytes != 0) return resources.slab_bytes;
   return resources.on_gpu ? std::uint64_t{4} << 20 : std::uint64_t{1} << 20;
 }
 
-/// What a block may grow to for the sake of chunks.
+/// Returns the largest block that chunks may cause.
 std::uint64_t max_block_bytes(const BlockResources& resources) {
   return resources.on_gpu ? std::uint64_t{1} << 30 : std::uint64_t{256} << 20;
 }

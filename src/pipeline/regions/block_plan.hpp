@@ -11,7 +11,7 @@
 
 namespace warpfold::pipeline {
 
-/// Where a scan or a compaction works, as far as its blocks depend on it.
+/// Resources of a scan or a compaction, as far as its blocks depend on them.
 struct BlockResources {
   bool on_gpu = false;
   int ranks = 1;

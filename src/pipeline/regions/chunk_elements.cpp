@@ -23,7 +23,7 @@ ChunkBox box_of(const ChunkGrid& grid, std::uint64_t number) {
   return box;
 }
 
-/// Where a row's first element lies: in the dataset and in the chunk.
+/// Place of a row's first element: in the dataset and in the chunk.
 struct RowStart {
   std::uint64_t index = 0;
   std::uint64_t place = 0;

@@ -17,8 +17,8 @@ namespace warpfold::pipeline {
 /// Tells whether a dataset's chunks are read one by one.
 bool reads_chunks(const io::DatasetInfo& info);
 
-/// Where regions of a dataset come from: its chunks where these are read one by one, otherwise
-/// whatever elements are asked for.
+/// Source of regions of a dataset: its chunks if these are read one by one, otherwise any elements
+/// that are asked for.
 class RegionSource {
  public:
   /// Borrows the dataset; what readers do is seen in the registry. Throws Error.
@@ -90,7 +90,7 @@ class RegionReader {
  private:
   RegionSource& source_;
   std::optional<io::ChunkSource::Reader> chunks_;
-  std::optional<StageTimer> timer_;  ///< where no chunks are read
+  std::optional<StageTimer> timer_;  ///< null if chunks are read
   StagedChunk run_;
 };
 

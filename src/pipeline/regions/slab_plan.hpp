@@ -20,11 +20,11 @@ struct SlabTiling {
   std::uint64_t staging_bytes(const RegionSource& source) const;
 
   bool in_chunks;
-  Tiling slabs;                ///< of the grid of chunks, or of the elements
-  std::uint64_t max_elements;  ///< of a slab
+  Tiling slabs;                ///< tiling of the grid of chunks, or of the elements
+  std::uint64_t max_elements;  ///< maximum per slab
 };
 
-/// What a rank reads and computes with.
+/// Threads and devices that a rank reads and computes with.
 struct ThreadResources {
   int threads = 1;  ///< asked for, or its share of the cores
   bool gpu = false;

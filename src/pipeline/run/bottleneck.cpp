@@ -66,7 +66,7 @@ std::string rate_text(double bytes_per_second) {
   return std::to_string(whole) + "." + std::to_string(static_cast<long>(tenths) % 10) + " GB/s";
 }
 
-/// Bytes of elements a second, of one thread unless told otherwise.
+/// Bytes of elements per second, for one thread unless stated otherwise.
 namespace expected {
 constexpr double read_in_page_cache = 8e9;
 constexpr double read_by_library = 8e9;
@@ -74,7 +74,7 @@ constexpr double library_with_filters = 0.25e9;
 constexpr double inflate = 0.55e9;
 constexpr double other_filters = 2e9;
 constexpr double reduce_on_core = 6e9;
-constexpr double copy_to_gpu = 50e9;        ///< of one GPU
+constexpr double copy_to_gpu = 50e9;        ///< rate of one GPU
 constexpr double decompress_on_gpu = 90e9;  ///< likewise
 constexpr double gpu_start_seconds = 0.25;
 }  // namespace expected
@@ -186,7 +186,8 @@ std::string measured_bottleneck(const RunReport& run) {
 }
 
 std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_t cores) {
-  // What is compressed as one stream takes a GPU long, what is cut into blocks hardly longer.
+  // A GPU takes long for data compressed as one stream, hardly longer than a core for data cut into
+  // blocks.
   const std::uint64_t of_core = form.chunk_blocks == 1 ? 40 : 8;
   return of_core * cores;
 }

@@ -24,7 +24,7 @@ class ItemQueue {
 
  private:
   std::optional<std::uint64_t> next_whole(ElementRange& taken) {
-    if (taken.count == 0) taken = {next_.fetch_add(plan_.in_a_row), plan_.in_a_row};
+    if (taken.count == 0) taken = {next_.fetch_add(plan_.grain_size), plan_.grain_size};
     if (taken.first >= plan_.items.end()) return std::nullopt;
     --taken.count;
     return taken.first++;

@@ -16,17 +16,17 @@
 
 namespace warpfold::pipeline {
 
-/// What the threads of a rank pass over.
+/// Items of a pass, and how the threads of a rank share them.
 struct PassPlan {
-  ElementRange items;          ///< of this rank
-  int threads = 1;             ///< of this rank; 0 or more
-  std::uint64_t bytes = 0;     ///< of all ranks' items
-  std::uint64_t in_a_row = 1;  ///< items that a thread takes at a time
-  GpuShare* gpu = nullptr;     ///< takes items while cores take others
-  std::uint64_t pieces = 1;    ///< of an item, which cores take one by one beside a GPU
+  ElementRange items;            ///< this rank's items
+  int threads = 1;               ///< this rank's threads; 0 or more
+  std::uint64_t bytes = 0;       ///< bytes of all ranks' items
+  std::uint64_t grain_size = 1;  ///< items that a thread takes at a time
+  GpuShare* gpu = nullptr;       ///< takes items while cores take others
+  std::uint64_t pieces = 1;      ///< pieces per item, for cores beside a GPU
 };
 
-/// What a thread takes: an item, or a piece of it where cores share the items with a GPU.
+/// Work that a thread takes: an item, or a piece of it where cores share the items with a GPU.
 struct PassItem {
   std::uint64_t number = 0;
   std::uint64_t piece = 0;
@@ -38,7 +38,7 @@ struct PassThread {
   int number;                        ///< from 0
   const std::stop_token& stop;       ///< stopped once another thread or rank has failed
   std::atomic<std::uint64_t>& done;  ///< bytes of the pass, by all threads of this rank
-  StageRegistry& stages;             ///< of the run
+  StageRegistry& stages;             ///< stages of the run
 };
 
 /// One thread's work on items. A rank's threads take items in rising order, so that a consumer may

@@ -24,7 +24,7 @@ class GpuMatching {
     }
   }
 
-  /// By GPU.
+  /// Returns the matched ranks by GPU.
   const std::map<std::string, std::size_t>& ranks() const { return ranks_; }
 
  private:
@@ -63,10 +63,10 @@ std::vector<std::optional<int>> usual_devices(const std::vector<GpuView>& views)
 
 /// "ranks 0 to 3 see 0000:3b:00.0 by CUDA_VISIBLE_DEVICES=0"; of several views, the first few.
 std::string sights(const std::vector<GpuView>& views) {
-  constexpr int max_told = 4;
+  constexpr int max_listed = 4;
   std::string text;
-  int told = 0;
-  for (auto first = views.begin(); first != views.end() && told < max_told; ++told) {
+  int listed = 0;
+  for (auto first = views.begin(); first != views.end() && listed < max_listed; ++listed) {
     const auto end = std::find_if(first, views.end(), [&](const GpuView& other) {
       return other.gpus != first->gpus || other.narrowed_by != first->narrowed_by;
     });

@@ -7,7 +7,7 @@
 
 #include "cuda/runtime/visible_devices.hpp"
 
-/// What each rank of a host gets of it: a GPU, by what they all see, and cores.
+/// Distributes a host's resources to its ranks: GPUs, by what they all see, and cores.
 namespace warpfold::pipeline {
 
 struct SeenGpu {

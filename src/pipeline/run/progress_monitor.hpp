@@ -58,7 +58,7 @@ class ProgressMonitor {
   mutable std::mutex mutex_;
   RunProgress progress_;  ///< but for its times and stages
   Clock::time_point pass_start_ = start_;
-  std::exception_ptr failure_;  ///< of `progress`
+  std::exception_ptr failure_;  ///< error of `progress`
   std::jthread teller_;
 };
 

@@ -34,10 +34,10 @@ int share_of_cores(const mpi::Communicator& host) {
 }
 
 /// Returns the text of the lowest rank that has one. Collective.
-std::string first_told(const std::string& text, const mpi::Communicator& communicator) {
+std::string first_nonempty(const std::string& text, const mpi::Communicator& communicator) {
   const std::vector<std::string> texts = mpi::gather_everywhere(text, communicator);
-  const auto told = std::ranges::find_if_not(texts, &std::string::empty);
-  return told == texts.end() ? "" : *told;
+  const auto found = std::ranges::find_if_not(texts, &std::string::empty);
+  return found == texts.end() ? "" : *found;
 }
 
 /// Returns the place to begin with where the program chooses.
@@ -50,11 +50,11 @@ BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicat
 }
 
 /// Returns the stages of the start since the run's last report.
-std::vector<StageTiming> untold_start_stages(Run& run) {
+std::vector<StageTiming> new_start_stages(Run& run) {
   std::vector<StageTiming> stages{run.starting_gpu.timing(), run.opening.timing(),
                                   run.reserving.timing()};
   for (std::size_t i = 0; i < stages.size(); ++i)
-    stages[i].seconds -= std::exchange(run.told_seconds[i], stages[i].seconds);
+    stages[i].seconds -= std::exchange(run.reported_seconds[i], stages[i].seconds);
   return stages;
 }
 
@@ -76,7 +76,7 @@ RunReport describe_run(const Backend& backend, const Backend* cores, const Backe
   const bool cuda = backend.name() == "cuda";
   report.backend = backend_names(!cuda || cores != nullptr, cuda, communicator);
   report.fallback = place.fallback;
-  report.binding_note = first_told(place.binding_note, communicator);
+  report.binding_note = first_nonempty(place.binding_note, communicator);
   return report;
 }
 
@@ -195,7 +195,7 @@ RunReport report_of(Run& run, const std::vector<StageTiming>& stages,
                     std::chrono::steady_clock::time_point start) {
   RunReport report = describe_run(run);
   std::vector<StageTiming> all = stages;
-  put_start_stages(all, untold_start_stages(run));
+  put_start_stages(all, new_start_stages(run));
   report.stages = busiest(all, run.communicator);
   report.notes = std::exchange(run.notes_, {});
   report.seconds = seconds_since(start);

@@ -23,7 +23,7 @@
 
 namespace warpfold::pipeline {
 
-/// What a rank is to compute with.
+/// Hardware that a rank is to compute with.
 struct BackendPlacement {
   std::optional<cuda::DeviceOptions> gpu;  ///< none: the cpu backend
   int threads = 1;                         ///< as asked for, or this rank's share of the cores
@@ -68,8 +68,8 @@ RunReport describe_run(const ChosenBackend& chosen, const mpi::Communicator& com
 /// Throws a usage Error unless slab_bytes is 0 (to be chosen) or 4 KiB to 1 GiB.
 void check_slab_bytes(std::uint64_t slab_bytes);
 
-/// What the datasets of one run share: who watches, its ranks, and this rank's backend, which
-/// starts in a thread of its own.
+/// State shared by the datasets of one run: observers, ranks, and this rank's backend, which starts
+/// in a thread of its own.
 struct Run {
   /// Collective over `parent`. Throws the same Error on every rank, a usage Error for options that
   /// can't be.
@@ -102,7 +102,7 @@ struct Run {
   BackendPlacement place;
   StartingBackend backend;
   std::unique_ptr<Backend> cores_beside_gpu;  ///< once there was work for them
-  std::array<double, 3> told_seconds{};       ///< of the start, by earlier reports
+  std::array<double, 3> reported_seconds{};   ///< seconds of the start in earlier reports
 
  private:
   void start_at(BackendPlacement chosen);

@@ -26,14 +26,14 @@ namespace {
 /// In place of the last element's bits, where another rank has it.
 constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
 
-/// What a rank's threads share, and find out.
+/// State and results shared by a rank's threads.
 struct LineJob {
   const AxisTiling& tiling;  ///< the same on every rank
   const ScanSpec& spec;
   io::ContiguousWriter& writer;
   std::unique_ptr<RegionSource> source = {};
   std::unique_ptr<AxisScanEngine> engine = {};
-  StageRegistry* registry = nullptr;  ///< of what they scan
+  StageRegistry* registry = nullptr;  ///< registry of the scan's stages
 
   /// The least flat index of a prefix that the output type can't hold, or no_index.
   std::atomic<std::uint64_t> overflow = no_index;
@@ -131,7 +131,7 @@ class LineConsumer final : public Consumer {
   PassThread& thread_;
   int slot_;
   const std::vector<std::uint64_t>& shape_;
-  std::uint64_t boxes_;  ///< of a tile
+  std::uint64_t boxes_;  ///< boxes per tile
   std::deque<Hyperslab> under_way_;
   RegionReader reader_;
   StageTimer scanning_;
@@ -140,13 +140,13 @@ class LineConsumer final : public Consumer {
 };
 
 /// Threads share tiles, `mine`, by their boxes, or take whole ones. Collective.
-ScanOutcome carry_out(LineJob& job, ElementRange mine, int threads, Run& run) {
+ScanOutcome scan_boxes(LineJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const std::uint64_t boxes = job.tiling.max_boxes();
   const PassPlan plan{.items = {mine.first * boxes, mine.count * boxes},
                       .threads = threads,
                       .bytes = product(job.tiling.array().shape) * size_of(job.spec.output),
-                      .in_a_row = job.engine->shares_lines() ? 1 : boxes};
+                      .grain_size = job.engine->shares_lines() ? 1 : boxes};
   const auto make = [&](PassThread& thread) { return std::make_unique<LineConsumer>(job, thread); };
   const auto merge = [&](std::vector<StageTiming>& stages) {
     throw_overflow_on_all_ranks(job.overflow, job.spec, communicator);
@@ -184,7 +184,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
         {spec, tiling.max_outputs(), boxes_ahead(*job.source, tiling, mine.count, slots)});
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return carry_out(job, mine, std::min(slots, job.engine->slots()), run);
+  return scan_boxes(job, mine, std::min(slots, job.engine->slots()), run);
 }
 
 }  // namespace warpfold::pipeline

@@ -32,8 +32,8 @@ void BlockFlow::finish(const PieceTask& task) {
   if (still == 0 || was_full) changed_.notify_all();
 }
 
-void BlockFlow::carry_out(const std::stop_token& stop,
-                          const std::function<void(const PieceTask&)>& body) {
+void BlockFlow::process_pieces(const std::stop_token& stop,
+                               const std::function<void(const PieceTask&)>& body) {
   const std::stop_callback stop_flow(stop, [this] { this->stop(); });
   try {
     while (const std::optional<PieceTask> task = take()) {

@@ -17,8 +17,7 @@ struct PieceCounts {
   std::uint64_t to_store = 0;
 };
 
-/// What one thread does at a time: bring a piece of a block to the engine, or take one from there
-/// to the output.
+/// One task of a thread: bring a piece of a block to the engine, or write one to the output.
 struct PieceTask {
   bool stores = false;
   std::uint64_t block = 0;
@@ -39,7 +38,8 @@ class BlockFlow {
 
   /// Takes, carries out and finishes pieces until there are no more. Stops the flow where `stop`
   /// asks for it, and where `body` throws, which is thrown on.
-  void carry_out(const std::stop_token& stop, const std::function<void(const PieceTask&)>& body);
+  void process_pieces(const std::stop_token& stop,
+                      const std::function<void(const PieceTask&)>& body);
 
   /// Waits until a block is loaded or all is stopped, at most as long as `patience`; returns
   /// whether it is loaded.

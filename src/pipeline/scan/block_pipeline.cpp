@@ -10,7 +10,7 @@ BlockPipeline::BlockPipeline(const BlockJob& job, const std::vector<PieceCounts>
       store_(std::move(store)),
       flow_(pieces, job.engine.blocks(), job.source.max_loading()),
       workers_(job.threads, [this](int worker, const std::stop_token& stop) {
-        flow_.carry_out(stop, [&](const PieceTask& task) { carry_out(worker, task); });
+        flow_.process_pieces(stop, [&](const PieceTask& task) { process(worker, task); });
       }) {}
 
 bool BlockPipeline::loaded(std::uint64_t block, std::chrono::microseconds patience) {
@@ -28,7 +28,7 @@ void BlockPipeline::finish(const std::exception_ptr& failure,
   });
 }
 
-void BlockPipeline::carry_out(int worker, const PieceTask& task) {
+void BlockPipeline::process(int worker, const PieceTask& task) {
   if (task.stores)
     store_(worker, task.block, task.piece);
   else

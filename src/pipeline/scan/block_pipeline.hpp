@@ -55,7 +55,7 @@ class BlockPipeline {
               ProgressMonitor& monitor, const mpi::Communicator& communicator);
 
  private:
-  void carry_out(int worker, const PieceTask& task);
+  void process(int worker, const PieceTask& task);
 
   const BlockJob& job_;
   Store store_;

@@ -37,7 +37,7 @@ io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options,
                          pipeline::Run& run) {
   io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
                                                     pipeline::packing_attributes(view), run);
-  output.inputs.insert(view.files_beside.begin(), view.files_beside.end());
+  output.inputs.insert(view.auxiliary_files.begin(), view.auxiliary_files.end());
   output.shape = {0};
   pipeline::merge_dimensions(output, "_kept");
   output.format = {view.value_type(), native_byte_order};
@@ -209,8 +209,8 @@ class Compaction {
   std::unique_ptr<CompactEngine> engine_;
   pipeline::BlockPlan plan_;
   std::optional<pipeline::BlockJob> job_;
-  std::vector<std::uint64_t> kept_;         ///< of each block
-  std::vector<std::uint64_t> firsts_;       ///< of each block: its place in the output
+  std::vector<std::uint64_t> kept_;         ///< one per block
+  std::vector<std::uint64_t> firsts_;       ///< place of each block in the output
   std::atomic<std::uint64_t> passed_ = 0;   ///< bytes, by the first pass
   std::atomic<std::uint64_t> written_ = 0;  ///< bytes
   pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
@@ -225,8 +225,9 @@ std::uint64_t total_kept(std::uint64_t first, std::uint64_t mine,
 }
 
 /// Compacts a dataset into an output file. Collective.
-CompactResult carry_out(DatasetView& view, const CompactOptions& options, pipeline::Run& run,
-                        pipeline::OutputFile& file, std::chrono::steady_clock::time_point start) {
+CompactResult compact_into(DatasetView& view, const CompactOptions& options, pipeline::Run& run,
+                           pipeline::OutputFile& file,
+                           std::chrono::steady_clock::time_point start) {
   io::OutputSpec output = output_of(view, options, run);
   pipeline::run_on_root(run.communicator, [&] { io::require_writable_target(output); });
   std::optional<Compaction> compaction;
@@ -269,7 +270,7 @@ CompactResult compact(MPI_Comm parent, const std::string& file, const std::strin
   pipeline::Run run(parent, options.run);
   pipeline::OutputFile output(run.communicator);
   DatasetView view = pipeline::open_view(file, name, options.view, run);
-  CompactResult result = carry_out(view, options, run, output, start);
+  CompactResult result = compact_into(view, options, run, output, start);
   output.commit(result.report, run.monitor.stages());
   result.report.seconds = pipeline::seconds_since(start);
   return result;
@@ -282,7 +283,7 @@ std::vector<DatasetOutcome<CompactResult>> compact(MPI_Comm parent, const std::s
   pipeline::OutputFile output(run.communicator);
   auto outcomes = pipeline::for_each_output<CompactResult>(
       file, datasets, options.view, options.output, run, std::identity(), [&](DatasetView& view) {
-        return carry_out(view, options, run, output, std::chrono::steady_clock::now());
+        return compact_into(view, options, run, output, std::chrono::steady_clock::now());
       });
   output.commit(outcomes, run.monitor.stages());
   return outcomes;

@@ -66,7 +66,7 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
                                                         ? pipeline::element_attributes(view)
                                                         : pipeline::packing_attributes(view),
                                                     run);
-  output.inputs.insert(view.files_beside.begin(), view.files_beside.end());
+  output.inputs.insert(view.auxiliary_files.begin(), view.auxiliary_files.end());
   output.shape = view.info().shape;
   if (options.offsets) {
     output.shape = {view.info().elements + 1};
@@ -160,7 +160,7 @@ ScanWork prepare(pipeline::DatasetView view, const ScanOptions& options, pipelin
 }
 
 /// Scans into an output file. Collective.
-ScanResult carry_out(ScanWork& work, const ScanOptions& options, pipeline::Run& run,
+ScanResult scan_into(ScanWork& work, const ScanOptions& options, pipeline::Run& run,
                      pipeline::OutputFile& file, std::chrono::steady_clock::time_point start) {
   pipeline::DatasetView& view = work.view;
   ScanResult result = std::move(work.result);
@@ -192,7 +192,7 @@ ScanResult scan(MPI_Comm parent, const std::string& file, const std::string& nam
   pipeline::Run run(parent, options.run);
   pipeline::OutputFile output(run.communicator);
   ScanWork work = prepare(pipeline::open_view(file, name, options.view, run), options, run);
-  ScanResult result = carry_out(work, options, run, output, start);
+  ScanResult result = scan_into(work, options, run, output, start);
   output.commit(result.report, run.monitor.stages());
   result.report.seconds = pipeline::seconds_since(start);
   return result;
@@ -208,7 +208,7 @@ std::vector<DatasetOutcome<ScanResult>> scan(MPI_Comm parent, const std::string&
       file, datasets, options.view, options.output, run,
       [&](pipeline::DatasetView view) { return prepare(std::move(view), options, run); },
       [&](ScanWork& work) {
-        return carry_out(work, options, run, output, std::chrono::steady_clock::now());
+        return scan_into(work, options, run, output, std::chrono::steady_clock::now());
       });
   output.commit(outcomes, run.monitor.stages());
   return outcomes;

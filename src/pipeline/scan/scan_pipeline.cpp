@@ -56,7 +56,7 @@ class PrefixWriter {
   /// value_bits() of the last element of the dataset, once all is written, on the rank that has it.
   std::uint64_t last_bits() const { return last_bits_; }
 
-  /// By thread; once they are done.
+  /// Returns the times by thread, once the threads are done.
   std::vector<StageTiming> timings() const { return write_timers_.timings(); }
 
  private:
@@ -185,7 +185,7 @@ class Supersteps {
   BlockPipeline& blocks_;
   std::function<void()> poll_;
   mpi::SuperstepScan& exchange_;
-  std::deque<Accumulator> totals_;  ///< of blocks that are reduced and not yet exchanged
+  std::deque<Accumulator> totals_;  ///< totals of blocks that are reduced and not yet exchanged
   std::uint64_t reduced_ = 0;       ///< supersteps
   std::uint64_t scanned_ = 0;
   bool missing_ = false;

@@ -14,15 +14,14 @@
 
 namespace warpfold::pipeline {
 
-/// What a scan's supersteps need beside each other. All ranks have equally many blocks, one in each
-/// superstep.
+/// State shared by a scan's supersteps. All ranks have equally many blocks, one in each superstep.
 struct ScanJob {
   BlockJob blocks;
   ScanEngine& engine;
   io::ContiguousWriter& writer;
   ScanSpec spec;
-  std::uint64_t elements;        ///< of the dataset
-  std::uint64_t piece_elements;  ///< of one piece written: a multiple of a scan tile
+  std::uint64_t elements;        ///< elements of the dataset
+  std::uint64_t piece_elements;  ///< elements of one written piece: a multiple of a scan tile
   int rank_of_last;              ///< that has the last element
 };
 

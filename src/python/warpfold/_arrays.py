@@ -59,7 +59,7 @@ def _type_of(dtype: "np.dtype[Any]") -> "tuple[str, np.dtype[Any]]":
 
 
 def _mask_of(array: Any) -> Any:
-    """Where elements count, unless all do."""
+    """Returns the places of valid elements; None if all are valid."""
     if not isinstance(array, np.ma.MaskedArray) or array.mask is np.ma.nomask:
         return None
     masked: Any = np.ma

@@ -1,4 +1,4 @@
-"""What goes wrong."""
+"""Exceptions and warnings of the package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ _OUTPUT = re.compile(r"(?<!\S)-o\b")
 
 
 class Error(RuntimeError):
-    """What went wrong (`what`), why (`why`, or empty), and what to do (`advice`, or empty)."""
+    """A failure: its description (`what`), its reason (`why`, or empty), and advice (`advice`, or
+    empty)."""
 
     def __init__(self, what: str, why: str = "", advice: str = "") -> None:
         super().__init__(what, why, advice)
@@ -27,7 +28,7 @@ class UsageError(Error, ValueError):
 
 
 class DataWarning(UserWarning):
-    """What a reader of the results has to know of the data."""
+    """A fact about the data that a reader of the results has to know."""
 
 
 class SkippedDatasetWarning(UserWarning):

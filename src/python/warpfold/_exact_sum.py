@@ -109,7 +109,7 @@ class ExactSum:
         return math.inf if up else -math.inf if down else 0.0
 
     def _place(self) -> "tuple[float, int]":
-        """What sums compare by."""
+        """Returns the key that sums compare by."""
         special = self._special()
         return (special, 0 if special else self._units())
 

@@ -47,7 +47,7 @@ class Histogram(NamedTuple):
 
 
 class ScanOutput(NamedTuple):
-    """What a scan has written."""
+    """Outcome of a scan."""
 
     dataset: str  #: its path in the output
     elements: int  #: how many were scanned
@@ -55,7 +55,7 @@ class ScanOutput(NamedTuple):
 
 
 class CompactOutput(NamedTuple):
-    """What a compaction has written."""
+    """Outcome of a compaction."""
 
     dataset: str  #: its path in the output
     indices_dataset: Optional[str]
@@ -76,7 +76,7 @@ def _words(command: str, options: dict[str, Any], sources: Sources) -> list[str]
 
 
 @contextlib.contextmanager
-def _told_of_h5py(files: list[str]) -> Iterator[None]:
+def _explaining_h5py_locks(files: list[str]) -> Iterator[None]:
     """Has an error for a file that is open for writing tell that h5py has it open."""
     try:
         yield
@@ -106,7 +106,8 @@ def _failure_of(outcomes: Any) -> Optional[Error]:
 
 
 def _results(answer: Any, to_result: ToResult, output: Optional[str]) -> Any:
-    """What to_result() makes of the answer: of one dataset, or a dict of several."""
+    """Applies to_result() to the answer: to that of one dataset, or to each in a dict of
+    several."""
     if answer is None:
         return None
     several, outcomes = answer
@@ -142,7 +143,7 @@ def run(
 
     def answer_of(more: dict[str, Any]) -> Any:
         words = _words(command, {**options, **more}, sources)
-        with _told_of_h5py(sources.files):
+        with _explaining_h5py_locks(sources.files):
             return getattr(_core, command)(
                 words, address_of(comm), _watcher(progress), is_interruptible()
             )
@@ -160,7 +161,7 @@ def info(file: Any, dataset: Any, options: Mapping[str, Any]) -> Optional[dict[s
     comm = options.pop("comm", None)
     sources = sources_of(file, dataset, "concat" in options)
     words = _words("info", options, sources)
-    with _told_of_h5py(sources.files):
+    with _explaining_h5py_locks(sources.files):
         text = _core.info(words, address_of(comm), is_interruptible())
     return None if text is None else dict(json.loads(str(text)))
 

@@ -147,7 +147,7 @@ TEST(JudgeSum, TakesIntegersModuloTheirWidth) {
   EXPECT_EQ(judged_integer(7, ElementType::u32, exact).check, Check::right);
   EXPECT_EQ(judged_integer(7, ElementType::u64, exact).check, Check::wrong);
   EXPECT_EQ(judged_integer(8, ElementType::u32, exact).check, Check::wrong);
-  // What lies beside a narrow result in memory is of no account.
+  // Memory next to a narrow result is ignored.
   EXPECT_EQ(judged_integer(0xabcd00000007, ElementType::u32, exact).check, Check::right);
 }
 

@@ -42,7 +42,7 @@ def make(folder, values, name, storage):
 
 
 def reduce_axis(path, out, axes, ops="sum", *arguments, **options):
-    """What `reduce --axis` writes: an array for each operation, and the report."""
+    """Runs `reduce --axis`; returns an array for each operation, and the report."""
     outcome = support.run(
         "reduce", path, "values", "--axis", ",".join(map(str, axes)), "-o", out, "--force",
         "--ops", ops, "--json", "-", *arguments, **options,

@@ -25,7 +25,7 @@ MEMORY = itertools.cycle(["1G", "64K", "200K"])
 
 
 def reduced(folder, path, *words, ops=",".join(FRACTIONS), dataset="values", **options):
-    """What is written, by operation, and the report."""
+    """Runs `reduce`; returns its outputs by operation, and the report."""
     out = folder / "out.h5"
     report = support.run("reduce", path, dataset, "-o", out, "--force", "--ops", ops,
                          "--json", "-", *words, **options).report  # fmt: skip
@@ -51,7 +51,7 @@ def to_nearest_bfloat16(doubles):
 
 
 def rounded(name, doubles, method):
-    """What is stored: floats in their own type, integers where they are elements."""
+    """Rounds as an output does: floats in their own type, integers where they are elements."""
     if name in support.FLOAT_TYPES or method not in ("linear", "midpoint"):
         own = {"bool": "i1", "enum": "i2"}.get(name, support.NUMPY_TYPES.get(name))
         return np.asarray(doubles).astype(own)
@@ -189,7 +189,7 @@ EMPTY = {"i16": -32767, "u8": 255, "i64": -9223372036854775806, "f32": np.nan, "
 
 
 def of_counted(values, counts, fraction, method, empty):
-    """Of elements along axis 0 that count."""
+    """Returns the quantiles of valid elements along axis 0."""
     outputs = np.full(values.shape[1:], empty, "f8" if values.dtype.kind == "f" else object)
     for at in np.ndindex(outputs.shape):
         line = values[(slice(None), *at)][counts[(slice(None), *at)]]
@@ -201,7 +201,8 @@ def of_counted(values, counts, fraction, method, empty):
 @pytest.mark.parametrize("method", ["linear", "lower", "nearest"])
 @pytest.mark.parametrize("name", EMPTY)
 def test_elements_that_are_left_out(folder, name, method):
-    """By a fill value, a condition and a mask: outputs of nothing are the fill value."""
+    """Elements left out by a fill value, a condition and a mask: outputs of nothing are the fill
+    value."""
     values = np.random.default_rng(6).integers(0, 50, SHAPE)
     values[:, 3] = 49
     own = support.NUMPY_TYPES[name]

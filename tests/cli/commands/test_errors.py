@@ -1,4 +1,4 @@
-"""What can't be done: one line that says why, the right exit code, no hang, nothing left behind."""
+"""Errors: one line with the reason, the right exit code, no hang, nothing left behind."""
 
 import time
 
@@ -292,7 +292,7 @@ def test_filters_of_a_scalar(folder):
     assert names_in(folder) == ["in.h5"]
 
 
-def test_a_float_of_another_bias_is_told_apart(folder):
+def test_a_float_of_another_bias_is_distinguished(folder):
     described = h5py.h5t.IEEE_F16LE.copy()
     described.set_ebias(14)
     with h5py.File(folder / "in.h5", "w") as file:

@@ -178,12 +178,12 @@ def test_reports(folder):
         (["--bins", "1,2", "--range", "0,1"], ["--range", "edges"]),
     ],
 )
-def test_wrong_options_are_told(folder, options, mentions):
+def test_wrong_options_are_reported(folder, options, mentions):
     path = support.write(folder / "in.h5", [1, 2], "f32")
     support.fail("histogram", path, "values", *options, code=2, mentions=mentions)
 
 
-def test_wrong_options_are_told_once(folder):
+def test_wrong_options_are_reported_once(folder):
     path = support.write(folder / "in.h5", [1, 2], "f32")
     support.fail(
         "histogram", path, "values", "--range", "2,1", code=2, mentions=["2 to 1"], ranks=2

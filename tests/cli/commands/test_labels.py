@@ -158,7 +158,7 @@ def test_conditions_masks_and_selections_leave_elements_out(folder):
     expect(outcome, true_by_label(values[part], labels[part], kept[part]))
 
 
-def test_labels_without_elements_are_told(folder):
+def test_labels_without_elements_are_reported(folder):
     values = np.array([1.0, -2, 3, -4])
     path = labelled_file(folder, values, [5, 5, 6, 7])
     outcome = reduce(path, "--where", ">0", ranks=2)

@@ -14,7 +14,7 @@ STORAGE = [
     {"chunks": (1, 23, 31), "shuffle": True, "compression": "gzip"},
     {"chunks": (4, 5, 8)},
 ]
-# What of SHAPE a mask has, and what NumPy has to broadcast.
+# Shapes of masks that NumPy broadcasts to SHAPE.
 SHAPES = [SHAPE, (23, 31), (31,), (1, 23, 31), (1, 1)]
 
 

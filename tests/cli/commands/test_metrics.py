@@ -57,7 +57,7 @@ def stages_of(line):
     return {stage["stage"]: stage for stage in line["rank0_stages"]}
 
 
-def test_a_slow_run_is_told_second_by_second(folder, path, fault):
+def test_a_slow_run_is_reported_second_by_second(folder, path, fault):
     prefix = fault("pread", "in.h5", "delay 100")
     words = ("reduce", path, "values", *SLOWLY, "--metrics", folder / "metrics", "--json", "-")
     report = support.run(*words, prefix=prefix).report
@@ -83,7 +83,7 @@ def test_a_slow_run_is_told_second_by_second(folder, path, fault):
     assert last["elapsed_seconds"] >= report["timings"]["seconds"]
 
 
-def test_a_stalled_run_is_told_on(folder, path, fault):
+def test_a_stalled_run_is_reported_on(folder, path, fault):
     prefix = fault("pread", "in.h5", "delay 2500", byte=place_of_elements(path))
     words = ("reduce", path, "values", "--threads", 1, "--metrics", folder / "metrics")
     support.run(*words, "--slab", "16M", "--read-path", "direct", prefix=prefix)

@@ -1,4 +1,4 @@
-"""`info --plan`: what each command would do, told before it does."""
+"""`info --plan`: the steps of each command, printed before it runs."""
 
 import numpy as np
 import pytest

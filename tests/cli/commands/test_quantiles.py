@@ -38,7 +38,7 @@ def numbers(name, values):
 
 
 def expected(values, method="linear"):
-    """What NumPy has of numbers without NaN."""
+    """Returns NumPy's quantiles of numbers without NaN."""
     return {name: np.quantile(values, fraction, method=method).item()
             for name, fraction in FRACTIONS.items()}  # fmt: skip
 
@@ -87,7 +87,7 @@ def test_64_bits_of_integers_are_exact(folder):
         assert list(found.values()) == [ranked[each] for each in (0, 250, 500, 999, 1000)]
 
 
-def test_close_doubles_are_told_apart(folder):
+def test_close_doubles_are_distinguished(folder):
     near = (np.float64(1.5).view("i8") + np.random.default_rng(1).integers(-9, 9, 999)).view("f8")
     path = support.write(folder / "in.h5", near, "f64")
     assert quantiles(path, ranks=3) == expected(near)
@@ -228,7 +228,7 @@ def test_passes(folder, name, passes):
         (["--ops", "mean", "--quantile-method", "lower"], ["--quantile-method", "--ops"]),
     ],
 )
-def test_wrong_options_are_told(folder, options, mentions):
+def test_wrong_options_are_reported(folder, options, mentions):
     path = support.write(folder / "in.h5", [1, 2], "f32")
     support.fail("reduce", path, "values", *options, code=2, mentions=mentions, cwd=folder)
     assert not (folder / "out.h5").exists()

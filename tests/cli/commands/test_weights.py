@@ -251,7 +251,7 @@ def test_elements_that_share_a_weight(path, dtype, chunks, axis):
 
 
 def test_infinities_that_share_a_weight(path):
-    """Where the weight is 0 nothing counts, not even NaN."""
+    """Elements of weight 0 are ignored, even NaN."""
     values = np.ones((40, 5, 7), "f4")
     values[:, 0, 0] = np.nan
     values[3, 1, 0] = -np.inf

@@ -21,7 +21,7 @@ CASES = int(os.environ.get("WARPFOLD_DAMAGE_CASES", "5"))
 VALUES = np.arange(7, 67, dtype="i4").reshape(12, 5)
 MOST_ELEMENTS = 10**6
 MASK = 0xFFFFFFFF
-# What begins a block whose last four bytes are its checksum.
+# First bytes of the blocks whose last four bytes are their checksum.
 CHECKED = [b"\x89HDF", b"OHDR", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EADB", b"BTHD", b"BTLF"]
 
 OLD, NEW = "earliest", "latest"
@@ -170,7 +170,8 @@ PAIR = np.dtype([("number", "i4"), ("text", h5py.string_dtype())])
 PAIRS = np.array([(number, "text") for number in range(60)], PAIR)
 TEXTS = np.array(["north", "south", "west"] * 20)
 LABELED = ("reduce", "plain", "--by", "values")
-# What HDF5 alone reads: elements | how they are stored | the command that reads them | its sums
+# Datasets that only HDF5 reads: elements | how they are stored | the command that reads them | its
+# sums
 READ_BY_HDF5 = {
     "numbers": (VALUES.ravel(), {"shuffle": True}, ("reduce", "values"), [VALUES.sum()]),
     "members": (PAIRS, {"shuffle": True}, ("reduce", "values.number"), [60 * 59 // 2]),

@@ -296,7 +296,7 @@ def test_disk_too_small_for_the_chunks(folder, words_to_write, ranks):
 
 
 def processes_naming(text):
-    """Those, of this user, whose command line has `text` in it."""
+    """Returns the processes of this user whose command line contains `text`."""
     found = []
     for process in pathlib.Path("/proc").iterdir():
         try:

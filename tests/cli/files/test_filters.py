@@ -125,7 +125,7 @@ def test_a_virtual_dataset_over_an_unknown_filter(folder):
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_damage_is_told_with_its_place(folder, name):
+def test_damage_is_reported_with_its_place(folder, name):
     require_decoder(name)
     path = write_chunks(folder / "in.h5", some_values("<i4"), name)
     with h5py.File(path, "r+") as file:

@@ -200,7 +200,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("ranks", [None, 2])
 @pytest.mark.parametrize("where", DAMAGES)
-def test_damage_is_told_as_by_the_cores(folder, where, ranks):
+def test_damage_is_reported_as_by_the_cores(folder, where, ranks):
     path = write(folder / "in.h5", some_values("<i4"), PIPELINES["shuffle, deflate"])
     at, size, chunk = stored_chunk(path, 217)
     overwrite(path, *DAMAGES[where](at, size))
@@ -213,7 +213,7 @@ def test_damage_is_told_as_by_the_cores(folder, where, ranks):
     assert not (folder / "out.h5").exists()
 
 
-def test_a_stream_of_another_length_is_told(folder):
+def test_a_stream_of_another_length_is_reported(folder):
     path = write(folder / "in.h5", some_values("<i4"), (add_deflate,))
     with h5py.File(path, "r+") as file:
         file["values"].id.write_direct_chunk((0, 29), zlib.compress(bytes(100)), 0)
@@ -251,8 +251,8 @@ def shared(tmp_path_factory):
 
 
 def expect_shared(report, threads):
-    """Where there is a GPU, every element was its or the cores'. A thread alone starts the GPU before
-    it works; others may be done by then."""
+    """With a GPU, every element was its or the cores'. A thread alone starts the GPU before it
+    works; others may be done by then."""
     if support.gpu_count() == 0 or "this build has no CUDA" in support.run("--config").stdout:
         assert report["backend"] == "cpu"
         return
@@ -277,12 +277,12 @@ def test_cores_share_with_a_gpu(shared, threads, ranks):
         expect_shared(counted.report, threads)
 
 
-def test_damage_is_told_by_whoever_meets_it(shared, folder):
+def test_damage_is_reported_by_whoever_meets_it(shared, folder):
     path = folder / "damaged.h5"
     path.write_bytes(shared[0].read_bytes())
     at, size, _ = stored_chunk(path, 3)
     overwrite(path, *DAMAGES["middle"](at, size))
     words = ("reduce", path, "values", "--threads", "2")
     mentions = [path, "values", "chunk [3]", f"byte {at}", "deflate stream is damaged"]
-    told = support.fail(*words, code=1, mentions=mentions, backend=None).errors
-    assert told == support.fail(*words, code=1, mentions=mentions, backend="cpu").errors
+    printed = support.fail(*words, code=1, mentions=mentions, backend=None).errors
+    assert printed == support.fail(*words, code=1, mentions=mentions, backend="cpu").errors

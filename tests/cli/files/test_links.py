@@ -15,7 +15,7 @@ def listed(path, **options):
 
 
 def sums(path, *names, **options):
-    """Of each dataset that is read."""
+    """Returns the sum of each dataset that is read."""
     datasets = support.reduce(path, *names, ops="sum", **options).report["datasets"]
     return {each["dataset"]: each["results"]["sum"] for each in datasets}
 

@@ -162,12 +162,12 @@ DAMAGES = {
 @pytest.mark.parametrize("ranks", [None, 2])
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", ["lz4", "bitshuffle lz4"])
-def test_damage_is_told_as_by_the_cores(folder, name, damage, ranks):
+def test_damage_is_reported_as_by_the_cores(folder, name, damage, ranks):
     path = write(folder / "in.h5", some_values("<i4"), name, skip_every=1000)
     with h5py.File(path, "r+") as file:
         values = file["values"].id
         offset = values.get_chunk_info(117).chunk_offset
         values.write_direct_chunk(offset, DAMAGES[damage](values.read_direct_chunk(offset)[1]), 0)
     words = ("reduce", path, "values", *WORDS)
-    told = support.fail(*words, code=1, mentions=["chunk"], ranks=ranks).errors
-    assert told == support.fail(*words, code=1, ranks=ranks, backend="cpu").errors
+    printed = support.fail(*words, code=1, mentions=["chunk"], ranks=ranks).errors
+    assert printed == support.fail(*words, code=1, ranks=ranks, backend="cpu").errors

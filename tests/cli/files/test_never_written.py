@@ -88,7 +88,8 @@ def test_have_bins_and_quantiles(tmp_path):
 
 
 def test_have_their_own_indices(tmp_path):
-    """Those that come after others of the same slab, and are the least or the greatest."""
+    """Never-written elements that come after others of the same slab, and are the least or the
+    greatest."""
     with h5py.File(tmp_path / "f.h5", "w") as file:
         made = file.create_dataset("d", (4, 200000), "u2", chunks=(2, 100), fillvalue=3)
         made[:2, :100] = 5

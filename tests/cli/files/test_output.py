@@ -1,4 +1,4 @@
-"""What the commands print, where, and in which format."""
+"""Printed results: their text, destination and format."""
 
 import csv
 import io

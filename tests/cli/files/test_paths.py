@@ -253,7 +253,7 @@ def test_paths_that_are_not_open_are_refused(folder, make_input, quickest):
 
 @pytest.mark.parametrize("name", ["bf16", "f16", "bool", "enum", "f64"])
 @pytest.mark.parametrize("order", ["little", "big"])
-def test_shuffled_elements_of_every_kind_are_told_apart(folder, name, order):
+def test_shuffled_elements_of_every_kind_are_distinguished(folder, name, order):
     values = samples.typed(name, SHAPE)
     path = folder / "in.h5"
     support.write(path, values, name, order=order, chunks=(10, 9), compression="gzip", shuffle=True)

@@ -1,4 +1,4 @@
-"""What outputs may replace, and what is kept of it."""
+"""Files that outputs may replace, and which of their properties are kept."""
 
 import os
 import stat

@@ -14,7 +14,7 @@ import samples
 import support
 
 REPORTS = ["--json", "--csv", "--metrics"]
-# What waits takes seconds: each report once.
+# Tests that wait take seconds: each report once.
 waiting = pytest.mark.parametrize("option, ranks", [("--json", 3), ("--csv", None), ("--metrics", 2)])
 
 

@@ -1,4 +1,4 @@
-"""Hostile files cost an error, not memory or a crash; outputs go where they are told to, and nowhere
+"""Hostile files cost an error, not memory or a crash; outputs go to the given places, and nowhere
 else."""
 
 import os
@@ -13,8 +13,8 @@ import pytest
 import samples
 import support
 
-# Of virtual memory, in which MPI's shared memory and the threads' stacks count, too; sanitizers take
-# terabytes of that. Files that lie make HDF5 leak.
+# Limit of virtual memory, in which MPI's shared memory and the threads' stacks count, too;
+# sanitizers take terabytes of that. Files that lie make HDF5 leak.
 SANITIZED = "WARPFOLD_SANITIZED" in os.environ
 LIMIT = support.APART if SANITIZED else ("prlimit", f"--as={4 << 30}")
 HUGE = (0xFFFFFFFF, 0x7FFFFFFF, 0x80000000)

@@ -157,7 +157,7 @@ def test_groups_have_coordinates_of_their_own(path, folder):
 
 
 def test_coordinates_that_differ_get_numbers(folder):
-    """Of the same values, but in another unit, or with other bounds, or for other lengths."""
+    """Coordinates have the same values, but another unit, other bounds or another length."""
     path = folder / "in.nc"
     with netCDF4.Dataset(path, "w") as file:
         for number, (days, unit) in enumerate([(4, "days"), (4, "hours"), (6, "hours")]):

@@ -137,7 +137,7 @@ def test_other_layouts_by_the_library(folder, case):
         assert results["sum"] == true["sum"]
 
 
-def test_what_is_wrong_with_a_source_is_told(folder):
+def test_what_is_wrong_with_a_source_is_reported(folder):
     values = np.random.default_rng(1).integers(0, 99, (25, 7, 10)).astype("f8")
     master = write_master(folder, values, 0, STORAGE["filtered"][0])
     support.write(master, np.arange(5), "i32", "good", mode="a")

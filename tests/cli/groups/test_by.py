@@ -62,7 +62,7 @@ def reduce(path, out, by, *words, axis="time", **options):
 
 
 def sums(values, labels):
-    """By label, of those that are not None."""
+    """Returns the sums by label, of labels that are not None."""
     known = sorted({each for each in labels if each is not None})
     rows = [np.array([label == each for label in labels]) for each in known]
     return np.stack([values[each].sum(0) for each in rows]), known

@@ -18,7 +18,7 @@ STORAGE = {
 
 
 def reduce_groups(path, out, *arguments, ops="sum", **options):
-    """What is written, by operation, and the report."""
+    """Runs `reduce --groups`; returns its outputs by operation, and the report."""
     outcome = support.run("reduce", path, "values", "-o", out, "--force", "--ops", ops,
                           "--json", "-", *arguments, **options)  # fmt: skip
     with h5py.File(out, "r") as file:

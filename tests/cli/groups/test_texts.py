@@ -45,7 +45,7 @@ def true_sums(values, texts):
     return {text: true[text] for text in sorted(true, key=str.encode)}
 
 
-def told(outcome):
+def labelled_sums(outcome):
     return {each["label"]: (each["count"], fractions.Fraction(each["sum"]))
             for each in outcome.report["results"]}  # fmt: skip
 
@@ -77,7 +77,7 @@ def test_elements_of_each_text(path, kind, storage, ranks):
         words = ["reduce", path, "x", "--by", "labels/region", "--ops", "count,sum"]
         outcome = support.run(*words, "--slab", "16K", "--json", "-", ranks=ranks)
         true = true_sums(values, np.broadcast_to(texts, shape))
-        assert told(outcome) == true and list(told(outcome)) == list(true)
+        assert labelled_sums(outcome) == true and list(labelled_sums(outcome)) == list(true)
         out = path.with_name("out.h5")
         support.run(*words, "-o", f"{out}:x", "--force", ranks=ranks)
         with h5py.File(out) as file:
@@ -107,7 +107,7 @@ def test_selections_take_the_same_of_texts(path, kind):
     values, texts = write(path, (8, 9, 10), kind)
     outcome = support.run("reduce", path, "x", "--by", "labels/region", "--ops", "count,sum",
                           "--select", "1::3, -1, 2:9:2", "--json", "-", ranks=2)  # fmt: skip
-    assert told(outcome) == true_sums(values[1::3, -1, 2:9:2], texts[1::3, -1, 2:9:2])
+    assert labelled_sums(outcome) == true_sums(values[1::3, -1, 2:9:2], texts[1::3, -1, 2:9:2])
 
 
 @pytest.mark.parametrize("ranks", [None, 2])

@@ -108,7 +108,7 @@ def test_pages_are_without_a_warning(page):
 
 
 def completed(*words):
-    """What bash makes of words, the last of which is being written."""
+    """Returns bash's completions of words, the last of which is incomplete."""
     script = f'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _warpfold; printf "%s\\n" "${{COMPREPLY[@]}}"'
     ended = subprocess.run(
         ["bash", "-c", script, BASH, "warpfold", *words],
@@ -156,7 +156,7 @@ def test_bash_completes_files():
 
 
 def test_fixed_words_are_accepted(tmp_path):
-    """What is completed is what parses: the program takes each word of each of these options."""
+    """Completed words parse: the program takes each word of each of these options."""
     path = support.write(tmp_path / "in.h5", [1.0, 2.0], "f64")
     words = completed("reduce", "--ops", "")
     assert len(words) > 15
@@ -178,7 +178,7 @@ def test_fixed_words_are_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_shells_are_told_what_words_mean(command):
+def test_shells_get_descriptions_of_words(command):
     answer = support.run("__complete", command, "-").stdout.splitlines()
     names = [name for names, _ in options(command) for name in names]
     assert sorted(line.split("\t")[0] for line in answer[:-1]) == sorted(names)

@@ -1,4 +1,4 @@
-"""What combining costs as ranks double: MPI calls of a rank, and messages between all of them."""
+"""Cost of combining as ranks double: MPI calls of a rank, and messages between all of them."""
 
 import collections
 import functools
@@ -16,7 +16,7 @@ TILE_ELEMENTS = 4096
 ACCUMULATOR_BYTES = 2264
 MESSAGE_BYTES = ACCUMULATOR_BYTES + 8  # and how many ranks come without contents
 WATCH_BYTES = 24
-DOUBLING_FROM = 8  # ranks, unless told otherwise
+DOUBLING_FROM = 8  # ranks, unless stated otherwise
 # Calls by which ranks tell each other how far they are, as often as time has it.
 WATCH = "MPI_Iallreduce"
 # Devices and times in words.

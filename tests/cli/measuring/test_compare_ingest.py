@@ -77,8 +77,8 @@ def test_a_missing_program_is_one_line(folder):
     assert len(outcome.stderr.splitlines()) == 1
 
 
-def test_a_wrong_sum_is_told(folder):
-    """By a program that says what it likes."""
+def test_a_wrong_sum_is_reported(folder):
+    """A program that prints a wrong sum is reported."""
     program = folder / "liar"
     rows = [{"kernel": "warpfold", "operation": operation, "ceiling": False, "check": "right",
              "seconds": {"median": 1.0}} for operation in ("sum", "statistics")]  # fmt: skip

@@ -407,7 +407,7 @@ def bench_report(*rows):
                         for row in rows]}  # fmt: skip
 
 
-def test_rows_of_a_bench_are_told_apart():
+def test_rows_of_a_bench_are_distinguished():
     reduce = bench_report(("reduce f32 uniform", "sum", "fold", 8, 32, 32, 1.0),
                           ("reduce f32 wide", "sum", "fold", 8, 32, 32, 2.0),
                           ("reduce f32 wide, to a value on the host", "sum", "fold", 8, 32, 32, 3.0),

@@ -141,7 +141,7 @@ def test_a_point_that_breaks_the_law_shows_in_the_check():
 
 
 def test_most_runs_lie_in_their_interval():
-    """With 5 % noise, runs that a fit was not told of lie in about 90 % of the intervals."""
+    """With 5 % noise, runs that a fit has not seen lie in about 90 % of the intervals."""
     inside = []
     for seed in range(60):
         source = random.Random(seed)

@@ -48,7 +48,7 @@ def reduce(paths, axis, *words, ops="all", **options):
 
 
 def along(folder, command, paths, axis, *words, **options):
-    """What `reduce --axis` writes, by name."""
+    """Runs `reduce --axis`; returns its outputs by name."""
     out = folder / "out.h5"
     support.run(
         "reduce", *paths, "values", *axis, "-o", out, "--force", *command, *words, **options
@@ -270,7 +270,8 @@ NETCDF_CASES = {
 
 @pytest.mark.parametrize("case", NETCDF_CASES)
 def test_outputs_have_the_coordinates_of_all_files(folder, case):
-    """What one file of all has, to the last byte of each variable and attribute."""
+    """The output equals that of one file of all, to the last byte of each variable and
+    attribute."""
     netCDF4 = pytest.importorskip("netCDF4")
     parts = [write_netcdf(folder / f"{i}.nc", first, 5) for i, first in enumerate((0, 5, 10))]
     whole = write_netcdf(folder / "whole.nc", 0, 15)

@@ -1,4 +1,4 @@
-"""What outputs say of themselves: where they come from, and what readers of netCDF make of them."""
+"""Metadata of outputs: their origin, and how readers of netCDF interpret them."""
 
 import zlib
 

@@ -83,7 +83,7 @@ def test_the_default_fill_value_is_missing_as_in_netcdf4_python(folder, dtype):
         never[:3] = [1, 2, 3]
     for name in ("v", "never"):
         with netCDF4.Dataset(path) as file:
-            # By the netCDF manual bytes have no default fill value.
+            # The netCDF manual gives bytes no default fill value.
             file[name].set_auto_mask(np.dtype(dtype).itemsize > 1)
             masked = np.ma.masked_array(file[name][:])
         for words, expected in (((), masked), (("--raw",), masked.data),

@@ -12,7 +12,7 @@
 namespace warpfold::cli {
 namespace {
 
-/// What is said of `words` by a program with the command `reduce`.
+/// Returns the complaint about `words` of a program with the command `reduce`.
 std::string complaint(const std::vector<std::string>& words) {
   CLI::App program("", "warpfold");
   program.require_subcommand(0, 1);

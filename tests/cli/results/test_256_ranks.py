@@ -32,13 +32,13 @@ def attempt():
     settings = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
     server = command_servers.Server(RANKS, settings, sleep_coarsely)
 
-    def carry_out(*arguments):
+    def run(*arguments):
         words = (*arguments, "--backend", "cpu", "--threads", "1", "--slab", "4K", "--json", "-")
         outcome = server.attempt(words, TIMEOUT)
         assert outcome.code == 0, f"{arguments}: {outcome.stderr}"
         return outcome
 
-    yield carry_out
+    yield run
     server.kill()
 
 

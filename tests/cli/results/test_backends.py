@@ -12,7 +12,7 @@ RANKS = [count for count in (1, 2, 4) if count <= max(GPUS, 1)]
 
 
 def both(path, name, folder, *arguments, ranks):
-    """What the two backends give, cpu first."""
+    """Returns the results of the two backends, cpu first."""
     return [
         results_and_outputs(path, name, folder, *arguments, backend=backend, ranks=ranks)
         for backend in ("cpu", "cuda")

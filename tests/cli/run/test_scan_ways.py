@@ -20,7 +20,7 @@ def going(way):
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7, 8])
 def test_scans_give_the_same_bytes(folder, ranks):
-    """Of floats that cancel and of integers, in several supersteps."""
+    """Scans floats that cancel and integers, in several supersteps."""
     values = np.random.default_rng(ranks).uniform(-1, 1, 100_003)
     values[::3] *= 1e20
     path = support.write(folder / "in.h5", values, "f64")

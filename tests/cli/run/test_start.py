@@ -73,7 +73,7 @@ def test_answers_come_without_mpi(run, words):
 
 
 @pytest.mark.parametrize("words", [("reduce",), ("reduce", "none.h5", "values"), ("--nonsense",)])
-def test_mistakes_are_told_without_mpi(run, words):
+def test_mistakes_are_reported_without_mpi(run, words):
     alone, used_mpi = run(words)
     assert not used_mpi
     ranked, used_mpi = run(words, ranks=1)

@@ -65,7 +65,7 @@ inline ChunkPlace place_of(const Extents& coordinates, const Extents& shape,
   return found;
 }
 
-/// Of every element, in flat order.
+/// Returns the places of all elements, in flat order.
 inline std::vector<ChunkPlace> places_of(const ChunkedShape& dataset) {
   std::vector<ChunkPlace> places;
   for (std::uint64_t index = 0; index < dataset.elements(); ++index)

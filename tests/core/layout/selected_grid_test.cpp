@@ -17,8 +17,8 @@ struct SelectedDataset {
   ChunkedShape shape;
   Selection selection;
   ChunkGrid grid;
-  std::vector<std::uint64_t> chunks;   ///< of each selected element, in flat order
-  std::vector<std::uint64_t> numbers;  ///< of chunks that hold some, in rising order
+  std::vector<std::uint64_t> chunks;   ///< chunk of each selected element, in flat order
+  std::vector<std::uint64_t> numbers;  ///< numbers of chunks that hold some, in rising order
 
   explicit SelectedDataset(std::mt19937_64& random)
       : shape(testing::random_shape(random)),
@@ -39,7 +39,7 @@ struct SelectedDataset {
                                       numbers.begin());
   }
 
-  /// Where a target takes a selected element.
+  /// Returns the place that a target gives to a selected element.
   std::uint64_t place_by(const ChunkTarget& target, std::uint64_t element) const {
     std::uint64_t place = 0;
     for (int d = grid.dimensions - 1; d >= 0; --d) {
@@ -90,7 +90,7 @@ TEST(SelectedGrid, ARangeOverlapsTheFewestChunksOfOneRun) {
 }
 
 TEST(SelectedGrid, RowsOfChunksMayHoldDifferentlyMany) {
-  // Of the 10,000 selected indices a chunk of 13 has one or two.
+  // A chunk of 13 has one or two of the 10,000 selected indices.
   const ChunkGrid grid = chunk_grid(Extents{70000}, Extents{13}, {{0, 10000, 7}});
   const std::uint64_t overlapping = chunks_overlapping(grid, {1, 5000}).count;
   EXPECT_GT(overlapping, 2600u);

@@ -14,7 +14,7 @@ using Shape = std::vector<std::uint64_t>;
 Slice all(std::uint64_t extent) { return {0, extent, 1, false}; }
 Slice index(std::uint64_t at) { return {at, 1, 1, true}; }
 
-/// What NumPy's slice(...).indices() and index arithmetic give.
+/// Results of NumPy's slice(...).indices() and index arithmetic.
 TEST(Selection, OfOneDimensionIsNumpys) {
   struct Case {
     const char* text;

@@ -14,7 +14,7 @@ using testing::ChunkedShape;
 using testing::ChunkPlace;
 using testing::Extents;
 
-/// Where a target takes the element with flat index `index` of a grid.
+/// Returns the place that a target gives to the element with flat index `index` of a grid.
 std::uint64_t place_by(const ChunkTarget& target, const ChunkGrid& grid, std::uint64_t index) {
   const Extents coordinates = testing::coordinates_of(index, testing::unmerged(grid).shape);
   std::uint64_t place = 0;

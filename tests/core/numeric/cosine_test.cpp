@@ -26,7 +26,7 @@ TEST(Cosine, OfRightAnglesHasNoSign) {
 }
 
 TEST(Cosine, OfRadiansIsThatOfTheNumber) {
-  // Of 100 digits each, by mpmath.
+  // Cosines from mpmath with 100 digits, rounded to doubles.
   EXPECT_EQ(cosine_of_radians(0.0), 1.0);
   EXPECT_EQ(cosine_of_radians(1.0), 0.5403023058681398);
   EXPECT_EQ(cosine_of_radians(-0.5), 0.8775825618903728);

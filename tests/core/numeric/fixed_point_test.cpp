@@ -191,7 +191,7 @@ TEST(ExactSumOfSquares, AddsIntegers) {
   EXPECT_EQ(squares.rounded_pair().low, 3.0);
 }
 
-/// What the largest double of each exponent adds to its limbs; squares the same.
+/// Returns the most that the largest double of an exponent adds to its limbs; squares the same.
 template <class Number>
 std::int64_t largest_change(int exponent, void (Number::*add)(double)) {
   Number number{};

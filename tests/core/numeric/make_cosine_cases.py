@@ -23,7 +23,7 @@ PI = 4 * (4 * arctangent_of_inverse(5) - arctangent_of_inverse(239))  # by John 
 
 
 def cosine(degrees):
-    """Of a double, as a double: the series' terms beyond 2^-BITS are left out."""
+    """Returns the cosine of a double as a double: the series' terms beyond 2^-BITS are omitted."""
     turned = Fraction(degrees) % 360
     if turned in (90, 270):
         return 0.0

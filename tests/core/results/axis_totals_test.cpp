@@ -108,7 +108,7 @@ std::string text(Out element) {
   }
 }
 
-/// What a store should give for a summary's value.
+/// Returns the text that a store should give for a summary's value.
 template <class Out>
 std::string expected_text(const Value& value) {
   const auto* whole = std::get_if<int128>(&value);

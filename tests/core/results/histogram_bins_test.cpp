@@ -12,7 +12,7 @@
 namespace warpfold {
 namespace {
 
-/// What HistogramBins make of single values, each counted by keys as an engine would.
+/// Returns HistogramBins' counts of single values, each counted by keys as an engine would.
 template <class T>
 HistogramCounts counted(const std::vector<double>& edges, const std::vector<T>& values) {
   const HistogramBins bins(edges, element_type_of<T>());

@@ -24,7 +24,7 @@ struct Labelled {
   std::vector<double> elements;
 };
 
-/// Of few labels, with values that no expansion has room for among them.
+/// Returns elements of few labels, some with values that no expansion has room for.
 Labelled random_elements(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Labelled all;

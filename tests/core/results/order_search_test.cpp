@@ -75,7 +75,7 @@ class OrderSearchOf : public ::testing::Test {
     return passes;
   }
 
-  std::vector<std::uint64_t> keys_;  ///< of the elements, sorted
+  std::vector<std::uint64_t> keys_;  ///< keys of the elements, sorted
 };
 
 using Types =

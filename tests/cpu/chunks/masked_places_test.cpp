@@ -59,9 +59,9 @@ void expect_bits(const Bits& mask, const Hyperslab& box, const std::vector<std::
       const bool counts = mask.bits[flat[first + i] % mask.bits.size()];
       counting += counts ? 1 : 0;
       ASSERT_EQ(indices(first + i), flat[first + i]);
-      const bool told =
+      const bool found =
           decoded.kept % n == 0 ? decoded.kept > 0 : (decoded.counts[i / 64] >> i % 64 & 1) != 0;
-      ASSERT_EQ(told, counts) << "place " << first + i;
+      ASSERT_EQ(found, counts) << "place " << first + i;
     }
     ASSERT_EQ(decoded.kept, counting);
   }

@@ -68,7 +68,7 @@ class ChunkedDataset {
   }
 
  private:
-  /// What lies beyond the dataset is garbage.
+  /// Returns the bytes of a chunk; those beyond the dataset are garbage.
   std::vector<std::byte> bytes_of(const StagedChunk& chunk) const {
     const std::uint64_t n = grid_.chunk_elements();
     std::vector<T> of_chunk(n, std::bit_cast<T>(static_cast<Word<T>>(0x7ffe7f80a5a5a5a5)));

@@ -49,7 +49,7 @@ struct AxisGeometry {
   std::uint64_t outputs = 1;
   std::uint64_t rows = 1;
   std::vector<bool> reduced;
-  Extents stride;  ///< of places
+  Extents stride;  ///< strides of places
 };
 
 /// A grid of all of the shape's dimensions, and the target that a geometry makes.

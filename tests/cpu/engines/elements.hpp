@@ -24,7 +24,7 @@ enum class Kind {
   sprinkled,  ///< with NaN and infinities
   only_nan,
   constant,
-  zeros  ///< of both signs
+  zeros  ///< zeros of both signs
 };
 
 inline constexpr Kind all_kinds[] = {Kind::uniform,    Kind::all_bits,  Kind::wide,

@@ -27,7 +27,7 @@ const std::vector<std::vector<double>> all_edges = {
     {1e200, 1e201},
     {-infinity, infinity}};
 
-/// By halves of the edges' range, each element alone.
+/// Counts each element alone, by binary search among the edges.
 template <class T>
 HistogramCounts expected_counts(const std::vector<std::uint64_t>& keys,
                                 const std::vector<T>& elements) {

@@ -11,7 +11,7 @@
 #include "core/values/ordered_key.hpp"
 #include "warpfold/core/int128.hpp"
 
-/// What a reduction must give, element by element.
+/// Expected results of a reduction, computed element by element.
 namespace warpfold::cpu::testing {
 
 template <class T>

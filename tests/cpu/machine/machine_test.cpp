@@ -8,7 +8,7 @@
 namespace warpfold::cpu {
 namespace {
 
-/// Of those that the calling thread may use.
+/// Returns the first hardware thread that the calling thread may use.
 int first_hardware_thread() {
   int number = 0;
   std::istringstream(cpu_set()) >> number;

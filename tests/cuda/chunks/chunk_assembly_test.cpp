@@ -23,7 +23,7 @@ class CudaChunkAssembly : public GpuTest, public ::testing::WithParamInterface<s
     return minimum + random_() % (maximum - minimum + 1);
   }
 
-  /// Of about so many elements.
+  /// Returns a random grid of about `elements` elements.
   ChunkGrid random_grid(int dimensions, double elements) {
     const auto side = static_cast<std::uint64_t>(std::pow(elements, 1.0 / dimensions));
     ChunkGrid grid;
@@ -103,7 +103,8 @@ TEST_P(CudaChunkAssembly, BoxesArePacked) {
   for (int round = 0; round < 40; ++round) {
     const ChunkGrid grid = random_grid(1 + round % 5, 4000);
     const auto cut = static_cast<int>(in(0, static_cast<unsigned>(grid.dimensions - 1)));
-    // Of the dimensions before the cut one chunk each, of those behind it all.
+    // Boxes have one chunk along each dimension before the cut, and all chunks along those after
+    // it.
     std::uint64_t behind = 1;
     for (int d = cut + 1; d < grid.dimensions; ++d) behind *= grid.chunks_along(d);
     const std::uint64_t rows = chunk_count(grid) / behind;

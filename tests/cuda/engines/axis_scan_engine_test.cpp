@@ -22,7 +22,7 @@
 namespace warpfold::cuda {
 namespace {
 
-/// What precedes an element of a line, one element after the other.
+/// Sum of the elements before one of a line, added one after the other.
 template <class T, bool floating = is_floating_element<T>>
 class LineSums;
 
@@ -325,7 +325,7 @@ TEST_F(CudaAxisScanPlans, SlotsShareNothingAndBeginAnew) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// What is left out adds nothing, and is no extremum.
+/// Omitted elements add nothing, and are no extremum.
 TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
   const std::vector<float> elements = {5, -1, 3, -7, 4, 6};
   const auto prefixes = [&](ScanOperation operation) {

@@ -36,7 +36,7 @@ TEST_P(CudaBesideCpu, ReducesEqualMemberByMember) {
         });
         expect_equal(reduce_all(*gpu_, plan, everything, bytes, 1000),
                      reduce_all(*cpu_, plan, everything, bytes, 1000),
-                     description("fold", kind, size, order));
+                     description("reduce", kind, size, order));
       }
     }
   }
@@ -80,7 +80,7 @@ std::vector<ElementType> outputs_of(ElementType input, ScanOperation operation) 
   return outputs;
 }
 
-/// What some elements before the scanned ones leave: of a sum, non-zero; a tie with zeros.
+/// Returns the total of some elements before the scanned ones: a non-zero sum, and ties with zeros.
 Accumulator carry_of(Backend& cpu, const ElementFormat& format, Sample kind) {
   const Sample earlier = kind == Sample::non_finite ? Sample::uniform : kind;
   const auto bytes = visit_element_type(format.type, [&](auto element) {

@@ -182,7 +182,7 @@ class CudaCompressed : public ::testing::Test {
   std::unique_ptr<Backend> cpu_;
 };
 
-/// Where there are fewer, cores decompress.
+/// Number of chunks below which cores decompress.
 constexpr std::uint64_t many_chunks = 500;
 
 TEST_F(CudaCompressed, SlabsReduceToWhatTheFlatDatasetDoes) {

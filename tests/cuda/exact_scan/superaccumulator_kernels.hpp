@@ -22,7 +22,7 @@ struct FullWidthSum {
   int exponent;
 };
 
-/// What a window takes of a sum, and the rest.
+/// The part of a sum that a window takes, and the rest.
 struct TakenSum {
   std::vector<Term> slices;
   std::array<std::uint32_t, digits> rest;

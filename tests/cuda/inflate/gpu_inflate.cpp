@@ -59,9 +59,9 @@ std::vector<Inflated> inflated(const std::vector<Stored>& all, std::uint32_t act
                             .next = counters,
                             .refused = counters + 1},
                            in_flight_of(active), stream.get());
-  const auto told = downloaded_array<InflateOutcome>(outcomes, all.size(), stream.get());
+  const auto statuses = downloaded_array<InflateOutcome>(outcomes, all.size(), stream.get());
   const auto refused = downloaded_value<std::uint32_t>(counters + 1, stream.get());
-  EXPECT_EQ(refused, std::ranges::count_if(told, [](const InflateOutcome& outcome) {
+  EXPECT_EQ(refused, std::ranges::count_if(statuses, [](const InflateOutcome& outcome) {
               return outcome.status != InflateStatus::good;
             }));
   const auto made = downloaded_array<std::uint8_t>(out.data(), room, stream.get());
@@ -70,7 +70,7 @@ std::vector<Inflated> inflated(const std::vector<Stored>& all, std::uint32_t act
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto end = from + static_cast<std::ptrdiff_t>(all[i].out_bytes);
     const auto next = from + static_cast<std::ptrdiff_t>(room_for(all[i].out_bytes));
-    results.push_back({told[i], Bytes(from, end), std::any_of(end, next, [](std::uint8_t byte) {
+    results.push_back({statuses[i], Bytes(from, end), std::any_of(end, next, [](std::uint8_t byte) {
                          return byte != untouched;
                        })});
     from = next;

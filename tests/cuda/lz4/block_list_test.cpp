@@ -25,7 +25,7 @@ Bytes chunk_of(std::uint64_t bytes, std::uint32_t block_bytes,
   return chunk;
 }
 
-/// What a list has of a block.
+/// A list's entry for a block.
 struct Listed {
   std::ptrdiff_t stored;  ///< from the chunk's start
   std::uint32_t stored_bytes;

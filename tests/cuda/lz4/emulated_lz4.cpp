@@ -35,7 +35,7 @@ std::vector<DecodedBlock> decoded(const std::vector<StoredBlock>& all,
   constexpr std::uint8_t untouched = 0xa5;
   std::vector<DecodedBlock> results;
   for (const StoredBlock& each : all) {
-    // Of its exact size, so that a sanitizer sees what is read or written beside it.
+    // The exact size lets a sanitizer see accesses out of bounds.
     const auto stored = std::make_unique<std::uint8_t[]>(each.stored.size());
     std::ranges::copy(each.stored, stored.get());
     Bytes out(each.out_bytes + margin, untouched);

@@ -56,8 +56,8 @@ std::vector<DecodedBlock> decoded(const std::vector<StoredBlock>& all,
                               .next = counter,
                               .refused = {.of_chunks = counter + 2, .chunks = counter + 1}},
                              stream.get());
-  const auto told = downloaded_array<std::uint32_t>(counter, words, stream.get());
-  EXPECT_EQ(told[1], std::ranges::count(told.begin() + 2, told.end(), 1u));
+  const auto refusals = downloaded_array<std::uint32_t>(counter, words, stream.get());
+  EXPECT_EQ(refusals[1], std::ranges::count(refusals.begin() + 2, refusals.end(), 1u));
   const auto made = downloaded_array<std::uint8_t>(out.data(), room, stream.get());
   std::vector<DecodedBlock> results;
   auto from = made.begin();
@@ -65,7 +65,7 @@ std::vector<DecodedBlock> decoded(const std::vector<StoredBlock>& all,
     const auto end = from + static_cast<std::ptrdiff_t>(all[i].out_bytes);
     const auto next = from + static_cast<std::ptrdiff_t>(room_for(all[i].out_bytes));
     const auto touched = [](std::uint8_t byte) { return byte != untouched; };
-    results.push_back({told[i + 2] == 0, std::any_of(end, next, touched), Bytes(from, end)});
+    results.push_back({refusals[i + 2] == 0, std::any_of(end, next, touched), Bytes(from, end)});
     from = next;
   }
   return results;

@@ -34,7 +34,7 @@ Bytes lz4_bytes_of(const Bytes& bytes, int level = 0) {
   return stored;
 }
 
-/// What the library makes of a block; nothing where it refuses it, or makes fewer bytes.
+/// The library's result for a block; nothing if it refuses the block, or makes fewer bytes.
 struct Verdict {
   bool is_good;
   Bytes out;

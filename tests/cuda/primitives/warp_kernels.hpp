@@ -15,7 +15,7 @@ struct Affine {
   std::uint32_t offset;
 };
 
-/// What to combine: the sum, for an Extremum the better one, for an Affine the map that applies one
+/// Combines lanes: by the sum; an Extremum by the better one; an Affine by the map that applies one
 /// after the other, which does not commute.
 template <class T>
 std::vector<T> reduced(const std::vector<T>& lanes);
@@ -33,7 +33,7 @@ std::vector<T> shuffled_down(const std::vector<T>& lanes, int delta);
 template <class T>
 std::vector<T> shuffled_xor(const std::vector<T>& lanes, int bits);
 
-// What each lane sees of the others. A lane says yes with a value that is not zero.
+// Values that each lane sees of the others. A lane says yes with a value that is not zero.
 
 std::vector<std::uint32_t> ballots(const std::vector<std::uint32_t>& lanes);
 std::vector<std::uint32_t> anys(const std::vector<std::uint32_t>& lanes);

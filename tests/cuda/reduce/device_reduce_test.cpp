@@ -22,7 +22,7 @@
 namespace warpfold::cuda {
 namespace {
 
-constexpr std::size_t chunk_bytes = 4 * 256 * 16;  ///< of one thread block
+constexpr std::size_t chunk_bytes = 4 * 256 * 16;  ///< bytes of one thread block
 
 constexpr ReduceNeeds sum_only{.sum = true};
 constexpr ReduceNeeds extrema_only{.extrema = true};

@@ -90,7 +90,7 @@ class DeviceBytes {
   std::uint64_t offset_;
 };
 
-/// What the cpu backend makes of the elements after a small one.
+/// The cpu backend's prefixes of the elements after a small one.
 struct Expectation {
   std::vector<std::byte> before;  ///< nothing or an element of the output type
   std::vector<std::byte> prefixes;

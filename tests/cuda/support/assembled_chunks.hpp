@@ -14,11 +14,11 @@
 
 namespace warpfold::cuda {
 
-/// What memory that nothing was brought to holds, and how much of it lies behind the target.
+/// Initial contents of memory, and how much of it lies beyond the target.
 inline constexpr auto untouched = std::byte{0xa5};
 inline constexpr std::size_t guard_bytes = 256;
 
-/// What `assemble` leaves at place 0 and on, and behind it what must stay as it was.
+/// Returns the target as `assemble` fills it, and after it the memory that must stay as it was.
 inline std::vector<std::byte> assembled(void (*assemble)(const kernels::ChunkAssembly&,
                                                          cudaStream_t),
                                         const SampleChunks& sample, const ChunkGrid& grid,

@@ -75,7 +75,7 @@ struct ScanResult {
   }
 };
 
-/// What is before the next block: ties go to the earlier element.
+/// Appends a total to the total of the blocks before: ties go to the earlier element.
 inline void append(Accumulator& before, const Accumulator& total, std::uint64_t first_index) {
   const auto append_extremum = [first_index](Extremum& earlier, Extremum later) {
     if (!later.seen() || (earlier.seen() && earlier.key <= later.key)) return;

@@ -40,7 +40,7 @@ struct SampleDecoding {
   std::function<Value(T)> value;
 };
 
-/// What is left of elements, and where it was.
+/// Elements that are kept, and their former places.
 template <class Value>
 struct Kept {
   std::vector<Value> values;

@@ -57,7 +57,7 @@ using Chunk = std::optional<std::vector<std::byte>>;
 template <class Fill>
 Chunk chunk_of(std::size_t bytes, Fill&& fill) {
   try {
-    // Of its exact size, so that one byte too many is noticed.
+    // The exact size lets a sanitizer see one byte too many.
     const auto out = std::make_unique<std::byte[]>(bytes);
     fill(std::span(out.get(), bytes));
     return std::vector<std::byte>(out.get(), out.get() + bytes);

@@ -1,4 +1,4 @@
-/// What is encoded for an output decodes to itself.
+/// Chunks encoded for an output decode to themselves.
 ///
 /// Input: bytes of an element (1), deflate level (1; past 9 none), 1: shuffle and 2: fletcher32
 /// (1), the chunk.

@@ -2,7 +2,7 @@
 """First inputs of the fuzz targets, from which a corpus grows:
 tests/fuzz/targets/make_seeds.py FOLDER
 
-Chunks are stored by other encoders; the layouts of the inputs are told in fuzz_*.cpp.
+Chunks are stored by other encoders; fuzz_*.cpp describe the layouts of the inputs.
 """
 
 import pathlib
@@ -76,7 +76,8 @@ def lz4_chunks():
         yield f"bitshuffle-{size}", seed(which, stored)
 
 
-# By parser, in the order of fuzz_options.cpp; a selection begins with its number of dimensions.
+# Texts by parser, in the order of fuzz_options.cpp; a selection begins with its number of
+# dimensions.
 TEXTS = (
     ("\x010:4, ", "\x02::2, -1", "\x04..., 0", "\x044, 0, :, 5:9:3", "\x01-3:"),
     ("64K", "1G", "123", "2T"),

@@ -12,7 +12,7 @@ constexpr std::size_t element_counts[] = {1, 5, 16, 1001, 5000};
 
 struct Hdf5Filters {
   bool shuffle = false;
-  int level = -1;  ///< of deflate; none if negative
+  int level = -1;  ///< level of deflate; none if negative
   bool fletcher32 = false;
 
   void operator()(hid_t creation) const {

@@ -306,7 +306,7 @@ TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
   std::vector<std::byte> elsewhere(staging.size());
   const auto expected = numbered(4000);
   struct Call {
-    ChunkRun run;           ///< of the 40, side by side
+    ChunkRun run;           ///< run of the 40, side by side
     std::uint64_t decoded;  ///< chunks
     bool elsewhere = false;
   };

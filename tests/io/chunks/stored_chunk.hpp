@@ -61,7 +61,7 @@ struct Stored {
   std::uint32_t skipped_filters = 0;
   Bytes bytes;
 
-  /// By ChunkDecoder, bytes of elements together again.
+  /// Decodes the chunk by ChunkDecoder, with the bytes of each element together again.
   Bytes decoded(std::size_t chunk_bytes) const {
     ChunkDecoder decoder(filters, element_bytes, chunk_bytes);
     return decoded(decoder, chunk_bytes);

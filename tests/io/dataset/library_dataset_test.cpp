@@ -11,7 +11,7 @@ namespace {
 
 using Shape = std::vector<std::uint64_t>;
 
-/// Of a selection of three dimensions, in row-major order.
+/// Returns the elements of a selection of three dimensions, in row-major order.
 std::vector<Shape> elements_of(const Selection& part) {
   std::vector<Shape> elements;
   for (std::uint64_t i = 0; i < part[0].count; ++i)

@@ -11,7 +11,7 @@ Filter lz4(std::vector<unsigned> parameters) {
   return {filter_id::lz4, "lz4", true, std::move(parameters)};
 }
 
-/// Of 4 bytes an element.
+/// Returns a bitshuffle filter, by default for elements of 4 bytes.
 Filter bitshuffle(unsigned block_elements, unsigned compressor, unsigned element_bytes = 4) {
   return {
       filter_id::bitshuffle, "bitshuffle", true, {0, 4, element_bytes, block_elements, compressor}};

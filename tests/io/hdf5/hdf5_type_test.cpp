@@ -12,7 +12,7 @@ namespace {
 
 class TypeTest : public Hdf5Test {
  protected:
-  /// What a dataset of `type` in a file is found to be.
+  /// Returns the properties that a dataset of `type` in a file is found to have.
   DatasetInfo stored(hid_t type) {
     {
       const FileHandle file = create_file("t.h5");

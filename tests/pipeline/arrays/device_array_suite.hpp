@@ -22,7 +22,7 @@
 #include "warpfold/device_reduce.hpp"
 #include "warpfold/device_scan.hpp"
 
-/// What arrays spread over the ranks must do wherever they are. `Arrays` holds one rank's side:
+/// Requirements on arrays spread over the ranks, wherever they are. `Arrays` holds one rank's side:
 /// missing() says why it can't run here; reduce() and scan<Out>() take this rank's elements.
 namespace warpfold {
 

@@ -9,7 +9,7 @@
 namespace warpfold {
 namespace {
 
-/// What the ranks do together, without a GPU.
+/// Collective operations of ranks without a GPU.
 class EmulatedDevice {
  public:
   explicit EmulatedDevice(const mpi::Communicator& communicator) : communicator_(communicator) {}

@@ -16,7 +16,8 @@ class FaultyArrayEngine final : public ArrayEngine {
 
   void start_reduce(const void* elements, std::uint64_t count, ElementType type, ReduceNeeds needs,
                     StreamHandle stream) override {
-    if (reducing_) throw Error("a fold was started before the last one's result was taken", "", "");
+    if (reducing_)
+      throw Error("a reduction was started before the last one's result was taken", "", "");
     reducing_ = true;
     host_.start_reduce(elements, count, type, needs, stream);
   }

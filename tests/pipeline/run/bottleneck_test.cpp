@@ -50,9 +50,9 @@ TEST(MeasuredBottleneck, MpiStartsBeforeTheRun) {
 }
 
 TEST(MeasuredBottleneck, MoreCoresDoNotHelpAGpuThatDecompresses) {
-  const std::string told = measured_bottleneck(
+  const std::string found = measured_bottleneck(
       report(1, {{"read", 4, 0.1, 0.8, 1}, {"decompress on GPU", 1, 0.8, 0.1, 1}}));
-  EXPECT_TRUE(begins_with(told, "decompressing on the GPU, busy 89% of the time: more GPUs help"));
+  EXPECT_TRUE(begins_with(found, "decompressing on the GPU, busy 89% of the time: more GPUs help"));
 }
 
 TEST(MeasuredBottleneck, NothingWithoutStages) {

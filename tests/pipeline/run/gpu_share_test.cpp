@@ -14,7 +14,7 @@ constexpr std::uint64_t planned_elements = 100;
 constexpr int slots = 3;
 constexpr std::uint64_t plenty = 1000;
 
-/// An engine that takes nothing, and counts how often it is told that nothing more comes.
+/// An engine that takes nothing, and counts the notices that nothing more comes.
 class CountingEngine final : public StreamEngine {
  public:
   explicit CountingEngine(std::uint64_t held = planned_elements, bool decompressing = true)

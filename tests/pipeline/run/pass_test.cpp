@@ -59,9 +59,9 @@ class PassTest : public testing::Test {
 };
 
 TEST_F(PassTest, EachItemIsTakenOnce) {
-  for (const std::uint64_t in_a_row : {1u, 7u}) {
+  for (const std::uint64_t grain_size : {1u, 7u}) {
     kept_.clear();
-    run({.items = {7, 100}, .threads = 3, .bytes = 100, .in_a_row = in_a_row});
+    run({.items = {7, 100}, .threads = 3, .bytes = 100, .grain_size = grain_size});
     std::ranges::sort(kept_);
     ASSERT_EQ(kept_.size(), 100u);
     for (std::size_t i = 0; i < kept_.size(); ++i) EXPECT_EQ(kept_[i], 7 + i);

@@ -11,7 +11,7 @@ const SeenGpu a{"aa", "0000:1b:00.0"};
 const SeenGpu b{"bb", "0000:2b:00.0"};
 const SeenGpu c{"cc", "0000:3b:00.0"};
 
-/// Of ranks 0, 1, ..., by what they see.
+/// Returns the views of ranks 0, 1, ..., by the GPUs they see.
 std::vector<GpuView> views(const std::vector<std::vector<SeenGpu>>& seen,
                            const std::string& narrowed_by = "") {
   std::vector<GpuView> all;

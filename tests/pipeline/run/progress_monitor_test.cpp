@@ -21,14 +21,14 @@ using std::chrono::milliseconds;
 /// Keeps all that a run tells.
 struct Listener {
   std::mutex mutex;
-  std::vector<RunProgress> told;
+  std::vector<RunProgress> reported;
 
   RunOptions options() {
     RunOptions options;
     options.progress_interval = milliseconds(1);
     options.progress = [this](const RunProgress& progress) {
       const std::lock_guard lock(mutex);
-      told.push_back(progress);
+      reported.push_back(progress);
     };
     return options;
   }
@@ -40,7 +40,7 @@ struct Listener {
 
   std::size_t count() {
     const std::lock_guard lock(mutex);
-    return told.size();
+    return reported.size();
   }
 };
 
@@ -50,8 +50,8 @@ TEST(ProgressMonitor, TellsOfARunThatWaits) {
   ProgressMonitor monitor(options);
   listener.wait_for(3);
   const std::lock_guard lock(listener.mutex);
-  EXPECT_EQ(listener.told.back().pass, 0);
-  EXPECT_GT(listener.told.back().seconds, listener.told.front().seconds);
+  EXPECT_EQ(listener.reported.back().pass, 0);
+  EXPECT_GT(listener.reported.back().seconds, listener.reported.front().seconds);
 }
 
 TEST(ProgressMonitor, TellsTheEndOnceMore) {
@@ -66,8 +66,8 @@ TEST(ProgressMonitor, TellsTheEndOnceMore) {
     monitor.advance(150);
     StageTimer(monitor.stages(), "read").time(7, [] {});
   }
-  ASSERT_EQ(listener.told.size(), 1U);
-  const RunProgress& last = listener.told.front();
+  ASSERT_EQ(listener.reported.size(), 1U);
+  const RunProgress& last = listener.reported.front();
   EXPECT_EQ(last.dataset, "b");
   EXPECT_EQ(last.number, 2U);
   EXPECT_EQ(last.datasets, 3U);
@@ -79,7 +79,7 @@ TEST(ProgressMonitor, TellsTheEndOnceMore) {
   EXPECT_EQ(last.stages.front().bytes, 7U);
 }
 
-/// What is told last.
+/// Returns the last progress reported.
 RunProgress after(const std::function<void(ProgressMonitor&)>& steps) {
   Listener listener;
   const RunOptions options = listener.options();
@@ -87,7 +87,7 @@ RunProgress after(const std::function<void(ProgressMonitor&)>& steps) {
     ProgressMonitor monitor(options);
     steps(monitor);
   }
-  return listener.told.back();
+  return listener.reported.back();
 }
 
 TEST(ProgressMonitor, GoesForwardAlone) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What take() gives without waiting for others: the flow must have a piece.
+/// Returns the piece of take() without waiting for others: the flow must have one.
 PieceTask taken(BlockFlow& flow) { return flow.take().value(); }
 
 void finish_loading(BlockFlow& flow, std::uint64_t pieces) {

@@ -13,7 +13,7 @@ namespace warpfold::cuda {
 
 using Copies = std::vector<std::pair<uint4*, const uint4*>>;
 
-/// What the lanes of a block have under way: groups, the last one still open.
+/// Copies that the lanes of a block have under way: groups, the last one still open.
 inline thread_local std::deque<Copies> copies_under_way[1024];
 
 inline std::deque<Copies>& own_copies() {

@@ -70,7 +70,7 @@ void load_later(const Mbarrier& copied, std::uint32_t bytes, Copy copy) {
   });
 }
 
-/// What a lane has under way to global memory: groups, the last one still open.
+/// Stores to global memory that a lane has under way: groups, the last one still open.
 inline thread_local std::vector<std::vector<std::function<void()>>> bulk_stores[1024];
 
 inline auto& own_bulk_stores() {

@@ -24,9 +24,9 @@ inline constexpr std::size_t packed_stride = column_tile + 16;
 
 /// One thread's reduction of values into outputs: of those of a chunk, or of a run of places.
 template <class Value>
-class AxisFold {
+class AxisValueReducer {
  public:
-  AxisFold(const Kernels& kernels, AxisOutputs& outputs)
+  AxisValueReducer(const Kernels& kernels, AxisOutputs& outputs)
       : outputs_(outputs), columns_(kernels, outputs), lines_(kernels, outputs) {}
 
   /// Has extrema in a row r have index rows(r) from now on; that is another's.
