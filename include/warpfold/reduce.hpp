@@ -84,6 +84,8 @@ struct LabelSummary {
 
 /// Maximum number of labels that are reported without an output.
 inline constexpr std::uint64_t max_reported_labels = std::uint64_t{1} << 20;
+[[deprecated("max_reported_labels")]] inline constexpr std::uint64_t max_told_labels =
+    max_reported_labels;
 
 /// Counts the selected elements that a reduction skips.
 struct LeftOutElements {
