@@ -22,7 +22,7 @@ build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5
 test_needs=(libgtest-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
   python3-pytest python3-lz4 python3-zstandard clang libclang-rt-dev)
 further_test_needs=(libboost-context-dev python3-matplotlib python3-netcdf4 python3-xarray
-  python3-jsonschema groff-base zsh fish hdf5-tools gmt-gshhg-low netcdf-bin nco cdo)
+  python3-jsonschema groff-base doxygen zsh fish hdf5-tools gmt-gshhg-low netcdf-bin nco cdo)
 package_needs=(python3-dev python3-venv python3-mpi4py python3-dask mypy)
 slurm_needs=(slurmctld slurmd slurm-client munge)
 data_needs=(gmt-gshhg-low)
@@ -67,6 +67,7 @@ python3-dask        | py-dask            | py-dask       | has_python_module das
 mypy                | py-mypy            | py-mypy       | has_python_module mypy
 python3-jsonschema  | py-jsonschema      | jsonschema    | has_python_module jsonschema
 groff-base          | groff              | groff         | has_command groff
+doxygen             | doxygen            | Doxygen       | has_command doxygen
 zsh                 | zsh                | zsh           | has_command zsh
 fish                | fish               | fish          | has_command fish
 hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump

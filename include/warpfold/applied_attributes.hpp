@@ -21,6 +21,7 @@ struct AppliedAttributes {
   /// Attributes that have no meaning for the stored type, and why.
   std::vector<std::pair<std::string, std::string>> ignored;
 
+  /// Compares all members.
   friend bool operator==(const AppliedAttributes&, const AppliedAttributes&) = default;
 };
 

@@ -11,9 +11,10 @@
 
 namespace warpfold {
 
+/// Options of reductions of arrays in memory.
 struct ArrayReduceOptions {
-  std::vector<Statistic> statistics = {Statistic::sum};
-  SummaryOptions summary;
+  std::vector<Statistic> statistics = {Statistic::sum};  ///< the summary has them in this order
+  SummaryOptions summary;                                ///< the effects of NaN and overflow
 };
 
 /// Floating-point elements are summed in one of these ways.
@@ -27,16 +28,17 @@ enum class FloatSums : std::uint8_t {
   fast
 };
 
+/// Options of scans of arrays in memory.
 struct ArrayScanOptions {
-  ScanOperation operation = ScanOperation::sum;
-  bool exclusive = false;
-  std::optional<ElementType> output_type;  ///< default_scan_output() where not given
+  ScanOperation operation = ScanOperation::sum;  ///< sum, minimum or maximum
+  bool exclusive = false;                        ///< each prefix without its own element
+  std::optional<ElementType> output_type;        ///< default_scan_output() where not given
   /// `error`: a prefix of integers that its output type can't hold is an Error that names the first
   /// such index; the output is then unspecified. Costs nothing where the number of elements
   /// excludes it; else the last rank's GPU reads its input twice as well, and all wait for their
   /// prefixes where the sums of their positive and negative elements don't exclude it.
   OverflowPolicy overflow = OverflowPolicy::error;
-  FloatSums float_sums = FloatSums::reproducible;
+  FloatSums float_sums = FloatSums::reproducible;  ///< for sums of floats on GPUs
 };
 
 }  // namespace warpfold

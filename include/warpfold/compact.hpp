@@ -15,11 +15,12 @@
 
 namespace warpfold {
 
+/// Options of compactions.
 struct CompactOptions {
   ViewOptions view;      ///< its conditions say which elements are selected
   bool indices = false;  ///< write the flat indices of what is selected, too
   OutputOptions output;  ///< indices get the dataset's name with "_indices" behind it
-  RunOptions run;
+  RunOptions run;        ///< no influence on the output
 };
 
 /// A compaction's result is filled on rank 0 alone.
@@ -27,12 +28,12 @@ struct CompactResult {
   ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< type of the written elements
   AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
-  std::string output_dataset;
-  std::string indices_dataset;       ///< empty unless asked for
-  std::vector<std::uint64_t> shape;  ///< shape of the input, as selected
-  std::uint64_t count = 0;           ///< elements looked at
-  std::uint64_t kept = 0;
-  RunReport report;
+  std::string output_dataset;                 ///< path of the dataset of elements
+  std::string indices_dataset;                ///< empty unless asked for
+  std::vector<std::uint64_t> shape;           ///< shape of the input, as selected
+  std::uint64_t count = 0;                    ///< elements looked at
+  std::uint64_t kept = 0;                     ///< elements written
+  RunReport report;                           ///< the run: backend, threads, times
 };
 
 /// Writes the elements of dataset `dataset` of HDF5 file `file` that meet all conditions, as many

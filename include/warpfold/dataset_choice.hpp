@@ -16,7 +16,7 @@ struct DatasetChoice {
 /// An outcome is what came of one of several datasets.
 template <class Result>
 struct DatasetOutcome {
-  std::string dataset;
+  std::string dataset;  ///< path in the file
   std::string skipped;  ///< why it can't be read, or empty
   Result result;        ///< set unless the dataset was skipped
   bool failed = false;  ///< skipped as reading it failed: a file is damaged or missing, say

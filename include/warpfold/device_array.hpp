@@ -14,6 +14,7 @@ using DeviceStream = CUstream_st*;
 /// A device array is an array in the memory of the current device.
 using DeviceArray = Array;
 
+/// Describes `count` elements from `data` on, in device memory.
 template <class T>
 DeviceArray device_array(const T* data, std::uint64_t count) {
   return array_of(data, count);

@@ -20,13 +20,17 @@ class DeviceCollectives {
   /// Takes the current device. Collective. Throws Error on every rank where any has no GPU, or the
   /// library no CUDA.
   explicit DeviceCollectives(MPI_Comm communicator);
+  /// Frees the communicator and the memory.
   ~DeviceCollectives();
+  /// Takes over another's communicator and memory. The other may then only be destroyed.
   DeviceCollectives(DeviceCollectives&&) noexcept;
+  /// Frees its own communicator and memory, and takes over another's.
   DeviceCollectives& operator=(DeviceCollectives&&) noexcept;
 
-  /// Do what the functions of these names do.
+  /// Reduces an array as the function reduce() does.
   Summary reduce(const DeviceArray& array, const DeviceReduceOptions& options = {},
                  DeviceStream stream = nullptr);
+  /// Scans an array as the function scan() does.
   void scan(const DeviceArray& input, void* output, const DeviceScanOptions& options = {},
             DeviceStream stream = nullptr);
 

@@ -8,6 +8,7 @@
 
 namespace warpfold {
 
+/// Options as those of arrays in host memory.
 using DeviceReduceOptions = ArrayReduceOptions;
 
 /// Reduces an array in device memory, in one pass behind what `stream` holds, and waits for the

@@ -7,6 +7,7 @@
 
 namespace warpfold {
 
+/// Options as those of arrays in host memory.
 using DeviceScanOptions = ArrayScanOptions;
 
 /// Writes the prefix scan of an array in device memory, behind what `stream` holds, to `output`:

@@ -16,27 +16,28 @@
 
 namespace warpfold {
 
+/// Options of histograms.
 struct HistogramOptions {
   std::uint64_t bins = 10;    ///< number of bins of equal width, if `edges` is empty
   std::vector<double> edges;  ///< rising; bin i is [edges[i], edges[i + 1]), the last one closed
   /// The range of bins of equal width; the minimum and maximum finite value where not given.
   std::optional<std::pair<double, double>> range;
-  ViewOptions view;
-  RunOptions run;
+  ViewOptions view;  ///< which elements count, and their values
+  RunOptions run;    ///< no influence on counts
 };
 
 /// A histogram's result is that of the whole dataset; filled on rank 0 alone.
 struct HistogramResult {
-  std::vector<double> edges;
-  std::vector<std::uint64_t> counts;  ///< one less than edges
-  std::uint64_t below = 0;            ///< elements less than the first edge
-  std::uint64_t above = 0;            ///< greater than the last one
-  std::uint64_t nan = 0;
-  ElementFormat format;
+  std::vector<double> edges;                  ///< bounds of the bins, rising
+  std::vector<std::uint64_t> counts;          ///< one less than edges
+  std::uint64_t below = 0;                    ///< elements less than the first edge
+  std::uint64_t above = 0;                    ///< greater than the last one
+  std::uint64_t nan = 0;                      ///< elements that are NaN
+  ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
   AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
-  std::vector<std::uint64_t> shape;
-  RunReport report;
+  std::vector<std::uint64_t> shape;           ///< as selected
+  RunReport report;                           ///< the run: backend, threads, times
 };
 
 /// Counts the values of dataset `dataset` of HDF5 file `file` by bins, exactly, as

@@ -20,9 +20,13 @@ namespace warpfold {
 /// same Error on every rank, also where ranks differ in types, options or the number of fields.
 class HostCollectives {
  public:
+  /// Duplicates the communicator. Collective. Throws the same Error on every rank.
   explicit HostCollectives(MPI_Comm communicator);
+  /// Frees the communicator and the memory.
   ~HostCollectives();
+  /// Takes over another's communicator and memory. The other may then only be destroyed.
   HostCollectives(HostCollectives&&) noexcept;
+  /// Frees its own communicator and memory, and takes over another's.
   HostCollectives& operator=(HostCollectives&&) noexcept;
 
   /// Reduces an array, without the elements whose byte of the mask is 0 (null selects all): on

@@ -7,7 +7,7 @@ namespace warpfold {
 /// Output options name the file that a run makes. Nothing is under its name before it is complete;
 /// the same options make the same bytes, but where other datasets are kept.
 struct OutputOptions {
-  std::string path;
+  std::string path;     ///< the file
   std::string dataset;  ///< path in the file; the input's where empty
   /// May replace an existing file, though never the input; with `append`, or where `dataset` is
   /// given, a dataset of it of the same name: the others are kept.

@@ -20,18 +20,20 @@
 
 namespace warpfold {
 
+/// Options of reductions of datasets.
 struct ReduceOptions {
+  /// The statistics; the summary has them in this order.
   std::vector<Statistic> statistics = {Statistic::count, Statistic::sum,  Statistic::min,
                                        Statistic::max,   Statistic::mean, Statistic::std};
   /// Quantiles, each 0 (the least) to 1 (the greatest): at most 1024, along axes different ones.
   /// `summary` says what NaN does.
   std::vector<double> quantiles;
-  QuantileMethod quantile_method = QuantileMethod::linear;
+  QuantileMethod quantile_method = QuantileMethod::linear;  ///< between two elements
   /// The bytes that each rank may keep elements in to find quantiles along axes: as many outputs'
   /// at a time. Of no influence on results.
   std::uint64_t quantile_memory_bytes = std::uint64_t{1} << 30;
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
-  ViewOptions view;
+  ViewOptions view;        ///< which elements count, and their values
   /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
   /// Empty: over all elements; `every` and `keep_dimensions` then have no effect.
   std::vector<Axis> axes;
@@ -63,23 +65,23 @@ struct ReduceOptions {
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
   std::string times;
   OutputOptions output;  ///< for several statistics, its dataset is the prefix of their names
-  RunOptions run;
+  RunOptions run;        ///< no influence on results
 };
 
 /// An axis output is a dataset that holds a statistic, or a quantile, along axes.
 struct AxisOutput {
   Statistic statistic = Statistic::sum;  ///< for a quantile, the one whose types and fill value it
                                          ///< has: min if its method gives elements, or mean
-  std::string dataset;
-  ElementType type = ElementType::f64;
-  std::optional<double> quantile = std::nullopt;
+  std::string dataset;                   ///< path in the output file
+  ElementType type = ElementType::f64;   ///< type of its elements
+  std::optional<double> quantile = std::nullopt;  ///< 0 to 1; none for a statistic
 };
 
 /// The statistics of the elements that have a label.
 struct LabelSummary {
   Value label;       ///< an integer; of texts their number
   std::string text;  ///< text of a label that is one
-  Summary summary;
+  Summary summary;   ///< results of its elements, in the order of ReduceOptions::statistics
 };
 
 /// Maximum number of labels that are reported without an output.
@@ -109,7 +111,7 @@ struct ReduceResult {
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
   std::vector<AxisOutput> outputs;            ///< likewise: of each statistic, then each quantile
   std::optional<LeftOutElements> left_out;    ///< none along axes, by labels or with factors
-  RunReport report;
+  RunReport report;                           ///< the run: backend, threads, times
 };
 
 /// Reduces dataset `dataset` of HDF5 file `file`, to numbers or, along axes, into datasets of a new

@@ -13,10 +13,10 @@ namespace warpfold {
 /// A run's progress tells how far it is. Some runs pass over their data more than once: a histogram
 /// that has to find its range first, a scan whose output is packed into chunks.
 struct RunProgress {
-  double seconds = 0;      ///< since the run's start
-  std::string dataset;     ///< in hand, where the run takes several
-  std::size_t number = 1;  ///< the dataset's, from 1
-  std::size_t datasets = 1;
+  double seconds = 0;                 ///< since the run's start
+  std::string dataset;                ///< in hand, where the run takes several
+  std::size_t number = 1;             ///< the dataset's, from 1
+  std::size_t datasets = 1;           ///< that the run takes
   int pass = 0;                       ///< over that dataset, from 1; 0 while nothing moves yet
   double pass_seconds = 0;            ///< since the pass's start
   std::uint64_t done = 0;             ///< bytes of the pass that all ranks together are done with

@@ -20,36 +20,37 @@
 
 namespace warpfold {
 
+/// Options of scans of datasets.
 struct ScanOptions {
-  ScanOperation operation = ScanOperation::sum;
-  bool exclusive = false;
+  ScanOperation operation = ScanOperation::sum;  ///< sum, minimum or maximum
+  bool exclusive = false;                        ///< each prefix without its own element
   /// Sums of N elements are written as N + 1 offsets, in one dimension, as sparse matrices have
   /// them: all exclusive prefixes and the total. Not with an axis, nor other operations.
   bool offsets = false;
-  std::optional<ElementType> output_type;  ///< default_scan_output() where not given
-  OverflowPolicy overflow = OverflowPolicy::error;
+  std::optional<ElementType> output_type;           ///< default_scan_output() where not given
+  OverflowPolicy overflow = OverflowPolicy::error;  ///< integers that the output type can't hold
   ViewOptions view;  ///< omitted elements count as the operation's identity
   /// The dimension to scan along, in place of the flat order.
   std::optional<Axis> axis;
-  OutputOptions output;
+  OutputOptions output;    ///< the file and the dataset in it
   StorageOptions storage;  ///< storage of the output
-  RunOptions run;
+  RunOptions run;          ///< no influence on the output
 };
 
 /// A scan's result is filled on rank 0 alone.
 struct ScanResult {
-  ElementFormat format;                       ///< as stored
-  ElementType value_type = ElementType::f64;  ///< as ReduceResult's
-  AppliedAttributes applied;                  ///< likewise
-  ElementType output_type = ElementType::f64;
-  std::string output_dataset;
-  std::optional<int> axis;                  ///< axis of the shape
-  std::string axis_name;                    ///< empty where it has none
-  std::vector<std::uint64_t> shape;         ///< shape of the input, as selected
-  std::vector<std::uint64_t> output_shape;  ///< the same but for offsets
-  std::uint64_t count = 0;                  ///< number of elements
-  Value last;                               ///< the last prefix; nothing for no elements
-  RunReport report;
+  ElementFormat format;                        ///< as stored
+  ElementType value_type = ElementType::f64;   ///< as ReduceResult's
+  AppliedAttributes applied;                   ///< likewise
+  ElementType output_type = ElementType::f64;  ///< type of the prefixes
+  std::string output_dataset;                  ///< path in the output file
+  std::optional<int> axis;                     ///< axis of the shape
+  std::string axis_name;                       ///< empty where it has none
+  std::vector<std::uint64_t> shape;            ///< shape of the input, as selected
+  std::vector<std::uint64_t> output_shape;     ///< the same but for offsets
+  std::uint64_t count = 0;                     ///< number of elements
+  Value last;                                  ///< the last prefix; nothing for no elements
+  RunReport report;                            ///< the run: backend, threads, times
 };
 
 /// Writes the prefix scan of dataset `dataset` of HDF5 file `file`, in row-major order or along an

@@ -20,7 +20,7 @@ struct ViewOptions {
   /// that is asked for. Types, other extents, and what attributes make of stored numbers must be
   /// the same. Empty: that file alone.
   std::vector<std::string> files;
-  Axis concat = 0;
+  Axis concat = 0;  ///< the dimension along which `files` are joined
 
   /// A hyperslab in NumPy's notation: "10:20, ::2, -1", "..., 0", as basic indexing with positive
   /// steps understands it, or by names of dimensions: "time=10:20, lat=-30.0:30.0", whole numbers

@@ -1,7 +1,8 @@
 """Every command line that a document shows works, and prints what the document shows.
 
 Each document's commands run one after the other in a folder of their own that looks like the
-repository with a build in it. What exceptions.toml names is checked by its names instead.
+repository with a build in it. Pages of the manual use the files that its entry page
+makes. What exceptions.toml names is checked by its names instead.
 """
 
 import functools
@@ -30,6 +31,8 @@ EXCEPTED = {
     for shown in commands
     if any(re.fullmatch(each["command"], shown.line) for each in EXCEPTIONS)
 }
+MANUAL = documents.ROOT / "src/cli/README.md"
+PAGES = sorted((MANUAL.parent / "pages").glob("*.md"))
 RUN = {
     document: [shown for shown in commands if shown.line not in EXCEPTED]
     for document, commands in SHOWN.items()
@@ -59,7 +62,7 @@ def pattern(shown):
 
 @pytest.mark.parametrize("document", filter(RUN.get, RUN), ids=documents.name_of)
 def test_shown_commands_work(document, tmp_path):
-    commands = RUN[document]
+    commands = [*RUN[MANUAL], *RUN[document]] if document in PAGES else RUN[document]
     programs = {command[0] for each in commands for command in each.simple_commands()}
     missing = [each for each in ("cdo", "mpirun") if each in programs and not shutil.which(each)]
     if missing:
@@ -155,7 +158,14 @@ def test_the_manual_names_all_options_and_no_others():
     for command, kinds in COMMANDS.items():
         for words in [[command], *([command, kind] for kind in kinds)]:
             known.update(OPTION.findall(help_of(support.program(), *words)))
-    manual = (documents.ROOT / "src/cli/README.md").read_text()
+    manual = "".join(page.read_text() for page in [MANUAL, *PAGES])
     benchmarks = (documents.ROOT / "src/bench/README.md").read_text()
     assert set(OPTION.findall(manual)) - known == OF_LAUNCHERS
     assert known - set(OPTION.findall(manual + benchmarks)) == set()
+
+
+def test_every_page_of_the_manual_shows_an_example_first_and_is_listed():
+    listed = {(MANUAL.parent / link).resolve() for link in documents.links(MANUAL)}
+    assert listed.issuperset(PAGES) and PAGES
+    for page in PAGES:
+        assert re.match(r"# .+\n\n```(sh|console|text)\n", page.read_text()), page.name

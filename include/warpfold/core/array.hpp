@@ -10,11 +10,12 @@ namespace warpfold {
 /// An array is this rank's partition of an array that the ranks hold in rank order: `count`
 /// elements in native byte order, aligned to their size. May be empty.
 struct Array {
-  const void* data = nullptr;
-  std::uint64_t count = 0;
-  ElementType type = ElementType::f64;
+  const void* data = nullptr;           ///< may be null where `count` is 0
+  std::uint64_t count = 0;              ///< number of elements
+  ElementType type = ElementType::f64;  ///< type of elements
 };
 
+/// Describes `count` elements from `data` on, of a C++ type that element_type_of() takes.
 template <class T>
 Array array_of(const T* data, std::uint64_t count) {
   return {data, count, element_type_of<T>()};
@@ -24,9 +25,9 @@ Array array_of(const T* data, std::uint64_t count) {
 /// `factors`, as many of the same type. Elements whose byte of the mask is 0 are left out, whatever
 /// their value; null selects all.
 struct Field {
-  Array elements;
-  std::optional<Array> factors = {};
-  const std::uint8_t* mask = nullptr;
+  Array elements;                      ///< in host memory
+  std::optional<Array> factors = {};   ///< as many, of the same type
+  const std::uint8_t* mask = nullptr;  ///< a byte for each element
 };
 
 }  // namespace warpfold

@@ -13,21 +13,25 @@ namespace warpfold {
 /// Element types are those of datasets. A boolean or an enumeration counts as its integer.
 enum class ElementType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
+/// All element types.
 inline constexpr ElementType all_element_types[] = {
     ElementType::i8,  ElementType::i16,  ElementType::i32, ElementType::i64,
     ElementType::u8,  ElementType::u16,  ElementType::u32, ElementType::u64,
     ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64};
 
+/// The order of an element's bytes in a file.
 enum class ByteOrder : std::uint8_t { little, big };
 
+/// The order of this machine.
 inline constexpr ByteOrder native_byte_order =
     std::endian::native == std::endian::big ? ByteOrder::big : ByteOrder::little;
 
 /// A format tells how one element lies in a file.
 struct ElementFormat {
-  ElementType type = ElementType::f64;
-  ByteOrder order = native_byte_order;
+  ElementType type = ElementType::f64;  ///< type of the stored values
+  ByteOrder order = native_byte_order;  ///< order of its bytes
 
+  /// Compares both members.
   bool operator==(const ElementFormat&) const = default;
 };
 
@@ -87,8 +91,11 @@ constexpr std::size_t size_of(ElementType type) {
   return visit_element_type(type, [](auto element) { return sizeof(element); });
 }
 
+/// Tells whether elements are integers, with a sign or without.
 constexpr bool is_integer(ElementType type) { return type <= ElementType::u64; }
+/// Tells whether elements are integers with a sign.
 constexpr bool is_signed_integer(ElementType type) { return type <= ElementType::i64; }
+/// Tells whether elements are floating-point numbers, of 16 to 64 bits.
 constexpr bool is_floating(ElementType type) { return !is_integer(type); }
 
 /// Returns the type of integers without a sign that are as wide as those of `type`.

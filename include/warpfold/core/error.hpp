@@ -14,12 +14,17 @@ enum class ExitCode : int { done = 0, failed = 1, usage = 2 };
 /// parts are left out. Members of options stand in backquotes: "Give a smaller `slab_bytes`."
 class Error : public std::runtime_error {
  public:
+  /// Makes an Error of its three parts; `why` and `suggestion` may be empty.
   Error(std::string problem, std::string why, std::string suggestion,
         ExitCode exit_code = ExitCode::failed);
 
+  /// Returns what went wrong.
   const std::string& problem() const noexcept { return problem_; }
+  /// Returns the reason, or an empty text.
   const std::string& why() const noexcept { return why_; }
+  /// Returns what to do about it, in full sentences.
   const std::string& suggestion() const noexcept { return suggestion_; }
+  /// Returns the exit status for a process that ends because of it.
   ExitCode exit_code() const noexcept { return exit_code_; }
 
  private:

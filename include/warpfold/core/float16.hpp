@@ -17,6 +17,7 @@ struct Float16Format {
   std::uint32_t units_above;
   std::uint32_t dropped_bits;  ///< bits of a word's significand below those of a number
 
+  /// Returns the format with so many bits of mantissa: 10 for binary16, 7 for bfloat16.
   static constexpr Float16Format of(unsigned mantissa_bits) {
     const unsigned bias = (1u << (14 - mantissa_bits)) - 1;
     return {(1024 - bias) << 20, (1023 + bias) << 20, (52 - mantissa_bits) << 20,
@@ -32,11 +33,11 @@ struct Float16Format {
 /// which every value converts exactly.
 template <int MantissaBits>
 struct Float16Bits {
-  static constexpr int mantissa_bits = MantissaBits;
-  static constexpr int exponent_bits = 15 - MantissaBits;
-  static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
+  static constexpr int mantissa_bits = MantissaBits;           ///< without the leading one
+  static constexpr int exponent_bits = 15 - MantissaBits;      ///< the rest but for the sign
+  static constexpr int bias = (1 << (exponent_bits - 1)) - 1;  ///< bias of stored exponents
 
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< as stored, in native byte order
 
   /// Rounds as Float16Format::rounded() does.
   WARPFOLD_HD static Float16Bits from_double(double value) {

@@ -7,11 +7,14 @@
 
 namespace warpfold {
 
+/// Operations of a prefix scan.
 enum class ScanOperation : std::uint8_t { sum, min, max };
 
+/// All scan operations.
 inline constexpr ScanOperation all_scan_operations[] = {ScanOperation::sum, ScanOperation::min,
                                                         ScanOperation::max};
 
+/// Names an operation: "sum", "min" or "max".
 std::string_view name_of(ScanOperation operation);
 
 /// Parses "sum", "min" or "max"; throws a usage Error that lists them for anything else.

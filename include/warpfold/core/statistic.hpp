@@ -32,6 +32,7 @@ inline constexpr Statistic all_statistics[] = {
     Statistic::min,   Statistic::max,  Statistic::argmin,    Statistic::argmax,   Statistic::l1,
     Statistic::l2,    Statistic::linf, Statistic::nan_count, Statistic::inf_count};
 
+/// Names a statistic as its enumerator is called.
 std::string_view name_of(Statistic statistic);
 
 /// Parses "sum,min,max" or "all", which is all_statistics, duplicates dropped, in the order given;

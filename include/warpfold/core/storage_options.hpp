@@ -11,12 +11,14 @@ namespace warpfold {
 struct StorageOptions {
   /// The chunks' extents in elements; those beyond the dataset's become the dataset's.
   std::vector<std::uint64_t> chunk_shape;
-  bool choose_chunk_shape = false;  ///< in place of a chunk_shape
-  std::optional<int> deflate_level;
-  bool shuffle = false;
-  bool fletcher32 = false;
+  bool choose_chunk_shape = false;   ///< in place of a chunk_shape
+  std::optional<int> deflate_level;  ///< 0 to 9; none: not compressed
+  bool shuffle = false;              ///< HDF5's filter that groups bytes of equal weight
+  bool fletcher32 = false;           ///< HDF5's checksum of each chunk
 
+  /// Tells whether chunks are asked for.
   bool chunked() const { return choose_chunk_shape || !chunk_shape.empty(); }
+  /// Tells whether any filter is asked for.
   bool filtered() const { return deflate_level || shuffle || fletcher32; }
 };
 

@@ -30,10 +30,10 @@ const Value& value_of(const Summary& summary, Statistic statistic);
 /// argmin and argmax name the first one; skipped, NaN elements are left out of everything, `count`
 /// included. `wrap` takes the sum of integers modulo 2^width; otherwise it is exact.
 struct SummaryOptions {
-  NanPolicy nan = NanPolicy::propagate;
-  OverflowPolicy overflow = OverflowPolicy::error;
-  std::uint64_t ddof = 0;  ///< var and std divide by count - ddof
-  Value empty = {};        ///< an extremum of no elements, along axes; NaN where nothing
+  NanPolicy nan = NanPolicy::propagate;             ///< whether NaN propagates
+  OverflowPolicy overflow = OverflowPolicy::error;  ///< overflow of sums of integers
+  std::uint64_t ddof = 0;                           ///< var and std divide by count - ddof
+  Value empty = {};  ///< an extremum of no elements, along axes; NaN where nothing
 };
 
 }  // namespace warpfold
