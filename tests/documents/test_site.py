@@ -27,7 +27,9 @@ def site_(tmp_path_factory):
         pytest.skip("doxygen not found: no site is built")
     folder = tmp_path_factory.mktemp("built")
     settings = f"@INCLUDE = {SETTINGS}\nOUTPUT_DIRECTORY = {folder}\n"
-    built = subprocess.run(["doxygen", "-"], cwd=ROOT, input=settings, capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        ["doxygen", "-"], cwd=ROOT, input=settings, capture_output=True, text=True, check=False
+    )
     assert (built.returncode, built.stderr) == (0, "")
     return folder / "site"
 

@@ -9,20 +9,20 @@ namespace warpfold {
 /// A statistic is what a reduction can tell of a dataset. Each is rounded once from exact sums:
 /// floating-point results are the doubles nearest to the true values.
 enum class Statistic : std::uint8_t {
-  count,
-  sum,
-  mean,
-  var,
-  std,
-  min,
-  max,
-  argmin,
-  argmax,
-  l1,
-  l2,
-  linf,
-  nan_count,
-  inf_count,
+  count,          ///< number of elements that are not excluded
+  sum,            ///< 0 of no elements
+  mean,           ///< sum over count
+  var,            ///< variance over count - SummaryOptions::ddof
+  std,            ///< square root of the variance
+  min,            ///< in the elements' type
+  max,            ///< in the elements' type
+  argmin,         ///< lowest flat index, row-major, of a minimum
+  argmax,         ///< lowest flat index, row-major, of a maximum
+  l1,             ///< sum of magnitudes
+  l2,             ///< square root of the sum of squares
+  linf,           ///< greatest magnitude
+  nan_count,      ///< elements that are NaN
+  inf_count,      ///< elements that are infinite
   sum_of_weights  ///< sum of weights of elements that are not NaN; for weighted elements alone
 };
 
