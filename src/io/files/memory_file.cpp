@@ -2,13 +2,11 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #ifdef __linux__
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #endif
 
-#include <cstdint>
 #include <cstring>
 
 namespace warpfold::io {
@@ -34,17 +32,6 @@ std::size_t allocated_bytes(int descriptor) {
                                                           : 0;
 }
 
-/// Maps the pages of a range at once, which costs less than a fault for each. A system that can't,
-/// which is older than Linux 5.14, faults.
-void map_pages([[maybe_unused]] std::span<std::byte> range) {
-#ifdef MADV_POPULATE_WRITE
-  static const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
-  const std::uintptr_t before = begin % page_bytes;
-  ::madvise(range.data() - before, range.size() + before, MADV_POPULATE_WRITE);
-#endif
-}
-
 }  // namespace
 
 MemoryFile::MemoryFile(int descriptor) {
@@ -60,7 +47,6 @@ MemoryFile::~MemoryFile() {
 
 bool MemoryFile::copy(std::uint64_t first, std::span<const std::byte> bytes) const {
   if (first > mapped_.size() || bytes.size() > mapped_.size() - first) return false;
-  map_pages(mapped_.subspan(first, bytes.size()));
   std::memcpy(mapped_.data() + first, bytes.data(), bytes.size());
   return true;
 }
