@@ -86,6 +86,7 @@ struct LabelSummary {
 
 /// Maximum number of labels that are reported without an output.
 inline constexpr std::uint64_t max_reported_labels = std::uint64_t{1} << 20;
+/// The name of max_reported_labels in version 1.0.
 [[deprecated("max_reported_labels")]] inline constexpr std::uint64_t max_told_labels =
     max_reported_labels;
 
