@@ -51,6 +51,7 @@ struct Mapping {
   std::string dataset;
   bool is_pattern = false;
   SpaceHandle source_space;
+  SpaceHandle space;  ///< selection in the virtual dataset
   bool unlimited = false;
 };
 
@@ -72,8 +73,9 @@ Mapping mapping_at(hid_t creation, std::size_t index, const std::string& problem
     *text = std::move(name.text);
   }
   mapping.source_space = SpaceHandle(require(H5Pget_virtual_srcspace(creation, index), problem));
-  const SpaceHandle space(require(H5Pget_virtual_vspace(creation, index), problem));
-  mapping.unlimited = H5Sget_select_npoints(space.get()) == static_cast<hssize_t>(H5S_UNLIMITED);
+  mapping.space = SpaceHandle(require(H5Pget_virtual_vspace(creation, index), problem));
+  mapping.unlimited =
+      H5Sget_select_npoints(mapping.space.get()) == static_cast<hssize_t>(H5S_UNLIMITED);
   return mapping;
 }
 
@@ -142,6 +144,12 @@ SourceFile open_source_file(const std::string& file_path, const std::string& sou
               "the source file '" + source + "' of this virtual dataset " +
                   (failure ? "cannot be opened: " + failure->why() : "is missing"),
               "Put it beside the virtual dataset's file, or set HDF5_VDS_PREFIX to its folder.");
+}
+
+/// Returns the path of a mapping's source file; "." stands for the virtual dataset's own.
+std::string path_of_source(const Mapping& mapping, const std::string& file_path,
+                           const std::string& problem) {
+  return mapping.file == "." ? file_path : open_source_file(file_path, mapping.file, problem).path;
 }
 
 /// A source may have been made again with fewer elements than the mapping takes from it.
@@ -326,7 +334,7 @@ std::optional<Hyperslab> selected_bounds(hid_t space, std::size_t rank,
   return box;
 }
 
-/// Returns them if all between them is selected.
+/// Returns the box that is selected in a space of `rank` dimensions, if it is one of unit steps.
 std::optional<Hyperslab> selected_box(hid_t space, std::size_t rank, const std::string& problem) {
   const auto box = selected_bounds(space, rank, problem);
   const bool is_box = box && static_cast<hsize_t>(H5Sget_select_npoints(space)) == box->elements();
@@ -375,11 +383,9 @@ std::optional<StackedSources> stacked_sources(hid_t dataset, const std::string& 
   for (std::size_t i = 0; i < count; ++i) {
     const Mapping mapping = mapping_at(creation.get(), i, problem);
     if (mapping.unlimited) return std::nullopt;
-    const SpaceHandle space(require(H5Pget_virtual_vspace(creation.get(), i), problem));
-    const auto box = selected_box(space.get(), shape.size(), problem);
+    const auto box = selected_box(mapping.space.get(), shape.size(), problem);
     if (!box || !takes_all(mapping.source_space.get(), *box, problem)) return std::nullopt;
-    const std::string file =
-        mapping.file == "." ? file_path : open_source_file(file_path, mapping.file, problem).path;
+    const std::string file = path_of_source(mapping, file_path, problem);
     stacked.push_back({{file, mapping.dataset, box->count}, *box});
   }
   std::ranges::sort(stacked, {}, [](const Stacked& each) { return each.box.start; });
@@ -400,12 +406,10 @@ std::vector<MappedSource> mapped_sources(hid_t dataset, const std::string& file_
   for (std::size_t i = 0; i < count; ++i) {
     Mapping mapping = mapping_at(creation.get(), i, problem);
     MappedSource& source = sources.emplace_back();
-    source.file =
-        mapping.file == "." ? file_path : open_source_file(file_path, mapping.file, problem).path;
+    source.file = path_of_source(mapping, file_path, problem);
     source.dataset = std::move(mapping.dataset);
     if (mapping.unlimited) continue;
-    const SpaceHandle space(require(H5Pget_virtual_vspace(creation.get(), i), problem));
-    const auto box = selected_bounds(space.get(), rank, problem);
+    const auto box = selected_bounds(mapping.space.get(), rank, problem);
     if (!box) continue;
     std::optional source_box = Hyperslab{std::vector<std::uint64_t>(rank), box->count};
     if (!takes_all(mapping.source_space.get(), *box, problem))

@@ -142,6 +142,7 @@ WholeChunks::WholeChunks(hid_t dataset, const std::string& problem)
   partial_chunks_are_unfiltered_ = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
   memory_ = make_file_in_memory(problem_);
   take_type(filters);
+  if (!type_) return;
   chunk_bytes_ = std::accumulate(chunk_extents_.begin(), chunk_extents_.end(), element_bytes_,
                                  std::multiplies<>());
   Place two_chunks = chunk_extents_;
@@ -153,11 +154,13 @@ WholeChunks::WholeChunks(hid_t dataset, const std::string& problem)
 
 void WholeChunks::take_type(const std::vector<Filter>& filters) {
   TypeHandle type(require(H5Dget_type(dataset_), problem_));
-  element_bytes_ = stored_bytes_of(type.get(), memory_.get(), problem_);
-  if (are_numbers(type.get()))
+  if (are_numbers(type.get())) {
+    element_bytes_ = H5Tget_size(type.get());
     type_ = std::move(type);
-  else if (!depend_on_type(filters))
+  } else if (!depend_on_type(filters)) {
+    element_bytes_ = stored_bytes_of(type.get(), memory_.get(), problem_);
     type_ = TypeHandle(require(H5Tcreate(H5T_OPAQUE, element_bytes_), problem_));
+  }
 }
 
 /// Makes a dataset of two chunks in memory; none where HDF5 can't encode by a filter.
