@@ -8,9 +8,8 @@
 
 namespace warpfold {
 
-/// How stored numbers are unpacked: value = stored * scale_factor + add_offset, for the stored
-/// numbers that are valid. The parameters are a dataset's attributes; ViewOptions::fill_value
-/// replaces its fill value.
+/// Attributes that unpack a dataset's valid numbers: value = stored * scale_factor + add_offset.
+/// ViewOptions::fill_value replaces the dataset's fill value.
 struct AppliedAttributes {
   bool is_unsigned = false;        ///< stored integers are taken as having no sign
   Value scale_factor;              ///< none: std::monostate, here and below

@@ -41,7 +41,7 @@ struct ScanOptions {
 struct ScanResult {
   ElementFormat format;                        ///< as stored
   ElementType value_type = ElementType::f64;   ///< as ReduceResult's
-  AppliedAttributes applied;                   ///< likewise
+  AppliedAttributes applied;                   ///< attributes that unpacked the stored numbers
   ElementType output_type = ElementType::f64;  ///< type of the prefixes
   std::string output_dataset;                  ///< path in the output file
   std::optional<int> axis;                     ///< axis of the shape
