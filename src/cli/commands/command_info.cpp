@@ -164,8 +164,8 @@ class InfoCommand : public Command {
     if (request_.axes.empty()) return;
     const bool scans = request_.command == PlannedCommand::scan;
     if (planned_.empty() || (!scans && request_.command != PlannedCommand::reduce))
-      throw usage_error("--axis goes with --plan reduce or --plan scan", "",
-                        "Leave out --axis, or plan one of these.");
+      throw usage_error("--axis needs --plan reduce or --plan scan", "",
+                        "Omit --axis, or plan one of them.");
     if (scans && request_.axes.size() > 1)
       throw usage_error("bad --axis", "a scan goes along one axis", "Try --axis 0.");
   }
@@ -174,7 +174,7 @@ class InfoCommand : public Command {
     for (const std::string option :
          {"--select", "--where", "--fill-value", "--raw", "--mask", "--concat", "--plan", "--axis"})
       if (application().count(option) > 0)
-        throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
+        throw usage_error(option + " needs a dataset", "none is named", "Name it after FILE.");
   }
 
   /// Returns the datasets that are named; all of a file that is listed.

@@ -24,7 +24,7 @@ namespace warpfold::cli {
 namespace {
 
 std::string cannot_write_report(const std::string& target) {
-  return fmt::format("can't write the report {}", target);
+  return fmt::format("cannot write the report {}", target);
 }
 
 void refuse_links_of_others(const std::string& target) {
@@ -142,7 +142,7 @@ std::string reason() { return errno == EAGAIN ? "its reader is too slow" : std::
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return;
-  throw Error("can't write to standard output", std::strerror(errno),
+  throw Error("cannot write to standard output", std::strerror(errno),
               "Check where it is redirected to.");
 }
 
@@ -202,7 +202,7 @@ void LineLog::append(std::string_view line) {
   if (written > 0) torn_ = written > (torn_ ? 1U : 0U);
   if (std::exchange(warned_, true)) return;
   print_remark(
-      fmt::format("warning: {} ({}) The run goes on.", cannot_write_report(target_), reason()));
+      fmt::format("warning: {}: {}. The run continues.", cannot_write_report(target_), reason()));
 }
 
 }  // namespace warpfold::cli

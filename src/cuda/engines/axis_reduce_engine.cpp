@@ -96,7 +96,7 @@ class AxisReduction {
 
   void begin(std::uint64_t outputs) {
     if (outputs > spec_.outputs)
-      throw Error("a slot can't reduce " + std::to_string(outputs) + " outputs",
+      throw Error("a slot cannot reduce " + std::to_string(outputs) + " outputs",
                   std::to_string(spec_.outputs) + " were planned", "");
     complete();
     spills_ = {};

@@ -45,7 +45,7 @@ auto with_damage_reported(const std::string& problem, Undo&& undo) {
   try {
     return undo();
   } catch (const DamagedBytes& damage) {
-    throw Error(problem, damage.why, "Get the file again from where it came.");
+    throw Error(problem, damage.why, "Copy the file again from its source.");
   }
 }
 

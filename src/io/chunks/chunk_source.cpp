@@ -130,7 +130,7 @@ class ChunkSource::Implementation {
     const DatasetInfo& part = parts_.part(place.part);
     throw Error(part.problem,
                 ChunkCoordinates(part).name(place.number) + " at byte " +
-                    std::to_string(offset_of(chunk(number).address)) + ": " + why,
+                    std::to_string(offset_of(chunk(number).address)) + " is unreadable; " + why,
                 suggestion);
   }
 

@@ -33,7 +33,7 @@ Layout layout_of(hid_t creation, const std::string& problem) {
 }
 
 Error damaged_chunk_shape(const std::string& problem) {
-  return Error(problem, "the file is damaged: no chunks can have the shape that it tells",
+  return Error(problem, "the file is damaged, as no chunks can have the shape that it states",
                copy_again);
 }
 

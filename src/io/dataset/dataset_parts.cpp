@@ -24,7 +24,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
                                   const std::string& of_other) {
   throw Error(
       "cannot concatenate '" + first.name + "' of '" + first.file + "' and '" + other.file + "'",
-      "their " + what + " differ: " + of_first + " and " + of_other, "Leave out one of them.");
+      "their " + what + " differ (" + of_first + " and " + of_other + ")", "Omit one of them.");
 }
 
 void require_alike(const DatasetInfo& first, const DatasetInfo& other, std::size_t dimension) {

@@ -96,9 +96,9 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& 
 void read_through_library(io::Dataset& dataset, const Run& run) {
   io::DatasetInfo info = dataset.info();
   if (run.options.read_path != ReadPath::automatic)
-    throw Error("can't read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
-                "one chunk is more than the device memory allowed holds",
-                "Raise `device_memory_bytes`, or leave out `read_path`.");
+    throw Error("cannot read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
+                "one chunk exceeds the device memory allowed",
+                "Raise `device_memory_bytes`, or omit `read_path`.");
   info.path = ReadPath::library;
   run_on_all(run.communicator, [&] { dataset = io::Dataset(info); });
 }

@@ -269,8 +269,8 @@ AxisPlan plan_axis_quantiles(const io::DatasetInfo& info, const AxisShape& array
     throw Error("the elements of an output take " + std::to_string(longest_bytes) + " bytes",
                 "quantiles along axes are found in " + std::to_string(memory) +
                     " bytes of each rank's memory",
-                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or, of all "
-                "elements, leave out `axis`.");
+                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or omit "
+                "`axis` to reduce all elements.");
   const AxisResources resources = agree_on_axis_resources(info, size_of(info.format.type), 1, run);
   const std::vector<std::uint64_t> granule = granule_of(info);
   const AxisBoxLimits limits{resources.slab_elements, memory / longest_bytes, wanted_rows};

@@ -12,8 +12,7 @@ namespace {
 
 Error no_such_axis(std::int64_t axis, std::size_t dimensions) {
   const std::string what = "there is no axis " + std::to_string(axis);
-  if (dimensions == 0)
-    return usage_error(what, "the dataset has no dimensions", "Leave out `axis`.");
+  if (dimensions == 0) return usage_error(what, "the dataset has no dimensions", "Omit `axis`.");
   const std::string last = std::to_string(dimensions - 1);
   return usage_error(what,
                      "the dataset has " + std::to_string(dimensions) +

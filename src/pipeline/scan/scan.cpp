@@ -29,21 +29,22 @@ namespace {
 void check_offsets(const ScanOptions& options) {
   if (!options.offsets) return;
   if (options.operation != ScanOperation::sum)
-    throw usage_error("offsets are running sums", "another operation is asked for",
-                      "Leave out `offsets` or `operation`.");
+    throw usage_error("`offsets` makes running sums", "another operation is requested",
+                      "Omit `offsets` or `operation`.");
   if (options.exclusive)
     throw usage_error("both `exclusive` and `offsets` are given",
-                      "offsets begin with 0 as they are", "Leave out `exclusive`.");
+                      "offsets begin with 0 as they are", "Omit `exclusive`.");
   if (options.axis)
-    throw usage_error("offsets are those of a whole dataset", "an axis is given",
-                      "Leave out `offsets` or `axis`.");
+    throw usage_error("`offsets` needs a whole dataset", "an axis is given",
+                      "Omit `offsets` or `axis`.");
 }
 
 /// HDF5's null dataspace has neither elements nor a shape that an output could have.
 void require_shape(const io::DatasetInfo& info) {
   if (info.elements > 0 || !info.shape.empty()) return;
   throw Error("cannot scan '" + info.name + "' of '" + info.file + "'",
-              "it has a null dataspace: no elements, and no shape", "There is nothing to scan.");
+              "it has a null dataspace, which has no elements and no shape",
+              "There is nothing to scan.");
 }
 
 ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) {

@@ -90,7 +90,7 @@ TEST_F(PassTest, OneFailureEndsTheWorkOfAllRanks) {
     run({.items = {0, 1000}, .threads = 2}, endless);
     FAIL() << "did not throw";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "disk on fire");
+    EXPECT_EQ(std::string(error.what()), "disk on fire.");
   }
   EXPECT_TRUE(kept_.empty());
 }
