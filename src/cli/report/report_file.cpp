@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -53,7 +52,7 @@ bool is_pipe(const std::string& path) {
 }
 
 [[noreturn]] void throw_unwritable_report(const std::string& target) {
-  throw Error(cannot_write_report(target), std::strerror(errno),
+  throw Error(cannot_write_report(target), io::describe_errno(errno),
               "Name a file in a folder that you may write to, or - for standard output.");
 }
 
@@ -135,14 +134,16 @@ void await_room(int pipe) {
   ::poll(&wanted, 1, patience_ms);
 }
 
-std::string reason() { return errno == EAGAIN ? "its reader is too slow" : std::strerror(errno); }
+std::string reason() {
+  return errno == EAGAIN ? "its reader is too slow" : io::describe_errno(errno);
+}
 
 }  // namespace
 
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return;
-  throw Error("cannot write to standard output", std::strerror(errno),
+  throw Error("cannot write to standard output", io::describe_errno(errno),
               "Check where it is redirected to.");
 }
 

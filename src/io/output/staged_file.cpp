@@ -79,7 +79,8 @@ FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary, Al
     throw Error(cannot_write(spec), "its datasets cannot be kept (" + failure.why() + ")", advice);
   } catch (const std::filesystem::filesystem_error& failure) {
     throw Error(cannot_write(spec),
-                "its datasets cannot be kept (" + failure.code().message() + ")", advice);
+                "its datasets cannot be kept (" + describe_errno(failure.code().value()) + ")",
+                advice);
   }
 }
 
