@@ -11,32 +11,31 @@ BlockSource::BlockSource(io::Dataset& dataset, const WorkPlan& plan, StageRegist
     : source_(dataset, registry), registry_(registry), sizes_(plan.sizes) {
   if (const ChunkGrid* grid = source_.grid())
     piece_chunks_ = std::max<std::uint64_t>(1, sizes_.piece_elements / grid->chunk_elements());
-  for (int reader = 0; reader < plan.threads; ++reader) readers_.emplace_back(source_);
 }
 
 BlockEnginePlan BlockSource::engine_plan(const Decoding& decoding) {
-  const auto threads = static_cast<int>(readers_.size());
-  const std::uint64_t bytes = source_.grid() != nullptr
-                                  ? source_.bytes_of_chunks(piece_chunks_)
-                                  : source_.bytes_of_range(sizes_.piece_elements);
-  return {{source_.info().format, decoding, sizes_.piece_elements, bytes, source_.staging(),
-           threads, &registry_, compressed_block()},
-          sizes_.item_elements,
-          threads};
+  BlockEnginePlan plan{{.format = source_.info().format,
+                        .decoding = decoding,
+                        .slab_elements = sizes_.piece_elements,
+                        .staging_bytes = source_.bytes_of_range(sizes_.piece_elements),
+                        .staging = source_.staging(),
+                        .slots = sizes_.threads,
+                        .stages = &registry_},
+                       sizes_.item_elements,
+                       sizes_.threads};
+  if (const ChunkGrid* grid = source_.grid()) {
+    // A block may begin anywhere in a chunk.
+    const std::uint64_t chunks = max_chunks_overlapping(*grid, sizes_.item_elements);
+    plan.pieces.staging_bytes = source_.bytes_of_chunks(piece_chunks_);
+    plan.pieces.compressed =
+        source_.compressed(chunks, piece_chunks_, static_cast<std::uint64_t>(sizes_.threads));
+  }
+  return plan;
 }
 
-void BlockSource::leave_compressed() {
-  const std::size_t threads = readers_.size();
-  readers_.clear();
-  while (readers_.size() < threads) readers_.emplace_back(source_, io::Compressed::left);
-}
-
-/// Returns what a block brings, wherever it begins.
-CompressedChunks BlockSource::compressed_block() {
-  const ChunkGrid* grid = source_.grid();
-  if (grid == nullptr) return {};
-  const std::uint64_t chunks = max_chunks_overlapping(*grid, sizes_.item_elements);
-  return source_.compressed(chunks, piece_chunks_, readers_.size());
+void BlockSource::make_readers(io::Compressed compressed) {
+  for (int reader = 0; reader < sizes_.threads; ++reader)
+    readers_.emplace_back(source_, compressed);
 }
 
 int BlockSource::max_loading() const {

@@ -15,15 +15,16 @@ namespace warpfold::pipeline {
 /// where these are read one by one. A chunk that two blocks share is read for both.
 class BlockSource {
  public:
-  /// In pieces as planned, or of as many chunks as have about as many elements; a reader for each
-  /// thread. Borrows the dataset; what readers do is seen in the registry. Throws Error.
+  /// In pieces as planned, or of as many chunks as have about as many elements. Borrows the
+  /// dataset; what readers do is seen in the registry. Throws Error.
   BlockSource(io::Dataset& dataset, const WorkPlan& plan, StageRegistry& registry);
 
   /// Returns the engine's plan for these blocks, which as many threads write as read.
   BlockEnginePlan engine_plan(const Decoding& decoding);
 
-  /// Has readers leave chunks compressed, for an engine that decompresses. Before any load.
-  void leave_compressed();
+  /// Makes a reader for each thread, before any load: they leave chunks compressed for an engine
+  /// that decompresses.
+  void make_readers(io::Compressed compressed);
 
   /// Returns how many threads may load at once with a gain.
   int max_loading() const;
@@ -38,8 +39,6 @@ class BlockSource {
   std::vector<StageTiming> timings() const;
 
  private:
-  CompressedChunks compressed_block();
-
   RegionSource source_;
   StageRegistry& registry_;
   WorkSizes sizes_;

@@ -89,17 +89,9 @@ std::uint64_t WorkTiling::boxes_along(const ElementRange& indices) const {
   return ceil_div(indices.end(), extent_along_) - indices.first / extent_along_;
 }
 
-std::span<const WorkTiling::Run> WorkTiling::runs_of(std::uint64_t group) const {
-  return std::span(runs_).subspan(first_run_[group], first_run_[group + 1] - first_run_[group]);
-}
-
 std::uint64_t WorkTiling::boxes_of_group(std::uint64_t group) const {
-  const Run& last = runs_of(group).back();
+  const Run& last = last_run_of(group);
   return (last.boxes_before + boxes_along(last.indices)) * other_rows_.items();
-}
-
-std::uint64_t WorkTiling::boxes_of_tile(std::uint64_t tile) const {
-  return boxes_of_group(group_of(tile));
 }
 
 std::uint64_t WorkTiling::max_boxes() const {
@@ -110,7 +102,7 @@ std::uint64_t WorkTiling::max_boxes() const {
 }
 
 const WorkTiling::Run& WorkTiling::run_of(std::uint64_t group, std::uint64_t box_along) const {
-  const std::span<const Run> runs = runs_of(group);
+  const std::span runs(&runs_[first_run_[group]], first_run_[group + 1] - first_run_[group]);
   return *std::prev(std::ranges::upper_bound(runs, box_along, std::less{}, &Run::boxes_before));
 }
 
@@ -146,7 +138,7 @@ Hyperslab WorkTiling::box(std::uint64_t tile, std::uint64_t number) const {
 std::vector<std::uint64_t> WorkTiling::tile_shape(std::uint64_t tile) const {
   Hyperslab all{array_.shape, array_.shape};
   place(across_.region(region_of(tile)), array_.across, all);
-  const Run& last = runs_of(group_of(tile)).back();
+  const Run& last = last_run_of(group_of(tile));
   all.count[static_cast<std::size_t>(grouped())] = last.indices_before + last.indices.count;
   return all.count;
 }

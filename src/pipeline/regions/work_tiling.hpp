@@ -52,7 +52,7 @@ class WorkTiling {
   std::uint64_t max_outputs() const { return across_.max_places(); }
 
   Hyperslab outputs(std::uint64_t tile) const;  ///< part of the output array
-  std::uint64_t boxes_of_tile(std::uint64_t tile) const;
+  std::uint64_t boxes_of_tile(std::uint64_t tile) const { return boxes_of_group(group_of(tile)); }
   std::uint64_t max_boxes() const;  ///< maximum per tile
   Hyperslab box(std::uint64_t tile, std::uint64_t number) const;
 
@@ -85,7 +85,7 @@ class WorkTiling {
   std::uint64_t group_of(std::uint64_t tile) const { return tile % groups(); }
   std::uint64_t region_of(std::uint64_t tile) const { return tile / groups(); }
   std::uint64_t boxes_along(const ElementRange& indices) const;
-  std::span<const Run> runs_of(std::uint64_t group) const;
+  const Run& last_run_of(std::uint64_t group) const { return runs_[first_run_[group + 1] - 1]; }
   std::uint64_t boxes_of_group(std::uint64_t group) const;
   const Run& run_of(std::uint64_t group, std::uint64_t box_along) const;
   ElementRange indices_of(std::uint64_t group, std::uint64_t box_along) const;

@@ -11,7 +11,7 @@ BlockJob::BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& 
   run_on_all(run.communicator, [&] {
     source = std::make_unique<BlockSource>(view.dataset, plan, run.monitor.stages());
     engine = make(run.backend.get(), source->engine_plan(view.decoding));
-    if (engine->decompresses()) source->leave_compressed();
+    source->make_readers(engine->decompresses() ? io::Compressed::left : io::Compressed::undone);
   });
   if (auto smaller = narrowed(plan, view.info(), engine->block_elements(), run.communicator))
     plan = std::move(*smaller);
