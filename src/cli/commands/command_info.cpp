@@ -45,7 +45,7 @@ warpfold info year.nc temp
 mpirun -np 2 warpfold info year.nc temp --plan scan)";
 
 /// Tells the plan of a reduction, where none is asked for.
-Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
+Json plan_json(const pipeline::PlanReport& plan, std::size_t element_bytes) {
   return {{"threads", plan.threads},
           {"slab_elements", json_integer(plan.unit_elements)},
           {"slab_bytes", json_integer(int128{plan.unit_elements} * element_bytes)},
@@ -56,7 +56,8 @@ Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
 }
 
 /// Tells the plan of the command that is asked for.
-Json plan_json(const std::string& command, const pipeline::Plan& plan, std::size_t element_bytes) {
+Json plan_json(const std::string& command, const pipeline::PlanReport& plan,
+               std::size_t element_bytes) {
   Json document = {{"command", command},
                    {"threads", plan.threads},
                    {"unit", plan.unit},
@@ -89,7 +90,7 @@ struct Description {
   io::DatasetInfo info;
   pipeline::Interpretation seen;
   std::vector<pipeline::DimensionDescription> dimensions;
-  pipeline::Plan plan;
+  pipeline::PlanReport plan;
   RunReport report;                                                     ///< the plan's
   std::optional<std::vector<std::uint64_t>> mask_shape = std::nullopt;  ///< as selected
 };
@@ -319,7 +320,8 @@ class InfoCommand : public Command {
                                                    : plan_json(planned_, plan, size_of(stored));
   }
 
-  void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {
+  void append_plan(Table& properties, const pipeline::PlanReport& plan,
+                   std::size_t element_bytes) const {
     const auto& device_memory = common_.run.device_memory_bytes;
     if (!planned_.empty()) properties.push_back({"plan of", planned_});
     properties.push_back({"runs on", run_text(plan.run)});

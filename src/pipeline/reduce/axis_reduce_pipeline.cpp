@@ -11,9 +11,10 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/reduce/axis_tiles.hpp"
-#include "pipeline/regions/axis_chunks.hpp"
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/box_tiling.hpp"
 #include "pipeline/regions/region_reader.hpp"
+#include "pipeline/regions/staging.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
 #include "pipeline/run/progress_monitor.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 /// State shared by a rank's threads.
 struct RowJob {
-  const AxisTiling& tiling;  ///< the same on every rank
+  const WorkTiling& tiling;  ///< the same on every rank
   std::size_t element_bytes;
   AxisWriter& writer;
   AxisTiles tiles;
@@ -123,7 +124,7 @@ class RowConsumer final : public Consumer {
 
 /// Returns how many items a thread takes in a row of `items`, its share, so that it reads chunks
 /// that several groups are parts of about once.
-std::uint64_t grain_size_of(const io::DatasetInfo& info, const AxisTiling& tiling,
+std::uint64_t grain_size_of(const io::DatasetInfo& info, const WorkTiling& tiling,
                             std::uint64_t items) {
   constexpr std::uint64_t rounds = 4;
   constexpr std::uint64_t max_chunks = 8;
@@ -136,14 +137,14 @@ std::uint64_t grain_size_of(const io::DatasetInfo& info, const AxisTiling& tilin
 /// Collective.
 std::vector<StageTiming> reduce_items(RowJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  const PassPlan plan{
+  const PassItems items{
       .items = mine,
       .threads = threads,
       .bytes = product(job.tiling.array().shape) * job.element_bytes,
       .grain_size = grain_size_of(job.source->info(), job.tiling,
                                   mine.count / static_cast<std::uint64_t>(threads))};
   const auto make = [&](PassThread& thread) { return std::make_unique<RowConsumer>(job, thread); };
-  return run_pass(plan, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
+  return run_pass(items, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
     job.writer.failure().throw_on_all_ranks(communicator);
     StageTimer combine(run.monitor.stages(), stage::combine);
     const auto shared = combine.time(0, [&] { return job.tiles.combine(communicator); });
@@ -176,45 +177,28 @@ AxisShape with_factors(AxisShape array, const Factors& factors, const Run& run) 
   return array;
 }
 
-/// Returns how many items a thread has under way where a GPU decompresses: few enough that threads
-/// go through their items in several rounds.
-int turns_for(std::uint64_t item_chunks, std::uint64_t items, int threads) {
-  constexpr std::uint64_t rounds = 2;
-  return parts_under_way(item_chunks, threads,
-                         items / static_cast<std::uint64_t>(threads) / rounds);
-}
-
 }  // namespace
 
 std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const ReduceNeeds& needs, AxisWriter& writer, Run& run,
                                      const Factors& factors) {
   const mpi::Communicator& communicator = run.communicator;
-  const AxisPlan plan =
-      plan_axis_reduce(view.info(), with_factors(array, factors, run), needs, run);
-  const AxisTiling& tiling = plan.tiling;
+  const WorkPlan plan =
+      plan_work(view.info(), needs_of_rows(with_factors(array, factors, run), needs), run);
+  const WorkTiling& tiling = plan.tiling;
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
-  const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
-  const auto slots = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
+  const cpu::ThreadBinding binding(run.place.near_gpu, plan.sizes.threads);
   const ElementType values = factors.any() ? ElementType::f64 : view.value_type();
   RowJob job{tiling, size_of(view.info().format.type), writer, AxisTiles(tiling, values, needs)};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
-    const auto make_engine = [&](Backend& backend) {
-      return backend.make_axis_reduce_engine(
-          {view.info().format, view.decoding, tiling.max_elements(),
-           job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
-           &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
-          {needs, tiling.max_outputs(),
-           turns_for(chunks_of_item(*job.source, tiling), mine.count, slots), factors});
-    };
-    job.engine = make_engine(run.backend.get());
-    if (!job.engine) job.engine = make_engine(run.cores());
+    const StagingPlan staging = staging_plan(plan, *job.source, view.decoding, run);
+    const AxisReduceSpec spec{needs, tiling.max_outputs(), under_way(plan, *job.source), factors};
+    job.engine = run.backend.get().make_axis_reduce_engine(staging, spec);
+    if (!job.engine) job.engine = run.cores().make_axis_reduce_engine(staging, spec);
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return reduce_items(job, mine, std::min(slots, job.engine->slots()), run);
+  return reduce_items(job, plan.mine, std::min(plan.slots, job.engine->slots()), run);
 }
 
 void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, AxisWriter& writer,

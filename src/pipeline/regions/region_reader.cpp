@@ -48,14 +48,11 @@ bool reads_chunks(const io::DatasetInfo& info) {
   return info.layout == io::Layout::chunked && info.path != ReadPath::library && info.elements > 0;
 }
 
-RegionSource::RegionSource(io::Dataset& dataset, StageRegistry& registry)
+RegionSource::RegionSource(io::Dataset& dataset, StageRegistry& registry,
+                           const std::optional<ChunkRun>& mine)
     : dataset_(dataset), registry_(registry) {
-  if (reads_chunks(info())) chunks_.emplace(info(), ChunkRun{0, io::grid_of(info()).chunks()});
-}
-
-RegionSource::RegionSource(io::Dataset& dataset, ChunkRun mine, StageRegistry& registry)
-    : dataset_(dataset), registry_(registry) {
-  if (reads_chunks(info())) chunks_.emplace(info(), mine);
+  if (reads_chunks(info()))
+    chunks_.emplace(info(), mine.value_or(ChunkRun{0, io::grid_of(info()).chunks()}));
 }
 
 Staging RegionSource::staging() const {

@@ -175,8 +175,8 @@ class SlabPipeline : public testing::Test {
 TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 900);
-  EXPECT_TRUE(setup.tiling.in_chunks);
-  EXPECT_EQ(setup.tiling.slabs.max_places(), 3u);
+  EXPECT_TRUE(setup.plan.tiling.in_chunks());
+  EXPECT_EQ(setup.plan.tiling.max_places(), 3u);
   expect_right_sum(setup, view);
 }
 
@@ -184,8 +184,8 @@ TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 150);
   EXPECT_EQ(view.info().path, ReadPath::library);
-  EXPECT_FALSE(setup.tiling.in_chunks);
-  EXPECT_LE(setup.tiling.max_elements, 150u);
+  EXPECT_FALSE(setup.plan.tiling.in_chunks());
+  EXPECT_LE(setup.plan.tiling.max_elements(), 150u);
   expect_right_sum(setup, view);
 }
 
@@ -201,7 +201,7 @@ TEST_F(SlabPipeline, CoresAndAGpuHaveEveryCompressedSlabOnce) {
   options_.slab_bytes = 4096;
   const SlabSetup setup = set_up_shared(view, [] {});
   ASSERT_NE(setup.gpu, nullptr);
-  EXPECT_EQ(setup.tiling.slabs.max_places(), 2u);
+  EXPECT_EQ(setup.plan.tiling.max_places(), 2u);
   EXPECT_EQ(setup.piece_chunks, 2u);
   expect_right_sum(setup, view);
   EXPECT_GT(bytes_on_cores(), 0u) << "the last ones";
@@ -213,7 +213,7 @@ TEST_F(SlabPipeline, CoresTakeLargeChunksOneByOneAndTheGpuWholeSlabs) {
   options_.slab_bytes = std::uint64_t{4} * 64 * 128 * sizeof(std::int64_t);
   const SlabSetup setup = set_up_shared(view, [] {});
   ASSERT_NE(setup.gpu, nullptr);
-  EXPECT_EQ(setup.tiling.slabs.max_places(), 4u);
+  EXPECT_EQ(setup.plan.tiling.max_places(), 4u);
   EXPECT_EQ(setup.piece_chunks, 1u);
   expect_right_sum(setup, view);
   EXPECT_GT(DecompressingEngine::submitted, 0);

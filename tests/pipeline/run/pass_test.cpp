@@ -46,7 +46,7 @@ class Keeper final : public Consumer {
 
 class PassTest : public testing::Test {
  protected:
-  std::vector<StageTiming> run(const PassPlan& plan, const Keeper::Body& body = {}) {
+  std::vector<StageTiming> run(const PassItems& plan, const Keeper::Body& body = {}) {
     return run_pass(plan, monitor_, world_, [&](PassThread& thread) {
       return std::make_unique<Keeper>(kept_, thread, body);
     });
