@@ -57,7 +57,7 @@ Accumulator reduce_part(Backend& host, const std::byte* array, const StagingPlan
       cuda::copy_to_host(engine->buffer(slot).data(), array + first * element_bytes,
                          part.count * element_bytes, stream);
       cuda::synchronize(stream);
-      engine->submit(slot, staged_run({}, {0, part.count}), {.first = first});
+      engine->submit(slot, staged_run({}, {0, part.count}, first));
     }
   });
   while (!workers.wait_for(std::chrono::seconds(1))) continue;

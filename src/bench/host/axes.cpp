@@ -115,22 +115,23 @@ class HostAxes {
   void reduce_flat(ReduceEngine& engine, std::uint64_t elements) {
     pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
       for (std::uint64_t i = 0; i < slabs_; ++i)
-        engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}),
-                      {.first = i * elements});
+        engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}, i * elements));
     });
     sink_ = static_cast<std::uint64_t>(engine.finish().count);
   }
 
   /// Outputs are complete with a slab, but along the leading axis.
   void reduce_axis(AxisReduceEngine& engine, const Shape& shape, std::uint64_t elements) {
-    const StagedChunks slab = slab_of(shape, elements, whole_);
-    const std::uint64_t outputs = slab.target.elements / shape.along;
+    const StagedChunks whole_slab = slab_of(shape, elements, whole_);
+    const std::uint64_t outputs = whole_slab.target.elements / shape.along;
     const bool leading = shape.inner == 0;
     pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t place, int) {
       const auto slot = static_cast<int>(place);
+      StagedChunks slab = whole_slab;
       for (std::uint64_t i = 0; i < slabs_; ++i) {
         if (i == 0 || !leading) engine.begin(slot, outputs);
-        engine.submit(slot, slab, {.first = leading ? i * shape.along : 0});
+        slab.indices.first = leading ? i * shape.along : 0;
+        engine.submit(slot, slab);
         if (i + 1 == slabs_ || !leading) sink_ = engine.finish(slot).counts.size();
       }
     });

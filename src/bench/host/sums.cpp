@@ -94,8 +94,7 @@ class HostSums {
 
   void reduce(ReduceEngine& engine, std::uint64_t elements) {
     pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
-      engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}),
-                    {.first = slot * elements});
+      engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}, slot * elements));
     });
     keep(engine.finish().sum.rounded());
   }

@@ -49,8 +49,8 @@ class StreamEngine : public SlotEngine {
   virtual bool is_ready() { return true; }
 
   /// Starts reducing the elements that the chunks in the slot's memory bring to places below
-  /// `slab.target.elements`, all of them once; the one at place p has index indices(p).
-  virtual void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) = 0;
+  /// `slab.target.elements`, all of them once.
+  virtual void submit(int slot, const StagedChunks& slab) = 0;
 
   /// Goes on with what was submitted, without waiting. To be called now and then where submit() is
   /// not.
@@ -83,8 +83,7 @@ struct AxisReduceSpec {
 };
 
 /// Reduces the columns of matrices, in slots that share nothing: slabs are rows of a matrix of as
-/// many columns as outputs. Place p is row p / outputs, output p % outputs; a slab's indices are
-/// those that an extremum in its rows has.
+/// many columns as outputs. Place p is row p / outputs, output p % outputs.
 ///
 /// If finish() would wait for decompression, threads have several slots, which they take in turns:
 /// slot + slots(), slot + 2 * slots(), ... share no more than the memory of buffer().

@@ -71,9 +71,9 @@ class HostResultEngine final : public HostStreamEngine<ResultEngine<Result>, Sla
 
   std::uint64_t slab_elements() const override { return slab_elements_; }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+  void submit(int slot, const StagedChunks& slab) override {
     auto& [sink, chunks] = this->worker(slot);
-    chunks.reduce(slab, this->staged(slot), indices, *sink);
+    chunks.reduce(slab, this->staged(slot), *sink);
   }
 
   Result finish() override {
@@ -111,8 +111,8 @@ class HostAxisReduceEngine final
 
   std::uint64_t slab_elements() const override { return slab_elements_; }
   void begin(int slot, std::uint64_t outputs) override { worker(slot)->begin(outputs); }
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
-    worker(slot)->reduce(slab, staged(slot), rows);
+  void submit(int slot, const StagedChunks& slab) override {
+    worker(slot)->reduce(slab, staged(slot));
   }
   AxisParts finish(int slot) override { return worker(slot)->finish(); }
 

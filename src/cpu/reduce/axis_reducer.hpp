@@ -21,8 +21,7 @@ class AxisReducer {
   virtual void begin(std::uint64_t outputs) = 0;
 
   /// Does what AxisReduceEngine::submit() does.
-  virtual void reduce(const StagedChunks& slab, const std::byte* staging,
-                      const BoxIndices& rows) = 0;
+  virtual void reduce(const StagedChunks& slab, const std::byte* staging) = 0;
 
   /// Returns everything since begin().
   virtual AxisParts finish() = 0;

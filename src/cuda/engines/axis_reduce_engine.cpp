@@ -267,9 +267,9 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
 
   void begin(int slot, std::uint64_t outputs) override { at(slot).begin(outputs); }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
+  void submit(int slot, const StagedChunks& slab) override {
     if (slab.target.elements > 0) at(slot).expect();
-    flow_.submit(slot % slots(), slot, slab, rows);
+    flow_.submit(slot % slots(), slot, slab);
   }
 
   AxisParts finish(int slot) override {

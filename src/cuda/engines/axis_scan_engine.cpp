@@ -319,7 +319,7 @@ class CudaAxisScanEngine final : public AxisScanEngine {
       throw Error("a slot has no room for one more slab", "", "");
     const int turn = slot + turn_of(to.submitted) * slots();
     slabs_[static_cast<std::size_t>(turn)]->expect(shape);
-    flow_.submit(slot, turn, slab, {});
+    flow_.submit(slot, turn, slab);
     ++to.submitted;
   }
 

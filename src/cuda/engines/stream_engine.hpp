@@ -23,9 +23,7 @@ class ResultEngineOf : public ResultEngine<Result> {
   bool is_ready() final { return flow_.batches().is_ready(); }
   void proceed() final { flow_.batches().proceed(); }
   void flush() final { flow_.batches().flush(); }
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) final {
-    flow_.submit(slot, slot, slab, indices);
-  }
+  void submit(int slot, const StagedChunks& slab) final { flow_.submit(slot, slot, slab); }
   std::vector<StageTiming> timings() const final { return flow_.timings(); }
 
  protected:

@@ -49,7 +49,7 @@ void BlockLoads::load(int reader, int block, LoadTarget& target, const StagedChu
   with_load_stream(reader, target, [&](LoadStream& load, std::byte* to) {
     if (!load.loader) return copy_run(staged, piece, element_bytes_, to, load.stream.get());
     load.loader->clear();
-    load.loader->copy(staged, piece, {}, element_bytes_, load.stream.get());
+    load.loader->copy(staged, piece, element_bytes_, load.stream.get());
     load.loader->assemble(0, to, load.stream.get());
   });
 }
@@ -58,7 +58,7 @@ void BlockLoads::load(int reader, int block, LoadTarget& target, const StagedChu
 bool BlockLoads::add(LoadStream& load, StagingBuffer& from, const StagedChunks& piece) {
   const ElementRange block{piece.target.origin, piece.target.elements};
   const std::lock_guard lock(load.mutex);
-  load.loader->copy(from, piece, {}, element_bytes_, load.stream.get());
+  load.loader->copy(from, piece, element_bytes_, load.stream.get());
   load.chunks += piece.chunks.size();
   return load.chunks == chunks_overlapping(piece.grid, block).count;
 }

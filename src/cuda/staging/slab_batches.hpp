@@ -65,7 +65,7 @@ class SlabBatch {
   bool empty() const { return slabs_.empty(); }
 
   /// Starts copying a slot's slab.
-  void add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  void add(int slot, StagingBuffer& from, const StagedChunks& slab);
 
   /// Starts decompressing the slabs that were added.
   void start();
@@ -79,7 +79,6 @@ class SlabBatch {
  private:
   struct Slab {
     std::uint64_t elements;
-    std::uint64_t first_index;
     int slot;
     BoxIndices flat;
   };
@@ -118,7 +117,7 @@ class SlabBatches {
   void proceed();
 
   /// Takes a slot's slab.
-  void submit(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  void submit(int slot, StagingBuffer& from, const StagedChunks& slab);
 
   /// Starts the batch that is being filled.
   void flush();
@@ -130,7 +129,7 @@ class SlabBatches {
  private:
   enum class State : std::uint8_t { filling, decompressing, finishing };
 
-  bool add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  bool add(int slot, StagingBuffer& from, const StagedChunks& slab);
   std::size_t started_first() const;
   void start_filled();
   void wait_for_room();

@@ -39,10 +39,9 @@ std::span<std::byte> SlabFlow::buffer(int slot) {
   return at(slot).fill().first(layout_.slot.staging_bytes);
 }
 
-void SlabFlow::submit(int slot, int destination, const StagedChunks& slab,
-                      const BoxIndices& indices) {
+void SlabFlow::submit(int slot, int destination, const StagedChunks& slab) {
   if (slab.target.elements == 0) return;
-  batches().submit(destination, at(slot).take(), slab, indices);
+  batches().submit(destination, at(slot).take(), slab);
 }
 
 SlabBatches& SlabFlow::batches() {

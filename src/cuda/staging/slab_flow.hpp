@@ -40,7 +40,7 @@ class SlabFlow {
 
   /// Brings the slab in a slot's memory to a batch, unless it is empty; its stage gets
   /// `destination` as the slot.
-  void submit(int slot, int destination, const StagedChunks& slab, const BoxIndices& indices);
+  void submit(int slot, int destination, const StagedChunks& slab);
 
   SlabBatches& batches();
 

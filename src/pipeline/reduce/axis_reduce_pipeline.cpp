@@ -105,8 +105,8 @@ class RowConsumer final : public Consumer {
     StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
                                      job_.engine->buffer(slot(turn_)), is_grouped_);
     slab.factor_places = job_.tiling.factor_places(box);
-    reducing_.time(bytes,
-                   [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
+    slab.rows = job_.tiling.row_indices(box);
+    reducing_.time(bytes, [&] { job_.engine->submit(slot(turn_), slab); });
     thread_.done += bytes;
   }
 

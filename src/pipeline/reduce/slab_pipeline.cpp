@@ -121,9 +121,7 @@ void take_never_written(const NeverWritten& never_written, const SlabSetup& setu
   const io::DatasetInfo& info = setup.source->info();
   std::copy_n(info.fill.begin(), size_of(info.format.type), engine->buffer(0).begin());
   const StagedChunk element;
-  StagedChunks staged = staged_run(element, {0, 1});
-  staged.indices.first = never_written.first_index;
-  engine->submit(0, staged, staged.indices);
+  engine->submit(0, staged_run(element, {0, 1}, never_written.first_index));
   engine->flush();
   take(*engine, never_written.elements);
 }
@@ -192,7 +190,7 @@ class SlabConsumer final : public Consumer {
       });
     }
     const StagedChunks staged = reader.read_part(part, engine.buffer(slot));
-    reduce(staged.target.elements, engine, [&] { engine.submit(slot, staged, staged.indices); });
+    reduce(staged.target.elements, engine, [&] { engine.submit(slot, staged); });
   }
 
   /// Reduces elements by `body`, in the time of cores where the engine is theirs.

@@ -58,8 +58,8 @@ Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, El
       const ChunkRun run = chunks_of(boxes, {box, 1});
       const std::vector<StagedChunk> chunks = dataset.stage(run, bytes, random);
       std::copy(bytes.begin(), bytes.end(), engine->buffer(slot).begin());
-      engine->submit(slot, {grid, box_target(grid, run), chunks, dataset.fill()},
-                     box_indices(grid, run));
+      engine->submit(slot,
+                     {grid, box_target(grid, run), chunks, dataset.fill(), box_indices(grid, run)});
     }
   };
   {

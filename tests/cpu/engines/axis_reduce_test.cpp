@@ -92,14 +92,15 @@ void expect_columns(AxisReduceEngine& engine, int slot, ReduceNeeds needs,
 template <class T>
 void reduce_whole(AxisReduceEngine& engine, int slot, const ChunkedShape& shape,
                   const ChunkedDataset<T>& dataset, const AxisGeometry& geometry,
-                  const BoxIndices& rows, std::mt19937_64& random) {
+                  std::uint64_t first_row, std::mt19937_64& random) {
   StagedChunks slab = slab_of(shape, geometry);
   std::vector<std::byte> bytes;
   const auto chunks = dataset.stage({0, dataset.grid().chunks()}, bytes, random);
   std::copy(bytes.begin(), bytes.end(), engine.buffer(slot).begin());
   slab.chunks = chunks;
   slab.fill = dataset.fill();
-  engine.submit(slot, slab, rows);
+  slab.indices.first = first_row;
+  engine.submit(slot, slab);
 }
 
 StagingPlan plan_of(ElementFormat format, const ChunkedShape& shape, const ChunkGrid& grid,
@@ -156,7 +157,7 @@ TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
       const auto engine = backend->make_axis_reduce_engine(plan_of(format, shape, dataset.grid()),
                                                            {everything, geometry.outputs});
       engine->begin(0, geometry.outputs);
-      reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+      reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
       expect_columns(*engine, 0, everything, columns_of(dataset.elements(), shape.shape, geometry));
     }
   });
@@ -191,8 +192,8 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
     std::mt19937_64 own(static_cast<std::uint64_t>(slot));
     engine->begin(slot, 5);
     engine->begin(slot, geometry.outputs);
-    reduce_whole(*engine, slot, shape, lower, geometry, {.first = 64}, own);
-    reduce_whole(*engine, slot, shape, upper, geometry, {}, own);
+    reduce_whole(*engine, slot, shape, lower, geometry, 64, own);
+    reduce_whole(*engine, slot, shape, upper, geometry, 0, own);
   };
   {
     const std::jthread other([&] { reduce_twice(1); });
@@ -218,7 +219,7 @@ void expect_left_out() {
     const auto engine = make_backend(1)->make_axis_reduce_engine(
         plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
     engine->begin(0, geometry.outputs);
-    reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+    reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
     AxisTotals totals(type, everything, geometry.outputs);
     totals.merge(engine->finish(0));
     const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
@@ -260,7 +261,7 @@ TEST(AxisReduce, LeavesOutAndUnpacks) {
       const auto engine = make_backend(1)->make_axis_reduce_engine(
           plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
       engine->begin(0, geometry.outputs);
-      reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+      reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
       AxisTotals totals(ElementType::f32, everything, geometry.outputs);
       totals.merge(engine->finish(0));
       const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
@@ -291,7 +292,7 @@ TEST(AxisReduce, FillsWhatIsNeededAlone) {
     const auto engine = make_backend(1)->make_axis_reduce_engine(
         plan_of(format, shape, dataset.grid()), {needs, geometry.outputs});
     engine->begin(0, geometry.outputs);
-    reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+    reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
     const AxisParts parts = engine->finish(0);
     EXPECT_EQ(parts.sum.size(), needs.sum ? geometry.outputs : 0);
     EXPECT_EQ(parts.squares.size(), 0u);

@@ -71,7 +71,7 @@ void expect_reduce(Backend& backend, const std::vector<Stored>& elements, ByteOr
   plan.decoding = decoding;
   const auto engine = backend.make_reduce_engine(plan, {true, true, true, true});
   put_elements(elements, order, engine->buffer(0).data());
-  engine->submit(0, staged_run({}, {0, elements.size()}), {});
+  engine->submit(0, staged_run({}, {0, elements.size()}));
   const Kept<Value> kept = kept_of<Value>(elements, decoding);
   Accumulator expected = Accumulator::empty();
   for (std::size_t i = 0; i < kept.values.size(); ++i)

@@ -70,7 +70,7 @@ class Histogram : public ::testing::Test {
     for (std::uint64_t first = 0; first < elements.size(); first += slab) {
       const std::uint64_t count = std::min<std::uint64_t>(slab, elements.size() - first);
       std::memcpy(engine->buffer(slot).data(), bytes.data() + first * sizeof(T), count * sizeof(T));
-      engine->submit(slot, staged_run({}, {0, count}), {.first = first});
+      engine->submit(slot, staged_run({}, {0, count}, first));
       slot = (slot + 1) % engine->slots();
     }
     return engine->finish();

@@ -29,7 +29,7 @@ Accumulator reduce_elements(Backend& backend, const std::vector<T>& elements, El
     const std::vector<T> part(elements.begin() + static_cast<std::ptrdiff_t>(first),
                               elements.begin() + static_cast<std::ptrdiff_t>(end));
     put_elements(part, format.order, engine->buffer(slot).data());
-    engine->submit(slot, staged_run({}, {0, part.size()}), {.first = first_index + first});
+    engine->submit(slot, staged_run({}, {0, part.size()}, first_index + first));
     end = first;
   }
   return engine->finish();
@@ -182,7 +182,7 @@ TEST(ReduceEngine, StartsAgainAfterFinish) {
   EXPECT_EQ(engine->finish().count, 0);
   const std::vector<std::int32_t> elements{1, 2, 3};
   put_elements(elements, native_byte_order, engine->buffer(0).data());
-  engine->submit(0, staged_run({}, {0, 3}), {});
+  engine->submit(0, staged_run({}, {0, 3}));
   EXPECT_EQ(engine->finish().sum.rounded(), 6.0);
   EXPECT_EQ(engine->finish().count, 0);
 }

@@ -96,7 +96,7 @@ class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
     for (int slab = 0; slab < 3; ++slab) {
       auto elements = sample<T>(kind, layout.elements(), random_());
       const SampleSlab staged = chunked_slab(layout.slab(), elements, order, random_);
-      engine->submit(0, staged.stage(engine->buffer(0)), {.first = first_row});
+      engine->submit(0, staged.stage(engine->buffer(0), {.first = first_row}));
       const auto columns = reduced_columns(elements, layout, first_row);
       for (std::size_t i = 0; i < columns.size(); ++i) expected[i].merge(columns[i]);
       first_row += 2 * layout.rows;
@@ -151,7 +151,7 @@ TEST_P(CudaAxisReduce, ManyColumnsOrRows) {
       const auto engine =
           gpu_->make_axis_reduce_engine(slab_plan({GetParam()}), {needs, layout.columns});
       engine->begin(0, layout.columns);
-      engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
+      engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)));
       AxisTotals totals(GetParam(), needs, layout.columns);
       totals.merge(engine->finish(0));
       expect_columns(totals, reduced_columns(elements, layout), needs, matrix_name(layout));
@@ -171,13 +171,13 @@ TEST_P(CudaAxisReduce, RowsOfABox) {
     rows.extent[1] = 4;
     rows.stride[0] = 10;
     rows.stride[1] = 1;
-    engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), rows);
+    engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0), rows));
     const AxisParts parts = engine->finish(0);
     for (const Extremum& minimum : parts.minimum) EXPECT_EQ(minimum.index, 100);
     engine->begin(0, 1);
-    BoxIndices one{.first = 7};
-    engine->submit(0, whole_slab(row_major({1, 1}), std::vector<T>{T{}}).stage(engine->buffer(0)),
-                   one);
+    engine->submit(
+        0,
+        whole_slab(row_major({1, 1}), std::vector<T>{T{}}).stage(engine->buffer(0), {.first = 7}));
     EXPECT_EQ(engine->finish(0).maximum.at(0).index, 7);
   });
 }
@@ -196,7 +196,7 @@ TEST_P(CudaAxisReduce, SlotsShareNothing) {
           const MatrixLayout layout{40 + turn, 10 + static_cast<std::uint64_t>(slot)};
           const auto elements = sample<T>(Sample::uniform, layout.elements(), turn);
           engine->begin(slot, layout.columns);
-          engine->submit(slot, whole_slab(layout.slab(), elements).stage(engine->buffer(slot)), {});
+          engine->submit(slot, whole_slab(layout.slab(), elements).stage(engine->buffer(slot)));
           AxisTotals totals(GetParam(), everything, layout.columns);
           totals.merge(engine->finish(slot));
           expect_columns(totals, reduced_columns(elements, layout), everything,
@@ -221,7 +221,7 @@ TEST_F(CudaAxisReducePlans, WhatIsLeftOutDoesNotCount) {
   plan.decoding.values.nan = false;
   const auto engine = make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
   engine->begin(0, layout.columns);
-  engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
+  engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)));
   AxisTotals totals(ElementType::f32, everything, layout.columns);
   totals.merge(engine->finish(0));
   std::vector<Accumulator> expected(layout.columns, Accumulator::empty());
@@ -242,7 +242,7 @@ TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
     const auto engine =
         make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
     engine->begin(0, layout.columns);
-    engine->submit(0, whole_slab(layout.slab(), stored).stage(engine->buffer(0)), {});
+    engine->submit(0, whole_slab(layout.slab(), stored).stage(engine->buffer(0)));
     AxisTotals totals(type, everything, layout.columns);
     totals.merge(engine->finish(0));
     std::vector<double> values;
@@ -272,7 +272,7 @@ TEST_F(CudaAxisReducePlans, TooLargeSlabsAreRefused) {
   StagedChunks slab;
   slab.grid.dimensions = 1;
   slab.target.elements = max_slab_elements + 1;
-  EXPECT_THROW(engine->submit(0, slab, {}), Error);
+  EXPECT_THROW(engine->submit(0, slab), Error);
 }
 
 }  // namespace

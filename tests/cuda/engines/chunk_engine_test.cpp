@@ -96,9 +96,10 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
         if (box >= boxes.items()) return;
         const int slot = 2 * thread + turn;
         const ChunkRun run = chunks_of(boxes, {box, 1});
-        engine->submit(
-            slot, stage(dataset, samples[box], box_target(dataset.grid, run), engine->buffer(slot)),
-            box_indices(dataset.grid, run));
+        StagedChunks slab =
+            stage(dataset, samples[box], box_target(dataset.grid, run), engine->buffer(slot));
+        slab.indices = box_indices(dataset.grid, run);
+        engine->submit(slot, slab);
       }
     });
   }

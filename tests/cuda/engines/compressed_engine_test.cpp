@@ -115,8 +115,11 @@ void pass(ReduceEngine& engine, const CompressedSlabs& sample) {
           const SampleChunks& slab = sample.slabs[box];
           ASSERT_LE(slab.staging.size(), memory.size());
           std::ranges::copy(slab.staging, memory.begin());
-          engine.submit(slot, {sample.grid, box_target(sample.grid, run), slab.chunks, {}},
-                        box_indices(sample.grid, run));
+          engine.submit(slot, {sample.grid,
+                               box_target(sample.grid, run),
+                               slab.chunks,
+                               {},
+                               box_indices(sample.grid, run)});
         }
       } catch (...) {
         const std::lock_guard lock(mutex);

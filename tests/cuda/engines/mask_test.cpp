@@ -114,7 +114,8 @@ TEST_P(CudaMask, CountsAlongAnAxisWhatItSelects) {
       const SampleSlab slab = whole_slab(layout, elements);
       StagedChunks staged = slab.stage(engine->buffer(0));
       staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
-      engine->submit(0, staged, {.first = 3});
+      staged.rows = {.first = 3};
+      engine->submit(0, staged);
       return engine->finish(0);
     };
     const AxisParts gpu = reduced(*gpu_);

@@ -68,7 +68,8 @@ AxisTotals reduced_with_factors(Backend& backend, const std::vector<T>& elements
     const SampleSlab slab = whole_slab(layout, elements);
     StagedChunks staged = slab.stage(engine->buffer(0));
     staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
-    engine->submit(0, staged, {.first = first_row});
+    staged.rows = {.first = first_row};
+    engine->submit(0, staged);
   }
   AxisTotals totals(ElementType::f64, needs, reduction.outputs);
   totals.merge(engine->finish(0));
@@ -169,7 +170,7 @@ TEST_F(CudaProductsPlans, MoreProductsThanTheListHoldsAreNotLost) {
   const auto engine = make_backend({})->make_axis_reduce_engine(
       plan_of({ElementType::f64}, count), {{.sum = true}, 3, 1, {&factor, 1, 1, false}});
   engine->begin(0, 3);
-  engine->submit(0, whole_slab(row_major({count}), elements).stage(engine->buffer(0)), {});
+  engine->submit(0, whole_slab(row_major({count}), elements).stage(engine->buffer(0)));
   AxisTotals totals(ElementType::f64, {.sum = true}, 3);
   totals.merge(engine->finish(0));
   for (std::uint64_t output = 0; output < 3; ++output) {

@@ -257,8 +257,8 @@ TEST_F(CudaReduce, ASlabBeyondTheSlotIsRefused) {
   const auto backend = make_backend({});
   const auto engine =
       backend->make_reduce_engine({{ElementType::u8, native_byte_order}, {}, 100, 120}, everything);
-  EXPECT_THROW(engine->submit(0, staged_run({}, {0, 101}), {}), Error);
-  EXPECT_THROW(engine->submit(0, staged_run({0, 21}, {0, 100}), {}), Error);
+  EXPECT_THROW(engine->submit(0, staged_run({}, {0, 101})), Error);
+  EXPECT_THROW(engine->submit(0, staged_run({0, 21}, {0, 100})), Error);
 }
 
 TEST_F(CudaReduce, BytesBeforeTheElementsAreSkipped) {
@@ -270,7 +270,7 @@ TEST_F(CudaReduce, BytesBeforeTheElementsAreSkipped) {
     const std::vector<std::uint16_t> noise(1100, 0xbeef);
     std::memcpy(engine->buffer(0).data(), noise.data(), 2200);
     std::memcpy(engine->buffer(0).data() + skipped, ones.data(), 2000);
-    engine->submit(0, staged_run({0, skipped}, {0, 1000}), {});
+    engine->submit(0, staged_run({0, skipped}, {0, 1000}));
   }
   EXPECT_TRUE(engine->finish().sum == number_of<ExactSum>(4000, 0));
 }
@@ -304,7 +304,7 @@ TEST_F(CudaReduce, ThreadsFillTheirSlotsAtOnce) {
         const std::uint64_t number = round * threads + static_cast<unsigned>(thread);
         auto* elements = reinterpret_cast<std::int64_t*>(engine->buffer(slot).data());
         std::iota(elements, elements + slab, static_cast<std::int64_t>(number * slab));
-        engine->submit(slot, staged_run({}, {0, slab}), {.first = number * slab});
+        engine->submit(slot, staged_run({}, {0, slab}, number * slab));
       }
     });
   }

@@ -51,9 +51,9 @@ struct SampleSlab {
   ChunkTarget target;
   SampleChunks sample;
 
-  StagedChunks stage(std::span<std::byte> buffer) const {
+  StagedChunks stage(std::span<std::byte> buffer, const BoxIndices& rows = {}) const {
     std::ranges::copy(sample.staging, buffer.begin());
-    return {grid, target, sample.chunks, {}};
+    return {grid, target, sample.chunks, {}, rows};
   }
 };
 

@@ -40,9 +40,8 @@ inline void reduce_into(StreamEngine& engine, const std::vector<std::byte>& byte
   for (std::size_t first = 0; first < bytes.size(); first += slab) {
     const std::size_t size = std::min(slab, bytes.size() - first);
     std::memcpy(engine.buffer(slot).data(), bytes.data() + first, size);
-    StagedChunks staged = staged_run({}, {0, size / element_bytes});
-    staged.indices = {.first = first_index + first / element_bytes};
-    engine.submit(slot, staged, staged.indices);
+    engine.submit(slot,
+                  staged_run({}, {0, size / element_bytes}, first_index + first / element_bytes));
     slot = (slot + 1) % engine.slots();
   }
 }
@@ -100,9 +99,7 @@ inline void load_block(BlockEngine& engine, int block, std::span<const std::byte
     const std::uint64_t count = std::min(piece_elements, elements - offset);
     const auto input = engine.buffer(0, block, {offset, count});
     std::memcpy(input.data(), bytes.data() + offset * element_bytes, count * element_bytes);
-    StagedChunks piece = staged_run({}, {offset, count});
-    piece.indices = {.first = first_index};
-    engine.load(0, block, piece);
+    engine.load(0, block, staged_run({}, {offset, count}, first_index));
   }
 }
 

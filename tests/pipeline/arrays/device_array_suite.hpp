@@ -67,7 +67,7 @@ Summary reduced_at_once(const std::vector<T>& elements, const DeviceReduceOption
       backend->make_reduce_engine({format, {}, std::max<std::size_t>(elements.size(), 1)},
                                   needs_of(options.statistics, format.type));
   std::ranges::copy(std::as_bytes(std::span(elements)), engine->buffer(0).begin());
-  engine->submit(0, staged_run({}, {0, elements.size()}), {});
+  engine->submit(0, staged_run({}, {0, elements.size()}));
   return summarize(engine->finish(), format.type, options.statistics, options.summary);
 }
 

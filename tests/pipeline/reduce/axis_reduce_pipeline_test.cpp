@@ -40,9 +40,7 @@ class EngineOfTurns final : public AxisReduceEngine {
     host_->begin(slot, outputs);
   }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
-    host_->submit(slot, slab, indices);
-  }
+  void submit(int slot, const StagedChunks& slab) override { host_->submit(slot, slab); }
 
   AxisParts finish(int slot) override {
     const std::lock_guard lock(mutex_);

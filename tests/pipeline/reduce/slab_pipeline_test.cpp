@@ -57,7 +57,7 @@ class DecompressingEngine final : public ReduceEngine {
   std::vector<StageTiming> timings() const override { return host_->timings(); }
   Accumulator finish() override { return host_->finish(); }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+  void submit(int slot, const StagedChunks& slab) override {
     const std::uint64_t chunk_bytes = plan_.compressed.form.chunk_bytes;
     std::vector<StagedChunk> decompressed;
     for (const StagedChunk& chunk : slab.chunks) {
@@ -68,7 +68,7 @@ class DecompressingEngine final : public ReduceEngine {
     }
     StagedChunks plain = slab;
     plain.chunks = decompressed;
-    host_->submit(slot, plain, indices);
+    host_->submit(slot, plain);
     ++submitted;
   }
 

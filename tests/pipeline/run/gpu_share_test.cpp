@@ -25,7 +25,7 @@ class CountingEngine final : public StreamEngine {
   std::uint64_t slab_elements() const override { return held_; }
   bool decompresses() const override { return decompressing_; }
   bool is_ready() override { return !busy; }
-  void submit(int, const StagedChunks&, const BoxIndices&) override {}
+  void submit(int, const StagedChunks&) override {}
   void proceed() override { ++proceeded; }
   void flush() override { ++flushed; }
   std::vector<StageTiming> timings() const override { return {}; }
