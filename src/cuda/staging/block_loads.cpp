@@ -9,7 +9,7 @@
 namespace warpfold::cuda {
 
 int BlockLoads::streams(const BlockEnginePlan& plan, const BlockLayout& layout) {
-  return plan.pieces.staging == Staging::chunks ? layout.loaders : std::max(plan.pieces.slots, 1);
+  return plan.pieces.staging == Staging::chunks ? layout.loaders : plan.pieces.slots();
 }
 
 BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
@@ -29,7 +29,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
   const std::uint64_t staged_bytes =
       chunks ? ChunkLoader::buffer_bytes(buffer_bytes_, layout.loader.slab_chunks)
              : std::max(buffer_bytes_, piece_elements * element_bytes_);
-  for (int reader = 0; reader < std::max(plan.pieces.slots, 1); ++reader)
+  for (int reader = 0; reader < plan.pieces.slots(); ++reader)
     readers_.push_back(std::make_unique<StagingBuffers>(2, staged_bytes, time_origin));
 }
 

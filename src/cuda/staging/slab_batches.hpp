@@ -35,7 +35,7 @@ struct SlabValues {
   const BoxIndices* indices;      ///< in device memory
   const std::uint64_t* selected;  ///< their number, in device memory; null: `count`
   const std::uint32_t* places;    ///< places of selected elements in the slab, if wanted
-  int slot;                       ///< that brought it
+  int slot;                       ///< slot of its ticket
   BoxIndices flat;                ///< indices in the dataset, of the slab's places
 };
 
@@ -103,7 +103,7 @@ class SlabBatch {
 /// Brings slabs to batches. Threads may call it at once, until finish().
 class SlabBatches {
  public:
-  /// Slots have each a batch of its own; or, where batches are shared, they fill one together after
+  /// Slots have each a batch of its own; or, where batches are shared, all fill one together after
   /// the other, and whoever comes by sees to those that are decompressed.
   SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared)
       : batches_(std::move(batches)), shared_(shared), states_(batches_.size(), State::filling) {}

@@ -54,18 +54,17 @@ void BlockSource::load(int reader, const BlockTask& task, std::uint64_t piece,
                        BlockEngine& engine) {
   RegionReader& from = readers_[static_cast<std::size_t>(reader)];
   if (const ChunkGrid* grid = source_.grid()) {
-    const auto memory = engine.buffer(reader, task.block, {0, task.range.count});
+    const Ticket ticket = engine.take(reader, task.block, {0, task.range.count});
     const ChunkRun all = chunks_overlapping(*grid, task.range);
     const std::uint64_t first = piece * piece_chunks_;
     const ChunkRun run{all.first + first, std::min(piece_chunks_, all.count - first)};
-    engine.load(
-        reader, task.block,
-        from.read(run, flat_target(*grid, task.range), {.first = task.range.first}, memory));
+    engine.submit(ticket, from.read(run, flat_target(*grid, task.range),
+                                    {.first = task.range.first}, ticket.memory));
   } else {
     const ElementRange places = block_range(task.range.count, piece_elements_, piece);
-    const auto memory = engine.buffer(reader, task.block, places);
+    const Ticket ticket = engine.take(reader, task.block, places);
     const ElementRange range{task.range.first + places.first, places.count};
-    engine.load(reader, task.block, from.read(range, places.first, memory));
+    engine.submit(ticket, from.read(range, places.first, ticket.memory));
   }
 }
 
