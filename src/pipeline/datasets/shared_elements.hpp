@@ -40,7 +40,7 @@ class SinkConsumer final : public Consumer {
 
   void take(const PassItem& item) override {
     const StagedChunks staged = reader_.read_part(tiling_.range(item.number), staging_.span());
-    chunks_.reduce(staged, staging_.span().data(), staged.indices, sink_);
+    chunks_.reduce(staged, staging_.span().data(), sink_);
     thread_.done += staged.target.elements * element_bytes_;
   }
 

@@ -231,8 +231,8 @@ WorkNeeds needs_of_lines(const AxisShape& array, std::size_t element_bytes, std:
     throw Error("the elements of an output take " + std::to_string(longest_bytes) + " bytes",
                 "quantiles along axes are found in " + std::to_string(memory) +
                     " bytes of each rank's memory",
-                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or, of all "
-                "elements, leave out `axis`.");
+                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or omit "
+                "`axis` to reduce all elements.");
   return {.items = Items::tiles_in_memory, .array = array, .max_outputs = memory / longest_bytes};
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -34,14 +35,13 @@ struct RowJob {
   StageRegistry* registry = nullptr;  ///< registry of the reduction's stages
 };
 
-/// Takes items in the slots that its thread has in turns. Those of one tile that follow one another
-/// are reduced as one.
+/// Takes items, of which several are under way. Those of one tile that follow one another are
+/// reduced as one.
 class RowConsumer final : public Consumer {
  public:
   RowConsumer(RowJob& job, PassThread& thread)
       : job_(job),
         thread_(thread),
-        open_(static_cast<std::size_t>(job.engine->turns())),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(job.registry, stage::reduce),
@@ -51,16 +51,16 @@ class RowConsumer final : public Consumer {
   void take(const PassItem& item) override {
     const std::uint64_t tile = job_.tiling.tile(item.number);
     if (job_.writer.failed_before(job_.tiling.outputs(tile))) return;
-    if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
+    if (open_.empty() || open_.back().tile != tile) open(tile);
     const ElementRange boxes = job_.tiling.boxes(item.number);
     for (std::uint64_t box = boxes.first; box < boxes.end() && !thread_.stop.stop_requested();
          ++box)
       reduce(job_.tiling.box(tile, box));
-    ++open_[turn_]->items;
+    ++open_.back().items;
   }
 
   void finish() override {
-    for (std::size_t i = 0; i < open_.size(); ++i) close(next_turn());
+    while (!open_.empty()) close_first();
   }
 
   std::vector<StageTiming> timings() const override {
@@ -73,27 +73,20 @@ class RowConsumer final : public Consumer {
  private:
   struct OpenTile {
     std::uint64_t tile;
-    std::uint64_t items = 0;  ///< items of it that the slot has
+    std::uint64_t items = 0;  ///< items of it that were reduced
   };
 
-  std::size_t next_turn() { return turn_ = (turn_ + 1) % open_.size(); }
-
-  int slot(std::size_t turn) const {
-    return thread_.number + static_cast<int>(turn) * job_.engine->slots();
+  void open(std::uint64_t tile) {
+    if (open_.size() == static_cast<std::size_t>(job_.engine->under_way())) close_first();
+    open_.push_back({tile});
+    job_.engine->begin(thread_.number, job_.tiling.outputs(tile).elements());
   }
 
-  /// Opens a tile in the slot whose turn is next, whatever that has.
-  void open_next(std::uint64_t tile) {
-    close(next_turn());
-    open_[turn_] = OpenTile{tile};
-    job_.engine->begin(slot(turn_), job_.tiling.outputs(tile).elements());
-  }
-
-  void close(std::size_t turn) {
-    if (!open_[turn]) return;
-    const OpenTile open = *std::exchange(open_[turn], std::nullopt);
+  void close_first() {
+    const OpenTile open = open_.front();
+    open_.pop_front();
     const Hyperslab outputs = job_.tiling.outputs(open.tile);
-    AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot(turn)); });
+    AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(thread_.number); });
     const std::optional<AxisTotals> complete =
         combining_.time(parts.counts.size() * sizeof(AxisCounts), [&] {
           return job_.tiles.add(open.tile, outputs.elements(), open.items, std::move(parts));
@@ -103,18 +96,18 @@ class RowConsumer final : public Consumer {
 
   void reduce(const Hyperslab& box) {
     const std::uint64_t bytes = box.elements() * job_.element_bytes;
-    StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
-                                     job_.engine->buffer(slot(turn_)), is_grouped_);
+    const Ticket ticket = job_.engine->take(thread_.number);
+    StagedChunks slab =
+        reader_.read(box, job_.tiling.matrix_strides(box), ticket.memory, is_grouped_);
     slab.factor_places = job_.tiling.factor_places(box);
-    reducing_.time(bytes,
-                   [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
+    slab.rows = job_.tiling.row_indices(box);
+    reducing_.time(bytes, [&] { job_.engine->submit(ticket, slab); });
     thread_.done += bytes;
   }
 
   RowJob& job_;
   PassThread& thread_;
-  std::vector<std::optional<OpenTile>> open_;  ///< one per turn
-  std::size_t turn_ = 0;
+  std::deque<OpenTile> open_;
   bool is_grouped_ = job_.tiling.array().groups.has_value();  ///< so that tiles share chunks
   RegionReader reader_;
   StageTimer reducing_;
@@ -198,7 +191,7 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
     if (!job.engine) job.engine = run.cores().make_axis_reduce_engine(staging, spec);
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return reduce_items(job, plan.mine, std::min(plan.slots, job.engine->slots()), run);
+  return reduce_items(job, plan.mine, std::min(plan.slots, job.engine->threads()), run);
 }
 
 void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, AxisWriter& writer,

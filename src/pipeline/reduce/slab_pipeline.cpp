@@ -57,7 +57,7 @@ void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& 
   pieces.slab_elements =
       std::min(slabs.slab_elements, setup.piece_chunks * source.grid()->chunk_elements());
   pieces.staging_bytes = source.bytes_of_chunks(setup.piece_chunks);
-  pieces.slots = setup.plan.threads;
+  pieces.slots_per_thread = 1;
   pieces.compressed = {};
   setup.engine = make(run.cores(), pieces);
 }
@@ -71,7 +71,7 @@ SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const WorkPlan& 
         std::make_unique<RegionSource>(view.dataset, run.monitor.stages(), plan.chunks());
     make_engines(setup, view, make, run);
   });
-  setup.plan.threads = std::min(plan.threads, setup.engine->slots());
+  setup.plan.threads = std::min(plan.threads, setup.engine->threads());
   return setup;
 }
 
@@ -101,11 +101,10 @@ void take_never_written(const NeverWritten& never_written, const SlabSetup& setu
                         const ResultTaker& take) {
   const std::unique_ptr<StreamEngine> engine = setup.make_for_one();
   const io::DatasetInfo& info = setup.source->info();
-  std::copy_n(info.fill.begin(), size_of(info.format.type), engine->buffer(0).begin());
+  const Ticket ticket = engine->take(0);
+  std::copy_n(info.fill.begin(), size_of(info.format.type), ticket.memory.begin());
   const StagedChunk element;
-  StagedChunks staged = staged_run(element, {0, 1});
-  staged.indices.first = never_written.first_index;
-  engine->submit(0, staged, staged.indices);
+  engine->submit(ticket, staged_run(element, {0, 1}, never_written.first_index));
   engine->flush();
   take(*engine, never_written.elements);
 }
@@ -120,33 +119,29 @@ struct SlabJob {
   NeverWritten never_written = {};
 };
 
-/// Takes slabs in slots that no other thread uses; beside a GPU pieces of slabs, and brings it
-/// others.
+/// Takes slabs; beside a GPU pieces of slabs, and brings it others.
 class SlabConsumer final : public Consumer {
  public:
   SlabConsumer(SlabJob& job, PassThread& thread)
       : job_(job),
         setup_(job.setup),
         thread_(thread),
-        slot_(thread.number),
         reader_(*setup_.source,
                 setup_.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(job.registry, setup_.gpu ? stage::reduce_on_cores : stage::reduce) {}
 
   void take(const PassItem& item) override {
     const ElementRange slab = setup_.plan.tiling.range(item.number);
-    if (item.gpu_slot) {
+    if (item.for_gpu) {
       if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Compressed::left);
-      return pass(slab, *setup_.gpu->engine(), *item.gpu_slot, *gpu_reader_);
+      return pass(slab, *setup_.gpu->engine(), *gpu_reader_);
     }
     if (setup_.gpu) {
       const ElementRange part = block_range(slab.count, setup_.piece_chunks, item.piece);
       if (part.count == 0) return;
-      return pass({slab.first + part.first, part.count}, *setup_.engine, slot_, reader_);
+      return pass({slab.first + part.first, part.count}, *setup_.engine, reader_);
     }
-    pass(slab, *setup_.engine, slot_, reader_);
-    slot_ += setup_.plan.threads;
-    if (slot_ >= setup_.engine->slots()) slot_ = thread_.number;
+    pass(slab, *setup_.engine, reader_);
   }
 
   void finish() override {
@@ -163,8 +158,8 @@ class SlabConsumer final : public Consumer {
   }
 
  private:
-  /// Reads a slab's chunks or elements into the slot's memory and hands them to the engine.
-  void pass(ElementRange part, StreamEngine& engine, int slot, RegionReader& reader) {
+  /// Reads a slab's chunks or elements into memory of the engine and hands them to it.
+  void pass(ElementRange part, StreamEngine& engine, RegionReader& reader) {
     const ChunkRun run{part.first, part.count};
     if (setup_.make_for_one && setup_.source->never_written(run)) {
       const ChunkGrid& grid = *setup_.source->grid();
@@ -173,8 +168,9 @@ class SlabConsumer final : public Consumer {
         never_written_.merge({elements, box_indices(grid, run).first});
       });
     }
-    const StagedChunks staged = reader.read_part(part, engine.buffer(slot));
-    reduce(staged.target.elements, engine, [&] { engine.submit(slot, staged, staged.indices); });
+    const Ticket ticket = engine.take(thread_.number);
+    const StagedChunks staged = reader.read_part(part, ticket.memory);
+    reduce(staged.target.elements, engine, [&] { engine.submit(ticket, staged); });
   }
 
   /// Reduces elements by `body`, in the time of cores where the engine is theirs.
@@ -191,7 +187,6 @@ class SlabConsumer final : public Consumer {
   SlabJob& job_;
   const SlabSetup& setup_;
   PassThread& thread_;
-  int slot_;
   RegionReader reader_;
   StageTimer reducing_;
   NeverWritten never_written_;

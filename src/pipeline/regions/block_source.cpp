@@ -19,7 +19,7 @@ BlockEnginePlan BlockSource::engine_plan(const Decoding& decoding) {
                         .slab_elements = sizes_.piece_elements,
                         .staging_bytes = source_.bytes_of_range(sizes_.piece_elements),
                         .staging = source_.staging(),
-                        .slots = sizes_.threads,
+                        .threads = sizes_.threads,
                         .stages = &registry_},
                        sizes_.item_elements,
                        sizes_.threads};
@@ -52,17 +52,16 @@ void BlockSource::load(int reader, int block, ElementRange range, std::uint64_t 
                        BlockEngine& engine) {
   RegionReader& from = readers_[static_cast<std::size_t>(reader)];
   if (const ChunkGrid* grid = source_.grid()) {
-    const auto memory = engine.buffer(reader, block, {0, range.count});
+    const Ticket ticket = engine.take(reader, block, {0, range.count});
     const ChunkRun all = chunks_overlapping(*grid, range);
     const ElementRange part = block_range(all.count, piece_chunks_, piece);
-    engine.load(reader, block,
-                from.read({all.first + part.first, part.count}, flat_target(*grid, range),
-                          {.first = range.first}, memory));
+    engine.submit(ticket, from.read({all.first + part.first, part.count}, flat_target(*grid, range),
+                                    {.first = range.first}, ticket.memory));
   } else {
     const ElementRange places = block_range(range.count, sizes_.piece_elements, piece);
-    const auto memory = engine.buffer(reader, block, places);
-    engine.load(reader, block,
-                from.read({range.first + places.first, places.count}, places.first, memory));
+    const Ticket ticket = engine.take(reader, block, places);
+    engine.submit(ticket, from.read({range.first + places.first, places.count}, places.first,
+                                    ticket.memory));
   }
 }
 

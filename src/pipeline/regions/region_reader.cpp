@@ -109,9 +109,7 @@ StagedChunks RegionReader::read(ElementRange range, std::uint64_t first_place,
   const std::span<std::byte> there =
       timer_->time(bytes, [&] { return source_.dataset_.fetch(range, staging); });
   run_ = {0, static_cast<std::uint64_t>(there.data() - staging.data())};
-  StagedChunks staged = staged_run(run_, {first_place, range.count});
-  staged.indices.first = range.first - first_place;
-  return staged;
+  return staged_run(run_, {first_place, range.count}, range.first - first_place);
 }
 
 StagedChunks RegionReader::read_part(ElementRange part, std::span<std::byte> staging) {

@@ -41,9 +41,10 @@ StagingPlan staging_plan(const WorkPlan& plan, RegionSource& source, const Decod
           .slab_elements = std::max<std::uint64_t>(1, plan.tiling.max_elements()),
           .staging_bytes = staging_bytes(plan.tiling, source),
           .staging = are_boxes(plan.items) ? Staging::chunks : source.staging(),
-          .slots = plan.slots,
+          .threads = std::max(1, plan.threads),
           .stages = &run.monitor.stages(),
-          .compressed = compressed_chunks(plan, source, run)};
+          .compressed = compressed_chunks(plan, source, run),
+          .slots_per_thread = plan.slots_per_thread()};
 }
 
 int under_way(const WorkPlan& plan, const RegionSource& source) {

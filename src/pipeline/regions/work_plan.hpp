@@ -86,6 +86,8 @@ struct WorkPlan {
   /// Returns the number of this rank's i-th item; that of blocks in turns may be past the last.
   std::uint64_t item(std::uint64_t i) const { return mine.first + i * stride; }
 
+  int slots_per_thread() const { return items == Items::slabs ? sizes.slots_per_thread : 1; }
+
   /// Returns the chunks, by position, that this rank's slabs are, if they are chunks.
   std::optional<ChunkRun> chunks() const;
 

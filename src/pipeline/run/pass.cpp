@@ -1,6 +1,7 @@
 #include "pipeline/run/pass.hpp"
 
 #include <mutex>
+#include <optional>
 
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -32,9 +33,9 @@ class ItemQueue {
 
   /// Prefers the GPU whenever it is to have an item.
   std::optional<PassItem> next_shared(ElementRange& taken) {
-    if (const std::optional<int> slot = pass_.gpu->take_slot(left())) {
-      if (const auto item = next_whole(taken)) return PassItem{*item, 0, slot};
-      pass_.gpu->return_slot(*slot);
+    if (pass_.gpu->claim(left())) {
+      if (const auto item = next_whole(taken)) return PassItem{*item, 0, true};
+      pass_.gpu->release();
     }
     const std::lock_guard lock(mutex_);
     if (left_of_item_ == 0) {
@@ -71,7 +72,7 @@ std::vector<StageTiming> pass_items(const PassItems& pass, ItemQueue& queue, Pas
       return consumer->timings();
     }
     consumer->take(*item);
-    if (item->gpu_slot) pass.gpu->return_slot(*item->gpu_slot);
+    if (item->for_gpu) pass.gpu->release();
   }
   return {};
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct PassItems {
 struct PassItem {
   std::uint64_t number = 0;
   std::uint64_t piece = 0;
-  std::optional<int> gpu_slot = {};  ///< has a value for an item that the GPU takes whole
+  bool for_gpu = false;  ///< the GPU takes the item whole
 };
 
 /// One thread of a pass.

@@ -45,13 +45,12 @@ struct LineJob {
   }
 };
 
-/// Takes boxes, of which several are under way, in the slot of its thread.
+/// Takes boxes, of which several are under way.
 class LineConsumer final : public Consumer {
  public:
   LineConsumer(LineJob& job, PassThread& thread)
       : job_(job),
         thread_(thread),
-        slot_(thread.number),
         shape_(job.tiling.array().shape),
         boxes_(job.tiling.max_boxes()),
         reader_(*job.source,
@@ -67,10 +66,11 @@ class LineConsumer final : public Consumer {
     const AxisSlab shape = shape_of(box, tile, number);
     AxisScanEngine& engine = *job_.engine;
     if (flat_index(box.start, shape_) > job_.overflow) return engine.leave_out(shape);
-    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), engine.buffer(slot_));
-    scanning_.time(0, [&] { engine.submit(slot_, slab, shape); });
+    const Ticket ticket = engine.take(thread_.number, shape);
+    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), ticket.memory);
+    scanning_.time(0, [&] { engine.submit(ticket, slab); });
     under_way_.push_back(box);
-    if (under_way_.size() == static_cast<std::size_t>(engine.ahead())) scan_first();
+    if (under_way_.size() == static_cast<std::size_t>(engine.under_way())) scan_first();
   }
 
   void finish() override {
@@ -88,9 +88,9 @@ class LineConsumer final : public Consumer {
     const Hyperslab region = std::move(under_way_.front());
     under_way_.pop_front();
     const std::uint64_t bytes = region.elements() * size_of(job_.spec.input.type);
-    const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(slot_); });
+    const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(thread_.number); });
     if (!prefixes) return;
-    if (const auto place = job_.engine->overflow(slot_))
+    if (const auto place = job_.engine->overflow(thread_.number))
       job_.note_overflow(index_of(region, *place));
     writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
     thread_.done += prefixes->size();
@@ -99,12 +99,7 @@ class LineConsumer final : public Consumer {
   AxisSlab shape_of(const Hyperslab& box, std::uint64_t tile, std::uint64_t number) const {
     const auto axis = static_cast<std::size_t>(job_.tiling.array().along.front());
     const std::span<const std::uint64_t> count = box.count;
-    return {product(count.first(axis)),
-            count[axis],
-            product(count.subspan(axis + 1)),
-            number > 0,
-            tile,
-            number,
+    return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1)), number, tile,
             number + 1 == boxes_};
   }
 
@@ -129,7 +124,6 @@ class LineConsumer final : public Consumer {
 
   LineJob& job_;
   PassThread& thread_;
-  int slot_;
   const std::vector<std::uint64_t>& shape_;
   std::uint64_t boxes_;  ///< boxes per tile
   std::deque<Hyperslab> under_way_;
@@ -174,7 +168,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
         {spec, tiling.max_outputs(), under_way(plan, *job.source)});
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return scan_boxes(job, plan.mine, std::min(plan.slots, job.engine->slots()), run);
+  return scan_boxes(job, plan.mine, std::min(plan.slots, job.engine->threads()), run);
 }
 
 }  // namespace warpfold::pipeline

@@ -47,36 +47,38 @@ class DecompressingEngine final : public ReduceEngine {
  public:
   DecompressingEngine(std::unique_ptr<ReduceEngine> host, const StagingPlan& plan)
       : host_(std::move(host)), plan_(plan) {
-    for (int slot = 0; slot < slots(); ++slot) staging_.emplace_back(plan.compressed.staging_bytes);
+    for (int thread = 0; thread < threads(); ++thread)
+      staging_.emplace_back(plan.compressed.staging_bytes);
   }
 
-  int slots() const override { return host_->slots(); }
-  std::span<std::byte> buffer(int slot) override { return staging_.at(as_place(slot)); }
+  int threads() const override { return host_->threads(); }
+  Ticket take(int thread) override {
+    return {staging_.at(static_cast<std::size_t>(thread)), thread};
+  }
   std::uint64_t slab_elements() const override { return host_->slab_elements(); }
   bool decompresses() const override { return true; }
   std::vector<StageTiming> timings() const override { return host_->timings(); }
   Accumulator finish() override { return host_->finish(); }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    const Ticket to = host_->take(ticket.thread);
     const std::uint64_t chunk_bytes = plan_.compressed.form.chunk_bytes;
     std::vector<StagedChunk> decompressed;
     for (const StagedChunk& chunk : slab.chunks) {
       EXPECT_GT(chunk.compressed_bytes, 0u);
       const std::uint64_t place = decompressed.size() * chunk_bytes;
-      plan_.compressed.decode(chunk.number, host_->buffer(slot).subspan(place, chunk_bytes));
+      plan_.compressed.decode(chunk.number, to.memory.subspan(place, chunk_bytes));
       decompressed.push_back({chunk.number, place});
     }
     StagedChunks plain = slab;
     plain.chunks = decompressed;
-    host_->submit(slot, plain, indices);
+    host_->submit(to, plain);
     ++submitted;
   }
 
   inline static std::atomic<int> submitted = 0;
 
  private:
-  static std::size_t as_place(int slot) { return static_cast<std::size_t>(slot); }
-
   std::unique_ptr<ReduceEngine> host_;
   StagingPlan plan_;
   std::vector<std::vector<std::byte>> staging_;
