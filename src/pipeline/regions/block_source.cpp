@@ -60,8 +60,8 @@ void BlockSource::load(int reader, int block, ElementRange range, std::uint64_t 
   } else {
     const ElementRange places = block_range(range.count, sizes_.piece_elements, piece);
     const Ticket ticket = engine.take(reader, block, places);
-    engine.submit(ticket, from.read({range.first + places.first, places.count}, places.first,
-                                    ticket.memory));
+    engine.submit(
+        ticket, from.read({range.first + places.first, places.count}, places.first, ticket.memory));
   }
 }
 
