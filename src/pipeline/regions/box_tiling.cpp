@@ -12,7 +12,8 @@ namespace {
 /// A slab's bytes stay within 1 GiB, whatever the type of its elements.
 constexpr std::uint64_t max_granule_elements = std::uint64_t{1} << 27;
 
-/// Limit of the memory for outputs of all threads of a rank together.
+/// Limit of the memory for outputs of all threads of a rank together, unless those of whole chunks
+/// need more: parts of chunks would be decompressed one by one.
 constexpr std::uint64_t max_output_bytes = std::uint64_t{256} << 20;
 
 /// Enough for what each output needs to cost little beside the elements themselves.
@@ -172,11 +173,14 @@ WorkTiling tile_boxes(const io::DatasetInfo& info, const WorkNeeds& needs, const
                    needs.max_outputs.value_or(
                        std::max(min_outputs, max_output_bytes / threads / needs.output_bytes)),
                    wanted_rows};
+  const std::uint64_t whole_chunks = granule_outputs(array, granule);
+  if (needs.items == Items::parts_of_tiles &&
+      whole_chunks * needs.output_bytes <= sizes.thread_memory)
+    limits.outputs = std::max(limits.outputs, whole_chunks);
   const bool scans = needs.items == Items::tiles_of_threads || needs.items == Items::tiles_of_ranks;
   if (scans) {
     const std::uint64_t fair = ceil_div(array.outputs(), wanted_items);
-    const std::uint64_t whole =
-        needs.items == Items::tiles_of_ranks ? granule_outputs(array, granule) : 1;
+    const std::uint64_t whole = needs.items == Items::tiles_of_ranks ? whole_chunks : 1;
     limits.outputs = std::min(limits.outputs, std::max({min_outputs, fair, whole}));
   }
   std::vector<std::uint64_t> extents =

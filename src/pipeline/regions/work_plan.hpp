@@ -52,7 +52,8 @@ struct Means {
   bool gpu = false;
   int ranks = 1;
   bool threads_are_asked_for = false;
-  std::uint64_t slab_bytes = 0;  ///< as asked for, or 0
+  std::uint64_t slab_bytes = 0;     ///< as asked for, or 0
+  std::uint64_t thread_memory = 0;  ///< bytes that a thread may take for outputs of whole chunks
 };
 
 Means means_of(const Run& run);
@@ -64,6 +65,7 @@ struct WorkSizes {
   std::uint64_t piece_elements = 0;  ///< a thread's of a block, to read or write at a time
   int threads = 1;
   int slots_per_thread = 1;
+  std::uint64_t thread_memory = 0;  ///< as Means have it
 };
 
 /// Returns what one rank wants. What the options leave open is chosen so that slabs are large

@@ -6,6 +6,8 @@
 #include "core/layout/partition.hpp"
 #include "core/results/axis_parts.hpp"
 #include "core/scan/scan_arithmetic.hpp"
+#include "cpu/machine/host_memory.hpp"
+#include "cpu/machine/machine.hpp"
 #include "io/chunks/chunk_source.hpp"
 
 namespace warpfold::pipeline {
@@ -216,8 +218,13 @@ WorkNeeds needs_of_compaction(ElementType widest_output) {
 }
 
 Means means_of(const Run& run) {
-  return {run.place.threads, run.place.gpu.has_value(), run.communicator.size(),
-          run.options.threads > 0, run.options.slab_bytes};
+  constexpr std::uint64_t memory_divisor = 16;
+  Means means{run.place.threads, run.place.gpu.has_value(), run.communicator.size(),
+              run.options.threads > 0, run.options.slab_bytes};
+  if (!means.gpu)
+    means.thread_memory = cpu::usable_memory() / memory_divisor /
+                          static_cast<std::uint64_t>(std::max(cpu::host_cores(), means.threads));
+  return means;
 }
 
 WorkSizes wanted_sizes(const io::DatasetInfo& info, const WorkNeeds& needs, const Means& means) {

@@ -324,6 +324,24 @@ TEST(WorkTiling, AScalarIsABox) {
   EXPECT_EQ(tiling.box(0, 0), (Hyperslab{{}, {}}));
 }
 
+Extents extents_of_rows(std::uint64_t thread_memory) {
+  constexpr std::size_t output_bytes = 200;
+  const std::vector<int> axes{0};
+  const Extents shape{100, 1024, 1024};
+  const WorkNeeds needs{.items = Items::parts_of_tiles,
+                        .array = AxisShape(shape, axes),
+                        .output_bytes = output_bytes};
+  return tile_boxes(described_dataset(shape, {1, 512, 512}, ReadPath::chunk), needs,
+                    {.item_elements = 250'000, .threads = 16, .thread_memory = thread_memory}, 1)
+      .box_extents();
+}
+
+TEST(WorkTiling, ChunksAreWholeWhereThreadsHaveMemoryForTheirOutputs) {
+  constexpr std::uint64_t outputs_of_a_chunk = 512 * 512;
+  EXPECT_EQ(extents_of_rows(200 * outputs_of_a_chunk), (Extents{1, 512, 512}));
+  EXPECT_LT(product(extents_of_rows(200 * outputs_of_a_chunk - 1)), outputs_of_a_chunk);
+}
+
 Extents scan_extents(const Extents& shape, const Extents& chunk_shape, int ranks, Items items) {
   const std::vector<int> axes{0};
   const WorkNeeds needs{.items = items, .array = AxisShape(shape, axes), .output_bytes = 96};
