@@ -26,6 +26,8 @@ namespace filter_id {
 inline constexpr int deflate = 1;
 inline constexpr int shuffle = 2;
 inline constexpr int fletcher32 = 3;
+inline constexpr int nbit = 5;
+inline constexpr int scale_offset = 6;
 inline constexpr int lzf = 32000;
 inline constexpr int lz4 = 32004;
 inline constexpr int bitshuffle = 32008;

@@ -7,10 +7,20 @@
 #include "io/filters/deflate.hpp"
 #include "io/filters/filter.hpp"
 #include "io/filters/fletcher32.hpp"
+#include "io/filters/nbit.hpp"
+#include "io/filters/scale_offset.hpp"
 #include "io/filters/shuffle.hpp"
 
 namespace warpfold::io {
 namespace {
+
+class IdleStep : public FilterStep {
+ public:
+  std::span<const std::byte> undo(std::span<const std::byte> stored,
+                                  std::span<std::byte> /*out*/) override {
+    return stored;
+  }
+};
 
 std::unique_ptr<FilterStep> make_unshuffle(const Filter& filter) {
   const std::size_t element_bytes = parameter(filter, 0);
@@ -30,6 +40,8 @@ std::unique_ptr<FilterStep> make_bitshuffle(const Filter& filter) {
 
 }  // namespace
 
+std::unique_ptr<FilterStep> make_idle_step() { return std::make_unique<IdleStep>(); }
+
 std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
   switch (filter.id) {
     case filter_id::deflate:
@@ -38,6 +50,10 @@ std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
       return make_unshuffle(filter);
     case filter_id::fletcher32:
       return make_fletcher32_step();
+    case filter_id::nbit:
+      return make_nbit_step(filter);
+    case filter_id::scale_offset:
+      return make_scale_offset_step(filter);
     case filter_id::lzf:
     case filter_id::zstd:
       return make_stream_step(make_block_decoder(filter.id));
@@ -59,7 +75,7 @@ std::string undecodable_filters(const std::vector<Filter>& filters) {
 }
 
 std::string decodable_filters() {
-  std::string names = "deflate, shuffle, fletcher32, bitshuffle, lzf";
+  std::string names = "deflate, shuffle, fletcher32, nbit, scaleoffset, bitshuffle, lzf";
   if (make_block_decoder(filter_id::lz4)) names += ", lz4";
   if (make_block_decoder(filter_id::zstd)) names += ", zstd";
   return names;

@@ -64,6 +64,7 @@ def chunked(path, filters=(), stored=None, shape=(1000,), chunks=(250,)):
     return path
 
 
+SCALE_OFFSET = 6
 DEFLATE, SHUFFLE, FLETCHER32, LZ4, BITSHUFFLE, ZSTD = 1, 2, 3, 32004, 32008, 32015
 
 
@@ -184,6 +185,8 @@ LIES = {
     "bitshuffle of blocks of 2^32 elements": ((BITSHUFFLE, (0, 4, 4, 0xFFFFFFF8, 2)), bytes(20)),
     "shuffle of elements of 4 GiB": ((SHUFFLE, (0xFFFFFFFF,)), bytes(1000)),
     "shuffle of elements of no bytes": ((SHUFFLE, (0,)), bytes(1000)),
+    "scale-offset of 2^32 bits": ((SCALE_OFFSET, (2, 0)), b"\xff" * 30),
+    "scale-offset without elements": ((SCALE_OFFSET, (2, 0)), b"\5\0\0\0\x08" + bytes(16)),
     "checksum alone": ((FLETCHER32, ()), b"\1\2\3"),
 }  # fmt: skip
 

@@ -250,9 +250,9 @@ TEST(UndecodableFilters, AreNamed) {
   EXPECT_EQ(undecodable_filters({}), "");
   EXPECT_EQ(
       undecodable_filters({filter(H5Z_FILTER_SHUFFLE, "shuffle", {4}),
-                           filter(H5Z_FILTER_SZIP, "szip", {4, 8}),
+                           filter(H5Z_FILTER_NBIT, "nbit", {8, 0, 5, 3, 4, 0, 32, 0}),
                            filter(H5Z_FILTER_DEFLATE, "deflate", {6}), filter(32013, "zfp", {})}),
-      "szip, zfp");
+      "nbit, zfp");
   EXPECT_EQ(undecodable_filters({filter(H5Z_FILTER_SHUFFLE, "shuffle", {})}), "shuffle");
   EXPECT_EQ(undecodable_filters({filter(32008, "bitshuffle", {0, 4, 8, 7})}), "bitshuffle");
   EXPECT_EQ(undecodable_filters({filter(32008, "bitshuffle", {0, 4, 8, 0, 77})}), "bitshuffle");
