@@ -18,7 +18,7 @@ readonly coastline_folder="${WARPFOLD_COASTLINES:-/usr/share/gmt-gshhg}"
 
 build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
-  libzstd-dev)
+  libzstd-dev libaec-dev)
 test_needs=(libgtest-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
   python3-pytest python3-lz4 python3-zstandard clang libclang-rt-dev)
 further_test_needs=(libboost-context-dev python3-matplotlib python3-netcdf4 python3-xarray
@@ -45,6 +45,7 @@ libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
 libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
+libaec-dev          | libaec             | libaec        | has_header libaec.h
 gfortran            | gcc@12:             | gcc           | has_command gfortran
 libsimgrid-dev      | simgrid            | simgrid       | has_command smpirun
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h

@@ -26,6 +26,7 @@ namespace filter_id {
 inline constexpr int deflate = 1;
 inline constexpr int shuffle = 2;
 inline constexpr int fletcher32 = 3;
+inline constexpr int szip = 4;
 inline constexpr int nbit = 5;
 inline constexpr int scale_offset = 6;
 inline constexpr int lzf = 32000;

@@ -10,6 +10,7 @@
 #include "io/filters/nbit.hpp"
 #include "io/filters/scale_offset.hpp"
 #include "io/filters/shuffle.hpp"
+#include "io/filters/szip.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -50,6 +51,8 @@ std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
       return make_unshuffle(filter);
     case filter_id::fletcher32:
       return make_fletcher32_step();
+    case filter_id::szip:
+      return make_szip_step(filter);
     case filter_id::nbit:
       return make_nbit_step(filter);
     case filter_id::scale_offset:
@@ -76,6 +79,7 @@ std::string undecodable_filters(const std::vector<Filter>& filters) {
 
 std::string decodable_filters() {
   std::string names = "deflate, shuffle, fletcher32, nbit, scaleoffset, bitshuffle, lzf";
+  if (make_szip_step(Filter{filter_id::szip, "", true, {0, 8, 8, 8}})) names += ", szip";
   if (make_block_decoder(filter_id::lz4)) names += ", lz4";
   if (make_block_decoder(filter_id::zstd)) names += ", zstd";
   return names;

@@ -131,6 +131,18 @@ def expect_copied(folder, kept):
             assert file["values"][...].tobytes() == kept.astype(file["values"].dtype).tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["u1", "<i2", ">i4", "<f4", ">f8", "<i8"])
+@pytest.mark.parametrize("others", [{}, {"shuffle": True}, {"fletcher32": True}])
+@pytest.mark.parametrize("option", [("nn", 8), ("ec", 32), ("nn", 4)])
+def test_szip_of_h5py(folder, dtype, others, option):
+    require_decoder("szip")
+    values = some_values(dtype)
+    with h5py.File(folder / "in.h5", "w") as file:
+        file.create_dataset("values", data=values, chunks=(CHUNK,), compression="szip",
+                            compression_opts=option, **others)  # fmt: skip
+    expect_copied(folder, values)
+
+
 NARROW = [("i4", 12, 0), ("i2", 9, 3), ("u8", 33, 20), ("u1", 8, 0), ("i8", 57, 7)]
 
 

@@ -64,7 +64,7 @@ def chunked(path, filters=(), stored=None, shape=(1000,), chunks=(250,)):
     return path
 
 
-SCALE_OFFSET = 6
+SZIP, SCALE_OFFSET = 4, 6
 DEFLATE, SHUFFLE, FLETCHER32, LZ4, BITSHUFFLE, ZSTD = 1, 2, 3, 32004, 32008, 32015
 
 
@@ -187,6 +187,8 @@ LIES = {
     "shuffle of elements of no bytes": ((SHUFFLE, (0,)), bytes(1000)),
     "scale-offset of 2^32 bits": ((SCALE_OFFSET, (2, 0)), b"\xff" * 30),
     "scale-offset without elements": ((SCALE_OFFSET, (2, 0)), b"\5\0\0\0\x08" + bytes(16)),
+    "szip of 4 GiB": ((SZIP, (4, 8)), b"\xff" * 1000),
+    "szip of nothing": ((SZIP, (4, 8)), struct.pack("<I", 1000)),
     "checksum alone": ((FLETCHER32, ()), b"\1\2\3"),
 }  # fmt: skip
 

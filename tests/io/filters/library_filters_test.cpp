@@ -1,4 +1,4 @@
-/// The library's n-bit and scale-offset filters, undone as the library undoes them.
+/// The library's n-bit, scale-offset and szip filters, undone as the library undoes them.
 
 #include <hdf5.h>
 
@@ -243,6 +243,26 @@ TEST_F(LibraryFiltersTest, ScaleOffsetOfFloats) {
   }
 }
 
+TEST_F(LibraryFiltersTest, Szip) {
+  if (H5Zfilter_avail(H5Z_FILTER_SZIP) <= 0 ||
+      !make_filter_step({filter_id::szip, "", true, {4, 8, 8, 8}}))
+    GTEST_SKIP() << "built without libaec";
+  for (const ElementType element : all_element_types) {
+    for (const ByteOrder order : orders) {
+      for (const unsigned option :
+           {unsigned{H5_SZIP_NN_OPTION_MASK}, unsigned{H5_SZIP_EC_OPTION_MASK}}) {
+        for (const unsigned block : {4U, 8U, 30U, 32U}) {
+          const ElementFormat format = format_of(element, order);
+          const PropertiesHandle creation = chunked();
+          H5Pset_szip(creation.get(), option, block);
+          const Bytes values = random_integers(format, 7, 1000, block);
+          expect_as_library(make_type(format).get(), format, values, creation.get());
+        }
+      }
+    }
+  }
+}
+
 std::vector<Filter> only(int id, std::vector<unsigned> parameters) {
   return {{id, "filter", true, std::move(parameters)}};
 }
@@ -277,6 +297,10 @@ TEST(FilterParameters, ThatAreUnknownAreLeftToTheLibrary) {
   unknown(filter_id::scale_offset, {2, 0, 9, 0, 4, 1, 0, 0});
   unknown(filter_id::scale_offset, {1, 0, 9, 1, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   unknown(filter_id::scale_offset, {2, 33, 9, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  unknown(filter_id::szip, {4, 0, 32, 256});
+  unknown(filter_id::szip, {4, 8, 25, 256});
+  unknown(filter_id::szip, {4, 8, 32, 0xffffffff});
+  unknown(filter_id::szip, {4, 8, 32, 4});
 }
 
 }  // namespace
