@@ -18,10 +18,10 @@ readonly coastline_folder="${WARPFOLD_COASTLINES:-/usr/share/gmt-gshhg}"
 
 build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
-  libzstd-dev libaec-dev)
+  libzstd-dev libaec-dev libblosc-dev)
 test_needs=(libgtest-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
-  python3-pytest python3-lz4 python3-zstandard clang libclang-rt-dev)
-further_test_needs=(libboost-context-dev python3-matplotlib python3-netcdf4 python3-xarray
+  python3-pytest python3-lz4 python3-zstandard python3-blosc clang libclang-rt-dev)
+further_test_needs=(libboost-context-dev python3-matplotlib python3-tables python3-netcdf4 python3-xarray
   python3-jsonschema groff-base doxygen zsh fish hdf5-tools gmt-gshhg-low netcdf-bin nco cdo)
 package_needs=(python3-dev python3-venv python3-mpi4py python3-dask mypy)
 slurm_needs=(slurmctld slurmd slurm-client munge)
@@ -46,6 +46,7 @@ libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate
 liblz4-dev          | lz4                | lz4           | has_header lz4.h
 libzstd-dev         | zstd               | zstd          | has_header zstd.h
 libaec-dev          | libaec             | libaec        | has_header libaec.h
+libblosc-dev        | c-blosc            | Blosc         | has_header blosc.h
 gfortran            | gcc@12:             | gcc           | has_command gfortran
 libsimgrid-dev      | simgrid            | simgrid       | has_command smpirun
 libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
@@ -59,6 +60,8 @@ python3-matplotlib  | py-matplotlib      | py-matplotlib | has_python_module mat
 python3-pytest      | py-pytest          | py-pytest     | has_python_module pytest
 python3-lz4         | py-lz4             | py-lz4        | has_python_module lz4
 python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zstandard
+python3-blosc       | py-blosc           | python-blosc  | has_python_module blosc
+python3-tables      | py-tables          | PyTables      | has_python_module tables
 python3-netcdf4     | py-netcdf4         | netcdf4-python | has_python_module netCDF4
 python3-xarray      | py-xarray          | xarray        | has_python_module xarray
 python3-dev         | python             | python        | has_python_headers

@@ -23,7 +23,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, g++, pkg-config, libopenmpi-dev, libhdf5-dev, libhwloc-dev, \
-libdeflate-dev, liblz4-dev, libzstd-dev, libaec-dev")
+libdeflate-dev, liblz4-dev, libzstd-dev, libaec-dev, libblosc-dev, libblosc2-dev")
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY inputs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/warpfold/samples

@@ -58,6 +58,8 @@ std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
     case filter_id::scale_offset:
       return make_scale_offset_step(filter);
     case filter_id::lzf:
+    case filter_id::blosc:
+    case filter_id::blosc2:
     case filter_id::zstd:
       return make_stream_step(make_block_decoder(filter.id));
     case filter_id::lz4:
@@ -82,6 +84,8 @@ std::string decodable_filters() {
   if (make_szip_step(Filter{filter_id::szip, "", true, {0, 8, 8, 8}})) names += ", szip";
   if (make_block_decoder(filter_id::lz4)) names += ", lz4";
   if (make_block_decoder(filter_id::zstd)) names += ", zstd";
+  if (make_block_decoder(filter_id::blosc)) names += ", blosc";
+  if (make_block_decoder(filter_id::blosc2)) names += ", blosc2";
   return names;
 }
 

@@ -138,7 +138,11 @@ HANDLED = [
         NUMERIC,
     ),
     # test_filters.py has the others.
-    ("chunked", "lzf, lz4, zstd, bitshuffle", NUMBERS, "chunk", [stored(chunked, LZF)], NUMERIC),
+    (
+        "chunked", "lzf, lz4, zstd, bitshuffle, blosc, blosc2", NUMBERS, "chunk",
+        [stored(chunked, LZF)],
+        NUMERIC,
+    ),
     ("chunked", "scale-offset", "integers", "chunk", [stored(chunked, SCALEOFFSET)], INTEGERS),
     (
         "chunked", "scale-offset", "float32, float64", "chunk", [whole_numbers(chunked, SCALED)],

@@ -64,7 +64,7 @@ def chunked(path, filters=(), stored=None, shape=(1000,), chunks=(250,)):
     return path
 
 
-SZIP, SCALE_OFFSET = 4, 6
+SZIP, SCALE_OFFSET, BLOSC, BLOSC2 = 4, 6, 32001, 32026
 DEFLATE, SHUFFLE, FLETCHER32, LZ4, BITSHUFFLE, ZSTD = 1, 2, 3, 32004, 32008, 32015
 
 
@@ -189,6 +189,8 @@ LIES = {
     "scale-offset without elements": ((SCALE_OFFSET, (2, 0)), b"\5\0\0\0\x08" + bytes(16)),
     "szip of 4 GiB": ((SZIP, (4, 8)), b"\xff" * 1000),
     "szip of nothing": ((SZIP, (4, 8)), struct.pack("<I", 1000)),
+    "blosc of 2 GiB": ((BLOSC, ()), struct.pack("<4B3I", 2, 1, 1, 4, 1 << 31, 1 << 31, 30) + bytes(14)),
+    "blosc2 frame of nothing": ((BLOSC2, ()), b"\x9e\xa8b2frame\0" + b"\xff" * 90),
     "checksum alone": ((FLETCHER32, ()), b"\1\2\3"),
 }  # fmt: skip
 

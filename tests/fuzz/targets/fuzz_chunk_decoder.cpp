@@ -32,8 +32,7 @@ constexpr int kinds[] = {
     io::filter_id::deflate,      io::filter_id::shuffle, io::filter_id::fletcher32,
     io::filter_id::bitshuffle,   io::filter_id::lz4,     io::filter_id::zstd,
     io::filter_id::lzf,          io::filter_id::szip,    io::filter_id::nbit,
-    io::filter_id::scale_offset,
-};
+    io::filter_id::scale_offset, io::filter_id::blosc,   io::filter_id::blosc2};
 
 io::Filter filter_from(FuzzInput& input) {
   io::Filter filter;
