@@ -34,7 +34,6 @@ class Warpfold(CMakePackage, CudaPackage):
     depends_on("zstd")
     depends_on("libaec")
     depends_on("c-blosc")
-    depends_on("c-blosc2")
     depends_on("cli11", type="build")
     depends_on("fmt")
     depends_on("nlohmann-json", type="build")
