@@ -1,8 +1,7 @@
-# The libraries that undo a dataset's filters. Sets warpfold_compressors to their targets,
-# warpfold_compressor_files to libraries that pkg-config does not know, warpfold_compressor_includes
-# to their headers' folders, and
-# warpfold_compressor_definitions to what the sources ask for. libdeflate is needed; of the others
-# what is found is used.
+# The libraries that undo a dataset's filters. Sets warpfold_compressors to their targets;
+# warpfold_compressor_files and warpfold_compressor_includes to libraries that pkg-config does not
+# know and to the folders of their headers; warpfold_compressor_definitions to what the sources ask
+# for. libdeflate is needed; of the others what is found is used.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)

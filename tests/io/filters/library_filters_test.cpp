@@ -159,7 +159,7 @@ TEST_F(LibraryFiltersTest, NbitOfFloats) {
   }
 }
 
-/// With infinities, NaNs and subnormal numbers.
+/// Infinities, subnormal numbers and every NaN are among them.
 TEST_F(LibraryFiltersTest, AllFloatsOfTwelveBits) {
   const ElementFormat format{ElementType::f32, native_byte_order};
   const TypeHandle type = short_float(format, 3, 0);
