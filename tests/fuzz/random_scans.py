@@ -114,7 +114,7 @@ class Scan:
         sums = _from_lines(rows, self.shape, self.axis, object).ravel()
         outside = truth.first_outside(sums, out)
         if outside is not None:
-            return out, 1, mentions(f"index {outside} ")
+            return out, 1, mentions(f"index {outside}:")
         return out, 0, self._expect(rows, dtype)
 
 

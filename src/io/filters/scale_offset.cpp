@@ -37,7 +37,7 @@ ScaleOffset scale_offset(const Filter& filter) {
           at(7) == 1, at(8) | std::uint64_t{at(9)} << 32};
 }
 
-std::uint64_t little_endian(std::span<const std::byte> bytes) {
+std::uint64_t number_in(std::span<const std::byte> bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = bytes.size(); i-- > 0;)
     value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
@@ -54,10 +54,10 @@ class ScaleOffsetStep : public FilterStep {
                                   std::span<std::byte> out) override {
     if (how_.elements > out.size() / sizeof(T)) throw DamagedBytes{"it is longer than a chunk"};
     if (stored.size() < header_bytes) throw DamagedBytes{"it is too short for its header"};
-    const std::uint64_t bits = little_endian(stored.first(bits_bytes));
+    const std::uint64_t bits = number_in(stored.first(bits_bytes));
     const auto least_bytes =
         std::min(std::to_integer<std::size_t>(stored[bits_bytes]), sizeof(std::uint64_t));
-    const std::uint64_t least = little_endian(stored.subspan(bits_bytes + 1, least_bytes));
+    const std::uint64_t least = number_in(stored.subspan(bits_bytes + 1, least_bytes));
     if (bits > element_bits) {
       throw DamagedBytes{"scale-offset: its elements have " + std::to_string(bits) + " bits, not " +
                          std::to_string(element_bits) + " or fewer"};

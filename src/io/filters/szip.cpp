@@ -19,7 +19,7 @@ namespace warpfold::io {
 #ifdef WARPFOLD_AEC
 namespace {
 
-constexpr std::size_t header_bytes = 4;
+constexpr std::size_t size_bytes = 4;
 constexpr unsigned most_block_samples = 32;
 constexpr unsigned most_line_samples = 4096;
 /// Options of the filter.
@@ -47,18 +47,18 @@ class SzipStep : public FilterStep {
 
   std::span<const std::byte> undo(std::span<const std::byte> stored,
                                   std::span<std::byte> out) override {
-    if (stored.size() < header_bytes) throw DamagedBytes{"it is too short for its header"};
+    if (stored.size() < size_bytes) throw DamagedBytes{"it is too short for its header"};
     std::size_t bytes = 0;
-    for (std::size_t i = header_bytes; i-- > 0;)
+    for (std::size_t i = size_bytes; i-- > 0;)
       bytes = bytes << 8 | std::to_integer<std::size_t>(stored[i]);
     if (bytes > out.size()) throw DamagedBytes{"its szip stream is longer than the chunk"};
     const std::span<std::byte> chunk = out.first(bytes);
     const bool is_padded = how_.line_bytes() != how_.padded_line_bytes();
     const std::span<std::byte> samples = how_.apart > 1 ? taken_apart(bytes) : chunk;
     if (is_padded)
-      decode_lines(stored.subspan(header_bytes), samples);
+      decode_lines(stored.subspan(size_bytes), samples);
     else
-      decode(stored.subspan(header_bytes), samples, bytes);
+      decode(stored.subspan(size_bytes), samples, bytes);
     if (how_.apart > 1) unshuffle(samples, how_.apart, chunk);
     return chunk;
   }
