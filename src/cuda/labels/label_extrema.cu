@@ -164,7 +164,7 @@ void start(Kernel kernel, const LabelTable& table, const LabelSlab& slab, cudaSt
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, label_threads, 0),
         "preparing extrema of labels for this GPU");
-  constexpr std::uint64_t worth_a_block = 4 * (label_threads / warp::lanes) * label_tile;
+  constexpr std::uint64_t worth_a_block = 2 * (label_threads / warp::lanes) * label_tile;
   const std::uint64_t blocks =
       std::min(ceil_div(slab.end - slab.begin, worth_a_block),
                static_cast<std::uint64_t>(resident) * static_cast<unsigned>(multiprocessors()));

@@ -81,7 +81,6 @@ __device__ void fold_term(const LabelTable& table, std::uint64_t label, int expo
   const LabelSums& sums = table.sums[static_cast<int>(term)];
   if (sums.digits == nullptr) return;
   unsigned long long* const digits = sums.digits + label * digit_stride(floating, term);
-  const std::uint64_t stride = table.capacity * table.copies;
   for (int k = 0; k < count; ++k) {
     const auto digit = static_cast<std::int64_t>(digits[k]);
     if (digit == 0) continue;
@@ -90,7 +89,7 @@ __device__ void fold_term(const LabelTable& table, std::uint64_t label, int expo
     const ScaledInteger number{digit < 0 ? 0 - bits : bits, digit_unit<floating, term>(exponent, k),
                                digit < 0};
     label_limbs(term, number, [&](int limb, std::int64_t addend) {
-      sums.limbs[static_cast<std::uint64_t>(limb - sums.range.first) * stride + label] +=
+      sums.limbs[static_cast<std::uint64_t>(limb - sums.range.first) * table.capacity + label] +=
           static_cast<unsigned long long>(addend);
     });
   }
@@ -111,14 +110,15 @@ __global__ void __launch_bounds__(label_threads)
 
 __global__ void __launch_bounds__(label_threads)
     normalize_labels_kernel(const __grid_constant__ LabelTable table, const std::uint64_t labels) {
-  const std::uint64_t stride = table.capacity * table.copies;
+  const std::uint64_t copy_stride = table.capacity / table.copies;
   for (std::uint64_t i = thread_number(); i < labels * table.copies; i += thread_count()) {
-    const std::uint64_t at = i / labels * table.capacity + i % labels;
+    const std::uint64_t at = i / labels * copy_stride + i % labels;
     for (const LabelSums& sums : table.sums) {
       if (sums.limbs == nullptr) continue;
       std::int64_t carry = 0;
       for (int limb = 0; limb < sums.range.count; ++limb) {
-        unsigned long long& word = sums.limbs[static_cast<std::uint64_t>(limb) * stride + at];
+        unsigned long long& word =
+            sums.limbs[static_cast<std::uint64_t>(limb) * table.capacity + at];
         const std::int64_t digit = static_cast<std::int64_t>(word) + carry;
         const bool top = limb + 1 == sums.range.count;
         // To the nearest, so that negative sums need no more limbs than others.
@@ -129,13 +129,31 @@ __global__ void __launch_bounds__(label_threads)
   }
 }
 
+__global__ void __launch_bounds__(label_threads)
+    merge_copies_kernel(const __grid_constant__ LabelTable table, const std::uint64_t labels) {
+  const std::uint64_t copy_stride = table.capacity / table.copies;
+  for (std::uint64_t label = thread_number(); label < labels; label += thread_count()) {
+    for (const LabelSums& sums : table.sums) {
+      if (sums.limbs == nullptr) continue;
+      for (int limb = 0; limb < sums.range.count; ++limb) {
+        unsigned long long* const row =
+            sums.limbs + static_cast<std::uint64_t>(limb) * table.capacity + label;
+        for (std::uint32_t copy = 1; copy < table.copies; ++copy) {
+          row[0] += row[copy * copy_stride];
+          row[copy * copy_stride] = 0;
+        }
+      }
+    }
+  }
+}
+
 /// A block for each limb.
 __global__ void __launch_bounds__(label_threads)
     find_used_limbs_kernel(const unsigned long long* limbs, const std::uint64_t stride,
-                           std::uint32_t* used) {
+                           const std::uint64_t labels, std::uint32_t* used) {
   const unsigned long long* const row = limbs + blockIdx.x * stride;
-  for (std::uint64_t i = threadIdx.x; i < stride; i += label_threads)
-    if (row[i] != 0) used[blockIdx.x] = 1;
+  for (std::uint64_t label = threadIdx.x; label < labels; label += label_threads)
+    if (row[label] != 0) used[blockIdx.x] = 1;
 }
 
 }  // namespace
@@ -148,8 +166,7 @@ void clear_labels(const LabelTable& table, cudaStream_t stream) {
     if (sums.digits == nullptr) continue;
     const std::uint64_t digits =
         table.capacity * digit_stride(table.floating, static_cast<LabelTerm>(term));
-    const std::uint64_t limbs =
-        table.capacity * table.copies * static_cast<unsigned>(sums.range.count);
+    const std::uint64_t limbs = table.capacity * static_cast<unsigned>(sums.range.count);
     check(cudaMemsetAsync(sums.digits, 0, digits * sizeof(*sums.digits), stream),
           "clearing sums of labels");
     check(cudaMemsetAsync(sums.limbs, 0, limbs * sizeof(*sums.limbs), stream),
@@ -183,12 +200,17 @@ void normalize_labels(const LabelTable& table, std::uint64_t labels, cudaStream_
          {blocks_for(labels * table.copies), label_threads, stream}, table, labels);
 }
 
-void find_used_limbs(const LabelTable& table, LabelTerm term, std::uint32_t* used,
-                     cudaStream_t stream) {
+void merge_copies(const LabelTable& table, std::uint64_t labels, cudaStream_t stream) {
+  launch("merging sums of labels on the GPU", merge_copies_kernel,
+         {blocks_for(labels), label_threads, stream}, table, labels);
+}
+
+void find_used_limbs(const LabelTable& table, LabelTerm term, std::uint64_t labels,
+                     std::uint32_t* used, cudaStream_t stream) {
   const LabelSums& sums = table.sums[static_cast<int>(term)];
   launch("looking for limbs of labels on the GPU", find_used_limbs_kernel,
          {static_cast<unsigned>(sums.range.count), label_threads, stream}, sums.limbs,
-         table.capacity * table.copies, used);
+         table.capacity, labels, used);
 }
 
 void load_label_folds() {
@@ -198,6 +220,7 @@ void load_label_folds() {
   load_kernel(fold_labels_kernel<true>);
   load_kernel(fold_labels_kernel<false>);
   load_kernel(normalize_labels_kernel);
+  load_kernel(merge_copies_kernel);
   load_kernel(find_used_limbs_kernel);
 }
 

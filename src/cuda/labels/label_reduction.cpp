@@ -15,8 +15,7 @@ using kernels::LabelSums;
 using kernels::LabelTable;
 using kernels::LabelTerm;
 
-/// Labels that are so few have several copies of limbs.
-constexpr std::uint64_t few_labels = 4096;
+/// Copies of limbs as long as labels are few: so many, if at all.
 constexpr std::uint32_t copies_of_few = 8;
 
 /// The exponents of limbs that an expansion takes.
@@ -38,7 +37,7 @@ struct Memory {
 LabelSums take_sums(Scratch& scratch, const LabelTable& table, ElementType values, LabelTerm term) {
   const kernels::LimbRange range =
       kernels::limbs_of(table.floating, values == ElementType::f64, term);
-  const std::uint64_t limbs = static_cast<unsigned>(range.count) * table.copies;
+  const auto limbs = static_cast<std::uint64_t>(range.count);
   return {scratch.take<unsigned long long>(table.capacity *
                                            kernels::digit_stride(table.floating, term)),
           scratch.take<unsigned long long>(table.capacity * limbs), range};
@@ -48,7 +47,7 @@ Memory take_memory(Scratch& scratch, ElementType values, const ReduceNeeds& need
                    std::uint64_t capacity) {
   LabelTable table{};
   table.capacity = capacity;
-  table.copies = capacity <= few_labels ? copies_of_few : 1;
+  table.copies = copies_of_few;
   table.floating = is_floating(values);
   table.counts = scratch.take<AxisCounts>(capacity);
   table.first_nan = scratch.take<unsigned long long>(capacity);
@@ -77,18 +76,14 @@ UsedLimbs downloaded_limbs(const LabelTable& table, LabelTerm term, std::uint64_
   const LabelSums& sums = table.sums[static_cast<int>(term)];
   const auto limbs = static_cast<std::uint64_t>(sums.range.count);
   fill_bytes(used, 0, limbs * sizeof(*used), stream);
-  kernels::find_used_limbs(table, term, used, stream);
+  kernels::find_used_limbs(table, term, labels, used, stream);
   const auto flags = downloaded_array<std::uint32_t>(used, limbs, stream);
   const auto first = std::ranges::find(flags, 1u) - flags.begin();
   const auto end = flags.rend() - std::find(flags.rbegin(), flags.rend(), 1u);
   UsedLimbs result{sums.range.first + static_cast<int>(first), {}};
   for (auto limb = first; limb < end; ++limb) {
-    std::vector<std::int64_t>& row = result.rows.emplace_back(labels);
-    for (std::uint32_t copy = 0; copy < table.copies; ++copy) {
-      const auto at = (static_cast<std::uint64_t>(limb) * table.copies + copy) * table.capacity;
-      const auto words = downloaded_array<std::int64_t>(sums.limbs + at, labels, stream);
-      for (std::uint64_t label = 0; label < labels; ++label) row[label] += words[label];
-    }
+    const std::uint64_t row = static_cast<std::uint64_t>(limb) * table.capacity;
+    result.rows.push_back(downloaded_array<std::int64_t>(sums.limbs + row, labels, stream));
   }
   return result;
 }
@@ -150,9 +145,6 @@ LabelReduction::LabelReduction(ElementType values, const ReduceNeeds& needs, std
   const Memory memory = take_memory(scratch, values, needs, capacity);
   table_ = memory.table;
   used_limbs_ = memory.used_limbs;
-  const Stream stream;
-  kernels::clear_labels(table_, stream.get());
-  stream.synchronize();
 }
 
 std::uint64_t LabelReduction::device_bytes(ElementType values, const ReduceNeeds& needs,
@@ -173,7 +165,8 @@ void LabelReduction::take(kernels::LabelSlab slab, cudaStream_t stream) {
 
 void LabelReduction::take_part(const kernels::LabelSlab& part, cudaStream_t stream) {
   const std::uint64_t elements = part.end - part.begin;
-  labels_ = std::max(labels_, part.labels);
+  clear_where_unused(stream);
+  take_labels(part.labels, stream);
   kernels::choose_window(table_, part, stream);
   const bool full = unfolded_ + elements > kernels::most_unfolded;
   kernels::fold_labels(table_, labels_, full, stream);
@@ -188,15 +181,34 @@ void LabelReduction::take_part(const kernels::LabelSlab& part, cudaStream_t stre
   kernels::find_label_extrema(table_, part, stream);
 }
 
+void LabelReduction::clear_where_unused(cudaStream_t stream) {
+  if (!in_use_) kernels::clear_labels(table_, stream);
+  in_use_ = true;
+}
+
+void LabelReduction::take_labels(std::uint64_t labels, cudaStream_t stream) {
+  if (labels > table_.capacity / table_.copies) merge_copies(stream);
+  labels_ = std::max(labels_, labels);
+}
+
+/// Goes on with one copy.
+void LabelReduction::merge_copies(cudaStream_t stream) {
+  kernels::normalize_labels(table_, labels_, stream);
+  kernels::merge_copies(table_, labels_, stream);
+  table_.copies = 1;
+}
+
 AxisParts LabelReduction::finish(std::uint64_t labels, cudaStream_t stream) {
   const auto term_limbs = [&](LabelTerm term) {
     return downloaded_limbs(table_, term, labels, used_limbs_, stream);
   };
   AxisParts parts(needs_, labels);
   if (labels > 0) {
+    clear_where_unused(stream);
     kernels::choose_window(table_, {}, stream);
-    kernels::fold_labels(table_, labels, true, stream);
-    kernels::normalize_labels(table_, labels, stream);
+    kernels::fold_labels(table_, labels_, true, stream);
+    merge_copies(stream);
+    kernels::normalize_labels(table_, labels_, stream);
     parts.counts = downloaded_array<AxisCounts>(table_.counts, labels, stream);
     parts.first_nan = downloaded_array<std::uint64_t>(table_.first_nan, labels, stream);
     if (needs_.sum)
@@ -213,7 +225,8 @@ AxisParts LabelReduction::finish(std::uint64_t labels, cudaStream_t stream) {
       parts.maximum = downloaded_extrema(table_, 1, values_, labels, stream);
     }
   }
-  kernels::clear_labels(table_, stream);
+  table_.copies = copies_of_few;
+  in_use_ = false;
   labels_ = unfolded_ = unnormalized_ = 0;
   synchronize(stream);
   return parts;

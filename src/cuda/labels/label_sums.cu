@@ -66,7 +66,8 @@ class Counting {
   __device__ Counting(const LabelTable& table, const LabelSlab& slab)
       : first_nan_(table.first_nan), slab_(slab) {}
 
-  __device__ Digits of(Element element, std::uint32_t label, std::uint64_t place) const {
+  /// Places of a thread rise.
+  __device__ Digits of(Element element, std::uint32_t label, std::uint64_t place) {
     Digits digits = Digits::none();
     digits.digit[0] = 1;
     if constexpr (std::is_floating_point_v<Element>) {
@@ -82,7 +83,13 @@ class Counting {
   }
 
  private:
-  __device__ void note_nan(std::uint32_t label, std::uint64_t place) const {
+  __device__ void note_nan(std::uint32_t label, std::uint64_t place) {
+    if (label == noted_) return;
+    noted_ = label;
+    if (label < 64) {
+      if ((low_noted_ >> label & 1) != 0) return;
+      low_noted_ |= std::uint64_t{1} << label;
+    }
     const unsigned long long index = slab_.indices(place);
     unsigned long long* const first = first_nan_ + label;
     if (index < *static_cast<volatile unsigned long long*>(first)) atomicMin(first, index);
@@ -90,6 +97,8 @@ class Counting {
 
   unsigned long long* first_nan_;
   const LabelSlab& slab_;
+  std::uint32_t noted_ = no_label;  ///< the label of the last NaN
+  std::uint64_t low_noted_ = 0;     ///< labels of NaN that are below 64
 };
 
 template <class Element, LabelTerm term>
@@ -126,7 +135,7 @@ __global__ void __launch_bounds__(label_threads, 2)
     else
       target.add(label, digits);
   };
-  const Way way(table, slab);
+  Way way(table, slab);
   LabelRuns<Digits, decltype(add)> runs(add);
   for_each_tile(slab, [&](std::uint64_t tile) {
     for_each_row<Element>(
@@ -147,7 +156,7 @@ void start(Kernel kernel, const LabelTable& table, const LabelSlab& slab, cudaSt
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, label_threads, 0),
         "preparing a reduction by labels for this GPU");
-  constexpr std::uint64_t worth_a_block = 4 * (label_threads / warp::lanes) * label_tile;
+  constexpr std::uint64_t worth_a_block = 2 * (label_threads / warp::lanes) * label_tile;
   const std::uint64_t blocks =
       std::min(ceil_div(slab.end - slab.begin, worth_a_block),
                static_cast<std::uint64_t>(resident) * static_cast<unsigned>(multiprocessors()));

@@ -8,13 +8,11 @@
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/accumulator.hpp"
 #include "core/results/axis_parts.hpp"
+#include "core/results/label_numbers.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
 
 namespace warpfold::cuda::kernels {
-
-/// The number of places that have no label.
-inline constexpr std::uint32_t no_label = 0xffffffffu;
 
 /// The most elements that digits take before they are folded into limbs.
 inline constexpr std::uint64_t most_unfolded = std::uint64_t{1} << 24;
@@ -56,7 +54,7 @@ constexpr LimbRange limbs_of(bool floating, bool wide, LabelTerm term) {
 /// Sums of one term in device memory; null where the needs don't ask for it.
 struct LabelSums {
   unsigned long long* digits;  ///< [label][digit_stride()]
-  unsigned long long* limbs;   ///< [limb][copy][label], signed
+  unsigned long long* limbs;   ///< [limb][capacity], signed: copy by copy
   LimbRange range;
 };
 
@@ -70,7 +68,8 @@ struct LabelWindow {
 /// Totals of labels, in device memory. Integers are added to them by atomics, in any order.
 struct LabelTable {
   std::uint64_t capacity;  ///< labels
-  std::uint32_t copies;    ///< copies of limbs: fewer additions meet
+  /// Copies of limbs, each for capacity / copies labels: fewer additions meet.
+  std::uint32_t copies;
   bool floating;
   AxisCounts* counts;
   unsigned long long* first_nan;
@@ -114,12 +113,15 @@ void choose_window(const LabelTable& table, const LabelSlab& slab, cudaStream_t 
 /// Folds digits of the first `labels` into limbs, `always` or where another window was chosen.
 void fold_labels(const LabelTable& table, std::uint64_t labels, bool always, cudaStream_t stream);
 
-/// Propagates carries of the first `labels`: every limb but the top one ends in [-2^31, 2^31).
+/// Propagates carries of all copies: every limb but the top one ends in [-2^31, 2^31).
 void normalize_labels(const LabelTable& table, std::uint64_t labels, cudaStream_t stream);
 
-/// Sets used[limb - range.first] to 1 where a label has such a limb.
-void find_used_limbs(const LabelTable& table, LabelTerm term, std::uint32_t* used,
-                     cudaStream_t stream);
+/// Adds the other copies of normalized limbs to the first one, and clears them.
+void merge_copies(const LabelTable& table, std::uint64_t labels, cudaStream_t stream);
+
+/// Sets used[limb - range.first] to 1 where a label has such a limb in the first copy.
+void find_used_limbs(const LabelTable& table, LabelTerm term, std::uint64_t labels,
+                     std::uint32_t* used, cudaStream_t stream);
 
 /// Adds a slab's elements to counts and sums, behind choose_window() and fold_labels().
 void sum_labels(const LabelTable& table, const LabelSlab& slab, cudaStream_t stream);

@@ -14,8 +14,9 @@ __device__ inline void add_to_limb(const LabelTable& table, LabelTerm term, std:
                                    int limb, std::int64_t addend) {
   const LabelSums& sums = table.sums[static_cast<int>(term)];
   const auto row = static_cast<std::uint64_t>(limb - sums.range.first);
-  const std::uint64_t copy = row * table.copies + blockIdx.x % table.copies;
-  atomicAdd(sums.limbs + copy * table.capacity + label, static_cast<unsigned long long>(addend));
+  const std::uint64_t copy = blockIdx.x % table.copies * (table.capacity / table.copies);
+  atomicAdd(sums.limbs + row * table.capacity + copy + label,
+            static_cast<unsigned long long>(addend));
 }
 
 /// Adds a float that digits have no room for.

@@ -21,7 +21,6 @@ namespace warpfold::cuda {
 namespace {
 
 using kernels::LabelSlab;
-using kernels::no_label;
 using warpfold::testing::everything;
 
 /// An integer of many words, added to word by word: the reference shares no code with the sums.
@@ -146,9 +145,15 @@ void expect_label(const Accumulator& found, const Reference& expected, const Red
   EXPECT_EQ(found.positive_infinities, expected.positive_infinities) << what;
   EXPECT_EQ(found.negative_infinities, expected.negative_infinities) << what;
   EXPECT_EQ(found.first_nan, expected.first_nan) << what;
-  if (needs.sum) EXPECT_EQ(limbs_of(found.sum), expected.sum.limbs()) << what;
-  if (needs.absolute) EXPECT_EQ(limbs_of(found.absolute), expected.absolute.limbs()) << what;
-  if (needs.squares) EXPECT_EQ(limbs_of(found.squares), expected.squares.limbs()) << what;
+  if (needs.sum) {
+    EXPECT_EQ(limbs_of(found.sum), expected.sum.limbs()) << what;
+  }
+  if (needs.absolute) {
+    EXPECT_EQ(limbs_of(found.absolute), expected.absolute.limbs()) << what;
+  }
+  if (needs.squares) {
+    EXPECT_EQ(limbs_of(found.squares), expected.squares.limbs()) << what;
+  }
   if (!needs.extrema) return;
   expect_extremum<T>(found.minimum, expected.minimum_index, expected.minimum, expected.least,
                      what + ", minimum");
@@ -209,7 +214,8 @@ class LabelCase {
     slab.numbers = device_numbers.data();
     slab.places = numbers.size();
     slab.end = elements.size();
-    slab.labels = labels_;
+    for (const std::uint32_t number : numbers)
+      if (number != no_label) slab.labels = std::max(slab.labels, std::uint64_t{number} + 1);
     slab.indices = indices;
     reduction_.take(slab, stream_.get());
     stream_.synchronize();
@@ -326,6 +332,14 @@ TYPED_TEST(CudaLabels, PlacesAreTheFirstOfEqualElementsInAnyOrderOfSlabs) {
     labels.take(elements, labels_of(Labels::random, 1200, 3, this->random_), indices);
   }
   labels.expect("equal");
+}
+
+TYPED_TEST(CudaLabels, LabelsThatGrowInNumber) {
+  LabelCase<TypeParam> labels(900, everything, 1000);
+  for (const std::uint32_t count : {3, 100, 20, 300, 900, 7})
+    labels.take(sample<TypeParam>(Sample::wide, 1200, this->random_()),
+                labels_of(Labels::random, 1200, count, this->random_), {});
+  labels.expect("growing");
 }
 
 TYPED_TEST(CudaLabels, ForgetsWhatItHasReturned) {
