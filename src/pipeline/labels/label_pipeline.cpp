@@ -47,9 +47,12 @@ void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
   mpi::throw_on_all_ranks(failure, communicator);
 }
 
-/// Returns the engine that this rank's GPU offers, or null where cores are to reduce `items` boxes.
+/// Returns the engine that this rank's GPU offers for `items` boxes, or null where cores are to
+/// reduce them.
 std::unique_ptr<LabelEngine> make_engine(LabelJob& job, std::uint64_t items, int slots, Run& run) {
   const std::vector<std::uint64_t>& extents = job.boxes.extents();
+  // A GPU puts chunks together along dimensions.
+  if (extents.empty()) return nullptr;
   CompressedChunks compressed;
   const std::uint64_t chunks = job.elements.chunks_of_box(extents);
   if (run.place.gpu)
