@@ -34,7 +34,7 @@ constexpr int wanted_turns = 64;
 /// Number sets of a turn: one is filled while another is in use.
 constexpr std::uint64_t sets_of_turn = 2;
 
-WideningPlan widening(const StagingPlan& plan) {
+WideningPlan label_widening(const StagingPlan& plan) {
   return {.format = plan.format,
           .decoding = plan.decoding,
           .slab_elements = plan.slab_elements,
@@ -52,9 +52,10 @@ std::uint64_t set_bytes(const StagingPlan& plan) {
 }
 
 AxisMemory memory_for(const StagingPlan& plan) {
-  return {.verb = "reduce by labels",
-          .turn_bytes = sets_of_turn * set_bytes(plan),
-          .batch_bytes = taken_as_stored(plan) ? 0 : WideElements::device_bytes(widening(plan))};
+  return {
+      .verb = "reduce by labels",
+      .turn_bytes = sets_of_turn * set_bytes(plan),
+      .batch_bytes = taken_as_stored(plan) ? 0 : WideElements::device_bytes(label_widening(plan))};
 }
 
 /// Returns for how many labels a quarter of the memory has room.
@@ -157,7 +158,7 @@ struct LabelState {
 class LabelStage final : public SlabStage {
  public:
   LabelStage(const StagingPlan& plan, LabelState& state) : state_(state) {
-    if (!taken_as_stored(plan)) wide_.emplace(widening(plan));
+    if (!taken_as_stored(plan)) wide_.emplace(label_widening(plan));
     load_kernels();
   }
 

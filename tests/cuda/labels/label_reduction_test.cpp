@@ -322,7 +322,7 @@ TYPED_TEST(CudaLabels, PlacesAreTheFirstOfEqualElementsInAnyOrderOfSlabs) {
   indices.extent[1] = 40;
   indices.stride[0] = 100;
   indices.stride[1] = 2;
-  for (const std::uint64_t first : {9000, 0, 20000, 4000}) {
+  for (const std::uint64_t first : {9000u, 0u, 20000u, 4000u}) {
     indices.first = first;
     std::vector<TypeParam> elements(1200);
     for (TypeParam& each : elements) each = static_cast<TypeParam>(this->random_() % 3);
@@ -336,7 +336,7 @@ TYPED_TEST(CudaLabels, PlacesAreTheFirstOfEqualElementsInAnyOrderOfSlabs) {
 
 TYPED_TEST(CudaLabels, LabelsThatGrowInNumber) {
   LabelCase<TypeParam> labels(900, everything, 1000);
-  for (const std::uint32_t count : {3, 100, 20, 300, 900, 7})
+  for (const std::uint32_t count : {3u, 100u, 20u, 300u, 900u, 7u})
     labels.take(sample<TypeParam>(Sample::wide, 1200, this->random_()),
                 labels_of(Labels::random, 1200, count, this->random_), {});
   labels.expect("growing");
@@ -432,7 +432,7 @@ TYPED_TEST(CudaFloatLabels, LongSlabs) {
   reduction.take(slab, stream.get());
   AxisTotals totals(element_type_of<TypeParam>(), {.sum = true, .squares = true}, 2);
   totals.merge(reduction.finish(2, stream.get()));
-  for (const std::uint64_t label : {0, 1}) {
+  for (const std::uint64_t label : {0u, 1u}) {
     const std::uint64_t times = label == 0 ? 2 : 2 * (count - 1);
     LongInteger sum(68);
     sum.add(uint128{mantissa} * times, 1088, false);
