@@ -13,7 +13,7 @@ inline constexpr int float_digit_bits = 38;
 inline constexpr int integer_digit_bits = 32;
 
 /// Returns 2^exponent, a normal double.
-WARPFOLD_HD inline double power_of_two(int exponent) {
+__device__ inline double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
@@ -22,8 +22,8 @@ template <int Count>
 struct LabelDigits {
   std::int64_t digit[Count];
 
-  WARPFOLD_HD static LabelDigits none() { return {}; }
-  WARPFOLD_HD void add(const LabelDigits& other) {
+  __device__ static LabelDigits none() { return {}; }
+  __device__ void add(const LabelDigits& other) {
 #pragma unroll
     for (int i = 0; i < Count; ++i) digit[i] += other.digit[i];
   }
@@ -35,7 +35,7 @@ template <int Digits>
 class DigitWindow {
  public:
   /// For floats below 2^(exponent + 1), but for the greatest and least exponents.
-  WARPFOLD_HD explicit DigitWindow(int exponent) {
+  __device__ explicit DigitWindow(int exponent) {
     constexpr int least = -1030 + float_digit_bits * (Digits - 1);
     constexpr int greatest = 1000;
     const int top = exponent < least ? least : exponent > greatest ? greatest : exponent;
@@ -46,14 +46,14 @@ class DigitWindow {
   }
 
   /// Returns the exponent of a digit's unit.
-  WARPFOLD_HD int unit(int digit) const { return unit_ - float_digit_bits * digit; }
+  __device__ int unit(int digit) const { return unit_ - float_digit_bits * digit; }
 
-  WARPFOLD_HD double limit() const { return limit_; }
+  __device__ double limit() const { return limit_; }
 
   /// Adds a float below the limit, from the digit `First` on, of which it is at most half a unit
   /// of the one before. Returns what is left.
   template <int First = 0>
-  WARPFOLD_HD double add(double value, LabelDigits<Digits>& sum) const {
+  __device__ double add(double value, LabelDigits<Digits>& sum) const {
 #pragma unroll
     for (int i = First; i < Digits; ++i) {
       const double rounded = value + rounder_[i];
@@ -71,13 +71,13 @@ class DigitWindow {
 };
 
 /// Returns the exponent of the window of a term, given that of the elements.
-WARPFOLD_HD constexpr int term_exponent(LabelTerm term, int exponent) {
+__device__ constexpr int term_exponent(LabelTerm term, int exponent) {
   return term == LabelTerm::square ? 2 * exponent + 1 : exponent;
 }
 
 /// Returns the exponent of the unit of a digit of a term.
 template <bool floating, LabelTerm term>
-WARPFOLD_HD int digit_unit(int exponent, int digit) {
+__device__ int digit_unit(int exponent, int digit) {
   constexpr int digits = label_digits(floating, term);
   if constexpr (!floating) return integer_digit_bits * (digits - 1 - digit);
   return DigitWindow<digits>(term_exponent(term, exponent)).unit(digit);
@@ -85,7 +85,7 @@ WARPFOLD_HD int digit_unit(int exponent, int digit) {
 
 /// Calls emit(limb, addend) for the limbs of a term's number, which is exact.
 template <class Number, class Emit>
-WARPFOLD_HD void label_limbs(LabelTerm term, const Number& number, Emit&& emit) {
+__device__ void label_limbs(LabelTerm term, const Number& number, Emit&& emit) {
   term == LabelTerm::square ? ExactSumOfSquares::digits(number, emit)
                             : ExactSum::digits(number, emit);
 }
