@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint64_t most_labels = std::uint64_t{1} << 22;
 constexpr std::uint64_t least_labels = 1024;
 
-/// Number sets of a slot, at most, where slabs wait for decompression.
+/// Number sets of a thread, at most, where slabs wait for decompression.
 constexpr int wanted_turns = 64;
 
 /// Number sets of a turn: one is filled while another is in use.
@@ -68,7 +68,7 @@ std::uint64_t capacity_for(const StagingPlan& plan, const ReduceNeeds& needs, st
   return capacity;
 }
 
-/// The totals of all slots' slabs, which take turns.
+/// The totals of all threads' slabs, which take turns.
 class SharedReduction {
  public:
   SharedReduction(ElementType values, const ReduceNeeds& needs, std::uint64_t capacity)
@@ -100,8 +100,8 @@ class SharedReduction {
   Event last_;
 };
 
-/// A slot's numbers on their way to the GPU. One thread at a time.
-class SlotNumbers {
+/// One thread's numbers on their way to the GPU.
+class ThreadNumbers {
  public:
   /// Returns memory for numbers.
   std::span<std::uint32_t> fill(std::uint64_t places) {
@@ -132,29 +132,29 @@ class SlotNumbers {
   Stream stream_;
 };
 
-/// State shared by slots and batches.
+/// State shared by threads and batches.
 struct LabelState {
   LabelState(const StagingPlan& plan, const ReduceNeeds& needs, std::uint64_t capacity,
              const AxisLayout& layout)
       : reduction(plan.decoding.value_type(plan.format.type), needs, capacity),
-        sets(static_cast<std::size_t>(layout.slabs.slots) * static_cast<std::size_t>(layout.turns) *
-                 sets_of_turn,
+        sets(static_cast<std::size_t>(layout.slabs.slots) *
+                 static_cast<std::size_t>(layout.under_way) * sets_of_turn,
              set_bytes(plan)),
         decompresses(layout.slabs.decompresses) {
-    for (int slot = 0; slot < layout.slabs.slots; ++slot)
-      slots.push_back(std::make_unique<SlotNumbers>());
+    for (int thread = 0; thread < layout.slabs.slots; ++thread)
+      threads.push_back(std::make_unique<ThreadNumbers>());
   }
 
-  SlotNumbers& at(int slot) { return *slots.at(static_cast<std::size_t>(slot)); }
+  ThreadNumbers& at(int thread) { return *threads.at(static_cast<std::size_t>(thread)); }
 
   SharedReduction reduction;
   NumberSets sets;
   bool decompresses;
-  std::vector<std::unique_ptr<SlotNumbers>> slots;
+  std::vector<std::unique_ptr<ThreadNumbers>> threads;
 };
 
-/// Reduces the slabs of one batch: of a slot, which goes on with its numbers afterwards, or of
-/// several, whose slabs come with the numbers' set.
+/// Reduces the slabs of one batch: those of a thread, which goes on with its numbers afterwards; or
+/// those of several, whose slots are sets of numbers.
 class LabelStage final : public SlabStage {
  public:
   LabelStage(const StagingPlan& plan, LabelState& state) : state_(state) {
@@ -207,7 +207,7 @@ class CudaLabelEngine final : public LabelEngine {
         flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::reduce,
               {}, time_origin_, [&] { return std::make_unique<LabelStage>(plan, state_); }) {}
 
-  int slots() const override { return flow_.layout().slots; }
+  int threads() const override { return flow_.threads(); }
   std::uint64_t slab_elements() const override { return flow_.layout().slot.elements; }
   bool decompresses() const override { return flow_.layout().decompresses; }
   std::uint64_t capacity() const override { return state_.reduction.capacity(); }
@@ -216,33 +216,37 @@ class CudaLabelEngine final : public LabelEngine {
   void proceed() override { flow_.batches().proceed(); }
   void flush() override { flow_.batches().flush(); }
 
-  std::span<std::byte> buffer(int slot) override { return flow_.buffer(slot); }
-
-  std::span<std::uint32_t> numbers(int slot, std::uint64_t places) override {
+  std::span<std::uint32_t> numbers(int thread, std::uint64_t places) override {
     device_.activate();
     if (places == 0 || places > slab_elements())
       throw Error("a slab can't have numbers of " + std::to_string(places) + " places",
                   "it has up to " + std::to_string(slab_elements()), "");
-    return state_.at(slot).fill(places);
+    return state_.at(thread).fill(places);
   }
 
-  void label(int slot, std::uint64_t labels) override {
+  void label(int thread, std::uint64_t labels) override {
     device_.activate();
     if (labels > capacity())
       throw Error("there is no room for " + std::to_string(labels) + " labels",
                   "the table has room for " + std::to_string(capacity()), "");
-    SlotNumbers& own = state_.at(slot);
+    ThreadNumbers& own = state_.at(thread);
     if (own.set) state_.sets.remove_user(*own.set);
     own.set = free_set();
     own.upload(state_.sets[*own.set], labels);
   }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+  Ticket take(int thread) override {
+    const std::optional<int> set = state_.at(thread).set;
+    if (!set) throw Error("a slab has no labels", "its thread has given none", "");
+    Ticket ticket = flow_.take(thread);
+    ticket.slot = decompresses() ? *set : thread;
+    return ticket;
+  }
+
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
     if (slab.target.elements == 0) return;
-    const std::optional<int> set = state_.at(slot).set;
-    if (!set) throw Error("a slab has no labels", "", "");
-    if (decompresses()) state_.sets.add_user(*set);
-    flow_.submit(slot, decompresses() ? *set : slot, slab, indices);
+    if (decompresses()) state_.sets.add_user(ticket.slot);
+    flow_.submit(ticket, slab);
   }
 
   AxisParts finish() override {
@@ -269,8 +273,10 @@ class CudaLabelEngine final : public LabelEngine {
 
 }  // namespace
 
-std::unique_ptr<LabelEngine> make_label_engine(const Device& device, const StagingPlan& plan,
+std::unique_ptr<LabelEngine> make_label_engine(const Device& device, const StagingPlan& wanted,
                                                const ReduceNeeds& needs) {
+  StagingPlan plan = wanted;
+  plan.slots_per_thread = 1;
   const std::uint64_t limit = device.memory_limit();
   const std::uint64_t capacity = capacity_for(plan, needs, limit);
   if (capacity < least_labels || needs.weighted) return nullptr;

@@ -76,9 +76,10 @@ FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary, Al
                                std::filesystem::copy_options::overwrite_existing);
     return open_own(temporary, alignment);
   } catch (const Error& failure) {
-    throw Error(cannot_write(spec), "its datasets can't be kept: " + failure.why(), advice);
+    throw Error(cannot_write(spec), "its datasets cannot be kept (" + failure.why() + ")", advice);
   } catch (const std::filesystem::filesystem_error& failure) {
-    throw Error(cannot_write(spec), "its datasets can't be kept: " + failure.code().message(),
+    throw Error(cannot_write(spec),
+                "its datasets cannot be kept (" + describe_errno(failure.code().value()) + ")",
                 advice);
   }
 }

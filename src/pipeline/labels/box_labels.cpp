@@ -14,7 +14,8 @@ std::vector<std::uint64_t> last(std::span<const std::uint64_t> of_box, std::size
 }  // namespace
 
 BoxLabels::StoredLabels::StoredLabels(LabelJob& job)
-    : staging(job.label_elements->bytes_of_box(last(job.boxes.extents(), job.labels.shape.size()))),
+    : staging(
+          job.label_elements->bytes_of_box(last(job.boxes.box_extents(), job.labels.shape.size()))),
       reader(*job.label_elements),
       decoder(cpu::make_label_decoder(job.labels.dataset->info().format, job.labels.decoding)) {}
 

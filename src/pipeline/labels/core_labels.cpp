@@ -5,6 +5,7 @@
 #include "cpu/reduce/label_reducer.hpp"
 #include "pipeline/labels/box_labels.hpp"
 #include "pipeline/labels/label_job.hpp"
+#include "pipeline/regions/staging.hpp"
 #include "pipeline/run/stage_timings.hpp"
 
 namespace warpfold::pipeline {
@@ -17,7 +18,7 @@ class CoreLabelConsumer final : public Consumer {
       : job_(job),
         thread_(thread),
         element_bytes_(size_of(job.view.info().format.type)),
-        staging_(job.elements.bytes_of_box(job.boxes.extents())),
+        staging_(staging_bytes(job.boxes, job.elements)),
         reader_(job.elements),
         reducer_(cpu::make_label_reducer(job.view.info().format, job.view.decoding, job.needs)),
         reducing_(thread.stages, job.core_stage()),
@@ -25,7 +26,7 @@ class CoreLabelConsumer final : public Consumer {
         labels_(job, reducing_) {}
 
   void take(const PassItem& item) override {
-    reduce(job_.boxes.region(item.number));
+    reduce(job_.boxes.box(0, item.number));
     if (labels_.numbers().size() >= max_labels_of_thread) finish();
   }
 

@@ -23,7 +23,7 @@ class EngineLabelConsumer final : public Consumer {
         labels_(job, numbering_) {}
 
   void take(const PassItem& item) override {
-    const Hyperslab box = job_.boxes.region(item.number);
+    const Hyperslab box = job_.boxes.box(0, item.number);
     label(box);
     has_room_ ? submit(box) : leave_to_cores(item);
     if (labels_.numbers().size() >= max_labels_of_thread) restart();
@@ -42,8 +42,6 @@ class EngineLabelConsumer final : public Consumer {
   }
 
  private:
-  int slot() const { return thread_.number; }
-
   /// Gives the engine the numbers of a box, if there is room for its labels.
   void label(const Hyperslab& box) {
     if (!labels_.number(box)) return;
@@ -51,13 +49,13 @@ class EngineLabelConsumer final : public Consumer {
     const std::span<const std::uint32_t> places = labels_.places();
     has_room_ = labels_in_outputs_ <= job_.engine->capacity() || all_have_room(places);
     if (!has_room_) return;
-    const std::span<std::uint32_t> numbers = job_.engine->numbers(slot(), places.size());
+    const std::span<std::uint32_t> numbers = job_.engine->numbers(thread_.number, places.size());
     numbering_.time(0, [&] {
       std::ranges::transform(places, numbers.begin(), [&](std::uint32_t place) {
         return place == no_label ? no_label : outputs_[place];
       });
     });
-    job_.engine->label(slot(), std::min(labels_in_outputs_, job_.engine->capacity()));
+    job_.engine->label(thread_.number, std::min(labels_in_outputs_, job_.engine->capacity()));
   }
 
   /// Finds the outputs of labels that this thread has met meanwhile.
@@ -79,9 +77,8 @@ class EngineLabelConsumer final : public Consumer {
 
   void submit(const Hyperslab& box) {
     const std::uint64_t bytes = box.elements() * element_bytes_;
-    const StagedChunks slab =
-        reader_.read(box, row_major_strides(box.count), job_.engine->buffer(slot()));
-    job_.engine->submit(slot(), slab, slab.indices);
+    const Ticket ticket = job_.engine->take(thread_.number);
+    job_.engine->submit(ticket, reader_.read(box, row_major_strides(box.count), ticket.memory));
     thread_.done += bytes;
   }
 

@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "core/engine/stream_engines.hpp"
-#include "core/layout/tiling.hpp"
 #include "core/results/label_numbers.hpp"
 #include "core/results/label_totals.hpp"
 #include "pipeline/datasets/dataset_labels.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/region_reader.hpp"
+#include "pipeline/regions/work_tiling.hpp"
 #include "pipeline/run/pass.hpp"
 
 namespace warpfold::pipeline {
@@ -23,7 +23,7 @@ inline constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 20;
 
 /// State shared by a rank's threads.
 struct LabelJob {
-  LabelJob(const Tiling& tiling, DatasetView& dataset, DatasetLabels& its_labels,
+  LabelJob(const WorkTiling& tiling, DatasetView& dataset, DatasetLabels& its_labels,
            ReduceNeeds reduce_needs, StageRegistry& stages)
       : boxes(tiling),
         view(dataset),
@@ -37,7 +37,7 @@ struct LabelJob {
   /// Returns the stage that cores' work belongs to.
   const char* core_stage() const { return engine ? stage::reduce_on_cores : stage::reduce; }
 
-  const Tiling& boxes;
+  const WorkTiling& boxes;
   const DatasetView& view;
   const DatasetLabels& labels;
   ReduceNeeds needs;

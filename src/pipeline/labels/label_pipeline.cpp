@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "core/engine/backend.hpp"
-#include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/message.hpp"
 #include "pipeline/labels/label_job.hpp"
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/staging.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -47,22 +47,13 @@ void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
   mpi::throw_on_all_ranks(failure, communicator);
 }
 
-/// Returns the engine that this rank's GPU offers for `items` boxes, or null where cores are to
-/// reduce them.
-std::unique_ptr<LabelEngine> make_engine(LabelJob& job, std::uint64_t items, int slots, Run& run) {
-  const std::vector<std::uint64_t>& extents = job.boxes.extents();
+/// Returns the engine that this rank's GPU offers for its boxes, or null where cores are to reduce
+/// them.
+std::unique_ptr<LabelEngine> make_engine(LabelJob& job, const WorkPlan& plan, Run& run) {
   // A GPU puts chunks together along dimensions.
-  if (extents.empty()) return nullptr;
-  CompressedChunks compressed;
-  const std::uint64_t chunks = job.elements.chunks_of_box(extents);
-  if (run.place.gpu)
-    compressed = job.elements.compressed(items * chunks, chunks,
-                                         static_cast<std::uint64_t>(run.place.threads));
+  if (job.boxes.box_extents().empty()) return nullptr;
   return run.backend.get().make_label_engine(
-      {job.view.info().format, job.view.decoding, job.boxes.max_places(),
-       job.elements.bytes_of_box(extents), Staging::chunks, slots, &run.monitor.stages(),
-       compressed},
-      job.needs);
+      staging_plan(plan, job.elements, job.view.decoding, run), job.needs);
 }
 
 /// Adds what the engine has to the rank's totals.
@@ -72,7 +63,7 @@ void take_totals(LabelJob& job) {
 }
 
 /// Collective.
-std::vector<StageTiming> reduce_share(LabelJob& job, ElementRange mine, int threads, Run& run) {
+std::vector<StageTiming> reduce_share(LabelJob& job, const WorkPlan& plan, Run& run) {
   const io::DatasetInfo& info = job.view.info();
   const auto make = [&](PassThread& thread) {
     return job.engine ? make_engine_label_consumer(job, thread)
@@ -88,7 +79,8 @@ std::vector<StageTiming> reduce_share(LabelJob& job, ElementRange mine, int thre
     put_engine_stages(stages, stage::reduce, job.engine->timings());
     append(stages, {combining.timing()});
   };
-  return run_pass({mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
+  const int threads = job.engine ? std::min(plan.slots, job.engine->threads()) : plan.slots;
+  return run_pass({plan.mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
                   run.communicator, make, merge);
 }
 
@@ -98,25 +90,19 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
                           Run& run, std::vector<StageTiming>& stages) {
   const mpi::Communicator& communicator = run.communicator;
   if (view.info().elements == 0) return {view.value_type(), needs};
-  const BoxPlan plan = plan_boxes(view.info(), run);
+  const WorkPlan plan = plan_work(view.info(), {.items = Items::boxes}, run);
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
-  const ElementRange mine = share_of(plan.boxes.items(), communicator.size(), communicator.rank());
-  auto threads = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
+  const cpu::ThreadBinding binding(run.place.near_gpu, plan.sizes.threads);
   std::optional<LabelTotals> result;
   while_unchanged(view, communicator, [&] {
     std::optional<LabelJob> job;
     StageRegistry& registry = run.monitor.stages();
     run_on_all(communicator, [&] {
-      job.emplace(plan.boxes, view, labels, needs, registry);
-      job->engine = make_engine(*job, mine.count, threads, run);
-      if (job->engine)
-        threads = std::min(threads, job->engine->slots());
-      else
-        run.cores();
+      job.emplace(plan.tiling, view, labels, needs, registry);
+      job->engine = make_engine(*job, plan, run);
+      if (!job->engine) run.cores();
     });
-    append(stages, reduce_share(*job, mine, threads, run));
+    append(stages, reduce_share(*job, plan, run));
     StageTimer combining(registry, stage::combine);
     combining.time(0, [&] {
       combine(job->totals, communicator);

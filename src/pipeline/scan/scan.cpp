@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "core/values/ordered_key.hpp"
-#include "cpu/machine/machine.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/regions/block_plan.hpp"
-#include "pipeline/regions/block_source.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -29,21 +26,22 @@ namespace {
 void check_offsets(const ScanOptions& options) {
   if (!options.offsets) return;
   if (options.operation != ScanOperation::sum)
-    throw usage_error("offsets are running sums", "another operation is asked for",
-                      "Leave out `offsets` or `operation`.");
+    throw usage_error("`offsets` makes running sums", "another operation is requested",
+                      "Omit `offsets` or `operation`.");
   if (options.exclusive)
     throw usage_error("both `exclusive` and `offsets` are given",
-                      "offsets begin with 0 as they are", "Leave out `exclusive`.");
+                      "offsets begin with 0 as they are", "Omit `exclusive`.");
   if (options.axis)
-    throw usage_error("offsets are those of a whole dataset", "an axis is given",
-                      "Leave out `offsets` or `axis`.");
+    throw usage_error("`offsets` needs a whole dataset", "an axis is given",
+                      "Omit `offsets` or `axis`.");
 }
 
 /// HDF5's null dataspace has neither elements nor a shape that an output could have.
 void require_shape(const io::DatasetInfo& info) {
   if (info.elements > 0 || !info.shape.empty()) return;
   throw Error("cannot scan '" + info.name + "' of '" + info.file + "'",
-              "it has a null dataspace: no elements, and no shape", "There is nothing to scan.");
+              "it has a null dataspace, which has no elements and no shape",
+              "There is nothing to scan.");
 }
 
 ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) {
@@ -90,35 +88,17 @@ void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
 /// Scans a dataset that has elements into its staged output. Collective.
 pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec,
                                  io::ContiguousWriter& writer, pipeline::Run& run) {
-  const io::DatasetInfo& info = view.info();
-  const pipeline::BackendPlacement& place = run.place;
-  const mpi::Communicator& communicator = run.communicator;
-  const pipeline::BlockPlan wanted =
-      pipeline::plan_blocks(info, std::max(size_of(spec.input.type), size_of(spec.output)),
-                            {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
-  // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(place.near_gpu, place.threads);
-  std::optional<pipeline::BlockSource> source;
-  std::unique_ptr<ScanEngine> engine;
-  pipeline::run_on_all(communicator, [&] {
-    StageRegistry& stages = run.monitor.stages();
-    source.emplace(view.dataset, wanted.piece_elements, place.threads, stages);
-    engine = run.backend.get().make_scan_engine(
-        source->plan(view.decoding, wanted.block_elements, stages), spec);
-    if (engine->decompresses()) source->leave_compressed();
-  });
-  const pipeline::BlockPlan plan =
-      pipeline::agree_on_blocks(wanted, engine->block_elements(), communicator);
-  const Tiling blocks(info.elements, plan.block_elements);
-  pipeline::BlockJob job{*source, *engine,
-                         pipeline::blocks_of(blocks, pipeline::BlockOrder::in_turns,
-                                             communicator.size(), communicator.rank()),
-                         place.threads};
-  const auto ranks = static_cast<std::uint64_t>(communicator.size());
-  const auto rank_of_last = static_cast<int>((blocks.items() - 1) % ranks);
-  return pipeline::scan_blocks(
-      {std::move(job), *engine, writer, spec, info.elements, plan.piece_elements, rank_of_last},
-      run.monitor, communicator);
+  ScanEngine* engine = nullptr;
+  const pipeline::BlockJob blocks(
+      view, pipeline::needs_of_scan({}, spec.output, run.place.gpu.has_value()),
+      [&](Backend& backend, const BlockEnginePlan& plan) {
+        auto made = backend.make_scan_engine(plan, spec);
+        engine = made.get();
+        return made;
+      },
+      run);
+  return pipeline::scan_blocks({blocks, *engine, writer, spec, view.info().elements}, run.monitor,
+                               run.communicator);
 }
 
 /// A dataset that is to be scanned.

@@ -78,10 +78,10 @@ std::vector<std::uint64_t> indices_from(std::uint64_t first, std::uint64_t count
   return indices;
 }
 
-void label(LabelEngine& engine, int slot, const std::vector<std::uint32_t>& numbers,
+void label(LabelEngine& engine, int thread, const std::vector<std::uint32_t>& numbers,
            std::uint32_t labels) {
-  std::ranges::copy(numbers, engine.numbers(slot, numbers.size()).begin());
-  engine.label(slot, labels);
+  std::ranges::copy(numbers, engine.numbers(thread, numbers.size()).begin());
+  engine.label(thread, labels);
 }
 
 class CudaLabelEngine : public ::testing::TestWithParam<ElementType> {
@@ -108,9 +108,10 @@ TEST_P(CudaLabelEngine, SlabsOfAllByteOrdersAndLabelsThatTheyShare) {
         const auto numbers = some_labels(slab == 1 ? 2100 : 700, 70, random_);
         label(*engine, 0, numbers, 70);
         for (const std::uint64_t first : {slab * 10000, slab * 10000 + 4000}) {
-          StagedChunks chunks = staged.stage(engine->buffer(0));
+          const Ticket ticket = engine->take(0);
+          StagedChunks chunks = staged.stage(ticket.memory);
           chunks.indices = {.first = first};
-          engine->submit(0, chunks, chunks.indices);
+          engine->submit(ticket, chunks);
           expected.add(elements, indices_from(first, 2100), of_elements(numbers, 2100));
         }
       }
@@ -129,9 +130,7 @@ TEST_P(CudaLabelEngine, WhatIsLeftOutDoesNotCount) {
       const auto elements = sample<T>(Sample::uniform, 1500, random_());
       const auto numbers = some_labels(1500, 20, random_);
       label(*engine, 0, numbers, 20);
-      const SampleSlab slab = whole_slab(row_major({1500}), elements);
-      const StagedChunks chunks = slab.stage(engine->buffer(0));
-      engine->submit(0, chunks, chunks.indices);
+      whole_slab(row_major({1500}), elements).submit(*engine);
       const Kept<T> kept = kept_of(decoding, elements);
       std::vector<std::uint32_t> labels;
       for (const std::uint64_t index : kept.indices) labels.push_back(numbers[index]);
@@ -146,35 +145,36 @@ INSTANTIATE_TEST_SUITE_P(Cuda, CudaLabelEngine, ::testing::ValuesIn(all_element_
 
 class CudaLabelPlans : public GpuTest {};
 
-TEST_F(CudaLabelPlans, SlotsShareTheTotals) {
-  constexpr int slots = 3;
+TEST_F(CudaLabelPlans, ThreadsShareTheTotals) {
+  constexpr int threads = 3;
   const auto engine = make_backend_with(device_bytes)
-                          ->make_label_engine(slab_plan({ElementType::f32}, slots), everything);
-  ASSERT_EQ(engine->slots(), slots);
+                          ->make_label_engine(slab_plan({ElementType::f32}, threads), everything);
+  ASSERT_EQ(engine->threads(), threads);
   Expected expected(50);
-  std::vector<std::thread> threads;
+  std::vector<std::thread> workers;
   std::mutex mutex;
-  for (int slot = 0; slot < slots; ++slot) {
-    threads.emplace_back([&, slot] {
-      std::mt19937_64 random(static_cast<unsigned>(slot));
+  for (int thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([&, thread] {
+      std::mt19937_64 random(static_cast<unsigned>(thread));
       for (std::uint64_t turn = 0; turn < 5; ++turn) {
         const auto elements = sample<float>(Sample::wide, 1000, random());
         const auto numbers = some_labels(1000, 50, random);
-        label(*engine, slot, numbers, 50);
+        label(*engine, thread, numbers, 50);
         const SampleSlab slab = whole_slab(row_major({1000}), elements);
-        StagedChunks chunks = slab.stage(engine->buffer(slot));
-        chunks.indices.first = (turn * slots + static_cast<unsigned>(slot)) * 1000;
-        engine->submit(slot, chunks, chunks.indices);
+        const Ticket ticket = engine->take(thread);
+        StagedChunks chunks = slab.stage(ticket.memory);
+        chunks.indices.first = (turn * threads + static_cast<unsigned>(thread)) * 1000;
+        engine->submit(ticket, chunks);
         const std::lock_guard lock(mutex);
         expected.add(elements, indices_from(chunks.indices.first, 1000), numbers);
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
-  expected.expect_equal_to(engine->finish(), ElementType::f32, "slots");
+  for (std::thread& worker : workers) worker.join();
+  expected.expect_equal_to(engine->finish(), ElementType::f32, "threads");
 }
 
-/// Slabs wait for decompression while their slots' labels change.
+/// Slabs wait for decompression while their threads' labels change.
 TEST_F(CudaLabelPlans, CompressedSlabsKeepTheirLabels) {
   const CompressedSlabs sample(6);
   StagingPlan plan = sample.plan();
@@ -187,14 +187,15 @@ TEST_F(CudaLabelPlans, CompressedSlabsKeepTheirLabels) {
   Expected expected(30);
   for (int round = 0; round < 4; ++round) {
     for (std::uint64_t box = 0; box < sample.boxes.items(); ++box) {
-      const int slot = static_cast<int>(box % 2);
+      const int thread = static_cast<int>(box % 2);
       const ChunkRun run = chunks_of(sample.boxes, {box, 1});
       const ChunkTarget target = box_target(sample.grid, run);
       const BoxIndices indices = box_indices(sample.grid, run);
       const auto numbers = some_labels(target.elements, 30, random);
-      label(*engine, slot, numbers, 30);
-      std::ranges::copy(sample.slabs[box].staging, engine->buffer(slot).begin());
-      engine->submit(slot, {sample.grid, target, sample.slabs[box].chunks, {}, indices}, indices);
+      label(*engine, thread, numbers, 30);
+      const Ticket ticket = engine->take(thread);
+      std::ranges::copy(sample.slabs[box].staging, ticket.memory.begin());
+      engine->submit(ticket, {sample.grid, target, sample.slabs[box].chunks, {}, indices});
       std::vector<std::uint64_t> flat(target.elements);
       std::vector<float> values(target.elements);
       for (std::uint64_t place = 0; place < target.elements; ++place) {
@@ -221,9 +222,7 @@ TEST_F(CudaLabelPlans, NumbersBeyondTheRoomAreRefused) {
       make_backend_with(device_bytes)->make_label_engine(slab_plan({ElementType::f32}), everything);
   EXPECT_THROW(engine->label(0, engine->capacity() + 1), Error);
   EXPECT_THROW(engine->numbers(0, max_slab_elements + 1), Error);
-  const std::vector<float> elements(3);
-  const SampleSlab slab = whole_slab(row_major({3}), elements);
-  EXPECT_THROW(engine->submit(0, slab.stage(engine->buffer(0)), {}), Error);
+  EXPECT_THROW(engine->take(0), Error);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ struct CompressedSlabs {
   std::uint64_t chunk_bytes() const { return grid.chunk_elements() * sizeof(float); }
 
   StagingPlan plan() const {
-    StagingPlan plan{format, {}, max_elements_of(boxes, grid), 0, Staging::chunks, 2 * threads};
+    StagingPlan plan{format, {}, max_elements_of(boxes, grid), 0, Staging::chunks, threads};
+    plan.slots_per_thread = 2;
     for (const SampleChunks& slab : slabs)
       plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, slab.staging.size());
     plan.compressed = {.chunks = grid.chunks(),
