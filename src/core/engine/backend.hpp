@@ -32,6 +32,13 @@ class Backend {
   /// takes.
   virtual std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                                     const AxisReduceSpec& spec) = 0;
+
+  /// Returns null where cores are to reduce by labels: they have no such engine, and a device may
+  /// have no room.
+  virtual std::unique_ptr<LabelEngine> make_label_engine(const StagingPlan&, ReduceNeeds) {
+    return nullptr;
+  }
+
   virtual std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
                                                                 const AxisScanSpec& spec) = 0;
 

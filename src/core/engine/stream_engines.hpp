@@ -54,6 +54,22 @@ using ReduceEngine = ResultEngine<Accumulator>;
 /// Counts the elements of slabs by bins.
 using HistogramEngine = ResultEngine<HistogramCounts>;
 
+/// Reduces slabs into an output for each label. The element at place p has the number
+/// numbers[p % numbers.size()], that of its label or no_label (label_numbers.hpp).
+class LabelEngine : public ResultEngine<AxisParts> {
+ public:
+  /// Returns how many labels there is room for: numbers are below.
+  virtual std::uint64_t capacity() const = 0;
+
+  /// Returns memory for the numbers of so many places, at most of a slab's elements. May wait until
+  /// the thread's earlier ones have left it.
+  virtual std::span<std::uint32_t> numbers(int thread, std::uint64_t places) = 0;
+
+  /// Takes the numbers in that memory, below `labels`: those of the slabs that the thread takes
+  /// from now on.
+  virtual void label(int thread, std::uint64_t labels) = 0;
+};
+
 /// Results, sizes and factors of a reduction along axes.
 struct AxisReduceSpec {
   ReduceNeeds needs;

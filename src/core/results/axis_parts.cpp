@@ -105,6 +105,18 @@ void AxisSpills::add(std::span<const AxisSpill> spills) {
   }
 }
 
+void AxisSpills::add(std::uint64_t output, AxisTerm term, const ExactSum& addend) {
+  ExactSum& sum = term == AxisTerm::value ? sum_[output] : absolute_[output];
+  sum.add(addend);
+  sum.normalize();
+}
+
+void AxisSpills::add(std::uint64_t output, AxisTerm, const ExactSumOfSquares& addend) {
+  ExactSumOfSquares& squares = squares_[output];
+  squares.add(addend);
+  squares.normalize();
+}
+
 void AxisSpills::add_product(std::uint64_t output, double a, double b) {
   ExactSumOfSquares& sum = products_[output];
   sum.add_product(a, b);

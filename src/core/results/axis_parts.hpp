@@ -57,6 +57,10 @@ class AxisSpills {
   /// Adds finite numbers of all terms.
   void add(std::span<const AxisSpill> spills);
 
+  /// Add a normalized sum to an output's values or magnitudes, or to its squares.
+  void add(std::uint64_t output, AxisTerm term, const ExactSum& addend);
+  void add(std::uint64_t output, AxisTerm term, const ExactSumOfSquares& addend);
+
   /// Adds the product of two finite numbers to an output's sum, whatever its size.
   void add_product(std::uint64_t output, double a, double b);
 

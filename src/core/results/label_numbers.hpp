@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace warpfold {
+
+/// The number of places that have no label.
+inline constexpr std::uint32_t no_label = std::numeric_limits<std::uint32_t>::max();
 
 /// Numbers labels in the order in which they first come. A label is any 64 bits.
 class LabelNumbers {

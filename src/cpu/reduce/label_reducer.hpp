@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,9 +14,6 @@
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cpu {
-
-/// The number of places that have no label.
-inline constexpr std::uint32_t no_label = std::numeric_limits<std::uint32_t>::max();
 
 /// One thread's numbering of labels in staging memory. Writes the number of each place's label:
 /// `numbers` numbers ordered_key() of it. Elements that the decoding leaves out are no_label.

@@ -40,6 +40,12 @@ class CudaBackend final : public Backend {
     return cuda::make_axis_reduce_engine(device_, with_mask(plan), spec);
   }
 
+  std::unique_ptr<LabelEngine> make_label_engine(const StagingPlan& plan,
+                                                 ReduceNeeds needs) override {
+    device_.activate();
+    return cuda::make_label_engine(device_, with_mask(plan), needs);
+  }
+
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
                                                         const AxisScanSpec& spec) override {
     device_.activate();

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "cpu/reduce/label_reducer.hpp"
+#include "core/results/label_numbers.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
@@ -57,8 +57,7 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
     labels.name = last_part(dataset);
     labels.shape = std::move(texts->shape);
     labels.texts = std::move(texts->there);
-    for (const auto& number : texts->numbers)
-      labels.numbers.push_back(number.value_or(cpu::no_label));
+    for (const auto& number : texts->numbers) labels.numbers.push_back(number.value_or(no_label));
   });
   if (mpi::broadcast(std::uint64_t{are_texts}, communicator) == 0) return std::nullopt;
   labels.name = mpi::broadcast(labels.name, communicator);

@@ -20,7 +20,7 @@ struct DatasetLabels {
   std::vector<std::uint64_t> shape;
   std::optional<io::Dataset> dataset = {};  ///< labels that are integers, any number of them
   Decoding decoding = {};                   ///< leaves out those that are no labels
-  std::vector<std::uint32_t> numbers = {};  ///< numbers of texts, or cpu::no_label
+  std::vector<std::uint32_t> numbers = {};  ///< numbers of texts, or no_label
   std::vector<std::string> texts = {};      ///< labels by number, rising; on the root
 };
 

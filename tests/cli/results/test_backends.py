@@ -1,5 +1,6 @@
 """The GPU backend gives the bytes of the cpu backend."""
 
+import numpy as np
 import pytest
 
 import samples
@@ -57,6 +58,53 @@ def test_running_extrema(folder, name, operation):
         support.scan(path, folder / "out.h5", "values", "--op", operation, backend=backend)
         outputs.append(support.read(folder / "out.h5", name).tobytes())
     assert outputs[0] == outputs[1]
+
+
+def by_label(folder, values, labels, name, *arguments, storage={}, **options):
+    """Returns the results by label of cores, of a GPU, and of the program's choice."""
+    path = support.write(folder / "in.h5", values, name, **storage)
+    support.write(path, labels, "i32", "label", mode="a", **storage)
+    words = (path, "values", "--by", "label", *arguments)
+    return [
+        str(support.reduce(*words, backend=backend, **options).report["results"])
+        for backend in ("cpu", "cuda", "auto")
+    ]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", samples.GENERATED_TYPES)
+def test_labels(folder, name, ranks):
+    values = samples.typed(name, SHAPE)
+    labels = np.random.default_rng(1).integers(-5, 40, SHAPE)
+    for storage in ({}, {"chunks": (50, 64), "compression": "gzip", "shuffle": True}):
+        cpu, *others = by_label(folder, values, labels, name, storage=storage, ranks=ranks)
+        assert others == [cpu, cpu]
+
+
+@pytest.mark.parametrize("name", ["f32", "f64"])
+@pytest.mark.parametrize("kind", samples.HARD)
+def test_labels_of_hard_data(folder, kind, name):
+    values = samples.hard(kind, name, 200_000)
+    places = np.arange(len(values))
+    for labels in (places // 7000, places % 3, places % 60_000):
+        cpu, *others = by_label(folder, values, labels, name, "--slab", "64K")
+        assert others == [cpu, cpu]
+
+
+@pytest.mark.parametrize("shape", [(499,), (1, 499)])
+def test_labels_of_the_last_dimension(folder, shape):
+    values = samples.typed("f64", SHAPE)
+    labels = np.random.default_rng(2).integers(0, 200, shape)
+    cpu, *others = by_label(folder, values, labels, "f64", "--where", ">0", "--slab", "64K")
+    assert others == [cpu, cpu]
+
+
+def test_more_labels_than_a_gpu_has_room_for(folder):
+    values = samples.typed("f64", 1_000_000)
+    labels = np.random.default_rng(3).integers(0, 300_000, values.shape)
+    words = ("--slab", "64K", "--device-memory", "256M")
+    cpu, *others = by_label(folder, values, labels, "f64", *words)
+    assert others == [cpu, cpu]
 
 
 def test_more_ranks_than_gpus_are_refused_with_the_way_out(folder):

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -196,6 +197,28 @@ TEST(AxisTotals, PackedMergeAsTheyAre) {
     const Accumulator direct = reduced(columns[output]);
     EXPECT_EQ(std::memcmp(&actual, &direct, sizeof actual), 0) << output;
   }
+}
+
+TEST(AxisTotals, TakeWholeSumsAsSpills) {
+  Accumulator all = Accumulator::empty();
+  AxisParts parts(everything, 2);
+  for (const double value : {1e308, -3e-320, 1.5e308, 7.25}) {
+    Accumulator one = Accumulator::empty();
+    reduce(one, value, 0);
+    one.normalize();
+    all.merge(one);
+    all.normalize();
+    parts.spills.add(1, AxisTerm::value, one.sum);
+    parts.spills.add(1, AxisTerm::magnitude, one.absolute);
+    parts.spills.add(1, AxisTerm::square, one.squares);
+  }
+  AxisTotals totals(ElementType::f64, everything, 2);
+  totals.merge(parts);
+  const Accumulator found = totals.accumulator(1);
+  EXPECT_TRUE(std::ranges::equal(found.sum.limb, all.sum.limb));
+  EXPECT_TRUE(std::ranges::equal(found.absolute.limb, all.absolute.limb));
+  EXPECT_TRUE(std::ranges::equal(found.squares.limb, all.squares.limb));
+  EXPECT_EQ(totals.accumulator(0).sum.rounded(), 0.0);
 }
 
 TEST(AxisTotals, OfNoElements) {

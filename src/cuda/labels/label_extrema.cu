@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <type_traits>
+
+#include "core/layout/partition.hpp"
+#include "core/values/ordered_key.hpp"
+#include "cuda/labels/label_cache.cuh"
+#include "cuda/runtime/device.hpp"
+#include "cuda/runtime/launch.cuh"
+
+namespace warpfold::cuda::kernels {
+namespace {
+
+using Word64 = unsigned long long;
+
+constexpr Word64 no_key = ~Word64{0};
+
+/// The least keys of some elements: of the minimum, and complements of the maximum.
+struct LeastKeys {
+  Word64 key[2];
+
+  __device__ static LeastKeys none() { return {{no_key, no_key}}; }
+  template <class Element>
+  __device__ static LeastKeys of(Element element) {
+    const Word64 key = ordered_key(element);
+    return {{key, ~key}};
+  }
+  __device__ void add(const LeastKeys& other) {
+    key[0] = min(key[0], other.key[0]);
+    key[1] = min(key[1], other.key[1]);
+  }
+  __device__ bool seen() const { return key[0] != no_key || key[1] != no_key; }
+};
+
+template <class Element>
+__device__ bool has_key(Element element, bool counts) {
+  if constexpr (std::is_floating_point_v<Element>)
+    return counts && element == element;
+  else
+    return counts;
+}
+
+/// Reads what others may be lowering: a value that was right a while ago is greater.
+__device__ Word64 present(const Word64* word) { return *static_cast<const volatile Word64*>(word); }
+
+/// Keys of labels in shared memory.
+struct KeyCache {
+  LabelPlaces places;
+  Word64 key[2][LabelPlaces::count];
+
+  __device__ void clear() {
+    places.clear();
+    for (unsigned i = threadIdx.x; i < LabelPlaces::count; i += label_threads)
+      key[0][i] = key[1][i] = no_key;
+  }
+};
+
+/// One block's keys on their way to those of the labels.
+class KeyMerger {
+ public:
+  __device__ KeyMerger(const LabelTable& table, KeyCache& cache, unsigned copies)
+      : table_(table), cache_(cache), copies_(copies) {}
+
+  /// Returns whether an element of these may be an extremum.
+  __device__ bool merge(std::uint32_t label, const LeastKeys& least) {
+    if (!least.seen()) return false;
+    const unsigned place = cache_.places.find(label, copies_);
+    bool may_be = false;
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      if (place != LabelPlaces::none) {
+        if (least.key[k] > present(cache_.key[k] + place)) continue;
+        atomicMin(cache_.key[k] + place, least.key[k]);
+        may_be |= least.key[k] <= present(table_.keys[k] + label);
+      } else {
+        may_be |= lower(k, label, least.key[k]);
+      }
+    }
+    return may_be;
+  }
+
+  __device__ void flush() {
+    for (unsigned i = threadIdx.x; i < LabelPlaces::count; i += label_threads) {
+      const std::uint32_t label = cache_.places.owner[i];
+      if (label == no_label) continue;
+      lower(0, label, cache_.key[0][i]);
+      lower(1, label, cache_.key[1][i]);
+    }
+  }
+
+ private:
+  /// Lowers a label's key, whose place is then that of another element. Returns whether the key is
+  /// the least one so far.
+  __device__ bool lower(int k, std::uint32_t label, Word64 key) {
+    const Word64 before = present(table_.keys[k] + label);
+    if (key < before && atomicMin(table_.keys[k] + label, key) > key)
+      table_.places[k][label] = no_key;
+    return key <= before;
+  }
+
+  const LabelTable& table_;
+  KeyCache& cache_;
+  unsigned copies_;
+};
+
+/// Lowers the labels' keys, and marks the tiles that may have elements of these.
+template <class Element>
+__global__ void __launch_bounds__(label_threads)
+    find_keys_kernel(const __grid_constant__ LabelTable table,
+                     const __grid_constant__ LabelSlab slab) {
+  __shared__ KeyCache cache;
+  cache.clear();
+  __syncthreads();
+  KeyMerger merger(table, cache, LabelPlaces::copies(slab.labels));
+  bool may_be = false;
+  const auto merge = [&](std::uint32_t label, const LeastKeys& least) {
+    may_be |= merger.merge(label, least);
+  };
+  for_each_tile(slab, [&](std::uint64_t tile) {
+    may_be = false;
+    LabelRuns<LeastKeys, decltype(merge)> runs(merge);
+    for_each_row<Element>(
+        slab, tile, [&](Element element, std::uint32_t label, bool counts, std::uint64_t) {
+          runs.take(label, has_key(element, counts) ? LeastKeys::of(element) : LeastKeys::none());
+        });
+    runs.flush();
+    const bool marked = warp::any(may_be);
+    if (warp::lane() == 0) table.marks[tile] = marked;
+  });
+  __syncthreads();
+  merger.flush();
+}
+
+template <class Element>
+__device__ bool has_sign(Element element) {
+  if constexpr (std::is_floating_point_v<Element>)
+    return std::bit_cast<std::uint64_t>(static_cast<double>(element)) >> 63 != 0;
+  else
+    return false;
+}
+
+/// Finds the first places of the labels' keys in marked tiles.
+template <class Element>
+__global__ void __launch_bounds__(label_threads)
+    find_places_kernel(const __grid_constant__ LabelTable table,
+                       const __grid_constant__ LabelSlab slab) {
+  for_each_tile(slab, [&](std::uint64_t tile) {
+    if (!table.marks[tile]) return;
+    for_each_row<Element>(
+        slab, tile, [&](Element element, std::uint32_t label, bool counts, std::uint64_t place) {
+          if (label == no_label || !has_key(element, counts)) return;
+          const LeastKeys own = LeastKeys::of(element);
+          for (int k = 0; k < 2; ++k) {
+            if (own.key[k] != table.keys[k][label]) continue;
+            const Word64 word = slab.indices(place) << 1 | (has_sign(element) ? 1 : 0);
+            Word64* const first = table.places[k] + label;
+            if (word < present(first)) atomicMin(first, word);
+          }
+        });
+  });
+}
+
+template <class Kernel>
+void start(Kernel kernel, const LabelTable& table, const LabelSlab& slab, cudaStream_t stream) {
+  int resident = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, label_threads, 0),
+        "preparing extrema of labels for this GPU");
+  constexpr std::uint64_t worth_a_block = 2 * (label_threads / warp::lanes) * label_tile;
+  const std::uint64_t blocks =
+      std::min(ceil_div(slab.end - slab.begin, worth_a_block),
+               static_cast<std::uint64_t>(resident) * static_cast<unsigned>(multiprocessors()));
+  launch("looking for extrema of labels on the GPU", kernel, {blocks, label_threads, stream}, table,
+         slab);
+}
+
+}  // namespace
+
+void find_label_extrema(const LabelTable& table, const LabelSlab& slab, cudaStream_t stream) {
+  if (slab.begin == slab.end || table.keys[0] == nullptr) return;
+  visit_label_type(slab.type, [&](auto element) {
+    using Element = decltype(element);
+    start(find_keys_kernel<Element>, table, slab, stream);
+    start(find_places_kernel<Element>, table, slab, stream);
+  });
+}
+
+void load_label_extrema(ElementType type) {
+  visit_label_type(type, [](auto element) {
+    using Element = decltype(element);
+    load_kernel(find_keys_kernel<Element>);
+    load_kernel(find_places_kernel<Element>);
+  });
+}
+
+}  // namespace warpfold::cuda::kernels
