@@ -290,7 +290,10 @@ class ChunkCollection {
   }
 
   void write(std::uint64_t number, const io::EncodedChunk& chunk) {
-    writing_.time(chunk.bytes.size(), [&] { job_.staged.write_chunk(number, chunk); });
+    writing_.time(chunk.bytes.size(), [&] {
+      const std::uint64_t place = job_.staged.allocate_chunk(number, io::ChunkSize(chunk));
+      job_.staged.chunk_writer().write(place, chunk.bytes);
+    });
   }
 
   const PackJob& job_;

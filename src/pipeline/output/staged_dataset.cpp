@@ -114,8 +114,10 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
     for (std::size_t i = 0; i < writers_.size(); ++i)
       if (data_offsets_[i] != nowhere)
         writers_[i].emplace(temporary_path_, data_offsets_[i], spec.path);
+    if (is_chunked(spec)) chunk_writer_.emplace(temporary_path_, 0, spec.path);
     // Open from the first write on, it reports all that could not be stored.
     const bool writes =
+        chunk_writer_ ||
         std::ranges::any_of(writers_, &std::optional<io::ContiguousWriter>::has_value);
     if (writes && !communicator.is_root() && !file.written_)
       file.written_.emplace(temporary_path_, 0, spec.path);

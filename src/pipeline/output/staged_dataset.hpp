@@ -86,10 +86,14 @@ class StagedDataset {
   /// Returns where in the file a contiguous dataset begins that has elements.
   std::uint64_t data_offset(std::size_t dataset = 0) const { return data_offsets_[dataset]; }
 
-  /// Writes a chunk of the first dataset, on the root alone.
-  void write_chunk(std::uint64_t number, const io::EncodedChunk& chunk) {
-    file_.file_->write_chunk(number, chunk);
+  /// Returns where in the file a chunk of the first dataset has to be written, given its number in
+  /// row-major order. On the root alone.
+  std::uint64_t allocate_chunk(std::uint64_t number, const io::ChunkSize& size) {
+    return file_.file_->allocate_chunk(number, size);
   }
+
+  /// Writes bytes of chunks at places in the file, on any rank. Threads may write at once.
+  io::ContiguousWriter& chunk_writer() { return *chunk_writer_; }
 
   /// Gives the datasets their names, once all is written.
   void finish();
@@ -100,6 +104,7 @@ class StagedDataset {
   std::string temporary_path_;
   std::vector<std::uint64_t> data_offsets_;
   std::vector<std::optional<io::ContiguousWriter>> writers_;
+  std::optional<io::ContiguousWriter> chunk_writer_;  ///< none unless the first dataset is chunked
 };
 
 /// The output of a scan is written contiguous; where chunks are asked for, finish() packs them from
