@@ -22,7 +22,8 @@ struct ChunkSize {
   std::uint64_t bytes = 0;
   std::uint64_t skipped_filters = 0;  ///< as of an EncodedChunk
 
-  ChunkSize() = default;
+  ChunkSize(std::uint64_t stored, std::uint64_t skipped)
+      : bytes(stored), skipped_filters(skipped) {}
   explicit ChunkSize(const EncodedChunk& chunk)
       : bytes(chunk.bytes.size()), skipped_filters(chunk.skipped_filters) {}
 };

@@ -1,6 +1,6 @@
 #include "io/chunks/noting_driver.hpp"
 
-#if H5_VERSION_GE(1, 13, 0)
+#if H5_VERSION_GE(1, 14, 0)
 #include <H5FDdevelop.h>
 #endif
 
@@ -16,6 +16,8 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
+
+#include "io/files/shared_writes.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -66,7 +68,8 @@ void* info_of_file(H5FD_t* file) {
 }
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
-  int mode = (flags & H5F_ACC_RDWR) != 0 ? O_RDWR : O_RDONLY;
+  int mode = O_RDONLY;
+  if ((flags & H5F_ACC_RDWR) != 0) mode = O_RDWR | flags_to_share_pages(name);
   if ((flags & H5F_ACC_TRUNC) != 0) mode |= O_TRUNC;
   if ((flags & H5F_ACC_CREAT) != 0) mode |= O_CREAT;
   if ((flags & H5F_ACC_EXCL) != 0) mode |= O_EXCL;
@@ -173,7 +176,7 @@ herr_t truncate_file(H5FD_t* file, hid_t, hbool_t) {
 
 H5FD_class_t driver_class() {
   H5FD_class_t driver{};
-#if H5_VERSION_GE(1, 13, 0)
+#if H5_VERSION_GE(1, 14, 0)
   // Numbers from 512 on are for tests and programs' own drivers.
   constexpr int own_number = 607;
   driver.version = H5FD_CLASS_VERSION;

@@ -113,6 +113,9 @@ class StagedFile {
 
 class MemoryFile;
 
+/// Pages of a file that ranks write to at once: each has its own, or they share some.
+enum class SharedPages : std::uint8_t { none, some };
+
 /// Writes bytes into a contiguous dataset that is already allocated, or chunks that are; every rank
 /// has its own.
 class ContiguousWriter {
@@ -120,7 +123,7 @@ class ContiguousWriter {
   /// Opens `path` (a StagedFile's temporary path), whose dataset begins at byte `data_offset`; that
   /// is 0 for chunks. Errors name `output`, the file's final name, if that is given. Throws Error.
   ContiguousWriter(const std::string& path, std::uint64_t data_offset,
-                   const std::string& output = {});
+                   const std::string& output = {}, SharedPages shared = SharedPages::none);
   ~ContiguousWriter();
   ContiguousWriter(ContiguousWriter&& other) noexcept;
   ContiguousWriter& operator=(ContiguousWriter&&) = delete;

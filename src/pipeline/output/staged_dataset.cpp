@@ -114,7 +114,8 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
     for (std::size_t i = 0; i < writers_.size(); ++i)
       if (data_offsets_[i] != nowhere)
         writers_[i].emplace(temporary_path_, data_offsets_[i], spec.path);
-    if (is_chunked(spec)) chunk_writer_.emplace(temporary_path_, 0, spec.path);
+    if (is_chunked(spec))
+      chunk_writer_.emplace(temporary_path_, 0, spec.path, io::SharedPages::some);
     // Open from the first write on, it reports all that could not be stored.
     const bool writes =
         chunk_writer_ ||
@@ -153,10 +154,10 @@ std::vector<StageTiming> ScanOutput::finish(ProgressMonitor& monitor, int thread
 
 std::vector<StageTiming> ScanOutput::pack(ProgressMonitor& monitor, int threads) {
   const std::size_t element_bytes = size_of(spec_.format.type);
-  const auto make_source = [&]() -> ElementSource {
+  const auto make_source = [&]() -> StretchSource {
     const auto reader = std::make_shared<io::ContiguousReader>(
         contiguous_->temporary_path(), contiguous_->data_offset(), spec_.path);
-    return [reader, element_bytes](ElementRange range, std::span<std::byte> out) {
+    return [reader, element_bytes](std::uint64_t, ElementRange range, std::span<std::byte> out) {
       reader->read(range.first * element_bytes, out);
     };
   };

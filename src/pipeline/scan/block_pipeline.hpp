@@ -11,7 +11,7 @@
 #include "pipeline/regions/block_source.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/worker_threads.hpp"
-#include "pipeline/scan/block_flow.hpp"
+#include "pipeline/run/block_flow.hpp"
 #include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
