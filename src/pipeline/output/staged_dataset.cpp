@@ -136,15 +136,19 @@ void StagedDataset::finish() {
 
 ScanOutput::ScanOutput(const io::OutputSpec& spec, OutputFile& file,
                        const mpi::Communicator& communicator)
-    : communicator_(communicator), spec_(spec), staged_(spec, file), scratch_(communicator) {
-  if (is_chunked(spec)) contiguous_.emplace(contiguous(spec), scratch_);
+    : communicator_(communicator), spec_(spec), staged_(spec, file), scratch_(communicator) {}
+
+io::ContiguousWriter& ScanOutput::writer() {
+  if (!is_chunked()) return *staged_.writer();
+  if (!contiguous_) contiguous_.emplace(contiguous(spec_), scratch_);
+  return *contiguous_->writer();
 }
 
 std::vector<StageTiming> ScanOutput::finish(ProgressMonitor& monitor, int threads) {
   std::vector<StageTiming> timings;
-  if (contiguous_ && writer() != nullptr) {
+  if (contiguous_) {
     const StageTiming sync =
-        sync_on_all_ranks([&] { writer()->sync(); }, monitor.stages(), communicator_);
+        sync_on_all_ranks([&] { writer().sync(); }, monitor.stages(), communicator_);
     timings = pack(monitor, threads);
     append(timings, {sync});
   }

@@ -97,6 +97,20 @@ BlockPlan plan_blocks(const io::DatasetInfo& info, std::size_t element_bytes,
   return plan.limited_to(round_up(share, tile));
 }
 
+BlockPlan fit_to_output(BlockPlan plan, const ChunkRows& rows, std::uint64_t elements,
+                        std::size_t element_bytes, std::uint64_t memory, int threads,
+                        const BlockResources& resources) {
+  const std::uint64_t share = ceil_div(elements, static_cast<std::uint64_t>(resources.ranks));
+  const std::uint64_t for_threads =
+      std::min({static_cast<std::uint64_t>(threads) * rows.chunk_elements(), share / min_supersteps,
+                memory / element_bytes});
+  const std::uint64_t wanted = std::max({plan.block_elements, rows.row_elements(), for_threads});
+  const auto blocks =
+      rows.blocks(std::min(wanted, max_block_bytes(resources) / element_bytes), plan.granule);
+  if (blocks) plan.block_elements = blocks->max_places();
+  return plan;
+}
+
 BlockPlan agree_on_blocks(const BlockPlan& wanted, std::uint64_t engine_elements,
                           const mpi::Communicator& communicator) {
   const std::vector<std::uint64_t> minimum =

@@ -7,6 +7,7 @@
 #include "core/layout/tiling.hpp"
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/regions/chunk_rows.hpp"
 #include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
@@ -35,6 +36,13 @@ struct BlockPlan {
 /// An element has at most `element_bytes` as it is read and as it is written.
 BlockPlan plan_blocks(const io::DatasetInfo& info, std::size_t element_bytes,
                       const BlockResources& resources);
+
+/// Returns the plan with blocks that are whole rows of an output's chunks: if memory allows, one
+/// or more for each of `threads` threads. Where a row is too large, the plan stays as it is.
+/// `memory`: bytes that the outputs of a block may take.
+BlockPlan fit_to_output(BlockPlan plan, const ChunkRows& rows, std::uint64_t elements,
+                        std::size_t element_bytes, std::uint64_t memory, int threads,
+                        const BlockResources& resources);
 
 /// Returns the plan that all ranks can follow: some engines hold less than is wanted, at most
 /// `engine_elements` in a block. Collective.

@@ -9,9 +9,9 @@
 #include "core/engine/block_engines.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/regions/block_source.hpp"
+#include "pipeline/run/block_flow.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/worker_threads.hpp"
-#include "pipeline/run/block_flow.hpp"
 #include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
@@ -45,6 +45,11 @@ class BlockPipeline {
 
   /// Tells whether a block is loaded, now or after at most so long. Throws what a thread threw.
   bool loaded(std::uint64_t block, std::chrono::microseconds patience);
+
+  /// Throws what a thread threw, once all of them have ended for it.
+  void check() {
+    if (flow_.stopped()) workers_.wait_for(std::chrono::microseconds(0));
+  }
 
   /// Lets the next block in order be stored.
   void computed() { flow_.computed(); }

@@ -12,9 +12,11 @@
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/regions/block_plan.hpp"
 #include "pipeline/regions/block_source.hpp"
+#include "pipeline/regions/chunk_rows.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -79,6 +81,20 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
   return output;
 }
 
+/// Returns how many blocks of outputs a rank keeps in memory until their chunks are made, and as
+/// many again until they are written: a thread that has made its last chunk of one finds others to
+/// make, as far as memory allows.
+std::uint64_t blocks_in_memory(const pipeline::ChunkRows& rows, std::uint64_t block_elements,
+                               std::size_t element_bytes, int threads) {
+  constexpr std::uint64_t least = 2;
+  constexpr std::uint64_t chunks_per_thread = 2;
+  const auto chunks = chunks_per_thread * static_cast<std::uint64_t>(threads);
+  const std::uint64_t for_threads = 1 + chunks * rows.chunk_elements() / block_elements;
+  const std::uint64_t fitting =
+      pipeline::chunk_memory(threads) / (2 * block_elements * element_bytes);
+  return std::max(least, std::min(fitting, for_threads));
+}
+
 /// Writes the offset 0, and leaves the others to an inclusive scan. Collective.
 void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
                    const mpi::Communicator& communicator) {
@@ -88,14 +104,23 @@ void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
 }
 
 /// Scans a dataset that has elements into its staged output. Collective.
-pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec,
-                                 io::ContiguousWriter& writer, pipeline::Run& run) {
+pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec, bool offsets,
+                                 pipeline::ScanOutput& output, pipeline::Run& run) {
   const io::DatasetInfo& info = view.info();
   const pipeline::BackendPlacement& place = run.place;
   const mpi::Communicator& communicator = run.communicator;
-  const pipeline::BlockPlan wanted =
-      pipeline::plan_blocks(info, std::max(size_of(spec.input.type), size_of(spec.output)),
-                            {place.gpu.has_value(), communicator.size(), run.options.slab_bytes});
+  const std::size_t output_bytes = size_of(spec.output);
+  const std::size_t element_bytes = std::max(size_of(spec.input.type), output_bytes);
+  const pipeline::BlockResources resources{place.gpu.has_value(), communicator.size(),
+                                           run.options.slab_bytes};
+  pipeline::BlockPlan wanted = pipeline::plan_blocks(info, element_bytes, resources);
+  std::optional<pipeline::ChunkRows> rows;
+  if (output.is_chunked()) {
+    rows.emplace(pipeline::grid_of(output.spec().shape, output.spec().storage));
+    wanted = pipeline::fit_to_output(wanted, *rows, info.elements, element_bytes,
+                                     pipeline::chunk_memory(place.threads) / 4, place.threads,
+                                     resources);
+  }
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(place.near_gpu, place.threads);
   std::optional<pipeline::BlockSource> source;
@@ -109,16 +134,27 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
   });
   const pipeline::BlockPlan plan =
       pipeline::agree_on_blocks(wanted, engine->block_elements(), communicator);
-  const Tiling blocks(info.elements, plan.block_elements);
+  std::optional<Tiling> whole_rows;
+  if (rows) whole_rows = rows->blocks(plan.block_elements, plan.granule);
+  const Tiling blocks = whole_rows.value_or(Tiling(info.elements, plan.block_elements));
   pipeline::BlockJob job{*source, *engine,
                          pipeline::blocks_of(blocks, pipeline::BlockOrder::in_turns,
                                              communicator.size(), communicator.rank()),
                          place.threads};
   const auto ranks = static_cast<std::uint64_t>(communicator.size());
   const auto rank_of_last = static_cast<int>((blocks.items() - 1) % ranks);
-  return pipeline::scan_blocks(
-      {std::move(job), *engine, writer, spec, info.elements, plan.piece_elements, rank_of_last},
-      run.monitor, communicator);
+  pipeline::ScanJob scan{std::move(job),      *engine,     nullptr, {}, spec, info.elements,
+                         plan.piece_elements, rank_of_last};
+  if (whole_rows) {
+    scan.chunks.emplace(pipeline::ChunkedBlocks{
+        output, *rows, blocks, offsets ? 1U : 0U,
+        blocks_in_memory(*rows, blocks.max_places(), output_bytes, place.threads), place.threads});
+    for (ElementRange& outputs : scan.blocks.blocks) outputs = scan.chunks->elements_of(outputs);
+  } else {
+    scan.writer = &output.writer();
+    if (offsets) begin_offsets(*scan.writer, output_bytes, communicator);
+  }
+  return pipeline::scan_blocks(scan, run.monitor, communicator);
 }
 
 /// A dataset that is to be scanned.
@@ -168,12 +204,14 @@ ScanResult scan_into(ScanWork& work, const ScanOptions& options, pipeline::Run& 
       0, [&] { return pipeline::ScanOutput(work.output, file, run.communicator); });
   std::vector<StageTiming> stages;
   pipeline::while_unchanged(view, run.communicator, [&] {
-    io::ContiguousWriter* writer = staged.writer();
-    if (options.offsets) begin_offsets(*writer, size_of(work.spec.output), run.communicator);
-    if (view.info().elements == 0) return;
+    if (view.info().elements == 0) {
+      if (options.offsets)
+        begin_offsets(staged.writer(), size_of(work.spec.output), run.communicator);
+      return;
+    }
     const pipeline::ScanOutcome outcome =
-        work.lines ? pipeline::scan_lines(view, work.spec, *work.lines, *writer, run)
-                   : scan_whole(view, work.spec, *writer, run);
+        work.lines ? pipeline::scan_lines(view, work.spec, *work.lines, staged.writer(), run)
+                   : scan_whole(view, work.spec, options.offsets, staged, run);
     result.last = value_of_bits(outcome.last_bits, work.spec.output);
     stages = outcome.stages;
   });

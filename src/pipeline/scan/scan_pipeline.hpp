@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/scan/block_pipeline.hpp"
+#include "pipeline/scan/chunked_prefixes.hpp"
 
 namespace warpfold::pipeline {
 
@@ -18,7 +20,8 @@ namespace warpfold::pipeline {
 struct ScanJob {
   BlockJob blocks;
   ScanEngine& engine;
-  io::ContiguousWriter& writer;
+  io::ContiguousWriter* writer;              ///< writes a contiguous output
+  std::optional<ChunkedBlocks> chunks = {};  ///< in place of a writer
   ScanSpec spec;
   std::uint64_t elements;        ///< elements of the dataset
   std::uint64_t piece_elements;  ///< elements of one written piece: a multiple of a scan tile

@@ -72,6 +72,37 @@ TEST(BlockPlan, LessMemoryMakesSmallerBlocksOfWholeGranules) {
   EXPECT_EQ(plan.limited_to(2 * tile).block_elements, 2 * tile);
 }
 
+constexpr std::uint64_t much_memory = std::uint64_t{1} << 40;
+
+BlockPlan fitted(std::vector<std::uint64_t> shape, std::vector<std::uint64_t> chunk, int threads,
+                 std::uint64_t memory = much_memory, BlockResources resources = {}) {
+  const BlockPlan plan = plan_of(shape, {}, resources);
+  return fit_to_output(plan, ChunkRows(chunk_grid(shape, chunk)), product(shape), sizeof(double),
+                       memory, threads, resources);
+}
+
+TEST(BlockPlan, BlocksOfChunkedOutputsAreWholeRowsOfChunks) {
+  EXPECT_EQ(fitted({100000, 1001}, {7, 100}, 1).block_elements % (7 * 1001), 0u);
+  EXPECT_EQ(fitted({3, 1001, 1001}, {1, 1001, 1001}, 1).block_elements % (1001 * 1001), 0u);
+}
+
+TEST(BlockPlan, BlocksOfChunkedOutputsHaveChunksForAllThreads) {
+  const std::uint64_t chunk = 8 * 1024 * 32;
+  const auto chunks = [&](int threads, std::uint64_t memory) {
+    return fitted({1 << 20, 1024, 32}, {8, 1024, 32}, threads, memory).block_elements / chunk;
+  };
+  EXPECT_EQ(chunks(1, much_memory), 8u);
+  EXPECT_EQ(chunks(64, much_memory), 64u);
+  EXPECT_EQ(chunks(64, 16 * chunk * sizeof(double)), 16u);
+  EXPECT_EQ(chunks(1000, much_memory), 128u);
+}
+
+TEST(BlockPlan, RowsOfChunksThatAreTooLargeLeaveThePlanAsItIs) {
+  const std::vector<std::uint64_t> shape{100, 4 * mebibyte};
+  EXPECT_EQ(fitted(shape, {9, 1024}, 1).block_elements, plan_of(shape, {}).block_elements);
+  EXPECT_EQ(fitted(shape, {8, 1024}, 1).block_elements, 32 * mebibyte);
+}
+
 TEST(BlocksOf, RanksTakeThemInTurns) {
   const Tiling blocks(10, 3);
   EXPECT_EQ(blocks_of(blocks, BlockOrder::in_turns, 2, 1),
