@@ -31,8 +31,12 @@ def numbers_of(text):
         raise argparse.ArgumentTypeError(f"'{text}' is no list like 1,4") from failure
 
 
+def count_text(count, thing):
+    return f"{count} {thing}{'s' if count > 1 else ''}"
+
+
 def ranks_text(ranks):
-    return f"{ranks} rank{'s' if ranks > 1 else ''}"
+    return count_text(ranks, "rank")
 
 
 def size_text(size):

@@ -73,7 +73,7 @@ verify_scan() {
 }
 
 step "set up and build"
-require "${build_needs[@]}" "${data_needs[@]}"
+require build data
 find_cuda
 prepare_mpi
 configure_and_build "$build_folder" -DCMAKE_BUILD_TYPE=Release -DWARPFOLD_TESTS=OFF \

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034
-# What a machine needs to build, test and try warpfold. Sourced, not run.
+# Sets a machine up to build, test and try warpfold. Sourced, not run. A USE is one of dependencies.txt.
 #
-# require NEED...          installs what is missing with apt where root or sudo allows it; elsewhere
+# require USE...           installs what is missing with apt where root or sudo allows it; elsewhere
 #                          names the Debian packages, Spack specs and modules missing, and exits 1
-# want WHAT-FOR NEED...    likewise, but says what is left out where it can't, and goes on
+# want WHAT-FOR USE...     does so too, but where it can't, says what is omitted and goes on
 # configure_and_build FOLDER [CMAKE-OPTION...]
 # find_cuda                puts nvcc on the path if a toolkit is installed, sets cuda_options
 # fetch_cuda12 FOLDER      puts an nvcc of CUDA 12 there if the one here no longer compiles for the
@@ -16,74 +16,8 @@
 
 readonly coastline_folder="${WARPFOLD_COASTLINES:-/usr/share/gmt-gshhg}"
 
-build_needs=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libhdf5-dev libcli11-dev
-  libfmt-dev nlohmann-json3-dev libhwloc-dev libdeflate-dev liblz4-dev
-  libzstd-dev)
-test_needs=(libgtest-dev zlib1g-dev libhdf5-openmpi-dev python3 python3-numpy python3-h5py
-  python3-pytest python3-lz4 python3-zstandard clang libclang-rt-dev)
-further_test_needs=(libboost-context-dev python3-matplotlib python3-netcdf4 python3-xarray
-  python3-jsonschema groff-base doxygen zsh fish hdf5-tools gmt-gshhg-low netcdf-bin nco cdo)
-package_needs=(python3-dev python3-venv python3-mpi4py python3-dask mypy)
-slurm_needs=(slurmctld slurmd slurm-client munge)
-data_needs=(gmt-gshhg-low)
-fortran_needs=(gfortran)
-simulation_needs=(libsimgrid-dev)
-
-# Debian package | Spack spec | usual name of the module | how to see it without a package manager
-readonly needs_table='
-g++                 | gcc@12:            | gcc           | compiles_cxx20
-cmake               | cmake@3.25:        | cmake         | cmake_is_recent
-ninja-build         | ninja              | ninja         | has_command ninja
-pkg-config          | pkgconf            | pkgconf       | has_command pkg-config
-libopenmpi-dev      | openmpi            | openmpi       | has_command mpicxx
-openmpi-bin         | openmpi            | openmpi       | has_command mpirun
-libhdf5-dev         | hdf5 +hl           | hdf5          | has_header hdf5_hl.h
-libcli11-dev        | cli11              | cli11         | has_header CLI/CLI.hpp
-libfmt-dev          | fmt                | fmt           | has_header fmt/format.h
-nlohmann-json3-dev  | nlohmann-json      | nlohmann_json | has_header nlohmann/json.hpp
-libhwloc-dev        | hwloc              | hwloc         | has_header hwloc.h
-libdeflate-dev      | libdeflate         | libdeflate    | has_header libdeflate.h
-liblz4-dev          | lz4                | lz4           | has_header lz4.h
-libzstd-dev         | zstd               | zstd          | has_header zstd.h
-gfortran            | gcc@12:             | gcc           | has_command gfortran
-libsimgrid-dev      | simgrid            | simgrid       | has_command smpirun
-libgtest-dev        | googletest +gmock  | googletest    | has_header gtest/gtest.h
-libboost-context-dev | boost +context    | boost         | has_header boost/context/fiber.hpp
-zlib1g-dev          | zlib               | zlib          | has_header zlib.h
-libhdf5-openmpi-dev | hdf5 +mpi          | hdf5-parallel | has_command h5pcc
-python3             | python             | python        | has_command python3
-python3-numpy       | py-numpy           | py-numpy      | has_python_module numpy
-python3-h5py        | py-h5py            | py-h5py       | has_python_module h5py
-python3-matplotlib  | py-matplotlib      | py-matplotlib | has_python_module matplotlib
-python3-pytest      | py-pytest          | py-pytest     | has_python_module pytest
-python3-lz4         | py-lz4             | py-lz4        | has_python_module lz4
-python3-zstandard   | py-zstandard       | py-zstandard  | has_python_module zstandard
-python3-netcdf4     | py-netcdf4         | netcdf4-python | has_python_module netCDF4
-python3-xarray      | py-xarray          | xarray        | has_python_module xarray
-python3-dev         | python             | python        | has_python_headers
-python3-venv        | python             | python        | has_python_module ensurepip
-python3-mpi4py      | py-mpi4py          | py-mpi4py     | has_python_module mpi4py
-python3-dask        | py-dask            | py-dask       | has_python_module dask.array
-mypy                | py-mypy            | py-mypy       | has_python_module mypy
-python3-jsonschema  | py-jsonschema      | jsonschema    | has_python_module jsonschema
-groff-base          | groff              | groff         | has_command groff
-doxygen             | doxygen            | Doxygen       | has_command doxygen
-zsh                 | zsh                | zsh           | has_command zsh
-fish                | fish               | fish          | has_command fish
-hdf5-tools          | hdf5 +tools        | hdf5          | has_command h5dump
-netcdf-bin          | netcdf-c           | netcdf-c      | has_command ncgen
-nco                 | nco                | nco           | has_command ncks
-cdo                 | cdo                | cdo           | has_command cdo
-clang               | llvm               | llvm          | has_command clang++
-libclang-rt-dev     | llvm               | llvm          | has_command clang++
-slurmctld           | slurm              | slurm         | has_command slurmctld
-slurmd              | slurm              | slurm         | has_command slurmd
-slurm-client        | slurm              | slurm         | has_command sbatch
-munge               | munge              | munge         | has_command munged
-dpkg-dev            | dpkg               | dpkg          | has_command dpkg-shlibdeps
-file                | file               | file          | has_command file
-gmt-gshhg-low       | gshhg-gmt          | gshhg         | has_coastlines
-'
+dependencies=$(realpath "$(dirname "${BASH_SOURCE[0]}")")/dependencies.txt
+readonly dependencies
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "error: $*"; exit 1; }
@@ -130,12 +64,17 @@ is_satisfied() {
   $probe
 }
 
-# Prints column `column` (1 package, 2 Spack spec, 3 module, 4 probe) of the need called `package`.
-need_column() {
+# Prints the Debian packages that are listed for one of these uses, each once.
+packages_for() {
+  awk -F ' *[|] *' -v uses="$*" '
+    BEGIN { split(uses, wanted, " ") }
+    !/^#/ { for (i in wanted) if (index(" " $1 " ", " " wanted[i] " ")) { print $2; next } }' "$dependencies"
+}
+
+# Prints column `column` (3 Spack spec, 4 module, 5 probe) of a Debian package's row.
+dependency_column() {
   local package=$1 column=$2
-  awk -F '|' -v package="$package" -v column="$column" '
-    { name = $1; gsub(/^ +| +$/, "", name) }
-    name == package { value = $column; gsub(/^ +| +$/, "", value); print value }' <<<"$needs_table"
+  awk -F ' *[|] *' -v package="$package" -v column="$column" '$2 == package { print $column }' "$dependencies"
 }
 
 become_root() {
@@ -153,8 +92,8 @@ can_become_root() {
 refuse_missing() {
   local package specs=() modules=()
   for package in "$@"; do
-    specs+=("$(need_column "$package" 2 | sed 's/ //g')")
-    modules+=("$(need_column "$package" 3)")
+    specs+=("$(dependency_column "$package" 3 | sed 's/ //g')")
+    modules+=("$(dependency_column "$package" 4)")
   done
   say "error: missing here, and there is no root or passwordless sudo with apt to install it:"
   say "  Debian, Ubuntu:  apt-get install $*"
@@ -163,12 +102,12 @@ refuse_missing() {
   exit 1
 }
 
-# Sets missing to those of the needs that are not there.
+# Sets missing to those packages for these uses that are not there.
 find_missing() {
   local package
   missing=()
-  for package in "$@"; do
-    is_satisfied "$package" "$(need_column "$package" 4)" || missing+=("$package")
+  for package in $(packages_for "$@"); do
+    is_satisfied "$package" "$(dependency_column "$package" 5)" || missing+=("$package")
   done
 }
 
@@ -297,9 +236,11 @@ find_python() {
   fail "no python3 here imports numpy, h5py and pytest"
 }
 
-# What Debian has no packages of comes from PyPI, all else from the system's Python.
+# Debian lacks packages of the build's requirements. PyPI has them; all else is the system's Python.
 want_python_package() {
-  local folder=$1 needs=(nanobind scikit-build-core)
+  local folder=$1 needs
+  mapfile -t needs < <(sed -n 's/^requires = \[\(.*\)\]$/\1/p' src/python/pyproject.toml |
+    tr -d '" ' | tr , '\n')
   python_options=()
   [[ -x "$folder/bin/python" ]] ||
     "$python" -m venv --system-site-packages "$folder" >&2 || rm -rf "$folder"

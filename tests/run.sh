@@ -15,18 +15,18 @@ if [[ ${1:-} == --quick ]]; then quick=quick; fi
 
 # What the host code's tests under sanitizers do without.
 fetch_further_needs() {
-  require "${further_test_needs[@]}"
-  want "the Fortran module" "${fortran_needs[@]}"
-  want "simulations of scaling studies" "${simulation_needs[@]}"
-  want "batch scripts in a Slurm cluster" "${slurm_needs[@]}"
-  want "tests of the package for Python" "${package_needs[@]}"
+  require further-test
+  want "the Fortran module" fortran
+  want "simulations of scaling studies" simulation
+  want "batch scripts in a Slurm cluster" slurm
+  want "tests of the package for Python" python
   want_python_package build/python
   [[ $quick ]] || fetch_cuda12 build/test/cuda12
 }
 
-first_needs=("${build_needs[@]}" "${test_needs[@]}")
-can_install || first_needs+=("${further_test_needs[@]}")
-require "${first_needs[@]}"
+first_uses=(build test)
+can_install || first_uses+=(further-test)
+require "${first_uses[@]}"
 find_cuda
 find_python
 prepare_mpi

@@ -32,7 +32,7 @@ fi
 export SOURCE_DATE_EPOCH
 umask 022
 
-require "${build_needs[@]}" dpkg-dev file
+require build package
 find_cuda
 if [[ $cuda == ON ]] && ! has_command nvcc; then
   fail "--cuda needs nvcc on the PATH, or CUDA_HOME: install CUDA 12 or newer"

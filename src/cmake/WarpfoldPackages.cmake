@@ -18,12 +18,13 @@ set(CPACK_THREADS 0)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# The libraries that the program is linked with, as dpkg-shlibdeps finds them; beside them what
-# starts ranks, and what programs that use the library are built with.
+# dpkg-shlibdeps finds the libraries that the program is linked with. Ranks need a launcher, and programs
+# that use the library its dependencies.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, g++, pkg-config, libopenmpi-dev, libhdf5-dev, libhwloc-dev, \
-libdeflate-dev, liblz4-dev, libzstd-dev")
+file(STRINGS jobs/dependencies.txt suggested REGEX "^build (compiler|library|filter) ")
+list(TRANSFORM suggested REPLACE "^[^|]*[|] *([^ |]+).*$" "\\1")
+list(JOIN suggested ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY inputs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/warpfold/samples

@@ -104,6 +104,9 @@ module_loads() (
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 find_modules
+# EasyBuild judges nothing without a tool for modules.
+easybuild=eb
+has_command module || easybuild=module
 export EASYBUILD_PREFIX=$scratch/easybuild EASYBUILD_MODULES_TOOL=$modules_tool
 export EASYBUILD_MODULE_SYNTAX=Tcl EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES=1
 
@@ -111,9 +114,9 @@ judge "one version everywhere" sed version_is_one
 judge "Containerfile" hadolint hadolint "$recipes/Containerfile"
 judge "the images' sources" "${CMAKE:-cmake}" images_have_sources
 judge "warpfold.def" spython spython recipe --parser singularity "$recipes/warpfold.def"
-judge "the easyconfig's style" eb eb --check-style "$recipes"/*.eb
-judge "the easyconfig's dependencies" eb easyconfig_resolves
-judge "the easyconfig's archive" eb easyconfig_takes_archive
+judge "the easyconfig's style" $easybuild eb --check-style "$recipes"/*.eb
+judge "the easyconfig's dependencies" $easybuild easyconfig_resolves
+judge "the easyconfig's archive" $easybuild easyconfig_takes_archive
 judge "package.py of Spack as Python" python3 python3 -c \
   'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' \
   "$repository/$spack_repository/packages/warpfold/package.py"

@@ -111,7 +111,8 @@ bool sum_and_scan(std::uint64_t elements) {
 
 int main(int argc, char** argv) {
   const std::uint64_t elements = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10'000'000;
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   int status = 1;
   try {
     status = sum_and_scan(elements) ? 0 : 1;

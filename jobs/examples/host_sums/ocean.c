@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
   const int64_t points = argc > 1 ? strtoll(argv[1], NULL, 10) : 100003;
   int rank = 0;
   int ranks = 0;
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 

@@ -96,7 +96,8 @@ void sum_ocean(std::int64_t points) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   int status = 1;
   try {
     sum_ocean(argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 100003);

@@ -3,12 +3,12 @@
 program ocean
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08, only: MPI_Bcast, MPI_Comm_rank, MPI_Comm_size, MPI_COMM_WORLD, MPI_DOUBLE_PRECISION, &
-    MPI_Finalize, MPI_Init
+    MPI_Finalize, MPI_Init_thread, MPI_THREAD_FUNNELED
   use warpfold
   implicit none
 
   type(warpfold_collectives) :: global
-  integer :: rank, ranks, ierror
+  integer :: rank, ranks, ierror, provided
   integer(int64) :: points, first, n, i, number
   real(real64), allocatable :: state(:, :), prefixes(:)
   integer(int64), allocatable :: numbers(:)
@@ -21,7 +21,7 @@ program ocean
     call get_command_argument(1, argument)
     read (argument, *) points
   end if
-  call MPI_Init()
+  call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 

@@ -136,7 +136,7 @@ class BenchCommand : public MeasuringCommand {
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
     add("--data", "NAME,...",
         "What floats there are; of reduce and scan uniform, walk, wide, drift, fill, cancel, "
-        "subnormal, largest",
+        "subnormal, largest, tails",
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
         "What is measured side by side; of reduce fold, CUB, read, copy, of scan registers, "

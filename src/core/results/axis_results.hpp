@@ -87,6 +87,12 @@ class AxisResults {
     return index(output, parts_.maximum[output]);
   }
 
+  std::optional<Out> largest_magnitude(std::uint64_t output) const {
+    if (poisoned(output)) return element(quiet_nan);
+    return element(
+        warpfold::largest_magnitude(parts_.minimum[output], parts_.maximum[output], values_));
+  }
+
   std::optional<Out> variance(std::uint64_t output) const {
     return estimated(output, [&] { return variance_estimate_of(output); });
   }
@@ -103,9 +109,7 @@ class AxisResults {
   }
 
   /// Returns what is made of the output's accumulator.
-  std::optional<Out> summarized(std::uint64_t output) const {
-    return std::visit([](const auto& held) { return element(held); }, summary(output));
-  }
+  std::optional<Out> summarized(std::uint64_t output) const { return element(summary(output)); }
 
  private:
   static std::optional<Out> element(int128 value) {
@@ -121,6 +125,10 @@ class AxisResults {
   }
 
   static std::optional<Out> element(std::monostate) { return element(quiet_nan); }
+
+  static std::optional<Out> element(const Value& value) {
+    return std::visit([](const auto& held) { return element(held); }, value);
+  }
 
   static std::optional<Out> element(const Expansion& sum) {
     if constexpr (is_floating_element<Out>)
@@ -183,8 +191,7 @@ class AxisResults {
 
   std::optional<Out> extremum(std::uint64_t output, const Extremum& extremum) const {
     if (poisoned(output)) return element(quiet_nan);
-    const Value value = extremum.seen() ? value_of_bits(extremum.bits, values_) : options_.empty;
-    return std::visit([](const auto& held) { return element(held); }, value);
+    return element(extremum.seen() ? value_of_bits(extremum.bits, values_) : options_.empty);
   }
 
   std::optional<Out> index(std::uint64_t output, const Extremum& extremum) const {

@@ -158,7 +158,9 @@ constexpr StatisticRow statistic_rows[] = {
      .needs = {.extrema = true},
      .type = ResultType::magnitude,
      .cell_method = "maximum_absolute_value",
-     .of_accumulator = value_by<&Summarizer::largest_magnitude>},
+     .of_accumulator = value_by<&Summarizer::largest_magnitude>,
+     .along_axes =
+         stored_by([](const auto& of, auto output) { return of.largest_magnitude(output); })},
     {.statistic = Statistic::nan_count,
      .name = "nan_count",
      .factors = AllowedFactors::any,

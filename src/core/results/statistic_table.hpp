@@ -69,7 +69,7 @@ std::uint64_t store_summarized(const AxisStore& store);
 struct StatisticRow {
   Statistic statistic;
   std::string_view name;
-  std::string_view other_names = "";  ///< in other programs, separated by spaces
+  std::string_view other_names = {};  ///< in other programs, separated by spaces
 
   ReduceNeeds needs = {};
   bool sums_unsigned = false;  ///< `sum` suffices for unsigned integers in place of `absolute`

@@ -31,6 +31,15 @@ static_assert(squares_exponent == 2 * sum_exponent);
 
 }  // namespace
 
+Value largest_magnitude(const Extremum& minimum, const Extremum& maximum, ElementType type) {
+  if (!minimum.seen()) return is_integer(type) ? Value(int128{0}) : Value(0.0);
+  if (is_integer(type))
+    return std::max(magnitude(integer_of_bits(minimum.bits, type)),
+                    magnitude(integer_of_bits(maximum.bits, type)));
+  return std::max(std::fabs(std::bit_cast<double>(minimum.bits)),
+                  std::fabs(std::bit_cast<double>(maximum.bits)));
+}
+
 Summarizer::Summarizer(const Accumulator& accumulator, ElementType type,
                        const SummaryOptions& options, Rounding rounding)
     : contents_(accumulator),
@@ -130,15 +139,8 @@ double Summarizer::root_of_squares() const {
 }
 
 Value Summarizer::largest_magnitude() const {
-  const Extremum& minimum = contents_.minimum;
-  const Extremum& maximum = contents_.maximum;
   if (poisoned_) return quiet_nan;
-  if (!minimum.seen()) return is_integer(type_) ? Value(int128{0}) : Value(0.0);
-  if (is_integer(type_))
-    return std::max(magnitude(integer_of_bits(minimum.bits, type_)),
-                    magnitude(integer_of_bits(maximum.bits, type_)));
-  return std::max(std::fabs(std::bit_cast<double>(minimum.bits)),
-                  std::fabs(std::bit_cast<double>(maximum.bits)));
+  return warpfold::largest_magnitude(contents_.minimum, contents_.maximum, type_);
 }
 
 ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type) {

@@ -18,6 +18,9 @@ ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type)
 /// Tells it of elements that have weights.
 ReduceNeeds weighted_needs_of(const std::vector<Statistic>& statistics);
 
+/// Returns the largest magnitude of elements of these extrema; 0 of none.
+Value largest_magnitude(const Extremum& minimum, const Extremum& maximum, ElementType type);
+
 /// Makes each statistic of an accumulator's contents, as summarize() says.
 class Summarizer {
  public:

@@ -62,6 +62,68 @@ static void find_regions_at_cells(const T* x, std::size_t n, const BinTable<Limi
   }
 }
 
+/// With limits that are evenly spaced but for rounding.
+template <class T>
+class EvenCells {
+ public:
+  explicit EvenCells(const BinTable<Limit<T>>& table)
+      : limits_(table.limits),
+        origin_(table.origin),
+        scale_(table.scale),
+        above_(table.last_cell + outside),
+        tolerance_(table.tolerance),
+        nan_(table.count + 1) {}
+
+  /// Finds the region of an element that is near no limit; otherwise sets `near`.
+  std::uint32_t region(T x, std::int32_t& near) const {
+    const double place = place_of(x);
+    const std::int32_t limit = nearest(place);
+    const double beyond = place - static_cast<double>(limit);
+    near |= __builtin_fabs(beyond) <= tolerance_ ? 1 : 0;
+    return unless_nan(x, static_cast<std::uint32_t>(limit) + (beyond > 0 ? 1 : 0));
+  }
+
+  std::uint32_t compared_region(T x) const {
+    const std::int32_t limit = nearest(place_of(x));
+    const bool passes = static_cast<Limit<T>>(x) >= limits_[limit];
+    return unless_nan(x, static_cast<std::uint32_t>(limit) + (passes ? 1 : 0));
+  }
+
+ private:
+  static constexpr double outside = 2 * max_tolerance;
+
+  double place_of(T x) const {
+    const double place = (static_cast<double>(static_cast<Limit<T>>(x)) - origin_) * scale_;
+    const double bounded = place > -outside ? place : -outside;
+    return bounded < above_ ? bounded : above_;
+  }
+
+  static std::int32_t nearest(double place) { return static_cast<std::int32_t>(place + 0.5); }
+  std::uint32_t unless_nan(T x, std::uint32_t region) const { return x == x ? region : nan_; }
+
+  const Limit<T>* limits_;
+  double origin_;
+  double scale_;
+  double above_;
+  double tolerance_;
+  std::uint32_t nan_;
+};
+
+template <class T>
+static void find_regions_at_even_cells(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
+                                       std::uint32_t* regions) {
+  constexpr std::size_t group = 16;
+  const EvenCells<T> cells(table);
+  std::size_t i = 0;
+  for (; i + group <= n; i += group) {
+    std::int32_t near = 0;
+    for (std::size_t j = i; j < i + group; ++j) regions[j] = cells.region(x[j], near);
+    if (near == 0) continue;
+    for (std::size_t j = i; j < i + group; ++j) regions[j] = cells.compared_region(x[j]);
+  }
+  for (; i < n; ++i) regions[i] = cells.compared_region(x[i]);
+}
+
 /// With at most one limit in any cell.
 template <class T, class Cells>
 static void find_regions_by_cell(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
@@ -112,6 +174,8 @@ static void find_regions(const T* x, std::size_t n, const BinTable<Limit<T>>& ta
                          std::uint32_t* regions) {
   if (table.starts_cells)
     find_regions_at_cells(x, n, table, regions);
+  else if (table.starts_even_cells)
+    find_regions_at_even_cells(x, n, table, regions);
   else if (table.by_key.count > 0)
     find_regions_in<T, CellsByKey<T>>(x, n, table, regions);
   else

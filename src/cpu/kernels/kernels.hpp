@@ -138,6 +138,9 @@ struct KeyCells {
   std::uint32_t count;  ///< 0 where cells are of equal width
 };
 
+/// The most of a tolerance, so that an element's nearest limit is the only one that it can be near.
+inline constexpr double max_tolerance = 0.125;
+
 /// Limits between regions of numbers, found by cells of equal width, or of equally many values: an
 /// element's cell, computed with rounding that keeps the order, tells all but the limits in that
 /// very cell.
@@ -152,6 +155,8 @@ struct BinTable {
   std::uint32_t max_in_cell;
   KeyCells by_key;
   bool starts_cells;  ///< each limit is the first value of a cell by_key, and every cell has one
+  bool starts_even_cells;  ///< limit i lies within `tolerance` cells of where cell i begins
+  double tolerance;
 };
 
 /// Writes for each element how many of the table's limits it is not less than; for NaN, one more

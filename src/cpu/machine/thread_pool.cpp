@@ -14,7 +14,7 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
                       "Give at least 1.");
   try {
     for (int worker = 1; worker < threads; ++worker)
-      workers_.emplace_back([this, worker](std::stop_token stop) { serve(stop, worker); });
+      workers_.emplace_back([this, worker](const std::stop_token& stop) { serve(stop, worker); });
   } catch (const std::system_error& error) {
     throw Error("can't start " + std::to_string(threads) + " threads", error.what(),
                 "Ask for fewer threads or raise the limit of processes.");
@@ -45,7 +45,7 @@ void ThreadPool::join_region() {
     std::rethrow_exception(failure);
 }
 
-void ThreadPool::serve(std::stop_token stop, int worker) {
+void ThreadPool::serve(const std::stop_token& stop, int worker) {
   std::size_t seen = 0;
   while (true) {
     {

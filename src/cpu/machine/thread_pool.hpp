@@ -30,7 +30,7 @@ class ThreadPool {
   void parallel_for(std::size_t tasks, const Task& run);
 
  private:
-  void serve(std::stop_token stop, int worker);
+  void serve(const std::stop_token& stop, int worker);
   void take_tasks(int worker);
   void join_region();
 

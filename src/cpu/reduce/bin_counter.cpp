@@ -62,10 +62,16 @@ class BinLimits {
   /// Returns cells that each begin with a limit, if there are such.
   static std::optional<KeyCells> cells_between(std::span<const std::uint64_t> keys);
 
-  void lay_out_cells();
+  /// Lays out cells that each begin about where a limit is; tells whether there are such.
+  bool lay_out_even_cells();
+
+  void lay_out_cells(double cells);
   KeyCells cells_by_key() const;
   void count_limits();
   std::size_t cells() const;
+  double place_of(Limit<T> limit) const {
+    return (static_cast<double>(limit) - table_.origin) * table_.scale;
+  }
   std::size_t cell_of(Limit<T> limit) const;
 
   std::vector<Limit<T>> limits_;
@@ -82,7 +88,9 @@ BinLimits<T>::BinLimits(std::span<const std::uint64_t> keys) {
     return;
   }
   for (const std::uint64_t key : keys) limits_.push_back(limit_of<T>(key));
-  lay_out_cells();
+  table_.limits = limits_.data();
+  if (lay_out_even_cells()) return;
+  lay_out_cells(static_cast<double>(limits_.size() * cells_a_limit));
   count_limits();
   if (table_.max_in_cell > 1) {
     const std::uint32_t by_width = table_.max_in_cell;
@@ -93,7 +101,6 @@ BinLimits<T>::BinLimits(std::span<const std::uint64_t> keys) {
       count_limits();
     }
   }
-  table_.limits = limits_.data();
   table_.passed = passed_.data();
 }
 
@@ -111,12 +118,25 @@ std::optional<KeyCells> BinLimits<T>::cells_between(std::span<const std::uint64_
 }
 
 template <class T>
-void BinLimits<T>::lay_out_cells() {
+bool BinLimits<T>::lay_out_even_cells() {
+  lay_out_cells(static_cast<double>(limits_.size() - 1));
+  double tolerance = 0;
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    const double off = place_of(limits_[i]) - static_cast<double>(i);
+    if (!(std::fabs(off) <= max_tolerance)) return false;
+    tolerance = std::max(tolerance, std::fabs(off));
+  }
+  table_.tolerance = tolerance;
+  return table_.starts_even_cells = table_.scale > 0;
+}
+
+template <class T>
+void BinLimits<T>::lay_out_cells(double cells) {
+  table_.origin = table_.scale = table_.last_cell = 0;
   const auto finite = [](Limit<T> limit) { return std::isfinite(static_cast<double>(limit)); };
   const auto first = std::find_if(limits_.begin(), limits_.end(), finite);
   const auto last = std::find_if(limits_.rbegin(), limits_.rend(), finite);
   if (first == limits_.end()) return;
-  const double cells = static_cast<double>(limits_.size() * cells_a_limit);
   table_.origin = static_cast<double>(*first);
   const double scale = cells / (static_cast<double>(*last) - table_.origin);
   if (!(scale > 0) || !std::isfinite(scale)) return;
@@ -149,7 +169,7 @@ std::size_t BinLimits<T>::cell_of(Limit<T> limit) const {
     const auto key = dense_key_from<T>(limit);
     return key ? (*key - table_.by_key.first) >> table_.by_key.shift : table_.by_key.count - 1;
   }
-  const double place = (static_cast<double>(limit) - table_.origin) * table_.scale;
+  const double place = place_of(limit);
   return static_cast<std::size_t>(place < table_.last_cell ? std::max(place, 0.0)
                                                            : table_.last_cell);
 }

@@ -109,7 +109,7 @@ void add_dimension(const OutputDimension& added, const std::vector<std::uint64_t
 }  // namespace
 
 std::vector<OutputDataset> datasets_of(const OutputSpec& spec) {
-  std::vector<OutputDataset> datasets{spec};
+  std::vector<OutputDataset> datasets{static_cast<const OutputDataset&>(spec)};
   datasets.insert(datasets.end(), spec.others.begin(), spec.others.end());
   return datasets;
 }
