@@ -9,7 +9,7 @@
 namespace warpfold::io {
 
 /// A host that caches a page of NFS writes all of it back, with what it takes for the bytes of
-/// others, unless it writes synchronously (nfs_can_extend_write() in Linux).
+/// others, unless it writes synchronously.
 int flags_to_share_pages(const std::string& path) {
 #ifdef __linux__
   struct statfs status {};

@@ -52,7 +52,7 @@ std::uint64_t OwnFile::allocate_chunk(hid_t dataset, const std::vector<hsize_t>&
       });
   if (notes.count != 1 || notes.last->count != size.bytes)
     throw Error(problem, "HDF5 does not write a chunk at once",
-                "Leave out `chunk_shape` and filters; h5repack can add them.");
+                "Write a contiguous output; h5repack can add chunks and filters.");
   return notes.last->address;
 }
 
